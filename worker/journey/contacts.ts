@@ -8,7 +8,15 @@ import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest } from './address-digest.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
-import { forgetScript, giveBackScript, lockScript, reserveScript } from './people-scripts.ts';
+import {
+  forgetScript,
+  giveBackScript,
+  lockScript,
+  noteWaitingScript,
+  reserveScript,
+  settledScript,
+  waitingScript,
+} from './people-scripts.ts';
 
 const asked = {
   at: z.coerce.date(),
@@ -76,9 +84,24 @@ export interface Reservation {
 export interface HeldBy {
   limit: number;
   at: Date;
+  /** Whose request it was. */
+  journey: string;
 }
 
-const HeldReply = z.array(z.number());
+const HeldReply = z.array(z.tuple([z.number(), z.number(), z.string()]));
+
+/** A closing of a person that waits to be asked about. */
+export interface WaitingClosing {
+  /** As `markOf` names it. */
+  journey: string;
+  campaign: number;
+  closedAt: Date;
+  /** As it was planned, wherever it was moved since. */
+  dueAt: Date;
+}
+
+/** How long a waiting closing is kept in mind after it was due. */
+const waitsMs = 30 * 86_400_000;
 
 /**
  * What is shared about one person over all sources: who is asking right now, when they were asked, and by which addresses they are
@@ -88,12 +111,17 @@ export class ContactMemory {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
   readonly #linkMs: number;
+  readonly #comparesWaiting: boolean;
 
-  /** @param linkMs the longest throttle: links between addresses, and requests, are kept as long; 0: nothing needs them */
-  constructor(redis: RedisClient, seal: Seal, linkMs = 0) {
+  /**
+   * @param linkMs the longest throttle: links between addresses, and requests, are kept as long; 0: nothing needs them
+   * @param comparesWaiting whether any throttle prefers the latest closing: only then it is kept which ones wait
+   */
+  constructor(redis: RedisClient, seal: Seal, linkMs = 0, comparesWaiting = false) {
     this.#redis = redis;
     this.#seal = seal;
     this.#linkMs = linkMs;
+    this.#comparesWaiting = comparesWaiting;
   }
 
   /**
@@ -186,6 +214,33 @@ export class ContactMemory {
     });
   }
 
+  /** A closing of this person waits from now on. Its journey decides how long: what is kept here may be out of date. */
+  async noteWaiting(contactKey: string, { journey, campaign, closedAt, dueAt }: WaitingClosing): Promise<void> {
+    if (!this.#comparesWaiting) return;
+    const closing = `${campaign} ${closedAt.getTime()} ${dueAt.getTime()}`;
+    const ms = Math.max(0, dueAt.getTime() - closedAt.getTime()) + waitsMs;
+    await this.#ofPerson(noteWaitingScript, contactKey, journey, closing, ms);
+  }
+
+  /** The closings of this person that waited when it was noted, by any address. */
+  async waiting(contactKey: string): Promise<WaitingClosing[]> {
+    if (!this.#comparesWaiting) return [];
+    const reply = z.array(z.string()).parse(await this.#ofPerson(waitingScript, contactKey));
+    return [...slices(reply, 2)].map(([journey = '', closing = '']) => {
+      const [campaign = 0, closedAt = 0, dueAt = 0] = closing.split(' ').map(Number);
+      return { journey, campaign, closedAt: new Date(closedAt), dueAt: new Date(dueAt) };
+    });
+  }
+
+  async noteSettled(contactKey: string, journeys: readonly string[]): Promise<void> {
+    if (journeys.length > 0) await this.#ofPerson(settledScript, contactKey, ...journeys);
+  }
+
+  async #ofPerson(script: string, contactKey: string, ...args: readonly (string | number)[]): Promise<unknown> {
+    const address = this.addressOf(contactKey);
+    return await runScript(this.#redis, script, [this.#linksOf(address)], address, ...args);
+  }
+
   /** `decide` may be called several times. Nothing is written where it returns the note that it was given. */
   async #change(contactKey: string, decide: (last: LastAsked) => LastAsked | undefined): Promise<void> {
     const key = this.#noteOf(contactKey);
@@ -218,7 +273,7 @@ export class ContactMemory {
     const reply = HeldReply.parse(
       await runScript(this.#redis, reserveScript, [this.#noteOf(contactKey)], ...about, ...counted),
     );
-    return [...slices(reply, 2)].map(([limit = 0, at = 0]) => ({ limit, at: new Date(at) }));
+    return reply.map(([limit, at, journey]) => ({ limit, at: new Date(at), journey }));
   }
 
   /** @param at only a reservation of this instant */

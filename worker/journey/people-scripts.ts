@@ -3,6 +3,7 @@
 //
 // {cl}:address:<address> → person        {cl}:person:<person>:addresses  a set
 // {cl}:person:<person>:lock → token      {cl}:person:<person>:asks       "<campaign> <journey>" by when it asked
+//                                         {cl}:person:<person>:waits      journey → "<campaign> <closed> <due>"
 
 const people = `
 local function personOf(address) return redis.call('GET', '{cl}:address:' .. address) or address end
@@ -10,6 +11,11 @@ local function keyOf(person, what) return '{cl}:person:' .. person .. ':' .. wha
 local function addressesOf(person)
   local found = redis.call('SMEMBERS', keyOf(person, 'addresses'))
   return #found > 0 and found or {person}
+end
+local function note(person, journey, closing, ms)
+  local waits = keyOf(person, 'waits')
+  redis.call('HSET', waits, journey, closing)
+  if redis.call('PTTL', waits) < tonumber(ms) then redis.call('PEXPIRE', waits, ms) end
 end
 `;
 
@@ -41,7 +47,9 @@ for _, other in ipairs(merged) do
   redis.call('SADD', addresses, unpack(addressesOf(other)))
   redis.call('ZUNIONSTORE', asks, 2, asks, keyOf(other, 'asks'), 'AGGREGATE', 'MAX')
   redis.call('PEXPIRE', asks, ARGV[3])
-  redis.call('DEL', keyOf(other, 'addresses'), keyOf(other, 'asks'), keyOf(other, 'lock'))
+  local theirs = redis.call('HGETALL', keyOf(other, 'waits'))
+  for i = 1, #theirs, 2 do note(person, theirs[i], theirs[i + 1], redis.call('PTTL', keyOf(other, 'waits'))) end
+  redis.call('DEL', keyOf(other, 'addresses'), keyOf(other, 'asks'), keyOf(other, 'waits'), keyOf(other, 'lock'))
 end
 if ARGV[3] ~= '0' and redis.call('PEXPIRE', addresses, ARGV[3]) == 1 then
   for _, address in ipairs(addressesOf(person)) do
@@ -56,7 +64,7 @@ return person`;
  * note where none holds it. The journey's own requests do not count.
  * KEYS note · ARGV the new note ('': only checks), its ms, address of the person, journey, campaign, instant, ms to keep requests (0: none is kept),
  * most of them, then of each throttle: the instant that it counts from, and its campaigns as ",12,13," ('': all)
- * Returns the throttles that hold the request, and when the last request was that each counts: none if it is reserved.
+ * Returns the throttles that hold the request, and of each when the last request was that it counts, and whose: none if it is reserved.
  */
 export const reserveScript = `${people}
 local asks, held = keyOf(personOf(ARGV[3]), 'asks'), {}
@@ -66,8 +74,7 @@ for i = 9, #ARGV, 2 do
     local campaign, journey = string.match(found[j], '^(%d+) (.*)$')
     local counts = ARGV[i + 1] == '' or string.find(ARGV[i + 1], ',' .. campaign .. ',', 1, true)
     if journey ~= ARGV[4] and counts then
-      held[#held + 1] = (i - 9) / 2
-      held[#held + 1] = tonumber(found[j + 1])
+      held[#held + 1] = {(i - 9) / 2, tonumber(found[j + 1]), journey}
       break
     end
   end
@@ -78,8 +85,22 @@ if ARGV[7] ~= '0' then
   redis.call('ZREMRANGEBYRANK', asks, 0, -1 - ARGV[8])
   redis.call('PEXPIRE', asks, ARGV[7])
 end
+redis.call('HDEL', keyOf(personOf(ARGV[3]), 'waits'), ARGV[4])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return held`;
+
+/** A closing waits. ARGV address of the person, journey, "<campaign> <closed> <due>", ms to keep it */
+export const noteWaitingScript = `${people}
+note(personOf(ARGV[1]), ARGV[2], ARGV[3], ARGV[4])
+return 1`;
+
+/** The closings that wait: journey and closing in turns. ARGV address of the person */
+export const waitingScript = `${people}
+return redis.call('HGETALL', keyOf(personOf(ARGV[1]), 'waits'))`;
+
+/** Closings wait no more. ARGV address of the person, journeys… */
+export const settledScript = `${people}
+return redis.call('HDEL', keyOf(personOf(ARGV[1]), 'waits'), unpack(ARGV, 2))`;
 
 /** Gives a reserved request back. ARGV address of the person, journey, instant of the reservation ('': whichever it has) */
 export const giveBackScript = `${people}
@@ -95,5 +116,5 @@ return 1`;
 export const forgetScript = `${people}
 local person = personOf(ARGV[1])
 for _, address in ipairs(addressesOf(person)) do redis.call('DEL', '{cl}:address:' .. address) end
-redis.call('DEL', keyOf(person, 'addresses'), keyOf(person, 'asks'))
+redis.call('DEL', keyOf(person, 'addresses'), keyOf(person, 'asks'), keyOf(person, 'waits'))
 return 1`;

@@ -31,6 +31,8 @@ export const skipReasons = [
   'listed',
   /** Asked too recently. */
   'throttled',
+  /** A later closing of the person was asked about (`prefer: latest`). */
+  'superseded',
   /** The caps are reached for as long as a closing may wait. */
   'capped',
 ] as const;

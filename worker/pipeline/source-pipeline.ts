@@ -17,7 +17,7 @@ import { Pauses } from '../operations/pauses.ts';
 import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
-import { longestThrottle } from './ask/throttle.ts';
+import { longestThrottle, prefersLatest, throttlesOf } from './ask/throttle.ts';
 import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { withKillPoints } from './kill-points.ts';
@@ -112,18 +112,13 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
   const { config, redis, seal, clock, log, replicated, observer = unobserved, tracing } = options;
   const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
   const kept = { keepMs: config.retention.journeys, seal };
+  const rules = config.sources.flatMap((source) => source.rules);
+  const throttles = throttlesOf(rules, config.policy);
   return {
     store: new JourneyStore(redis, name, { now: clock.now, log, seal, onStep, traceContext: () => tracing?.current() }),
     erasures: new Erasures(redis, name, seal),
     snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
-    contacts: new ContactMemory(
-      redis,
-      seal,
-      longestThrottle(
-        config.sources.flatMap(({ rules }) => rules),
-        config.policy,
-      ),
-    ),
+    contacts: new ContactMemory(redis, seal, longestThrottle(throttles), throttles.some(prefersLatest)),
     caps: new CapSlots(redis),
     seal,
     aliases: new RecordAliases(redis, name, kept),

@@ -8,10 +8,14 @@ import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
 import { type CampaignRule, needsOf } from '../rules.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
-import { takeTurn } from './cap.ts';
+import { giveTurnBack, takeTurn } from './cap.ts';
 import { create, createNeed, withContact } from './create.ts';
+import { type LaterClosing, laterClosing } from './prefer-latest.ts';
 import { recipientOf } from './send-request.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
+
+/** Between two looks at a journey that asks before this one. Real time. */
+const lookAgainMs = 10_000;
 
 /**
  * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. A worker that finds a journey in
@@ -39,6 +43,8 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   const time = askingTime(rule, campaign, { ...journey, contact }, context);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   if (time.at > context.clock.now()) return await postpone(journey, time, context);
+  const later = journey.lookedFor ? undefined : await laterClosing({ ...journey, contact }, rule, campaign, context);
+  if (later) return await giveWay(journey, later, context);
   const turn = await takeTurn({ ...journey, contact }, rule, campaign, context);
   if (turn.do === 'wait') return await postpone(journey, turn, context);
   if (turn.do === 'skip') return await endJourney(journey, turn, context);
@@ -49,6 +55,13 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   const to = recipientOf(contact, rule, campaign.type);
   const asked = to.isTest ? to : { ...journey, contact };
   return await withContact(asked, context, () => create(journey, rule, campaign, { customer: contact, to }, context));
+}
+
+/** The journey waits until that of the later closing has asked, or has come to nothing. */
+async function giveWay(journey: Journey, { dueAt, why }: LaterClosing, context: AskContext): Promise<JobResult> {
+  await giveTurnBack(journey, context);
+  if (dueAt > context.clock.now()) return await postpone(journey, { at: dueAt, why: [why] }, context);
+  return { do: 'wait', delayMs: lookAgainMs };
 }
 
 /** The rule by which the journey was planned, unless it is gone, or asks in another campaign by now. */

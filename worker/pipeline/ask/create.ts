@@ -28,9 +28,10 @@ import {
 } from './ask-steps.ts';
 import { giveTurnBack } from './cap.ts';
 import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
+import { supersededBy } from './prefer-latest.ts';
 import type { Recipient } from './send-request.ts';
 import { sendRequest } from './send-request.ts';
-import { holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, type Throttled, throttled } from './throttle.ts';
+import { type Hold, holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, throttled } from './throttle.ts';
 
 /** The service client's name of the create call's form. */
 export const createNeed = 'operation create';
@@ -127,20 +128,23 @@ export async function create(
   const now = clock.now();
   const out = listed ?? tooOld(journey, rule, campaign, now);
   if (out) return await endJourney(journey, out, context);
-  const no = throttled(holdsOfLast(lastCounted(known, last), scopes, now), now);
-  if (no) return await holdBack(attempt, no, context);
+  const held = await holdBack(attempt, holdsOfLast(lastCounted(known, last), scopes, now), now, context);
+  if (held) return held;
   // The process was suspended: the lock may have expired, or the window has closed.
   if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
   return await noteAndSend(attempt, context);
 }
 
-/** Ends the journey, or puts it off until the throttles are over and the windows open. */
+/** What throttles do with the journey: it ends, or is put off until they are over and the windows open. Undefined: none holds it. */
 async function holdBack(
   { journey, rule, campaign, customer }: Attempt,
-  no: Throttled,
+  holds: readonly Hold[],
+  now: Date,
   context: AskContext,
-): Promise<JobResult> {
-  if (no.do === 'skip') return await endJourney(journey, no, context);
+): Promise<JobResult | undefined> {
+  const no = (await supersededBy(journey, holds, context)) ?? throttled(holds, now);
+  if (!no) return undefined;
+  if (!('until' in no)) return await endJourney(journey, no, context);
   const time = askingTime(rule, campaign, { ...journey, contact: customer }, context, no.until);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   const { closedAt, backfilled } = journey;
@@ -191,8 +195,8 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
   const note = noteOf(attempt, at, context);
   const limits = limitsOf(scopes, at);
   const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits });
-  const no = throttled(holdsOf(held, scopes), at);
-  if (no) return await holdBack(attempt, no, context);
+  const no = await holdBack(attempt, holdsOf(held, scopes), at, context);
+  if (no) return no;
   const creating = await store.update(
     journey,
     ifStill('waiting', {

@@ -27,10 +27,19 @@ export function scopesOf({ name, throttle, campaign }: CampaignRule, policy: Thr
   ];
 }
 
-/** The longest throttle of all: for how long it has to be known who was asked. 0: there is none. */
-export function longestThrottle(rules: readonly Pick<CampaignRule, 'throttle'>[], policy: Throttles): number {
+/** Every throttle of a configuration. */
+export function throttlesOf(rules: readonly Pick<CampaignRule, 'throttle'>[], policy: Throttles): Throttle[] {
   const parts = [policy, ...rules, ...Object.values(policy.campaigns ?? {}), ...Object.values(policy.groups ?? {})];
-  return Math.max(0, ...parts.map(({ throttle }) => throttle?.period ?? 0));
+  return parts.flatMap(({ throttle }) => throttle ?? []);
+}
+
+/** For how long it has to be known who was asked. 0: there is no throttle. */
+export function longestThrottle(throttles: readonly Throttle[]): number {
+  return Math.max(0, ...throttles.map(({ period }) => period));
+}
+
+export function prefersLatest({ prefer }: Pick<Throttle, 'prefer'>): boolean {
+  return prefer === 'latest';
 }
 
 export function limitsOf(scopes: readonly Scope[], now: Date): Limit[] {
@@ -41,6 +50,8 @@ export function limitsOf(scopes: readonly Scope[], now: Date): Limit[] {
 export interface Hold {
   scope: Scope;
   askedAt: Date;
+  /** Whose request it was, or `elsewhere`. */
+  journey: string;
 }
 
 /**
@@ -51,13 +62,13 @@ export function holdsOfLast(last: LastAsked | undefined, scopes: readonly Scope[
   if (!last) return [];
   const counted = scopes.filter(({ campaigns }) => campaigns === undefined || last.journey === elsewhere);
   const held = counted.filter(({ period }) => last.at.getTime() + period > now.getTime());
-  return held.map((scope) => ({ scope, askedAt: last.at }));
+  return held.map((scope) => ({ scope, askedAt: last.at, journey: last.journey }));
 }
 
 export function holdsOf(held: readonly HeldBy[], scopes: readonly Scope[]): Hold[] {
-  return held.flatMap(({ limit, at }) => {
+  return held.flatMap(({ limit, at, journey }) => {
     const scope = scopes[limit];
-    return scope ? [{ scope, askedAt: at }] : [];
+    return scope ? [{ scope, askedAt: at, journey }] : [];
   });
 }
 

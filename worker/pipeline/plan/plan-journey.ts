@@ -4,7 +4,7 @@ import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import { languageOf } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import { refOf } from '../../journey/refs.ts';
+import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Policy } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
@@ -69,6 +69,11 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     dueAt,
   };
   await context.contacts.link(contactKey(contact), linksOf(person, context));
+  // Before the journey waits: a kill in between leaves a note of a closing that doesn't, which is looked at before anything yields to it.
+  if (!rule.test) {
+    const waiting = { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt };
+    await context.contacts.noteWaiting(contactKey(contact), waiting);
+  }
   const { lookedFor } = journey;
   // A search for another contact's request says nothing about this contact, and must not outlive that person's erasure.
   const isOther = lookedFor !== undefined && lookedFor.contact !== contactKey(contact);

@@ -36,7 +36,7 @@ const linked = (one: string, ...others: string[]) =>
 test('a request to one address of a person holds requests to the others, however they came to be known as one', async () => {
   await linked(mail, phone);
   await reserves(mail, 's/1.1', []);
-  expect(await reserves(phone, 's/2.1', [anywhere(30)])).toEqual([{ limit: 0, at: now }]);
+  expect(await reserves(phone, 's/2.1', [anywhere(30)])).toEqual([{ limit: 0, at: now, journey: 's/1.1' }]);
   expect(await reserves(other, 's/3.1', [anywhere(30)])).toEqual([]);
 });
 
@@ -47,9 +47,9 @@ test('two people who turn out to be one have been asked as often as both', async
   await linked(other, phone);
   const limits = [within(30, 12), within(30, 13), within(30, 14), within(3, 12, 13), within(4, 12)];
   expect(await reserves(other, 's/3.1', limits)).toEqual([
-    { limit: 0, at: daysAgo(5) },
-    { limit: 1, at: daysAgo(2) },
-    { limit: 3, at: daysAgo(2) },
+    { limit: 0, at: daysAgo(5), journey: 's/1.1' },
+    { limit: 1, at: daysAgo(2), journey: 's/2.1' },
+    { limit: 3, at: daysAgo(2), journey: 's/2.1' },
   ]);
 });
 

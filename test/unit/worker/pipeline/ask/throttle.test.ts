@@ -8,6 +8,7 @@ import {
   longestThrottle,
   scopesOf,
   throttled,
+  throttlesOf,
 } from '../../../../../worker/pipeline/ask/throttle.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
@@ -42,9 +43,9 @@ test('a request keeps to the throttle of its rule, of its campaign, of the group
 });
 
 test('who was asked is known for as long as the longest throttle of all', () => {
-  expect(longestThrottle([rule], policy)).toBe(400 * day);
-  expect(longestThrottle([rule], {})).toBe(30 * day);
-  expect(longestThrottle([], {})).toBe(0);
+  expect(longestThrottle(throttlesOf([rule], policy))).toBe(400 * day);
+  expect(longestThrottle(throttlesOf([rule], {}))).toBe(30 * day);
+  expect(longestThrottle(throttlesOf([], {}))).toBe(0);
 });
 
 test('a request that somebody else made may have been in any campaign', () => {
@@ -55,7 +56,7 @@ test('a request that somebody else made may have been in any campaign', () => {
 });
 
 test('what is put off waits for the last of its throttles; one that drops is enough to skip, and each says until when', () => {
-  const holds = scopes.map((scope) => ({ scope, askedAt: daysAgo(5) }));
+  const holds = scopes.map((scope) => ({ scope, askedAt: daysAgo(5), journey: 'shop/1.1' }));
   const [byRule, byPolicy, byCampaign, byGroup] = holds;
   expect(throttled([], now)).toBeUndefined();
   expect(throttled(byPolicy && byGroup ? [byPolicy, byGroup] : [], now)).toEqual({
