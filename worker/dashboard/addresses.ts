@@ -10,11 +10,16 @@ export function whyAt(ref: string): string {
   return `/why?${new URLSearchParams({ journey: ref })}`;
 }
 
-/** Of a page of the list: what is left out is not in it. */
-export function listAt(query: Readonly<Record<string, string | undefined>>): string {
+/** With a query: what is left out, or empty, is not in it. */
+export function pathTo(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => (pair[1] ?? '') !== '');
   const text = new URLSearchParams(given).toString();
-  return text === '' ? '/journeys' : `/journeys?${text}`;
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** Of a page of the list. */
+export function listAt(query: Readonly<Record<string, string | undefined>>): string {
+  return pathTo('/journeys', query);
 }
 
 export function writePlace({ at, ref }: Place): string {

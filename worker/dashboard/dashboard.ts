@@ -3,6 +3,7 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { checkAccess } from './access.ts';
 import { serveAssets } from './assets.ts';
 import { Csrf } from './csrf.ts';
+import { showGrades } from './grades.ts';
 import { guard } from './guard.ts';
 import { type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
@@ -41,6 +42,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   listJourneys(app, options);
   showJourney(app, options);
   showWhy(app, options);
+  showGrades(app, options);
   showSettings(app, options);
   app.setNotFoundHandler(async (_request, reply) => {
     return await show(reply, { title: 'Not found', body: back('There is no such page.') }, 404);

@@ -12,6 +12,7 @@ const sections = [
   { at: '/', name: 'Today' },
   { at: '/journeys', name: 'Journeys' },
   { at: '/why', name: 'Why' },
+  { at: '/grades', name: 'Grades' },
   { at: '/settings', name: 'Settings' },
 ] as const;
 

@@ -33,6 +33,8 @@ export interface GradesRow {
   measure: Measure;
   /** Ascending; empty where the campaign has no grade. */
   scale: readonly number[];
+  /** Its custom fields. */
+  fields: readonly string[];
   /** Of a chart: the step of the period; `before` is the step before it. */
   step?: Period;
   /** With `--by`: the custom field, and the value that these requests have in it. */
@@ -100,13 +102,30 @@ export function resultOf({ average, index }: GradeFigures, measure: Measure): nu
 }
 
 export function rowOf(
-  { id, name, metric, grade_list: scale }: Pick<Campaign, 'id' | 'name' | 'metric' | 'grade_list'>,
+  {
+    id,
+    name,
+    metric,
+    grade_list,
+    custom_fields,
+  }: Pick<Campaign, 'id' | 'name' | 'metric' | 'grade_list' | 'custom_fields'>,
   measure: Measure,
   now: GradeFigures,
   before: GradeFigures,
 ): GradesRow {
   const change = changeOf(resultOf(now, measure), resultOf(before, measure));
-  return { campaign: id, name, metric, measure, scale: scale.toSorted((a, b) => a - b), now, before, change };
+  const scale = grade_list.toSorted((a, b) => a - b);
+  return {
+    campaign: id,
+    name,
+    metric,
+    measure,
+    scale,
+    fields: custom_fields.map((one) => one.name),
+    now,
+    before,
+    change,
+  };
 }
 
 /** The service's figures have two decimals. */

@@ -11,7 +11,7 @@ const daysOf = ({ since, until }: { since: string; until: string }): string[] =>
     days.push(day.toString());
   return days;
 };
-const Periods = fc.tuple(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 500 })).map(([back, length]) => {
+const Periods = fc.tuple(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 120 })).map(([back, length]) => {
   const until = Temporal.PlainDate.from('2027-03-01').subtract({ days: back });
   return period(until.subtract({ days: length }).toString(), until.toString());
 });

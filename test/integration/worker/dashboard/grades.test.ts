@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { createFeedbackClient } from '../../../../core/feedback/client.ts';
+import { FeedbackSettings } from '../../../../core/feedback/settings.ts';
+import { livePorts } from '../../../../worker/cli/live-ports.ts';
+import { type Loop, startLoop } from '../../../support/loop.ts';
+import { useRedis } from '../../../support/redis.ts';
+import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
+
+const redis = useRedis();
+let sources = 0;
+
+async function startShown(feedback?: Loop['feedback']) {
+  await redis.handle.client.flushall();
+  const loop = await startLoop(redis, {
+    source: `grades-${++sources}`,
+    general: 'dashboard: { port: 0 }',
+    ...(feedback && { feedback }),
+  });
+  const settings = { baseUrl: `${loop.feedback.url}/api`, apiKey: 'demo-key', timeZone: 'Europe/Tallinn' };
+  const client = createFeedbackClient(FeedbackSettings.parse(settings), livePorts);
+  let customers = 0;
+  const scale = Array.from({ length: 11 }, (_, i) => i);
+  loop.feedback.standin.addCampaign({
+    account: 'acme',
+    id: 40,
+    name: 'After <b>delivery</b>',
+    type: 'external',
+    metric: 'nps',
+    gradeList: scale,
+    customFields: [{ name: 'Shop' }],
+  });
+  const ask = async (shop: string, grade?: number, daysAgo = 0) => {
+    const { id } = await client.create({
+      campaign: 40,
+      contact: { kind: 'identifier', value: `customer-${++customers}` },
+      scheduled: new Date(Date.now() - daysAgo * 86_400_000),
+      customFields: { Shop: shop },
+    });
+    if (grade !== undefined) await client.grade(id, grade);
+  };
+  return { loop, ask, ...visitorOf(loop.app) };
+}
+
+/** Cells of the row of this name, as text. */
+function rowOf(text: string, name: string): string[] {
+  const row = text.split('<tr').find((one) => one.includes(`>${name}<`)) ?? expect.fail(`no row ${name}`);
+  return [...row.matchAll(/<t[dh][^>]*>(.*?)<\/t[dh]>/gs)].map(([, cell = '']) =>
+    cell
+      .replace(/<[^>]*>/g, '')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+}
+
+describe('the grades', () => {
+  test('of a period stand beside those of the one before, by campaign and by each value of a field', async () => {
+    const { ask, get } = await startShown();
+    for (const grade of [10, 9, 3]) await ask('Tallinn', grade);
+    await ask('Tallinn');
+    await ask('<i>Tartu</i>', 8);
+    await ask('Tallinn', 0, 35);
+    const { status, text } = await get('/grades');
+    expect(status).toBe(200);
+    // Two promoters, one passive, one detractor; before: one detractor.
+    expect(text).toMatch(/<b>25<\/b> NPS/);
+    expect(text).toContain('up 125');
+    expect(rowOf(text, 'Tallinn')).toEqual(['Tallinn', '4', '3', '75 %', '33.3', '', '▲ up 133.3 from −100']);
+    expect(rowOf(text, '&lt;i&gt;Tartu&lt;/i&gt;').slice(1, 5)).toEqual(['1', '1', '100 %', '0']);
+    expect(text).toContain('After &lt;b&gt;delivery&lt;/b&gt;');
+    expect(text).not.toMatch(/<i>|<b>delivery/);
+    // Of a period without requests.
+    const none = await get('/grades?since=2020-01-01&until=2020-01-31');
+    expect(none.text).toContain('Nobody was asked in this period');
+    expect(none.text).toContain('There is none.');
+    for (const odd of [
+      'since=2020-02-31',
+      'since=2027-01-01&until=2020-01-01',
+      'campaign=x&grade=%00&by=Nothing&period=ever',
+    ])
+      expect((await get(`/grades?${odd}`)).status).toBe(200);
+    expect((await get('/grades?by=-')).text).not.toContain('By Shop');
+  });
+
+  test('of two hundred shops are shown of the most asked, with the others as one; the file has each', async () => {
+    const { ask, get } = await startShown();
+    const long = `shop ${'x'.repeat(300)}`;
+    const formula = '=HYPERLINK("http://evil.example")';
+    const shops = [long, formula, ...Array.from({ length: 198 }, (_, i) => `shop ${i}`)];
+    for (const shop of shops) await ask(shop, 9);
+    for (let i = 0; i < 19; i++) await ask(`shop ${i}`);
+    await ask(long, 0);
+    const { text } = await get('/grades?by=Shop&campaign=40');
+    const rows = [...text.matchAll(/<th scope="row" class="ref">/g)];
+    expect(rows).toHaveLength(20);
+    expect(rowOf(text, '180 others together').slice(1, 5)).toEqual(['180', '180', '100 %', '100']);
+    expect(rowOf(text, long).slice(1, 5)).toEqual(['2', '2', '100 %', '0']);
+    const file = await get('/grades.csv?by=Shop&campaign=40&period=30-days');
+    expect(file.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(file.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="closeloop-grades-by-shop-\d{4}-\d\d-\d\d-to-\d{4}-\d\d-\d\d\.csv"$/,
+    );
+    const lines = file.text.trimEnd().split('\r\n');
+    expect(lines).toHaveLength(201);
+    expect(file.text).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+  });
+});
+
+test('comments stand below, newest first, as text and without their customers', async () => {
+  const { loop, get } = await startShown();
+  for (const [id, grade, comment] of [
+    ['c1', 5, 'Good'],
+    ['c2', 1, '<script>alert("bad")</script>'],
+  ] as const) {
+    await loop.post(loop.vendor.close(id).delivery);
+    await loop.journey(`${id}.1`, 'asked');
+    loop.feedback.standin.answer({ contact: `${id}@example.com`, grade, comment });
+    await loop.journey(`${id}.1`, 'written');
+  }
+  const { text } = await get('/grades');
+  expect([...text.matchAll(/<p class="said">(.*?)<\/p>/g)].map(([, said]) => said)).toEqual([
+    '&lt;script&gt;alert(&quot;bad&quot;)&lt;/script&gt;',
+    'Good',
+  ]);
+  expect(text).toContain(`href="/journeys/${loop.store.source}/c1.1"`);
+  expect(text).not.toContain('@example.com');
+  expect((await get('/grades?grade=5')).text).not.toContain('alert');
+  expect((await get('/grades?campaign=99')).text).toContain('There is none.');
+  expect(JSON.stringify(loop.told)).not.toContain('alert');
+});
+
+test('where the service is away the page says so, and shows what is stored', async () => {
+  const { loop, get } = await startShown();
+  await loop.post(loop.vendor.close('d1').delivery);
+  await loop.journey('d1.1', 'asked');
+  loop.feedback.standin.answer({ contact: 'd1@example.com', grade: 5, comment: 'Before the outage' });
+  await loop.journey('d1.1', 'written');
+  const { text: seen } = await get('/grades');
+  expect(seen).toContain('After support');
+  await loop.feedback.close();
+  const known = await get('/grades');
+  expect(known.text).toContain('After support');
+  const { status, text } = await get('/grades?period=7-days');
+  expect(status).toBe(200);
+  expect(text).toContain('The Feedback service did not give new figures');
+  expect(rowOf(text, '12')).toEqual(['12', '1', '1', '100 %']);
+  expect(text).toContain('Before the outage');
+  expect((await get('/grades.csv?period=7-days')).status).toBe(503);
+});

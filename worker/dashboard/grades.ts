@@ -1,0 +1,137 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import { cellsOf } from '../reports/cells.ts';
+import { newestComments } from '../reports/comments.ts';
+import { csv } from '../reports/csv.ts';
+import { type GradesRow, gradesByCampaign, gradesOverTime } from '../reports/grades.ts';
+import { gradesByField } from '../reports/grades-by-field.ts';
+import { type Period, periodBefore, periodCalled, stepFor, stepsOf } from '../reports/period.ts';
+import { namedPeriods } from '../reports/period-names.ts';
+import { type Read, RecentReadings } from '../reports/recent-readings.ts';
+import { storedCounts } from '../reports/stored-counts.ts';
+import { contextsOf } from '../support/repair.ts';
+import { daysIn } from '../support/shown-time.ts';
+import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
+import { gradesView, noField } from './views/grades.ts';
+
+const shownComments = 20;
+
+const day = z.iso.date().optional().catch(undefined);
+const number = z
+  .string()
+  .regex(/^-?\d{1,9}(\.\d{1,4})?$/)
+  .transform(Number)
+  .optional()
+  .catch(undefined);
+const Query = z.object({
+  period: z.enum(namedPeriods).optional().catch(undefined),
+  since: day,
+  until: day,
+  /** A custom field, or `noField`. Left out: the first there is. */
+  by: z.string().trim().max(500).optional().catch(undefined),
+  campaign: number,
+  /** Of the comments. */
+  grade: number,
+});
+type Query = z.output<typeof Query>;
+
+type Options = Pick<DashboardOptions, 'engine' | 'config' | 'now'>;
+type Rows = Read<readonly GradesRow[]>;
+
+/** `/grades`: what customers say, as `closeloop report` tells it; `/grades.csv`: the same for a spreadsheet. */
+export function showGrades(app: FastifyInstance, options: Options): void {
+  const readings = new RecentReadings<readonly GradesRow[]>();
+
+  app.get('/grades', async (request, reply) => {
+    const query = Query.parse(request.query);
+    const { timeZone } = options.config().feedback;
+    const period = periodOf(query, daysIn(timeZone)(options.now()));
+    const contexts = await contextsOf(options.engine());
+    const { campaign, grade } = query;
+    const [figures, counts, comments] = await Promise.all([
+      figuresOf(query, period, options, readings),
+      storedCounts(contexts, period, timeZone),
+      newestComments(contexts, { ...period, timeZone, size: shownComments, campaign, grade }),
+    ]);
+    const body = gradesView({ ...figures, query, period, before: periodBefore(period), counts, comments, timeZone });
+    return await show(reply, { title: 'Grades', section: '/grades', body });
+  });
+
+  app.get('/grades.csv', async (request, reply) => {
+    const query = Query.parse(request.query);
+    const { timeZone } = options.config().feedback;
+    const period = periodOf(query, daysIn(timeZone)(options.now()));
+    const { by, byField, byCampaign } = await figuresOf(query, period, options, readings);
+    const { value, trouble } = byField ?? byCampaign;
+    if (value === undefined)
+      throw new CloseloopError(`The figures could not be read: ${trouble ?? 'no source is configured'}.`, {
+        kind: 'transient',
+      });
+    const rows = value.filter(({ campaign }) => query.campaign === undefined || query.campaign === campaign);
+    // Excel takes a file for UTF-8 only by this mark.
+    const text = `\u{feff}${csv(cellsOf(rows, 'csv'))}`;
+    reply.header('content-disposition', `attachment; filename="${fileNameOf(by, period)}"`);
+    return await reply.type('text/csv; charset=utf-8').send(text);
+  });
+}
+
+function periodOf({ period, since, until }: Query, today: string): Period {
+  if (since === undefined && until === undefined) return periodCalled(period ?? '30-days', today);
+  const last = until ?? today;
+  const first = since ?? periodCalled('30-days', last).since;
+  return first <= last ? { since: first, until: last } : { since: last, until: first };
+}
+
+interface Figures {
+  /** Of all campaigns. */
+  byCampaign: Rows;
+  overTime: Rows;
+  /** The custom field that the figures are shown by. */
+  by: string | undefined;
+  byField: Rows | undefined;
+  /** What they can be shown by. */
+  fields: readonly string[];
+}
+
+/** By the service's statistics, read a minute ago at most unless the service is away. */
+async function figuresOf(
+  query: Query,
+  period: Period,
+  { engine, config }: Options,
+  readings: RecentReadings<readonly GradesRow[]>,
+): Promise<Figures> {
+  const { pipelines, service: endpoint } = engine();
+  const [first] = pipelines.values();
+  const down = first ? await endpoint.down({ now: true }) : { why: 'no source is configured' };
+  const { timeZone } = config().feedback;
+  const { campaign } = query;
+  const named = `${period.since} ${period.until}`;
+  const read = (
+    question: string,
+    ask: (service: NonNullable<typeof first>['context']['feedback']) => Promise<GradesRow[]>,
+  ) => readings.get(`${named} ${question}`, async () => (first ? await ask(first.context.feedback) : []), down?.why);
+  const step = stepFor(period);
+  const [byCampaign, overTime] = await Promise.all([
+    read('by campaign', (service) => gradesByCampaign(service, period)),
+    step ? read(`by ${step}`, (service) => gradesOverTime(service, stepsOf(period, step))) : {},
+  ]);
+  const own = byCampaign.value?.filter((row) => campaign === undefined || row.campaign === campaign) ?? [];
+  // The journey's reference is another one for every request.
+  const fields = [...new Set(own.flatMap((row) => row.fields))].filter((name) => name !== first?.context.marker);
+  const by = query.by === noField ? undefined : query.by || fields[0];
+  const byField =
+    by === undefined
+      ? undefined
+      : await read(JSON.stringify(['by', by, campaign]), (service) =>
+          gradesByField(service, [by], period, { campaign, timeZone }),
+        );
+  return { byCampaign, overTime, by, byField, fields };
+}
+
+function fileNameOf(by: string | undefined, { since, until }: Period): string {
+  const words = (by ?? '').toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const part = words.length === 0 ? '' : `-by-${words.join('-').slice(0, 40)}`;
+  return `closeloop-grades${part}-${since}-to-${until}.csv`;
+}

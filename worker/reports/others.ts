@@ -1,0 +1,57 @@
+import { changeOf, type GradeFigures, type GradesRow, rateOf, resultOf } from './grades.ts';
+import type { GradeCount } from './index-rule.ts';
+
+/** The rows with the most requests, and the rest as one: of a campaign with two hundred stores nobody reads each. */
+export function mostAsked(
+  rows: readonly GradesRow[],
+  most: number,
+): { rows: GradesRow[]; others?: GradesRow; count: number } {
+  const sorted = rows.toSorted((a, b) => b.now.asked - a.now.asked || b.before.asked - a.before.asked);
+  const [shown, rest] = [sorted.slice(0, most), sorted.slice(most)];
+  const others = together(rest);
+  return { rows: shown, ...(others && { others }), count: rest.length };
+}
+
+/** All of these as one row. The averages and indices of parts are weighted by their answers, which must be known of all. */
+export function together(rows: readonly GradesRow[]): GradesRow | undefined {
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const [now, before] = [sumOf(rows.map((row) => row.now)), sumOf(rows.map((row) => row.before))];
+  const change = changeOf(resultOf(now, first.measure), resultOf(before, first.measure));
+  const { by: _, ...campaign } = first;
+  return { ...campaign, now, before, change };
+}
+
+function sumOf(parts: readonly GradeFigures[]): GradeFigures {
+  const asked = parts.reduce((sum, one) => sum + one.asked, 0);
+  const some = parts.filter((one) => one.asked > 0);
+  const answered = some.reduce<number | null>(
+    (sum, one) => (sum === null || one.answered === null ? null : sum + one.answered),
+    0,
+  );
+  const weighted = (figureOf: (one: GradeFigures) => number | null): number | null => {
+    if (answered === null || answered === 0) return null;
+    const sum = some.reduce<number | null>((all, one) => {
+      const figure = one.answered === 0 ? 0 : figureOf(one);
+      return all === null || figure === null ? null : all + figure * (one.answered ?? 0);
+    }, 0);
+    return sum === null ? null : Math.round((sum / answered) * 100) / 100;
+  };
+  return {
+    asked,
+    answered,
+    rate: rateOf(asked, answered),
+    average: weighted(({ average }) => average),
+    index: weighted(({ index }) => index),
+    grades: gradesOf(some),
+  };
+}
+
+function gradesOf(parts: readonly GradeFigures[]): GradeCount[] | null {
+  const counts = new Map<number, number>();
+  for (const { grades } of parts) {
+    if (grades === null) return null;
+    for (const { grade, count } of grades) counts.set(grade, (counts.get(grade) ?? 0) + count);
+  }
+  return [...counts].map(([grade, count]) => ({ grade, count })).sort((a, b) => a.grade - b.grade);
+}

@@ -1,0 +1,74 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
+
+/** What was read of the service stays good for so long. Real time. */
+const freshMs = 60_000;
+/** Nobody waits longer for a page; the reading goes on, and is there for the next look. Real time. */
+const usualPatienceMs = 5_000;
+/** Questions whose last answers are kept. */
+const mostKept = 50;
+/** Questions that are read at once. */
+const readingsAtOnce = 2;
+
+/** What was read last; `trouble`: why it is not newer. */
+export interface Read<T> {
+  value?: T;
+  readAt?: Date;
+  trouble?: string;
+}
+
+interface Entry<T> extends Read<T> {
+  reading?: Promise<void>;
+}
+
+/** Answers of the service to questions that pages ask again and again: each is read once at a time, and kept for when the service is away. */
+export class RecentReadings<T> {
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #limited = pLimit(readingsAtOnce);
+  readonly #patienceMs: number;
+
+  constructor({ patienceMs = usualPatienceMs } = {}) {
+    this.#patienceMs = patienceMs;
+  }
+
+  /**
+   * @param down why the service is known not to answer: nothing is read of it then
+   * @throws what is no CloseloopError
+   */
+  async get(question: string, read: () => Promise<T>, down?: string): Promise<Read<T>> {
+    const entry = this.#entryOf(question);
+    const isFresh = entry.readAt !== undefined && Date.now() - entry.readAt.getTime() < freshMs;
+    if (isFresh) return entry;
+    if (down !== undefined) return { ...entry, trouble: down };
+    entry.reading ??= this.#read(entry, read);
+    const waiting = new AbortController();
+    const tired = sleep(this.#patienceMs, 'tired' as const, { signal: waiting.signal }).catch(() => 'tired' as const);
+    const ended = await Promise.race([entry.reading, tired]).finally(() => waiting.abort());
+    return ended === 'tired' ? { ...entry, trouble: slow } : entry;
+  }
+
+  #entryOf(question: string): Entry<T> {
+    const entry = this.#entries.get(question) ?? {};
+    // The one that was asked last is the last to go.
+    this.#entries.delete(question);
+    this.#entries.set(question, entry);
+    for (const [oldest] of this.#entries) if (this.#entries.size > mostKept) this.#entries.delete(oldest);
+    return entry;
+  }
+
+  async #read(entry: Entry<T>, read: () => Promise<T>): Promise<void> {
+    try {
+      entry.value = await this.#limited(read);
+      entry.readAt = new Date();
+      delete entry.trouble;
+    } catch (error) {
+      if (!(error instanceof CloseloopError)) throw error;
+      entry.trouble = messageOf(error);
+    } finally {
+      delete entry.reading;
+    }
+  }
+}
+
+const slow = 'the service takes long to answer; its figures are still being read: load the page again';
