@@ -121,7 +121,7 @@ sources:
               fields: { Store: 'ticket.fields.store' },
               delay: 7_200_000,
               window: { from: '09:00', until: '20:00', days: ['mon', 'sat'], zone: 'recipient' },
-              throttle: { period: 30 * 86_400_000, otherwise: 'drop' },
+              throttle: { period: 30 * 86_400_000, otherwise: 'drop', prefer: 'first' },
               sample: 0.5,
               again: 'each closing',
             },
