@@ -11,27 +11,31 @@ const about: PreflightContext = {
   answersWithinMs: 86_400_000,
 };
 
-type Doing = [name: string, work: (source: Source, id: string) => Promise<unknown>];
+const since = new Date(Date.now() - 3_600_000);
 
-/** Everything that calls the vendor. */
+type Doing = [name: string, work: (source: Source, id: string) => Promise<unknown>, changes?: 'changes'];
+
+/** Everything that calls the vendor, and whether that changes something there. */
 const doings: Doing[] = [
   ['read', (source, id) => source.read([id], 'plan')],
   ['look', (source, id) => source.read([id], 'ask')],
-  ['write', (source, id) => source.writeBack([answer(id)])],
-  ['poll', async (source) => await source.poll?.({ since: new Date(Date.now() - 3_600_000) })],
+  ['write', (source, id) => source.writeBack([answer(id)]), 'changes'],
+  ['poll', async (source) => await source.poll?.({ since })],
   ['check', async (source) => await source.check?.(about)],
   [
     'setup',
     async (source) => {
       for (const step of (await source.setup?.(about)) ?? []) await step.apply();
     },
+    'changes',
   ],
-  ['forget', async (source, id) => await source.forget?.([id])],
+  ['forget', async (source, id) => await source.forget?.([id]), 'changes'],
 ];
 
 /** What an answer that goes wrong says: the words, and everything that was sent. */
 type Wrong = (words: string, sent: Sent, real: () => Promise<Response>) => Response | Promise<Response>;
 interface Sent {
+  method: string;
   url: string;
   headers: string;
   body: string;
@@ -155,12 +159,13 @@ const spoken = [customer.email, '+37255512345', customer.comment];
 
 /** Whatever the vendor answers, wherever: nobody reads it, nor what was sent, in anything that is written. */
 export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
-  for (const [doing, work] of doings) {
+  for (const [doing, work, changes] of doings) {
     test(`it repeats neither the vendor's words nor what was sent, whatever answers a ${doing} (audit leak)`, async () => {
       const { vendor } = bench();
       const id = await closeOne(bench());
       await bench().source.writeBack([answer(id, { grade: 1, marker: 'j0.1' })]);
       const found = new Set<string>();
+      const answered = changes === undefined ? sameAnswers() : (_sent: Sent, real: () => Promise<Response>) => real();
       for (const [wrongName, wrong] of wrongs) {
         for (const [n, words] of spoken.entries()) {
           for (let at = 0; ; at++) {
@@ -173,7 +178,8 @@ export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test
               fetch: async (input: string | URL | Request, init?: RequestInit) => {
                 const sent = sentBy(input, init);
                 for (const secret of secretsIn(sent)) seen.add(secret);
-                return calls++ === at ? await wrong(words, sent, () => fetch(input, init)) : await fetch(input, init);
+                const real = () => answered(sent, () => fetch(input, init));
+                return calls++ === at ? await wrong(words, sent, real) : await real();
               },
             };
             const written: unknown[] = [];
@@ -201,6 +207,25 @@ export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test
   }
 }
 
+/** The vendor's answer to the same call, asked for once: where nothing changes there, it says the same each time. */
+function sameAnswers() {
+  const known = new Map<string, { text: string | null; status: number; headers: Headers }>();
+  return async (sent: Sent, real: () => Promise<Response>): Promise<Response> => {
+    const call = JSON.stringify(sent);
+    const answer = known.get(call) ?? (await recorded(await real()));
+    known.set(call, answer);
+    return new Response(answer.text, answer);
+  };
+}
+
+async function recorded(response: Response) {
+  const text = await response.text();
+  const headers = new Headers(response.headers);
+  // Of the text that is here, not of what came.
+  for (const name of ['content-encoding', 'content-length']) headers.delete(name);
+  return { text: text === '' ? null : text, status: response.status, headers };
+}
+
 /** What is shown of a result: why, and what was found; a record itself is for the rules alone. */
 function resultOf(result: unknown): string {
   const shown = (_key: string, value: unknown): unknown => {
@@ -222,7 +247,8 @@ function told(error: unknown): string {
 function sentBy(input: string | URL | Request, init?: RequestInit): Sent {
   const url = input instanceof Request ? input.url : String(input);
   const headers = Object.fromEntries(new Headers(init?.headers));
-  return { url, headers: JSON.stringify(headers), body: String(init?.body ?? '') };
+  const method = input instanceof Request ? input.method : (init?.method ?? 'GET');
+  return { method, url, headers: JSON.stringify(headers), body: String(init?.body ?? '') };
 }
 
 function secretsIn({ url, headers, body }: Sent): string[] {
