@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Minutes of kills, outages, clocks that jump, inputs and closings by the thousand, of installing the package, of restoring a copy of
- * Redis, of every command that the pages show, and of benchmarks: `npm run test:long`, which CI runs as well.
+ * Minutes of kills, outages, clocks that jump, inputs and closings by the thousand, of installing the package, of upgrades and restored
+ * copies of Redis, of every command that the pages show, and of benchmarks: `npm run test:long`, which CI runs as well.
  */
 const long = [
   'test/system/{chaos,docs,fuzz,package,race,redis-outages,send-times,steering}/*.test.ts',
   'test/system/bench.test.ts',
-  'test/system/worker/backup.test.ts',
+  'test/system/core/mapping/expression-limits.test.ts',
+  'test/system/worker/{backup,upgrade}.test.ts',
   'test/system/monitoring/*.test.ts',
   'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
 ];

@@ -9,7 +9,7 @@ export default defineConfig({
     include: beside ? [beside] : ['test/*/core/**/*.test.ts', 'test/unit/worker/journey/transitions.test.ts'],
     exclude: [
       'test/integration/worker/journey/*.test.ts',
-      // It walks through every zone for a quarter of a minute, once for each mutant that lives.
+      // It walks through many zones for some seconds, once for each mutant that lives.
       'test/unit/core/schedule/send-time-zones.test.ts',
     ],
     testTimeout: 20_000,

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
-import { shopConfiguration, shopSecret } from '../../../support/configurations.ts';
-import { until } from '../../../support/loop.ts';
-import { background, command, type Running } from '../../../support/processes.ts';
-import { useRedis } from '../../../support/redis.ts';
-import { type Change, makeNewerVersion } from '../../chaos/newer-version.ts';
+import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { shopConfiguration, shopSecret } from '../../support/configurations.ts';
+import { until } from '../../support/loop.ts';
+import { background, type Running } from '../../support/processes.ts';
+import { useRedis } from '../../support/redis.ts';
+import { type Change, makeNewerVersion } from '../chaos/newer-version.ts';
 
 const redis = useRedis();
 const dir = mkdtempSync(join(tmpdir(), 'closeloop-upgrade-'));
@@ -94,22 +94,6 @@ describe('an upgrade under load loses nothing, and asks nobody twice', () => {
     } finally {
       await Promise.all(loops.map((loop) => loop.stop()));
       await service.close();
-    }
-  });
-
-  test('and the older one, started again on newer data, says which closeloop to start and how to go back', async () => {
-    configure('http://127.0.0.1:9');
-    await redis.handle.client.set('{cl}:data-version', JSON.stringify({ version: 2, by: '0.2.0', more: true }));
-    const commands = [['start'], ['status'], ['contact', 'mask', 'carl@example.com', '--yes']];
-    for (const words of commands) {
-      const { code, err } = await command([...words, '--config', file, '--data', dir]);
-      expect([words, code, err]).toEqual([
-        words,
-        2,
-        expect.stringMatching(
-          /have version 2 \(of closeloop 0\.2\.0\).*works on data version 1\. Start closeloop 0\.2\.0.*docs\/upgrade\.md/,
-        ),
-      ]);
     }
   });
 });
