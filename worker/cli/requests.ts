@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { type Contact, contactFor, parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { CustomValue } from '../../core/feedback/client.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
 import { instant } from '../support/instant.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount, print, refuseCustomer, type ServiceAccount } from './service.ts';
 import { requestFilter, type ServiceFilter } from './service-filter.ts';
+import { refuseOutsideHours } from './text-hours.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 
@@ -35,7 +37,7 @@ export async function getRequest(options: Options & { id: string }): Promise<num
 const Fields = z.array(z.tuple([z.string(), z.union([z.string(), z.number(), z.boolean()])]));
 const Section = z.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value));
 
-/** Creates a request by hand, without rules, throttle or a journey. */
+/** Creates a request by hand, without rules, throttle or a journey; a text message within the hours of `policy.sms`, unless `anyway`. */
 export async function createRequest(
   options: Options & {
     campaign: number;
@@ -43,19 +45,22 @@ export async function createRequest(
     as?: Contact['kind'];
     fields?: string;
     scheduled?: string;
+    anyway?: boolean;
+    /** Left out: now. */
+    now?: Date;
   },
 ): Promise<number> {
   const account = await openAccount(options);
-  const { campaign, fields, scheduled } = options;
-  const at =
-    scheduled === undefined
-      ? undefined
-      : instant(scheduled, '--scheduled', { timeZone: account.timeZone, now: new Date() });
-  const customFields = fields === undefined ? {} : fieldsIn(fields);
-  const contact = await contactIn(account, options);
-  refuseCustomer(contact, account.test);
   const { service, timeZone } = account;
-  print(await service.create({ campaign, contact, scheduled: at, customFields }), { ...options, timeZone });
+  const { now = new Date(), fields } = options;
+  const scheduled =
+    options.scheduled === undefined ? undefined : instant(options.scheduled, '--scheduled', { timeZone, now });
+  const customFields = fields === undefined ? {} : fieldsIn(fields);
+  const campaign = await service.campaign(options.campaign);
+  const contact = contactIn(campaign, account, options);
+  refuseCustomer(contact, account.test);
+  if (options.anyway !== true) refuseOutsideHours({ campaign, contact, scheduled, now }, account);
+  print(await service.create({ campaign: campaign.id, contact, scheduled, customFields }), { ...options, timeZone });
   return 0;
 }
 
@@ -63,12 +68,12 @@ export async function createRequest(
  * The contact that the text names in this campaign: in external and widget campaigns an identifier, normalised as rules do; elsewhere
  * whatever the text looks like. `as` takes precedence.
  */
-async function contactIn(
-  { service, defaultCountry }: ServiceAccount,
-  { campaign, contact: text, as: kind }: { campaign: number; contact: string; as?: Contact['kind'] },
-): Promise<Contact> {
+function contactIn(
+  { type }: Campaign,
+  { defaultCountry }: ServiceAccount,
+  { contact: text, as: kind }: { contact: string; as?: Contact['kind'] },
+): Contact {
   if (kind !== undefined) return { kind, value: parseContact(text, { defaultCountry }).value };
-  const { type } = await service.campaign(campaign);
   if (type !== 'external' && type !== 'widget') return parseContact(text, { defaultCountry });
   const choice = contactFor([text], type, { defaultCountry });
   return choice.ok ? choice.contact : parseContact(text);

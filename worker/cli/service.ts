@@ -11,6 +11,8 @@ export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
   /** The account's. */
   timeZone: string;
   operations: Config['feedback']['operations'];
+  /** When text messages go out. */
+  sms: Config['policy']['sms'];
   /** Who alone may be asked while test mode holds for everything. */
   test: Config['policy']['test'];
 }
@@ -23,6 +25,7 @@ export async function openAccount(options: RuntimeOptions): Promise<ServiceAccou
     timeZone: feedback.timeZone,
     operations: feedback.operations,
     defaultCountry,
+    sms: policy.sms,
     test: policy.test,
   };
 }

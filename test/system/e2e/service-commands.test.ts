@@ -52,6 +52,14 @@ test('a request by hand is created, listed, graded, commented and shown; another
   expect(await ok('requests', 'get', second?.id ?? '')).toMatchObject([{ status: 'Cancelled' }]);
 });
 
+test('a text message by hand leaves within its hours, or anyway', async () => {
+  const create = ['requests', 'create', '--campaign', '14', '--contact', '+37255512345'];
+  const atNight = ['--scheduled', '2099-01-01T03:00', '--config', config];
+  const refused = await commandHere([...create, ...atNight]);
+  expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/policy\.sms.*--scheduled 2099-01-01T08:00/) });
+  expect(await ok(...create, '--scheduled', '2099-01-01T03:00', '--anyway')).toMatchObject([{ status: 'Scheduled' }]);
+});
+
 const farAway = { TZ: 'America/New_York' };
 const scheduled: [written: string, means: string][] = [
   ['2099-01-01T10:00', '2099-01-01T08:00:00.000Z'],

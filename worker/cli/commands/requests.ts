@@ -45,6 +45,7 @@ function addChanging(requests: Command): void {
       ).choices(['phone', 'email', 'identifier']),
     )
     .option('--scheduled <when>', `${instantHelp}; left out: after the campaign's own delay`)
+    .option('--anyway', 'also a text message that would leave outside the hours of policy.sms')
     .addHelpText('after', example('requests create --campaign 12 --contact carl@example.com --config closeloop.yaml'))
     .action((options) =>
       run(import('../requests.ts'), ({ createRequest }, connectors) => createRequest({ ...options, connectors })),

@@ -78,7 +78,7 @@ export function windowDoubts(rule: Windowed, campaign: Campaign, context: HoursC
   return doubtsAbout(messageHours(rule, campaign, context, mayText(campaign)));
 }
 
-export function mayText({ type }: Campaign): boolean {
+export function mayText({ type }: Pick<Campaign, 'type'>): boolean {
   return type === 'sms' || type === 'mixed';
 }
 
