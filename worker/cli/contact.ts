@@ -1,9 +1,9 @@
 import { parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Erasure, Proof } from '../journey/erasures.ts';
+import type { Erasure } from '../journey/erasures.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { attempt, begin } from '../pipeline/erase/erase.ts';
-import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import { attempt } from '../pipeline/erase/erase.ts';
+import { beginMasking, foundNobody, proofOf, takingErasures } from '../support/masking.ts';
 import { type Runtime, type RuntimeOptions, withoutTheErased } from './runtime.ts';
 import { openAccount, print } from './service.ts';
 import { withSources } from './with-engine.ts';
@@ -48,36 +48,23 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
   }
   // Refuses an empty folder: nothing would be erased there, and the command would seem to have succeeded.
   return await withSources({ ...options, looks: true }, async ({ pipelines, runtime }) => {
-    const context = await anyContext(pipelines());
-    const at = new Date();
-    const who = { personIds: [], recordIds: [], contacts: [options.contact], everybody: false };
-    const what = 'asked for with "contact mask"';
-    const event = { kind: 'erase', at, key: `contact mask:${at.toISOString()}`, what, receivedAt: at, ...who } as const;
-    const id = await begin(event, context);
+    const context = await takingErasures(pipelines());
+    const id = await beginMasking(options.contact, 'asked for with "contact mask"', context);
     const code = await attemptNow(id, context, options.json);
     if (code === 3) return code;
     await forgetInFiles(runtime);
-    const { journeys = 0, requestsMasked = 0, mentions = 0 } = (await proofOf(id, context)) ?? {};
-    if (mentions > 0) {
+    const proof = await proofOf(id, context);
+    if (proof && proof.mentions > 0) {
       process.stderr.write(
-        `It stood in what events told of ${mentions} records of other people, and was taken out there; nobody was erased by that.\n`,
+        `It stood in what events told of ${proof.mentions} records of other people, and was taken out there; nobody was erased by that.\n`,
       );
     }
-    if (code !== 0 || journeys + requestsMasked > 0) return code;
+    if (code !== 0 || (proof && !foundNobody(proof))) return code;
     process.stderr.write(
       'Nobody is known by this contact, at the service or here. Write it as the service shows it.\n',
     );
     return 1;
   });
-}
-
-/** The queue of a source that takes erasures: a source that is being renamed, or has another name now, takes none. */
-async function anyContext(pipelines: readonly SourcePipeline[]): Promise<SourceContext> {
-  for (const pipeline of pipelines) if (!(await pipeline.isGated())) return pipeline.context;
-  throw new CloseloopError(
-    'Every source of this configuration is being renamed, or has another name now: nothing was erased. Say this again when that is over, with the configuration that the workers have.',
-    { kind: 'config' },
-  );
 }
 
 /** Deleted data stays in Redis' files until they are rewritten. */
@@ -108,10 +95,6 @@ async function attemptNow(id: string, context: SourceContext, json: boolean): Pr
     `The erasure ${id} is not done yet. It is kept, and tried again by the workers (closeloop start), or now: closeloop contact erasures retry ${id}\n`,
   );
   return 3;
-}
-
-async function proofOf(id: string, { erasures }: SourceContext): Promise<Proof | undefined> {
-  return (await erasures.all()).find((proof) => proof.id === id);
 }
 
 function shown({ everybody, ...erasure }: Erasure, source: string): object {

@@ -10,6 +10,11 @@ export function whyAt(ref: string): string {
   return `/why?${new URLSearchParams({ journey: ref })}`;
 }
 
+/** Of an erasure's page: no personal data is in it. */
+export function erasureAt(source: string, id: string): string {
+  return `/people/erasures/${source}/${encodeURIComponent(id)}`;
+}
+
 /** With a query: what is left out, or empty, is not in it. */
 export function pathTo(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const given = Object.entries(query).filter((pair): pair is [string, string] => (pair[1] ?? '') !== '');

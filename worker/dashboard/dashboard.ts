@@ -11,6 +11,7 @@ import { listJourneys } from './journeys.ts';
 import { identifier, showLogin } from './login.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { showPeople } from './people.ts';
 import { showSettings } from './settings.ts';
 import { showToday } from './today.ts';
 import { showWhy } from './why.ts';
@@ -43,6 +44,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   showJourney(app, options);
   showWhy(app, options);
   showGrades(app, options);
+  showPeople(app, options);
   showSettings(app, options);
   app.setNotFoundHandler(async (_request, reply) => {
     return await show(reply, { title: 'Not found', body: back('There is no such page.') }, 404);

@@ -13,6 +13,7 @@ const sections = [
   { at: '/journeys', name: 'Journeys' },
   { at: '/why', name: 'Why' },
   { at: '/grades', name: 'Grades' },
+  { at: '/people', name: 'People' },
   { at: '/settings', name: 'Settings' },
 ] as const;
 

@@ -11,6 +11,7 @@ import { keepingUnknown } from './keeping-unknown.ts';
 import {
   forgetScript,
   giveBackScript,
+  knownScript,
   lockScript,
   noteWaitingScript,
   reserveScript,
@@ -89,6 +90,14 @@ export interface HeldBy {
 }
 
 const HeldReply = z.array(z.tuple([z.number(), z.number(), z.string()]));
+const KnownReply = z.tuple([z.number()], z.string());
+
+/** A request that throttles count. */
+export interface Ask {
+  campaign: number;
+  journey: string;
+  at: Date;
+}
 
 /** A closing of a person that waits to be asked about. */
 export interface WaitingClosing {
@@ -161,6 +170,18 @@ export class ContactMemory {
   async lastAsked(contactKey: string): Promise<LastAsked | undefined> {
     const stored = await this.#redis.get(this.#noteOf(contactKey));
     return stored === null ? undefined : LastAsked.parse(JSON.parse(stored));
+  }
+
+  /** By how many addresses the person with this one is known, and their requests that throttles count. */
+  async recordOf(contactKey: string): Promise<{ addresses: number; asks: Ask[] }> {
+    const address = this.addressOf(contactKey);
+    const reply = await runScript(this.#redis, knownScript, [this.#linksOf(address)], address);
+    const [addresses, ...flat] = KnownReply.parse(reply);
+    const asks = [...slices(flat, 2)].map(([ask = '', at]) => {
+      const space = ask.indexOf(' ');
+      return { campaign: Number(ask.slice(0, space)), journey: ask.slice(space + 1), at: new Date(Number(at)) };
+    });
+    return { addresses, asks };
   }
 
   async setLastAsked(contactKey: string, value: LastAsked | undefined): Promise<void> {

@@ -118,3 +118,10 @@ local person = personOf(ARGV[1])
 for _, address in ipairs(addressesOf(person)) do redis.call('DEL', '{cl}:address:' .. address) end
 redis.call('DEL', keyOf(person, 'addresses'), keyOf(person, 'asks'), keyOf(person, 'waits'))
 return 1`;
+
+/** What is kept of the person with this address: how many addresses, then their requests with their instants, newest first. ARGV address */
+export const knownScript = `${people}
+local person = personOf(ARGV[1])
+local found = {#addressesOf(person)}
+for _, one in ipairs(redis.call('ZREVRANGE', keyOf(person, 'asks'), 0, -1, 'WITHSCORES')) do found[#found + 1] = one end
+return found`;

@@ -1,0 +1,129 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { type Contact, parseContact } from '../../core/contact.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { beginMasking, proofOf, takingErasures } from '../support/masking.ts';
+import { type PersonThere, personHere, personThere } from '../support/people.ts';
+import { contextsOf } from '../support/repair.ts';
+import { mayAct, nameOf } from './access.ts';
+import { erasureAt } from './addresses.ts';
+import { Audit } from './audit.ts';
+import { Csrf } from './csrf.ts';
+import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
+import { erasureView, type ListedErasure, maskView, peopleView, personView } from './views/people.ts';
+
+const Search = z.object({ q: z.string().trim().min(1).max(1_000) });
+const Mask = z.object({ contact: z.string().trim().min(1).max(1_000), sure: z.literal('yes').optional() });
+const Named = z.object({ source: z.string(), id: z.string() });
+
+/** Erasures that are listed, at most. */
+const mostErasures = 50;
+
+/**
+ * `/people`: what is known of somebody, and their erasure. Whoever is looked for comes in the body of a form, and the page is its
+ * answer: addresses of pages are kept by browsers and proxies.
+ */
+export function showPeople(app: FastifyInstance, options: DashboardOptions): void {
+  const csrf = new Csrf(options.seal);
+  const audit = new Audit(options.redis);
+  const page = { title: 'People', section: '/people' };
+
+  app.get('/people', async (_request, reply) => {
+    const { timeZone } = options.config().feedback;
+    return await show(reply, { ...page, body: peopleView({ erasures: await erasuresOf(options), timeZone }) });
+  });
+
+  app.post('/people', { config: { access: 'read' } }, async (request, reply) => {
+    const { q } = Search.safeParse(request.body).data ?? {};
+    if (q === undefined) return await reply.redirect('/people', 303);
+    return await show(reply, { ...page, body: await personOf(contactOf(q, options), request, reply) });
+  });
+
+  app.post('/people/confirm', async (request, reply) => {
+    const { contact } = Mask.parse(request.body);
+    const body = maskView({ contact: contactOf(contact, options).value, csrf: csrf.tokenFor(request, reply) });
+    return await show(reply, { title: 'Mask this person?', section: '/people', body });
+  });
+
+  app.post('/people/mask', async (request, reply) => {
+    const { contact, sure } = Mask.parse(request.body);
+    if (sure === undefined)
+      throw new CloseloopError('Nothing was done: the form asks you to confirm it with a tick.', { kind: 'config' });
+    const { value } = contactOf(contact, options);
+    const context = await takingErasures(options.engine().pipelines.values());
+    const who = nameOf(request);
+    await audit.note({ at: new Date(), who, what: 'mask a person', about: context.name });
+    const id = await beginMasking(value, 'asked for on the page', context);
+    await context.queueErasure(id, 0);
+    await audit.note({ at: new Date(), who, what: `began erasure ${id}`, about: context.name });
+    return await reply.redirect(erasureAt(context.name, id), 303);
+  });
+
+  app.get('/people/erasures/:source/:id', async (request, reply) => {
+    const { source, id } = Named.parse(request.params);
+    const context = (await contextsOf(options.engine())).find(({ name }) => name === source);
+    if (context === undefined) return reply.callNotFound();
+    // In this order: an erasure that ends in between has its proof.
+    const open = await context.erasures.get(id);
+    const proof = open ? undefined : await proofOf(id, context);
+    if (!open && !proof) return reply.callNotFound();
+    const body = erasureView({ open, proof, timeZone: context.timeZone });
+    return await show(reply, { title: `Erasure ${id}`, section: '/people', body });
+  });
+
+  async function personOf(contact: Contact, request: FastifyRequest, reply: FastifyReply) {
+    const there = await atService(contact, options);
+    const sources = await contextsOf(options.engine());
+    const here = await personHere(contact, sources, { known: there.person?.record, now: options.now() });
+    const { feedback, retention } = options.config();
+    return personView({
+      contact,
+      there,
+      here,
+      keptDays: Math.round(retention.journeys / 86_400_000),
+      csrf: mayAct(request) ? csrf.tokenFor(request, reply) : undefined,
+      timeZone: feedback.timeZone,
+    });
+  }
+}
+
+/** @throws CloseloopError permanent for text that can name nobody */
+function contactOf(text: string, { config }: Pick<DashboardOptions, 'config'>): Contact {
+  return parseContact(text, { defaultCountry: config().defaultCountry });
+}
+
+/** What the service tells, or why it does not. */
+async function atService(
+  contact: Contact,
+  { engine }: Pick<DashboardOptions, 'engine'>,
+): Promise<{ person?: PersonThere; trouble?: string }> {
+  const { pipelines, service } = engine();
+  const [first] = pipelines.values();
+  if (first === undefined) return { trouble: 'no source is configured' };
+  const down = await service.down({ now: true });
+  if (down) return { trouble: down.why };
+  try {
+    return { person: await personThere(first.context.feedback, contact) };
+  } catch (error) {
+    if (!(error instanceof CloseloopError)) throw error;
+    return { trouble: messageOf(error) };
+  }
+}
+
+/** Those that are not done first, then the proofs, newest first. */
+async function erasuresOf({ engine }: Pick<DashboardOptions, 'engine'>): Promise<ListedErasure[]> {
+  const lists = await Promise.all(
+    (await contextsOf(engine())).map(async ({ name: source, erasures }) => {
+      const [open, proofs] = await Promise.all([erasures.open(), erasures.all()]);
+      return [
+        ...open.map(({ id, what, receivedAt: at }) => ({ source, id, what, at, isDone: false })),
+        ...proofs.map(({ id, what, at }) => ({ source, id, what, at, isDone: true })),
+      ];
+    }),
+  );
+  return lists
+    .flat()
+    .sort((a, b) => Number(a.isDone) - Number(b.isDone) || b.at.getTime() - a.at.getTime())
+    .slice(0, mostErasures);
+}

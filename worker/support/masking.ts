@@ -1,0 +1,37 @@
+import { CloseloopError } from '../../core/errors.ts';
+import type { Proof } from '../journey/erasures.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import { begin } from '../pipeline/erase/erase.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+
+/** The queue of a source that takes erasures: a source that is being renamed, or has another name now, takes none. */
+export async function takingErasures(
+  pipelines: Iterable<Pick<SourcePipeline, 'context' | 'isGated'>>,
+): Promise<SourceContext> {
+  for (const pipeline of pipelines) if (!(await pipeline.isGated())) return pipeline.context;
+  throw new CloseloopError(
+    'Every source of this configuration is being renamed, or has another name now: nothing was erased. Say this again when that is over, with the configuration that the workers have.',
+    { kind: 'config' },
+  );
+}
+
+/**
+ * Stores that a person asks for somebody's erasure: the contact is masked at the service, and forgotten here.
+ * @param what who asked, in words without personal data
+ * @returns its id; `attempt` or the source's queue does it
+ */
+export async function beginMasking(contact: string, what: string, context: SourceContext): Promise<string> {
+  const at = new Date();
+  const who = { personIds: [], recordIds: [], contacts: [contact], everybody: false };
+  return await begin({ kind: 'erase', at, key: `${what}:${at.toISOString()}`, what, receivedAt: at, ...who }, context);
+}
+
+/** Of an erasure that is done. */
+export async function proofOf(id: string, { erasures }: Pick<SourceContext, 'erasures'>): Promise<Proof | undefined> {
+  return (await erasures.all()).find((proof) => proof.id === id);
+}
+
+/** Nobody is known by the contact, at the service or here: it may have been written otherwise. */
+export function foundNobody({ journeys, requestsMasked }: Pick<Proof, 'journeys' | 'requestsMasked'>): boolean {
+  return journeys + requestsMasked === 0;
+}

@@ -1,0 +1,119 @@
+import { type Contact, contactKey } from '../../core/contact.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
+import type { AccessLogEntry, ContactRecord } from '../../core/feedback/schemas.ts';
+import type { Ask } from '../journey/contacts.ts';
+import { lastCounted } from '../pipeline/ask/contact-eligibility.ts';
+import { holdsOf, holdsOfLast, limitsOf, scopesOf, throttled } from '../pipeline/ask/throttle.ts';
+import type { SourceContext } from '../pipeline/context.ts';
+import { identityKeys } from '../pipeline/erase/erasure-race.ts';
+import { inEachCampaign } from '../pipeline/rules.ts';
+import type { Found } from './journey-filter.ts';
+
+/** Entries of the access log that are shown, at most. */
+export const mostAccesses = 100;
+
+/** What the Feedback service knows of somebody. */
+export interface PersonThere {
+  /** Undefined: no feedback request of this contact, or it was masked. */
+  record: ContactRecord | undefined;
+  /** Who of its users looked at their data, newest first. */
+  accesses: AccessLogEntry[];
+  isCut: boolean;
+}
+
+export async function personThere(feedback: FeedbackClient, contact: Contact): Promise<PersonThere> {
+  const record = await feedback.contact(contact);
+  const accesses: AccessLogEntry[] = [];
+  if (record === undefined) return { record, accesses, isCut: false };
+  for await (const entry of feedback.accessLog(contact)) {
+    if (accesses.length === mostAccesses) return { record, accesses, isCut: true };
+    accesses.push(entry);
+  }
+  return { record, accesses, isCut: false };
+}
+
+/** What closeloop has stored of somebody. */
+export interface PersonHere {
+  /** Newest closing first. */
+  journeys: Found<SourceContext>[];
+  /** Other addresses that these journeys asked. */
+  askedBy: Contact[];
+  /** Values of custom fields that were sent about them, by field. */
+  values: Map<string, Set<string>>;
+  /** So many addresses count as one person for throttles, this one among them. */
+  addresses: number;
+  /** Their requests that throttles count, newest first. */
+  asks: Ask[];
+  /** Why rules would not ask them now, for the sake of earlier requests. */
+  throttles: { source: string; rule: string; why: string }[];
+  /** They were erased, and are remembered by a digest: data from before that is not stored again. */
+  isErased: boolean;
+}
+
+/** @param known what the service knows of them, whose last request throttles count as well */
+export async function personHere(
+  contact: Contact,
+  sources: readonly SourceContext[],
+  { known, now }: { known: ContactRecord | undefined; now: Date },
+): Promise<PersonHere> {
+  const lists = await Promise.all(
+    sources.map(async (context) => {
+      const journeys = await context.store.queries.knownBy({ contact });
+      return journeys.map((journey) => ({ journey, context }));
+    }),
+  );
+  const journeys = lists.flat().sort((a, b) => b.journey.closedAt.getTime() - a.journey.closedAt.getTime());
+  const key = contactKey(contact);
+  const contacts = new Map(
+    journeys.flatMap(({ journey }) => (journey.contact ? [[contactKey(journey.contact), journey.contact]] : [])),
+  );
+  contacts.delete(key);
+  const memory = await sources[0]?.contacts.recordOf(key);
+  const throttles = await Promise.all(sources.map((context) => throttlesOf(key, context, { known, now })));
+  const erased = await Promise.all(
+    sources.map(({ erasures }) => erasures.forgottenSince(new Date(0), [identityKeys.contact(key)])),
+  );
+  return {
+    journeys,
+    askedBy: [...contacts.values()],
+    values: valuesOf(journeys),
+    addresses: memory?.addresses ?? 1,
+    asks: memory?.asks ?? [],
+    throttles: throttles.flat(),
+    isErased: erased.flat().length > 0,
+  };
+}
+
+function valuesOf(journeys: readonly Found<SourceContext>[]): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const { journey } of journeys) {
+    for (const [field, value] of Object.entries(journey.values ?? {}))
+      found.set(field, (found.get(field) ?? new Set()).add(String(value)));
+  }
+  return found;
+}
+
+async function throttlesOf(
+  key: string,
+  { name, rules, contacts, policy }: SourceContext,
+  { known, now }: { known: ContactRecord | undefined; now: Date },
+): Promise<PersonHere['throttles']> {
+  const last = lastCounted(known, await contacts.lastAsked(key));
+  const found = await Promise.all(
+    rules.flatMap(inEachCampaign).map(async ({ rule }) => {
+      const scopes = scopesOf(rule, policy);
+      if (scopes.length === 0) return [];
+      // Of no journey: its own requests do not count for one that asks.
+      const note = { at: now, journey: '' };
+      const about = { contactKey: key, campaign: rule.campaign, note, limits: limitsOf(scopes, now) };
+      const holds = [...holdsOfLast(last, scopes, now), ...holdsOf(await contacts.heldBy(about), scopes)];
+      const newest = [...Map.groupBy(holds, ({ scope }) => scope).values()].flatMap(
+        (some) => some.toSorted((a, b) => b.askedAt.getTime() - a.askedAt.getTime())[0] ?? [],
+      );
+      const no = throttled(newest, now);
+      return no ? [{ source: name, rule: rule.name, why: no.why }] : [];
+    }),
+  );
+  // A rule with several campaigns is held by the same throttle in each.
+  return [...new Map(found.flat().map((one) => [`${one.rule} ${one.why}`, one])).values()];
+}
