@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest';
+import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
+import { attempt, begin, erase } from '../../../../../worker/pipeline/erase/erase.ts';
+import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import { SourceNames } from '../../../../../worker/redis/source-names.ts';
+import { aliasedSource } from '../../../../../worker/sources/aliased-source.ts';
+import { eventOf, overriding, useManual } from '../../../../support/manual.ts';
+import { ago, asked, email, eraseOf } from '../../../../support/worker/erasing.ts';
+
+const { redis, unitContext } = useManual();
+
+describe('a source that is being renamed', () => {
+  const began = async () => {
+    const unit = unitContext();
+    const id = await begin(eraseOf({ contacts: [email] }), unit.context);
+    return { unit, id, names: new SourceNames(redis.handle.client) };
+  };
+
+  test('an erasure is not begun in it, where it would be lost among what is moved there (audit trace)', async () => {
+    const { context } = unitContext();
+    const names = new SourceNames(redis.handle.client);
+    await names.begin('old', 'calm');
+    await expect(begin(eraseOf({ contacts: [email] }), context)).rejects.toMatchObject({
+      advice: { kind: 'transient' },
+    });
+    expect(await redis.handle.client.keys('{cl:calm}:erasure*')).toEqual([]);
+    await names.end('old', 'calm');
+    await begin(eraseOf({ contacts: [email] }), context);
+    expect(await context.erasures.open()).toHaveLength(1);
+  });
+
+  test('an erasure by command waits for the end, as nothing can be found for certain (audit trace)', async () => {
+    const { unit, id, names } = await began();
+    await names.begin('old', 'new');
+    expect(await attempt(id, unit.context)).toMatchObject({ do: 'wait' });
+    expect(await unit.context.erasures.open()).toHaveLength(1);
+    await names.end('old', 'new');
+    expect(await attempt(id, unit.context)).toEqual({ do: 'done' });
+  });
+
+  test('one that was at work meanwhile looks once more (audit trace)', async () => {
+    const { unit, id, names } = await began();
+    const passing = {
+      ...unit.context,
+      feedback: overriding(unit.context.feedback, {
+        mask: async (contact) => {
+          await names.begin('old', 'new');
+          await names.end('old', 'new');
+          return await unit.context.feedback.mask(contact);
+        },
+      }),
+    };
+    expect(await attempt(id, passing)).toMatchObject({ do: 'wait' });
+    expect(await unit.context.erasures.all()).toEqual([]);
+    expect(await attempt(id, unit.context)).toEqual({ do: 'done' });
+  });
+});
+
+describe('what is on its way while somebody is forgotten', () => {
+  test('of two attempts at once the later one leaves nobody behind when its process is killed after the end (audit trace)', async () => {
+    const unit = unitContext();
+    const { context } = unit;
+    await asked(unit, 'a', { email });
+    const id = await begin(eraseOf({ contacts: [email] }), context);
+    const dying: SourceContext = {
+      ...context,
+      feedback: overriding(context.feedback, {
+        mask: async (contact) => {
+          const result = await context.feedback.mask(contact);
+          await attempt(id, context);
+          return result;
+        },
+      }),
+      contacts: overriding(context.contacts, { forgetAsked: () => Promise.reject(new Error('killed')) }),
+    };
+    await expect(attempt(id, dying)).rejects.toThrow('killed');
+    expect([await context.erasures.open(), (await context.erasures.all()).length]).toEqual([[], 1]);
+    expect(await redis.handle.client.keys('{cl:calm}:erasure:*')).toEqual([]);
+  });
+
+  test('the note of an earlier request does not come back (audit trace)', async () => {
+    const unit = unitContext({ rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }' });
+    const { context, vendor } = unit;
+    await asked(unit, 'z', { email });
+    vendor.close('a', { customer: { email } });
+    await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
+    let isErasing = false;
+    const racing: SourceContext = {
+      ...context,
+      contacts: overriding(context.contacts, {
+        lastAsked: async (key) => {
+          const last = await context.contacts.lastAsked(key);
+          if (!isErasing) {
+            isErasing = true;
+            await erase(eraseOf({ contacts: [email] }), context);
+          }
+          return last;
+        },
+      }),
+    };
+    await ask({ journeyId: 'a.1' }, racing);
+    expect(isErasing).toBe(true);
+    expect(await redis.handle.client.keys('{cl}:contact:*:asked')).toEqual([]);
+  });
+
+  test('a record that is called by their address is not remembered by it once it has been read (audit trace)', async () => {
+    const { aliases, source } = unitContext().context;
+    const alias = aliases.of(email);
+    await aliases.note([email], ago(2_000));
+    const slow = overriding(source, {
+      read: async () => {
+        await aliases.forget([alias], new Date());
+        const record = { id: email, currentId: email, state: { is: 'open' as const }, shape: {} };
+        return [{ ok: true, record }];
+      },
+    });
+    const [result] = await aliasedSource(slow, aliases, { now: () => new Date() }).read([alias], 'plan');
+    expect(result).toMatchObject({ ok: true, record: { id: alias, currentId: alias } });
+    expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([]);
+  });
+});
