@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  * copies of Redis, of every command that the pages show, and of benchmarks: `npm run test:long`, which CI runs as well.
  */
 const long = [
-  'test/system/{chaos,docs,fuzz,package,race,redis-outages,send-times,steering}/*.test.ts',
+  'test/system/{chaos,docs,dry-run,fuzz,package,race,redis-outages,send-times,steering}/*.test.ts',
   'test/system/bench.test.ts',
   'test/system/core/mapping/expression-limits.test.ts',
   'test/system/worker/{backup,upgrade}.test.ts',

@@ -11,7 +11,8 @@ import type { JourneyStore } from '../../worker/journey/store.ts';
 import type { Tracing } from '../../worker/operations/tracing.ts';
 import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import type { Engine } from '../../worker/pipeline/engine.ts';
-import { accountKey, knownSourcesKey, seenKey } from '../../worker/redis/keys.ts';
+import { accountKey, knownSourcesKey, seenKey, storedName } from '../../worker/redis/keys.ts';
+import { asDryRun } from '../../worker/sources/dry-run.ts';
 import { atAnyHour } from './any-hour.ts';
 import type { TestRedis } from './redis.ts';
 import { type ToyRecord, ToyVendor } from './toy-connector.ts';
@@ -90,6 +91,8 @@ interface LoopOptions {
   /** Further sources on the same vendor, with the same rule. */
   others?: readonly string[];
   tracing?: Tracing | undefined;
+  /** As `start --dry-run` does. */
+  dryRun?: boolean;
 }
 
 /** As `openLoop`, for one test: it ends with the test, also with one that fails, as it would go on beside the next one. */
@@ -103,6 +106,7 @@ export async function startLoop(redis: TestRedis, options: LoopOptions): Promise
 export async function openLoop(redis: TestRedis, options: LoopOptions): Promise<Loop> {
   const vendor = options.vendor ?? Object.assign(new ToyVendor(), { account: options.source });
   const feedback = options.feedback ?? (await startFeedbackStandin({ seed: true }));
+  const { dryRun = false } = options;
   const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
   const rule = options.rule ?? '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }';
   const sources = [options.source, ...(options.others ?? [])].map(
@@ -121,7 +125,8 @@ collect: { every: 200ms }
 ${options.general ?? ''}
 sources:${sources.join('')}
 `;
-  const config = atAnyHour(loadConfig(text, { env: {}, connectors: [vendor.connector] }), text);
+  const written = loadConfig(text, { env: {}, connectors: [vendor.connector] });
+  const config = atAnyHour(dryRun ? asDryRun(written) : written, text);
   const { log, told } = memoryLog();
   const { handle } = redis;
   // Another service, whose requests have the same ids: what earlier tests had from theirs says nothing about it.
@@ -137,7 +142,7 @@ sources:${sources.join('')}
     sweepEveryMs: 200,
     tracing: options.tracing,
   });
-  const { context, jobs } = app.engine.pipelines.get(options.source) ?? missing(options.source);
+  const { context, jobs } = app.engine.pipelines.get(storedName(options.source, { dryRun })) ?? missing(options.source);
   const { store, erasures } = context;
   const isAsking = async () => (await jobs.plan.queue.getActiveCount()) + (await jobs.ask.queue.getActiveCount()) > 0;
   const isIn = async (id: string, state: JourneyState) => (await store.get(id))?.state === state;

@@ -13,7 +13,9 @@ import type { JobQueue } from '../../worker/pipeline/job-queue.ts';
 import type { RecordJob } from '../../worker/pipeline/jobs.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import type { RedisClient } from '../../worker/redis/client.ts';
+import { storedName } from '../../worker/redis/keys.ts';
 import type { Seal } from '../../worker/redis/seal.ts';
+import { asDryRun } from '../../worker/sources/dry-run.ts';
 import { atAnyHour } from './any-hour.ts';
 import { memoryLog } from './loop.ts';
 import { useRedis } from './redis.ts';
@@ -42,7 +44,10 @@ export function useManual() {
     for (const engine of opened.splice(0)) await engine.close(0);
     await service.close();
   });
-  /** `source`: left out, `calm`. `others`: further sources on the same vendor, with the same rules. `general`: more of the configuration. `now`: of calls. */
+  /**
+   * `source`: left out, `calm`. `others`: further sources on the same vendor, with the same rules. `general`: more of the
+   * configuration. `now`: of calls. `feedback`: another service than the test's.
+   */
   const unitContext = (
     options: {
       rule?: string;
@@ -54,24 +59,30 @@ export function useManual() {
       general?: string;
       now?: () => Date;
       clock?: Clock;
+      dryRun?: boolean;
+      feedback?: { url: string };
     } = {},
   ) => {
     const {
       vendor = new ToyVendor(),
       source = 'calm',
       rule = '{ name: all, campaign: 12, contact: customer.email }',
+      dryRun = false,
+      feedback = service,
     } = options;
     const operations = options.operations === undefined ? '' : `, operations: ${JSON.stringify(options.operations)}`;
     const sources = [source, ...(options.others ?? [])];
     const text = `
-feedback: { baseUrl: "${service.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
+feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 lookup: { after: 0ms }
 ${options.general ?? ''}
 sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rules: [${rule}] }`).join(', ')} }
 `;
     const { log, told } = memoryLog();
+    const written = loadConfig(text, { env: {}, connectors: [vendor.connector] });
+    const read = dryRun ? asDryRun(written) : written;
     const engine = new Engine({
-      config: atAnyHour(loadConfig(text, { env: {}, connectors: [vendor.connector] }), text),
+      config: atAnyHour(read, text),
       redis: options.client ?? redis.handle.client,
       seal,
       connection: redis.handle.bull(),
@@ -83,7 +94,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
       log,
     });
     opened.push(engine);
-    const pipeline = engine.pipelines.get(source) ?? expect.fail('no pipeline');
+    const pipeline = engine.pipelines.get(storedName(source, { dryRun })) ?? expect.fail('no pipeline');
     const { context } = pipeline;
     /** Which events, as queued, wait for planning. */
     const events = async () => await jobsOf(pipeline.jobs.plan);

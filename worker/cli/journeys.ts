@@ -3,6 +3,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { storedName } from '../redis/keys.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
@@ -106,7 +107,10 @@ async function find(ref: string, { runtime, source }: Stored): Promise<Found<Sea
   const known = await new KnownSources(redis).all();
   const names = new Set([...config.sources, ...known].map(({ name }) => name));
   const renamed = await new SourceNames(redis).renamed();
-  return await findJourney(ref, renamed, (name) => (names.has(name) ? source(name) : undefined));
+  return await findJourney(ref, renamed, (name) => {
+    const stored = storedName(name, config);
+    return names.has(stored) ? source(stored) : undefined;
+  });
 }
 
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */

@@ -24,8 +24,8 @@ interface ReloadingOptions {
 }
 
 /** The configuration for jobs that are suspected of crashing the process: the one that the process has. */
-export function quarantineOf({ config, data }: RuntimeOptions, configText: string): ClosingQuarantine {
-  const command = ['quarantine', '--config', config, '--data', data];
+export function quarantineOf({ config, data, dryRun = false }: RuntimeOptions, configText: string): ClosingQuarantine {
+  const command = ['quarantine', '--config', config, '--data', data, ...(dryRun ? ['--dry-run'] : [])];
   return createQuarantine([process.execPath, process.argv[1] ?? '', ...command], configText);
 }
 

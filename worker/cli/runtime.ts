@@ -13,6 +13,7 @@ import { knownData, verifyData } from '../redis/data-version.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
+import { asDryRun } from '../sources/dry-run.ts';
 import { environmentOf } from './env-file.ts';
 import { version } from './version.ts';
 
@@ -35,6 +36,8 @@ export interface RuntimeOptions {
   env?: Readonly<Record<string, string | undefined>>;
   data: string;
   connectors: readonly BuiltIn[];
+  /** Of what `start --dry-run` does. Default false. */
+  dryRun?: boolean;
 }
 
 /** What a command reads of the configuration. Left out: all. */
@@ -161,9 +164,14 @@ export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
 }
 
 /** @throws CloseloopError config with every mistake of the file */
-export async function readConfig(
+export async function readConfig(options: RuntimeOptions, reading: Reading = {}): Promise<Config> {
+  const config = await readInEarnest(options, reading);
+  return options.dryRun ? asDryRun(config) : config;
+}
+
+async function readInEarnest(
   { config: file, configText = readText(file), env, connectors: builtIn }: RuntimeOptions,
-  reading: Reading = {},
+  reading: Reading,
 ): Promise<Config> {
   const options = { env: env ?? environmentOf(file, process.env), file, ...reading };
   if (reading.sources === 'named') return loadConfig(configText, { ...options, connectors: [] });

@@ -25,6 +25,9 @@ const graceMs = 25_000;
 /** Real time. */
 const heartbeatMs = 1_000;
 
+const dryRunMeans =
+  'all is decided and remembered as in earnest, and nothing is sent or written, neither at the service nor at a vendor';
+
 interface StartOptions {
   config?: string;
   role: Role;
@@ -33,10 +36,13 @@ interface StartOptions {
   adoptAccount?: boolean;
   data: string;
   connectors: readonly BuiltIn[];
+  /** Decides and remembers as in earnest, and sends nothing. */
+  dryRun?: boolean;
 }
 
 export async function start(options: StartOptions): Promise<number> {
   if (options.config === undefined) {
+    if (options.dryRun) throw new CloseloopError('A dry run needs a configuration: --config.', { kind: 'config' });
     const { demo } = await import('../demo/demo.ts');
     return await demo({ once: options.once, connectors: options.connectors });
   }
@@ -51,6 +57,7 @@ export async function start(options: StartOptions): Promise<number> {
   const reloading = new Reloading({ file, runtime, log }, quarantine);
   onReload?.(() => reloading.ask());
   for (const why of testLines(runtime.config)) log.warn({ why }, 'TEST');
+  if (options.dryRun) log.warn({ why: dryRunMeans }, 'DRY RUN');
   let data: HeldData | undefined;
   try {
     await refuseUnsafeRedis(runtime, log);
@@ -114,7 +121,8 @@ async function drain(engine: Engine, log: Log): Promise<number> {
 /** Stores heartbeats, so that `status` shows this process on any machine. */
 function showProcess(runtime: Runtime, role: Role, log: Log): { stop(): Promise<void> } {
   const heartbeat = new Heartbeat(runtime.redis, () => {
-    return { role, version, configuration: fingerprintOf(runtime.config.written) };
+    const { written, dryRun } = runtime.config;
+    return { role, version, configuration: fingerprintOf(written), dryRun };
   });
   const onError = (error: unknown): void => log.debug({ why: messageOf(error) }, 'the heartbeat could not be told');
   const rounds = new Rounds(() => heartbeat.tell(), onError);

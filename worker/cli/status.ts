@@ -5,6 +5,7 @@ import { journeyStates } from '../journey/journey.ts';
 import type { Pause } from '../operations/pauses.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { pollState } from '../pipeline/plan/poll-state.ts';
+import { isDryRun } from '../redis/keys.ts';
 import type { QueueDepth } from '../redis/queued-jobs.ts';
 import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';
 import { type OrphanState, orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
@@ -25,6 +26,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         { test: tests },
         testLines(config).map((line) => styleText(['bold', 'yellow'], line)),
       );
+    if (config.dryRun) tell({ dryRun: true }, [styleText(['bold', 'yellow'], 'DRY RUN: nothing is sent')]);
     const known = await new KnownSources(redis).all();
     const down = await service.down({ now: true });
     for (const one of sources()) {
@@ -32,16 +34,16 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
       const canPoll = known.find(({ name }) => name === one.name)?.polls ?? true;
       tell(shown, linesOf(shown, canPoll));
     }
-    const paused = await collecting.list();
+    const paused = config.dryRun ? [] : await collecting.list();
     if (paused.length > 0)
       tell({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
     const configured = new Set(sources().map(({ name }) => name));
-    for (const one of known.filter(({ name }) => !configured.has(name))) {
+    for (const one of known.filter(({ name }) => !configured.has(name) && isDryRun(name) === config.dryRun)) {
       const state = await stateOf(source(one.name), redis);
       const shown = { source: one.name, notConfigured: true, lastConfigured: one.configuredAt, ...state };
       tell(shown, orphanLines(one, state));
     }
-    const installation = stateOfProcesses(await runningProcesses(redis), fingerprintOf(config.written));
+    const installation = stateOfProcesses(await runningProcesses(redis), fingerprintOf(config.written), config);
     tell(installation, processLines(installation));
     return 0;
   });
@@ -102,7 +104,12 @@ function queueLine(step: string, depth: QueueDepth): string[] {
   return [`  jobs        ${step}: ${waiting} waiting${since} · ${running} running · ${delayed} for later`];
 }
 
-function processLines({ processes, configuration, problems }: ReturnType<typeof stateOfProcesses>): string[] {
+function processLines({
+  processes,
+  configuration,
+  problems,
+  remarks = [],
+}: ReturnType<typeof stateOfProcesses>): string[] {
   return [
     styleText('bold', 'processes'),
     ...processes.map(({ host, pid, role, version, startedAt, heartbeatAt, configuration: own }) => {
@@ -111,6 +118,7 @@ function processLines({ processes, configuration, problems }: ReturnType<typeof 
       return `  ${role.padEnd(10)}  ${host} ${pid} · ${version} · ${times} · configuration ${own}${differs}`;
     }),
     ...problems.map((problem) => styleText('yellow', `  ${problem}`)),
+    ...remarks.map((remark) => `  ${remark}`),
   ];
 }
 

@@ -6,7 +6,7 @@ import { Holds } from '../operations/holds.ts';
 import { createLog } from '../operations/log.ts';
 import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
-import { globalTag, tagOf } from '../redis/keys.ts';
+import { globalTag, nameInEarnest, storedName, tagOf } from '../redis/keys.ts';
 import type { StoredSource } from '../support/source-state.ts';
 import { dataKeyOf, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
 
@@ -58,10 +58,10 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
     runtime,
     source,
     sources: (name) => {
-      if (name !== undefined && !names.includes(name)) {
-        throw new CloseloopError(`There is no source "${name}"; there are: ${names.join(', ')}.`, { kind: 'config' });
-      }
-      return (name === undefined ? names : [name]).map(source);
+      const wanted = name === undefined ? names : [storedName(name, config)];
+      if (wanted.every((one) => names.includes(one))) return wanted.map(source);
+      const there = names.map(nameInEarnest).join(', ');
+      throw new CloseloopError(`There is no source "${name}"; there are: ${there}.`, { kind: 'config' });
     },
     service: new Outage(redis, { ...serviceEndpoint, log }),
     collecting: new Pauses(redis, globalTag, 'collect', log),

@@ -26,6 +26,8 @@ export type Config = z.output<typeof General> & {
   contactLists: ReadonlyMap<string, ContactList>;
   /** Where `policy.holidays` is set: with-holidays.ts. */
   holidays?: HolidayRules;
+  /** Nothing is sent: `start --dry-run`. */
+  dryRun: boolean;
   /** What the file says, with the names of variables in place of their values: what differs between two (changes.ts). */
   written: unknown;
 };
@@ -85,7 +87,13 @@ export function loadConfig(text: string, options: LoadOptions): Config {
     for (const { connector } of configured) found.push(...unanswerable(never, connector, ['policy', 'never']));
   }
   if (!general.ok || found.length > 0) throw refuse(found);
-  return { ...general.data, sources: configured, contactLists: new Map(), written: document.written };
+  return {
+    ...general.data,
+    sources: configured,
+    contactLists: new Map(),
+    dryRun: false,
+    written: document.written,
+  };
 }
 
 function readSources(

@@ -10,7 +10,7 @@ import { showJourney } from './journey.ts';
 import { listJourneys } from './journeys.ts';
 import { identifier, showLogin } from './login.ts';
 import type { DashboardOptions } from './options.ts';
-import { show } from './pages.ts';
+import { noteOnPages, show } from './pages.ts';
 import { showPeople } from './people.ts';
 import { showSettings } from './settings.ts';
 import { showToday } from './today.ts';
@@ -37,6 +37,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   guard(app, publicUrl);
   const csrf = new Csrf(options.seal);
   checkAccess(app, { identify: identifier(options), checkForm: (request, token) => csrf.check(request, token) });
+  noteOnPages(app, options.config().dryRun ? 'This is a dry run: nothing is sent.' : undefined);
   serveAssets(app);
   showLogin(app, options);
   showToday(app, options);

@@ -8,6 +8,11 @@ export interface Page {
   body: Content;
 }
 
+interface Noted extends Page {
+  /** Above all. */
+  notice?: string | undefined;
+}
+
 const sections = [
   { at: '/', name: 'Today' },
   { at: '/journeys', name: 'Journeys' },
@@ -18,7 +23,7 @@ const sections = [
 ] as const;
 
 /** A whole page. Who has to log in first is shown no others. */
-export function layout({ title, section, body }: Page, visitor: Visitor | undefined): Html {
+export function layout({ title, section, body, notice }: Noted, visitor: Visitor | undefined): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -38,7 +43,7 @@ ${visitor && html`<nav aria-label="Pages"><ul>${sections.map(({ at, name }) => l
 ${visitor?.session && html`<p class="who">${visitor.name}${visitor.role === 'read' && ' (may look)'} <a href="/logout">Log out</a></p>`}
 </header>
 <main id="main" tabindex="-1">
-<h1>${title}</h1>
+${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}<h1>${title}</h1>
 ${body}
 </main>
 </body>

@@ -5,7 +5,9 @@ import { type PausableStep, pausableSteps } from '../operations/pausable-steps.t
 import { runningProcesses } from '../operations/processes.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { remainingQuotas } from '../redis/budget.ts';
+import { isDryRun } from '../redis/keys.ts';
 import { stateOf } from '../sources/orphan-state.ts';
+import type { Orphan } from '../sources/orphans.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import { mayAct, nameOf } from './access.ts';
 import { Audit } from './audit.ts';
@@ -62,6 +64,11 @@ function queueOf({ jobs }: SourcePipeline, step: PausableStep) {
     .find(({ name }) => name === step);
 }
 
+/** A dry run is no stranger to a source in earnest. */
+function strangersOf(orphans: readonly Orphan[], { dryRun }: { dryRun: boolean }): Orphan[] {
+  return orphans.filter(({ known }) => isDryRun(known.name) === dryRun);
+}
+
 async function todayOf({ engine, config, redis, now }: DashboardOptions): Promise<Omit<Today, 'mayAct'>> {
   const { pipelines, service, collecting, orphans } = engine();
   const down = await service.down({ now: true });
@@ -76,18 +83,18 @@ async function todayOf({ engine, config, redis, now }: DashboardOptions): Promis
         return { state, quotas, polls: context.source.poll !== undefined };
       }),
     ),
-    collecting.pauses.list(),
+    collecting.paused(),
     runningProcesses(redis),
     orphans.all(),
   ]);
-  const { problems } = stateOfProcesses(processes, fingerprintOf(config().written));
+  const { problems } = stateOfProcesses(processes, fingerprintOf(config().written), config());
   return {
     sources,
     collectPauses,
     // A process that does not tell of itself, as the demo's, shows this page all the same.
     problems: processes.length === 0 ? [] : problems,
     strangers: await Promise.all(
-      strangers.map(async ({ known, pipeline }) => ({
+      strangersOf(strangers, config()).map(async ({ known, pipeline }) => ({
         name: known.name,
         state: await stateOf(pipeline.context, redis),
       })),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
-import { globalTag } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 
 /** A cap on requests: of a rule, a campaign, a group, or over everything. */
@@ -80,9 +79,12 @@ const Reply = z.array(z.number());
 /** How many requests each cap has let through, or will, by the hour: shared by all processes. */
 export class CapSlots {
   readonly #redis: RedisClient;
+  readonly #space: string;
 
-  constructor(redis: RedisClient) {
+  /** @param space whose places: `spaceOf` */
+  constructor(redis: RedisClient, space: string) {
     this.#redis = redis;
+    this.#space = space;
   }
 
   /** @param of `keeps`: the hour that the journey may keep where it has it; `since`: earlier hours are forgotten */
@@ -101,7 +103,9 @@ export class CapSlots {
       openMs,
     ]);
     const args = [journey, keeps, since, ...caps, ...hours];
-    const [hour, full = 0, ...places] = Reply.parse(await runScript(this.#redis, takeScript, keysOf(scopes), ...args));
+    const [hour, full = 0, ...places] = Reply.parse(
+      await runScript(this.#redis, takeScript, this.#keysOf(scopes), ...args),
+    );
     if (hour === undefined) return { is: 'none' };
     if (hour === 0) return { is: 'kept' };
     const placesOf = scopes.map((_, i) => ({ ofDay: places[2 * i] ?? 0, ofHour: places[2 * i + 1] ?? 0 }));
@@ -110,10 +114,10 @@ export class CapSlots {
 
   /** The journey asks nobody: others may have its place. */
   async giveBack(journey: string, scopes: readonly CapScope[]): Promise<void> {
-    for (const key of keysOf(scopes)) await this.#redis.zrem(key, journey);
+    for (const key of this.#keysOf(scopes)) await this.#redis.zrem(key, journey);
   }
-}
 
-function keysOf(scopes: readonly CapScope[]): string[] {
-  return scopes.map(({ name }) => `${globalTag}:cap:${name}`);
+  #keysOf(scopes: readonly CapScope[]): string[] {
+    return scopes.map(({ name }) => `${this.#space}:cap:${name}`);
+  }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { globalTag } from '../redis/keys.ts';
+import { globalTag, sharedSpaces } from '../redis/keys.ts';
 import { releaseLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
@@ -121,16 +121,19 @@ export class ContactMemory {
   readonly #seal: Seal;
   readonly #linkMs: number;
   readonly #comparesWaiting: boolean;
+  readonly #space: string;
 
   /**
    * @param linkMs the longest throttle: links between addresses, and requests, are kept as long; 0: nothing needs them
    * @param comparesWaiting whether any throttle prefers the latest closing: only then it is kept which ones wait
+   * @param space whose memory: `spaceOf`
    */
-  constructor(redis: RedisClient, seal: Seal, linkMs = 0, comparesWaiting = false) {
+  constructor(redis: RedisClient, seal: Seal, linkMs = 0, comparesWaiting = false, space: string = globalTag) {
     this.#redis = redis;
     this.#seal = seal;
     this.#linkMs = linkMs;
     this.#comparesWaiting = comparesWaiting;
+    this.#space = space;
   }
 
   /**
@@ -149,7 +152,7 @@ export class ContactMemory {
   }
 
   async release(person: string, token: string): Promise<void> {
-    await releaseLock(this.#redis, `${globalTag}:person:${person}:lock`, token);
+    await releaseLock(this.#redis, `${this.#space}:person:${person}:lock`, token);
   }
 
   /** Whether any throttle needs to know by which addresses a person is known. */
@@ -200,12 +203,16 @@ export class ContactMemory {
     return await this.#reserve(reservation, '');
   }
 
-  /** Deletes the note of a person who was not asked after all, or is to be forgotten. @param journey only if this journey made the note */
+  /**
+   * Deletes the note of a person who was not asked after all, or is to be forgotten, then also by dry runs.
+   * @param journey only if this journey made the note
+   */
   async forgetAsked(contact: Contact, journey?: string): Promise<void> {
     const key = contactKey(contact);
     if (journey === undefined) {
       await this.unlink(this.addressOf(key));
-      return await this.setLastAsked(key, undefined);
+      for (const space of sharedSpaces) await this.#redis.del(this.#noteOf(key, space));
+      return;
     }
     await this.#giveBack(this.addressOf(key), journey);
     await this.#change(key, (last) => (last.journey === journey ? beforeThat(last) : last));
@@ -213,7 +220,8 @@ export class ContactMemory {
 
   /** For an erasure: forgets by which addresses the person of this one is known, and when any of them was asked. */
   async unlink(address: string): Promise<void> {
-    await runScript(this.#redis, forgetScript, [this.#linksOf(address)], address);
+    for (const space of sharedSpaces)
+      await runScript(this.#redis, forgetScript, [this.#linksOf(address, space)], address);
   }
 
   /** Takes back the note of a journey that asked nobody, unless a newer note exists. @param before the note before it */
@@ -304,11 +312,11 @@ export class ContactMemory {
     await runScript(this.#redis, giveBackScript, [this.#linksOf(address)], address, journey, instant);
   }
 
-  #linksOf(address: string): string {
-    return `${globalTag}:address:${address}`;
+  #linksOf(address: string, space = this.#space): string {
+    return `${space}:address:${address}`;
   }
 
-  #noteOf(contactKey: string): string {
-    return `${globalTag}:contact:${this.addressOf(contactKey)}:asked`;
+  #noteOf(contactKey: string, space = this.#space): string {
+    return `${space}:contact:${this.addressOf(contactKey)}:asked`;
   }
 }

@@ -1,13 +1,17 @@
 // What is kept of people over all sources: which addresses are one person's, when they were asked, and who is asking them now.
 // A person has the name of one of their addresses. One whose address is linked with no other has nothing but `asks`.
 //
-// {cl}:address:<address> → person        {cl}:person:<person>:addresses  a set
-// {cl}:person:<person>:lock → token      {cl}:person:<person>:asks       "<campaign> <journey>" by when it asked
-//                                         {cl}:person:<person>:waits      journey → "<campaign> <closed> <due>"
+// <space>:address:<address> → person        <space>:person:<person>:addresses  a set
+// <space>:person:<person>:lock → token      <space>:person:<person>:asks       "<campaign> <journey>" by when it asked
+//                                           <space>:person:<person>:waits      journey → "<campaign> <closed> <due>"
+//
+// The space is that of the key that a script is given: of all sources in earnest, or of all dry runs (redis/keys.ts).
 
 const people = `
-local function personOf(address) return redis.call('GET', '{cl}:address:' .. address) or address end
-local function keyOf(person, what) return '{cl}:person:' .. person .. ':' .. what end
+local space = string.match(KEYS[1], '^(.-):address:') or string.match(KEYS[1], '^(.-):contact:')
+local function addressKey(address) return space .. ':address:' .. address end
+local function personOf(address) return redis.call('GET', addressKey(address)) or address end
+local function keyOf(person, what) return space .. ':person:' .. person .. ':' .. what end
 local function addressesOf(person)
   local found = redis.call('SMEMBERS', keyOf(person, 'addresses'))
   return #found > 0 and found or {person}
@@ -53,7 +57,7 @@ for _, other in ipairs(merged) do
 end
 if ARGV[3] ~= '0' and redis.call('PEXPIRE', addresses, ARGV[3]) == 1 then
   for _, address in ipairs(addressesOf(person)) do
-    redis.call('SET', '{cl}:address:' .. address, person, 'PX', ARGV[3])
+    redis.call('SET', addressKey(address), person, 'PX', ARGV[3])
   end
 end
 if ARGV[1] ~= '' then redis.call('SET', keyOf(person, 'lock'), ARGV[1], 'PX', ARGV[2]) end
@@ -115,7 +119,7 @@ return 1`;
 /** Forgets the person with this address: all links and requests. ARGV address */
 export const forgetScript = `${people}
 local person = personOf(ARGV[1])
-for _, address in ipairs(addressesOf(person)) do redis.call('DEL', '{cl}:address:' .. address) end
+for _, address in ipairs(addressesOf(person)) do redis.call('DEL', addressKey(address)) end
 redis.call('DEL', keyOf(person, 'addresses'), keyOf(person, 'asks'), keyOf(person, 'waits'))
 return 1`;
 

@@ -10,6 +10,7 @@ export const journeyStates = [
   'cancelled',
   'expired',
   'tested',
+  'withheld',
   'failed',
   'parked',
 ] as const;

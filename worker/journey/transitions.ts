@@ -4,18 +4,19 @@ import type { SkipReason } from './reasons.ts';
 /**
  * Which state may follow which. `waiting` to `received`: the rule is gone and the journey is planned again. `waiting` to `asked`:
  * the service's answer came after a search had found nothing. Any other step is a bug, or a race that another worker won.
- * `tested`: asked as a test, and answered or not; its answers stay in the journey.
+ * `tested`: asked as a test, and answered or not; its answers stay in the journey. `withheld`: a dry run would have asked.
  * A person may resume journeys in `failed`, `parked` and `skipped`; in `cancelled`, only those that `mayComeBack`.
  */
 const next: Record<JourneyState, readonly JourneyState[]> = {
   received: ['waiting', 'skipped', 'cancelled', 'failed', 'parked'],
-  waiting: ['received', 'waiting', 'creating', 'asked', 'skipped', 'cancelled', 'failed', 'parked'],
+  waiting: ['received', 'waiting', 'creating', 'asked', 'skipped', 'cancelled', 'withheld', 'failed', 'parked'],
   creating: ['creating', 'asked', 'waiting', 'failed', 'parked'],
   asked: ['answered', 'expired', 'tested', 'cancelled', 'failed'],
   answered: ['answered', 'written', 'cancelled', 'failed', 'parked'],
   written: ['answered'],
   expired: ['answered'],
   tested: ['tested'],
+  withheld: [],
   skipped: ['received'],
   cancelled: ['received'],
   failed: ['received', 'waiting', 'creating', 'answered', 'cancelled'],
@@ -29,6 +30,7 @@ export const settledStates: readonly JourneyState[] = [
   'cancelled',
   'expired',
   'tested',
+  'withheld',
   'failed',
   'parked',
 ];
@@ -36,8 +38,16 @@ export const settledStates: readonly JourneyState[] = [
 /** States in which the customer has not been asked, and will not be if the journey is cancelled. */
 export const unaskedStates: readonly JourneyState[] = ['received', 'waiting'];
 
-/** The customer has been asked, or may have been. */
-export const askedStates: readonly JourneyState[] = ['creating', 'asked', 'answered', 'written', 'expired', 'tested'];
+/** The customer has been asked, or may have been; by a dry run, would have been. */
+export const askedStates: readonly JourneyState[] = [
+  'creating',
+  'asked',
+  'answered',
+  'written',
+  'expired',
+  'tested',
+  'withheld',
+];
 
 /**
  * Whether the journey counts as having asked, for rules of `again: never`: also where a person cancelled it while the outcome was

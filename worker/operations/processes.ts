@@ -13,6 +13,8 @@ const About = z.object({
   startedAt: z.coerce.date(),
   /** Fingerprint of the configuration in use: worker/config/changes.ts. */
   configuration: z.string(),
+  /** It sends nothing: `start --dry-run`. */
+  dryRun: z.boolean().default(false),
 });
 type About = z.output<typeof About>;
 
@@ -43,7 +45,7 @@ export class Heartbeat {
   readonly #about: () => string;
   readonly #since = { host: hostname(), pid: process.pid, startedAt: new Date() };
 
-  constructor(redis: RedisClient, about: () => Pick<About, 'role' | 'version' | 'configuration'>) {
+  constructor(redis: RedisClient, about: () => Pick<About, 'role' | 'version' | 'configuration' | 'dryRun'>) {
     this.#redis = redis;
     this.#about = () => JSON.stringify({ ...this.#since, ...about() } satisfies About);
   }

@@ -101,6 +101,8 @@ export interface Policy {
   marker: string;
   /** The create operation can't carry a date, so the service adds the campaign's delay itself (design.md, rule 3). */
   serviceAddsDelay: boolean;
+  /** Everything is decided and remembered, and nothing is sent: `start --dry-run`. */
+  dryRun: boolean;
 }
 
 /** Logs and alerts, and what waits for a person. */

@@ -10,6 +10,7 @@ import { unobserved } from '../operations/observer.ts';
 import { Outage, serviceEndpoint } from '../operations/outage.ts';
 import { RedisWatch } from '../operations/redis-watch.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
+import { storedName } from '../redis/keys.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { Newcomers } from '../sources/newcomers.ts';
@@ -25,9 +26,11 @@ import type { CollectJob, JobResult, WriteBackJob } from './jobs.ts';
 import { downOf, type Stopped, stoppedOf } from './outage-watch.ts';
 import { checkRules } from './plan/check-rules.ts';
 import type { SuspectJob } from './quarantine.ts';
+import { readingService } from './reading-only.ts';
 import { Rounds } from './rounds.ts';
 import { createSourcePipeline, type SourcePipeline } from './source-pipeline.ts';
 import type { Stage } from './stage.ts';
+import { worked } from './stages.ts';
 import { Sweeping } from './sweeping.ts';
 
 /** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
@@ -69,10 +72,11 @@ export class Engine {
     this.service = new Outage(redis, { ...serviceEndpoint, log });
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
-    const feedback = watchCalls(createFeedbackClient(config.feedback, ports), this.service, {
+    const client = watchCalls(createFeedbackClient(config.feedback, ports), this.service, {
       isShared: true,
       onCall: observer.serviceCall,
     });
+    const feedback = config.dryRun ? readingService(client) : client;
     const isByContact = canFilterBy(resolveOperations(config.feedback.operations), '{contact}');
     const shared = {
       options,
@@ -89,7 +93,7 @@ export class Engine {
     };
     const create = (source: ConfiguredSource) => createSourcePipeline(source, shared);
     for (const source of config.sources) pipelines.set(source.name, create(source));
-    this.orphans = new Orphans(this.#known, pipelines, create);
+    this.orphans = new Orphans(this.#known, pipelines, create, { dryRun: config.dryRun });
     const common = { ...shared, engine: options, pipelines, orphans: this.orphans, known: this.#known };
     this.newcomers = new Newcomers({ ...common, configured: config.sources });
     this.collecting = new Collecting({ ...common, campaigns: this.campaigns });
@@ -127,7 +131,8 @@ export class Engine {
 
   /** Deliveries of a source that an intake refused for one reason: for people who look at `status`. */
   async countRefused(source: string, why: string, count: number): Promise<void> {
-    await countRefused(this.#options.redis, source, why, count).catch((error: unknown) =>
+    const { config, redis } = this.#options;
+    await countRefused(redis, storedName(source, config), why, count).catch((error: unknown) =>
       this.#options.log.warn({ source, why: messageOf(error) }, 'refused deliveries could not be counted for status'),
     );
   }
@@ -141,7 +146,7 @@ export class Engine {
       await holds.clear();
       await checkRules(context, holds);
       await this.newcomers.hold(pipeline);
-      for (const stage of Object.values(stages)) stage.start();
+      for (const stage of worked(stages, context)) stage.start();
     }
     await this.collecting.start();
     this.#sweeping.start();
@@ -204,7 +209,7 @@ export class Engine {
       async ([name, one]): Promise<[string, Stopped[]]> => [name, await stoppedOf(one)],
     );
     const lists = await Promise.all(all);
-    lists.push(['collect', await this.collecting.pauses.list()], ['feedback', await downOf(this.service)]);
+    lists.push(['collect', await this.collecting.paused()], ['feedback', await downOf(this.service)]);
     return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
   }
 
@@ -220,8 +225,10 @@ export class Engine {
 
   /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */
   async busy(): Promise<number> {
+    const stages = [...this.pipelines.values()].flatMap(({ stages, context }) => worked(stages, context));
+    const all = this.#options.config.dryRun ? stages : [...stages, this.collecting.stage];
     const counts = await Promise.all(
-      this.#stages().map(({ jobs }) => jobs.queue.getJobCountByTypes('waiting', 'active', 'prioritized')),
+      all.map(({ jobs }) => jobs.queue.getJobCountByTypes('waiting', 'active', 'prioritized')),
     );
     return counts.reduce((sum, n) => sum + n, 0);
   }

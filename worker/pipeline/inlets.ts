@@ -4,7 +4,7 @@ import { messageOf } from '../../core/errors.ts';
 import { slices } from '../../core/spread.ts';
 import { noteDelivery } from '../operations/delivery-counts.ts';
 import { failpoint } from '../operations/failpoints.ts';
-import { tagOf } from '../redis/keys.ts';
+import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { aliasedEvents } from '../sources/aliased-source.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -112,7 +112,7 @@ export class Inlets {
 
   async #openDoors(): Promise<void> {
     const { pipelines, names } = this.#options;
-    const doors = new Map(pipelines);
+    const doors = new Map([...pipelines].map(([name, pipeline]) => [nameInEarnest(name), pipeline]));
     for (const [old, name] of await names.renamed()) {
       const pipeline = pipelines.get(name);
       if (pipeline && !doors.has(old)) doors.set(old, pipeline);

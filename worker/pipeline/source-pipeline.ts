@@ -14,7 +14,7 @@ import { Holds } from '../operations/holds.ts';
 import { unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
-import { askedInKey, seenKey, tagOf } from '../redis/keys.ts';
+import { askedInKey, isDryRun, seenKey, spaceOf, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { longestThrottle, prefersLatest, throttlesOf } from './ask/throttle.ts';
@@ -118,8 +118,8 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
     store: new JourneyStore(redis, name, { now: clock.now, log, seal, onStep, traceContext: () => tracing?.current() }),
     erasures: new Erasures(redis, name, seal),
     snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
-    contacts: new ContactMemory(redis, seal, longestThrottle(throttles), throttles.some(prefersLatest)),
-    caps: new CapSlots(redis),
+    contacts: new ContactMemory(redis, seal, longestThrottle(throttles), throttles.some(prefersLatest), spaceOf(name)),
+    caps: new CapSlots(redis, spaceOf(name)),
     seal,
     aliases: new RecordAliases(redis, name, kept),
     replicated: () => replicated(tagOf(name)),
@@ -180,6 +180,7 @@ function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Poli
     retryForMs: config.retry.for,
     callMs: config.feedback.timeoutMs,
     marker: config.marker,
+    dryRun: isDryRun(configured.name),
     serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
   };
 }

@@ -39,6 +39,14 @@ export interface Stages {
   erase: Stage<typeof EraseJob>;
 }
 
+/**
+ * The stages whose jobs are run. A dry run has nothing to write back, and masks nobody: an erasure that was delivered to it waits for
+ * a process in earnest (sweeping.ts).
+ */
+export function worked(stages: Stages, { dryRun }: Pick<SourceContext, 'dryRun'>): Stages[keyof Stages][] {
+  return dryRun ? [stages.plan, stages.ask] : Object.values(stages);
+}
+
 interface StagesOptions {
   context: SourceContext;
   redis: RedisClient;

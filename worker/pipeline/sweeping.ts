@@ -66,7 +66,6 @@ export class Sweeping {
     for (const pipeline of pipelines.values()) await this.#sweepSource(pipeline, step);
     await step('all', 'orphans', () => this.#sweepOrphans(step));
     await step('collect', 'schedule', () => collecting.lookAfter());
-    await step('collect', 'probe', () => collecting.pauses.probe([collecting.stage.jobs.queue]));
     const vendors = [...pipelines].map(([name, { vendor }]): [string, Outage] => [name, vendor]);
     await step('outages', 'tell', () => tellOutages([...vendors, ['feedback', service]], alerts));
     this.#alerting.begin();
@@ -98,9 +97,10 @@ export class Sweeping {
       if (await pipeline.isGated()) continue;
       const settings = { ...this.#settings(), isGone };
       await step(context.name, 'sweep', () => sweep(context, settings, this.#placesOf(context.name)));
-      if (isGone) await step(context.name, 'erase', () => this.#eraseForGone(pipeline));
+      // A dry run leaves erasures to a process in earnest.
+      if (isGone || context.dryRun) await step(context.name, 'erase', () => this.#eraseForGone(pipeline));
       else await pipeline.stages.erase.stop(stopMs);
-      await step(context.name, 'tell', () => this.#orphanNews.tell(orphan));
+      if (!context.dryRun) await step(context.name, 'tell', () => this.#orphanNews.tell(orphan));
     }
   }
 

@@ -7,12 +7,13 @@ import { unobserved } from '../operations/observer.ts';
 import { Outage, vendorEndpoint } from '../operations/outage.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
 import { createBudget } from '../redis/budget.ts';
-import { tagOf } from '../redis/keys.ts';
+import { isDryRun, nameInEarnest, tagOf } from '../redis/keys.ts';
 import { createVault } from '../redis/vault.ts';
 import { aliasedSource, snapshotsByIds } from '../sources/aliased-source.ts';
 import { createBatcher } from './batch.ts';
 import type { EngineOptions } from './engine-options.ts';
 import type { JobQueues } from './queues.ts';
+import { readingVendor } from './reading-only.ts';
 
 /** The vendor's account, as the steps use it. Concurrent jobs share calls. */
 export interface Vendor {
@@ -55,12 +56,13 @@ export function openVendor(
   const { redis, log, batchWindowMs: windowMs = defaultBatchWindowMs, observer = unobserved } = options;
   const { name } = configured;
   const outage = new Outage(redis, { ...vendorEndpoint(name), log });
-  const source = watchCalls(openSource(configured, known, options), outage, {
+  const watched = watchCalls(openSource(configured, known, options), outage, {
     isShared: false,
     // These look at a delivery: that one came in says nothing of the vendor's API.
     local: ['handshake', 'verify', 'events'],
     onCall: (operation, end) => observer.vendorCall(name, operation, end),
   });
+  const source = isDryRun(name) ? readingVendor(watched) : watched;
   const batch = { size: source.batchSize, windowMs };
   const whole = { read: wholeCalls(), write: wholeCalls() };
   const reader = (purpose: 'plan' | 'ask') =>
@@ -82,10 +84,12 @@ export function openVendor(
 
 /** With the budget of its vendor's account and its stored secrets. */
 function openSource(
-  { name, connector, account, open }: ConfiguredSource,
+  { name: stored, connector, account, open }: ConfiguredSource,
   known: { snapshots: SnapshotStore; aliases: RecordAliases },
   { config, redis, seal, ports, log, vendorTime = { now: () => new Date(), sleep: ports.sleep } }: EngineOptions,
 ): Source {
+  // The vendor's account has one quota and one set of secrets, whoever calls it, and knows closeloop by one address.
+  const name = nameInEarnest(stored);
   const budget = createBudget(
     redis,
     { account: account === undefined ? name : `${connector.name}:${account}` },

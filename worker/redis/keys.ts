@@ -9,6 +9,35 @@ export function tagOf(source: string): string {
 /** The tag of keys that belong to no source. */
 export const globalTag = '{cl}';
 
+const dryPrefix = 'dry-run.';
+
+/** What a source is called in Redis while it runs dry (`start --dry-run`): no configured name has a dot, so the two never meet. */
+export function dryRunName(source: string): string {
+  return `${dryPrefix}${source}`;
+}
+
+/** By whatever a person calls it: what a source is called in Redis. */
+export function storedName(source: string, { dryRun }: { dryRun: boolean }): string {
+  return dryRun ? dryRunName(nameInEarnest(source)) : source;
+}
+
+export function isDryRun(source: string): boolean {
+  return source.startsWith(dryPrefix);
+}
+
+/** What the configuration calls the source, dry or not. */
+export function nameInEarnest(source: string): string {
+  return isDryRun(source) ? source.slice(dryPrefix.length) : source;
+}
+
+/** Beginnings of the keys of what sources share about people and caps: dry runs have their own. */
+export const sharedSpaces = [globalTag, `${globalTag}:dry-run`] as const;
+
+export function spaceOf(source: string): string {
+  const [inEarnest, dry] = sharedSpaces;
+  return isDryRun(source) ? dry : inEarnest;
+}
+
 /** The account of the Feedback service that this installation asks in. */
 export const accountKey = `${globalTag}:account`;
 

@@ -2,6 +2,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import { isDryRun } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { mayBeSame } from './known-sources.ts';
 import { stateOf } from './orphan-state.ts';
@@ -44,11 +45,12 @@ export class Newcomers {
     const { name, store } = context;
     const settings = configured.find((one) => one.name === name);
     const counts = Object.values(await store.queries.counts());
-    if (settings === undefined || counts.some((n) => n > 0)) return [];
+    // What a dry run knows is of no consequence to it, nor to a source in earnest.
+    if (settings === undefined || isDryRun(name) || counts.some((n) => n > 0)) return [];
     const beside = await names.beside(name);
     const found: string[] = [];
     for (const orphan of await orphans.all()) {
-      if (beside.has(orphan.known.name) || !mayBeSame(orphan.known, settings)) continue;
+      if (isDryRun(orphan.known.name) || beside.has(orphan.known.name) || !mayBeSame(orphan.known, settings)) continue;
       const { journeys, deliveries } = await stateOf(orphan.pipeline.context, engine.redis);
       if (journeys + deliveries > 0) found.push(orphan.known.name);
     }

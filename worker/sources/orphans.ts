@@ -6,6 +6,7 @@ import type { Log } from '../../core/ports.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { isDryRun } from '../redis/keys.ts';
 import { AbsentSource, isGone, type KnownSource, type KnownSources } from './known-sources.ts';
 import { orphanRemedy, stateOf, whatWaits } from './orphan-state.ts';
 
@@ -26,21 +27,24 @@ export class Orphans {
   readonly #known: KnownSources;
   readonly #configured: ReadonlyMap<string, SourcePipeline>;
   readonly #create: (source: ConfiguredSource) => SourcePipeline;
+  readonly #dryRun: boolean;
   readonly #pipelines = new Map<string, SourcePipeline>();
 
   constructor(
     known: KnownSources,
     configured: ReadonlyMap<string, SourcePipeline>,
     create: (source: ConfiguredSource) => SourcePipeline,
+    options: { dryRun: boolean },
   ) {
     this.#known = known;
     this.#configured = configured;
     this.#create = create;
+    this.#dryRun = options.dryRun;
   }
 
-  /** As of now, by name. */
+  /** As of now, by name. In earnest also sources of dry runs, whose data has the same people; in a dry run no source in earnest. */
   async all(): Promise<Orphan[]> {
-    const known = await this.#known.all();
+    const known = (await this.#known.all()).filter(({ name }) => !this.#dryRun || isDryRun(name));
     const strangers = known.filter(({ name }) => !this.#configured.has(name));
     return strangers.map((one) => ({
       pipeline: this.#pipelineOf(one),

@@ -4,6 +4,7 @@ import type { Alerts } from '../operations/alerts.ts';
 import type { Collecting } from '../pipeline/collect/schedule.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import { isDryRun } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { type KnownSource, type KnownSources, mayBeSame } from './known-sources.ts';
 import type { Orphans } from './orphans.ts';
@@ -61,8 +62,8 @@ export class Renames {
   async rename(from: string, target: SourcePipeline, progress: (text: string) => void): Promise<Renamed | 'already'> {
     const { engine, pipelines, orphans, known, names, collecting } = this.#options;
     const { name: to } = target.context;
-    const stored = (await known.all()).find(({ name }) => name === from);
-    const strangers = (await orphans.all()).map(({ pipeline }) => pipeline);
+    const stored = (await known.all()).find(({ name }) => name === from && !isDryRun(name));
+    const strangers = (await orphans.all()).map(({ pipeline }) => pipeline).filter(({ context }) => !context.dryRun);
     if (!stored && !(await names.moving(from))) {
       if ((await names.renamed()).get(from) === to) return 'already';
       const others = strangers.map(({ context }) => context.name).join(', ');

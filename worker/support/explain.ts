@@ -102,6 +102,8 @@ function ofState(journey: Journey, source: string): Explanation {
       return { isAsked: true, what: `asked${at(askedAt)}; nobody answered in time` };
     case 'tested':
       return { isAsked: false, what: `the request went to the test contact${at(askedAt)}` };
+    case 'withheld':
+      return { isAsked: false, what: `would have been asked${at(askedAt)}: a dry run sends nothing` };
     case 'cancelled':
       return { isAsked: answer !== undefined, what: `cancelled: ${why}` };
     case 'failed':

@@ -86,17 +86,25 @@ export function jobsIn(depth: QueueDepth | undefined): number {
   return depth === undefined ? 0 : depth.waiting + depth.running + depth.delayed;
 }
 
-/** As machines are shown it. `configuration`: of the file that this command was given. */
-export function stateOfProcesses(processes: readonly RunningProcess[], configuration: string) {
+/** As machines are shown it. `configuration`: of the file that this command was given; those that run dry, or those in earnest. */
+export function stateOfProcesses(
+  running: readonly RunningProcess[],
+  configuration: string,
+  { dryRun }: { dryRun: boolean },
+) {
+  const processes = running.filter((one) => one.dryRun === dryRun);
+  const command = dryRun ? 'closeloop start --dry-run' : 'closeloop start';
   const { length: differing } = processes.filter((one) => one.configuration !== configuration);
   const problems = [
-    ...(processes.length === 0 ? ['no process runs: "closeloop start" does the work'] : []),
+    ...(processes.length === 0 ? [`no process runs: "${command}" does the work`] : []),
     ...(differing > 0 ? [`${differing} of ${processes.length} go by another configuration than this file`] : []),
     ...(new Set(processes.map((one) => one.version)).size > 1 ? ['they are of several versions'] : []),
     ...(processes.length > 0 && processes.every(({ role }) => role === 'intake') ? ['no worker runs'] : []),
     ...(processes.length > 0 && processes.every(({ role }) => role === 'worker') ? ['no intake runs'] : []),
   ];
-  return { processes, configuration, problems };
+  const remarks =
+    !dryRun && running.length > processes.length ? ['a dry run is at work as well: "closeloop status --dry-run"'] : [];
+  return { processes, configuration, problems, ...(remarks.length > 0 && { remarks }) };
 }
 
 const mostParked = 5;

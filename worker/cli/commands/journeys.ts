@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { journeyStates } from '../../journey/states.ts';
 import { instantHelp } from '../instant-help.ts';
-import { example, withConfig } from './options.ts';
+import { dryRunHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 import { positiveNumber } from './values.ts';
 
@@ -11,6 +11,7 @@ export function addJourneys(program: Command): void {
   filtered(journeys.command('list'))
     .description('journeys, last changed first')
     .option('--limit <n>', 'at most so many', positiveNumber, 50)
+    .option('--dry-run', dryRunHelp, false)
     .addHelpText('after', example('journeys list --config closeloop.yaml --state skipped --since 2026-11-20'))
     .action((options) =>
       run(import('../journeys.ts'), ({ listJourneys }, connectors) => listJourneys({ ...options, connectors })),
@@ -18,6 +19,7 @@ export function addJourneys(program: Command): void {
 
   withConfig(journeys.command('show <journey>'))
     .description('one journey with every step, its time and its reason')
+    .option('--dry-run', dryRunHelp, false)
     .addHelpText('after', example('journeys show support/41960.1 --config closeloop.yaml'))
     .action((journey: string, options) =>
       run(import('../journeys.ts'), ({ showJourney }, connectors) => showJourney({ ...options, journey, connectors })),

@@ -13,6 +13,8 @@ export function withConfig(command: Command): Command {
     .option('--json', 'for machines: one JSON object a line', false);
 }
 
+export const dryRunHelp = 'of what "start --dry-run" does';
+
 /** Below a command's help: how it is called. */
 export function example(line: string): string {
   return `\nExample:\n  closeloop ${line}`;

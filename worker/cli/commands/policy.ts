@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { example, withConfig } from './options.ts';
+import { dryRunHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 import { positiveNumber } from './values.ts';
 
@@ -22,6 +22,7 @@ export function addPolicy(program: Command): void {
     .argument('<about>', 'an e-mail address, phone number or identifier of the customer, a record, or a journey')
     .option('--source <name>', 'only of this source')
     .option('--stored', 'only what is stored: reads no record at its vendor, and asks nothing of the service', false)
+    .option('--dry-run', dryRunHelp, false)
     .addHelpText('after', example('why carl@example.com --config closeloop.yaml'))
     .action((about: string, options) =>
       run(import('../why.ts'), ({ why }, connectors) => why({ ...options, about, connectors })),

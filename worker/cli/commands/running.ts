@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { configHelp, defaultConfig, example, withConfig } from './options.ts';
+import { configHelp, defaultConfig, dryRunHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 
 /** `start`. */
@@ -13,6 +13,11 @@ export function addStart(program: Command): void {
       new Option('--role <role>', 'what this process does').choices(['intake', 'worker', 'all']).default('all'),
     )
     .option('--once', 'do everything that is due, then end: exit code 0 when it went well', false)
+    .option(
+      '--dry-run',
+      'decide and remember as in earnest, and send nothing; "journeys list --dry-run" tells what would have been',
+      false,
+    )
     .option(
       '--adopt-account',
       'go on with this Redis in the account that "feedback" names, though it belongs to another',
@@ -31,6 +36,7 @@ export function addStart(program: Command): void {
 export function addRunning(program: Command): void {
   withConfig(program.command('status'))
     .description('each source: journeys by state, what is stopped, what webhooks missed')
+    .option('--dry-run', dryRunHelp, false)
     .addHelpText('after', example('status --config closeloop.yaml'))
     .action((options) => run(import('../status.ts'), ({ status }, connectors) => status({ ...options, connectors })));
 
@@ -51,7 +57,9 @@ export function addRunning(program: Command): void {
     );
 
   // A child process of `start`, for jobs that are suspected of crashing a process.
-  withConfig(program.command('quarantine', { hidden: true })).action((options) =>
-    run(import('../quarantine.ts'), ({ quarantine }, connectors) => quarantine({ ...options, connectors })),
-  );
+  withConfig(program.command('quarantine', { hidden: true }))
+    .option('--dry-run', dryRunHelp, false)
+    .action((options) =>
+      run(import('../quarantine.ts'), ({ quarantine }, connectors) => quarantine({ ...options, connectors })),
+    );
 }

@@ -12,6 +12,7 @@ const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
   cancelled: 'plain',
   expired: 'plain',
   tested: 'plain',
+  withheld: 'good',
   failed: 'bad',
   parked: 'bad',
 };

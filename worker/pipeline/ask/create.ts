@@ -117,7 +117,8 @@ export async function create(
   // A test asks the same contact again and again: throttles are the customers'.
   const scopes = isTest ? [] : scopesOf(rule, context.policy);
   const attempt: Attempt = { journey, rule, campaign, ...people, known, last, scopes, leaveBy };
-  const lost = lostRequest({ ...journey, contact }, ref, known, lastHere);
+  // A dry run has sent nothing that could be lost.
+  const lost = context.dryRun ? undefined : lostRequest({ ...journey, contact }, ref, known, lastHere);
   const listed = onList(known, rule);
   if (lost && !listed) {
     const { token, lookAfter, ...anew } = intentOf(attempt, lost.at, context);
@@ -185,7 +186,10 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
   return { at, journey: markOf(journey), ...scheduled, ...(before && asEarlier(before)) };
 }
 
-/** Reserves the request with the contact's note, and stores the journey's intent, for a worker that takes over after a crash; then sends. */
+/**
+ * Reserves the request with the contact's note, and stores the journey's intent, for a worker that takes over after a crash; then
+ * sends. A dry run ends before that.
+ */
 async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobResult> {
   const { journey, campaign, to, last, scopes } = attempt;
   const { store, contacts, clock } = context;
@@ -200,10 +204,15 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
   const creating = await store.update(
     journey,
     ifStill('waiting', {
-      to: 'creating',
+      to: context.dryRun ? 'withheld' : 'creating',
       at,
-      change: (now) => ({ intent, ...testOf(to), attempts: (now.attempts ?? 0) + 1 }),
-      trace: [to.isTest ? 'TEST: creating a feedback request to the test contact' : 'creating the feedback request'],
+      change: (now) => ({
+        intent,
+        ...testOf(to),
+        attempts: (now.attempts ?? 0) + 1,
+        ...(context.dryRun && { askedAt: at }),
+      }),
+      trace: [attemptInWords(to, context)],
     }),
   );
   // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
@@ -213,6 +222,7 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     if (isNobodys) await contacts.takeBack(key, note, creating?.erasedAt ? undefined : last);
     return done;
   }
+  if (creating.state === 'withheld') return done;
   const takeBack = async (why: string) => {
     await contacts.takeBack(key, note, last);
     await backToWaiting(creating, why, context, { counts: false });
@@ -227,6 +237,12 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
   const isOurs = (await store.isCurrent(creating)) || (await store.get(journey.id))?.intent?.token === intent.token;
   if (!isOurs) return done;
   return await send(attempt, { creating, intent, takeBack }, context);
+}
+
+function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'>): string {
+  const whom = isTest ? 'TEST: ' : '';
+  if (dryRun) return `${whom}withheld: a dry run sends nothing; the feedback request would be created now`;
+  return isTest ? `${whom}creating a feedback request to the test contact` : 'creating the feedback request';
 }
 
 async function send(

@@ -2,7 +2,7 @@ import type { FeedbackClient } from '../../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../../core/feedback/operations.ts';
 import type { Alerts } from '../../operations/alerts.ts';
 import type { Outage } from '../../operations/outage.ts';
-import { Pauses } from '../../operations/pauses.ts';
+import { type Pause, Pauses } from '../../operations/pauses.ts';
 import { askedInKey, globalTag } from '../../redis/keys.ts';
 import type { SourceNames } from '../../redis/source-names.ts';
 import { probe } from '../../redis/unavailable.ts';
@@ -88,7 +88,9 @@ export class Collecting {
     });
   }
 
+  /** A dry run has no grades to collect: here and below. */
   async start(): Promise<void> {
+    if (this.#isDry) return;
     await this.pauses.clear([this.stage.jobs.queue]);
     await this.schedule();
     this.stage.start();
@@ -96,6 +98,7 @@ export class Collecting {
 
   /** One job for each campaign now, beside the schedule. */
   async now(): Promise<void> {
+    if (this.#isDry) return;
     const campaigns = await this.#campaigns();
     await this.stage.jobs.add(campaigns.map((campaign) => ({ id: `now-${campaign}`, data: { campaign } })));
   }
@@ -131,8 +134,19 @@ export class Collecting {
 
   /** Restores missing schedules, and alerts of grades that do not come in. */
   async lookAfter(): Promise<void> {
+    if (this.#isDry) return;
     await this.schedule();
     await this.#tellOverdue();
+    await this.pauses.probe([this.stage.jobs.queue]);
+  }
+
+  /** What stops it. */
+  async paused(): Promise<Pause[]> {
+    return this.#isDry ? [] : await this.pauses.list();
+  }
+
+  get #isDry(): boolean {
+    return this.#options.engine.config.dryRun;
   }
 
   async #tellOverdue(): Promise<void> {

@@ -5,6 +5,7 @@ import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../.
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
+import { nameInEarnest } from '../../redis/keys.ts';
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
 import { identityKeys, identityKeysOf } from './erasure-race.ts';
@@ -278,13 +279,17 @@ class Search implements Found {
   }
 }
 
-/** The same people and records in other sources of the vendor's account: the vendor may send the erasure to one source only. */
+/**
+ * The same people and records in other sources of the vendor's account, as the vendor may send the erasure to one source only, and
+ * where a source ran dry.
+ */
 function elsewhere(subjects: readonly Subject[], sources: readonly EraseContext[]): Subject[] {
   return subjects.flatMap((subject) => {
     if (subject.kind !== 'person' && subject.kind !== 'record') return [];
     const account = sources.find(({ name }) => name === subject.source)?.account;
-    const alike = account === undefined ? [] : sources.filter((of) => of.account === account);
-    return alike.map(({ name }) => ({ ...subject, source: name }));
+    const isAlike = (of: EraseContext) => account !== undefined && of.account === account;
+    const isTwin = (of: EraseContext) => nameInEarnest(of.name) === nameInEarnest(subject.source);
+    return sources.filter((of) => isAlike(of) || isTwin(of)).map(({ name }) => ({ ...subject, source: name }));
   });
 }
 

@@ -18,6 +18,7 @@ import type { Journey } from '../../journey/journey.ts';
 import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
+import { nameInEarnest } from '../../redis/keys.ts';
 import { testProblems } from '../ask/send-request.ts';
 import type { Named, Policy, Service } from '../context.ts';
 import { type CampaignRule, type LoadedRule, needOf } from '../rules.ts';
@@ -71,7 +72,8 @@ export async function decide(
   context: DecisionContext,
   chosen: (rule: CampaignRule) => Promise<void> = async () => undefined,
 ): Promise<Verdict> {
-  const ref = refOf(context.name, closing.journeyId);
+  // A dry run has the same sample.
+  const ref = refOf(nameInEarnest(context.name), closing.journeyId);
   const never = await neverByRecord(context.never, record.shape, closing.closedAt);
   if (never) return { do: 'skip', ...never, trace: [] };
   const choice = await chooseRule(context.rules, record.shape, context.never.expressions);

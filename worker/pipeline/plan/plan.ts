@@ -17,7 +17,7 @@ export type PlanContext = GradeContext &
   WithdrawContext &
   Pick<Journeys, 'aliases' | 'sources'> &
   Pick<Queues, 'queueEvent' | 'rateLimit'> &
-  Pick<Policy, 'keepMs'> &
+  Pick<Policy, 'keepMs' | 'dryRun'> &
   Pick<Operations, 'missed' | 'revoke'>;
 
 /** How long a vendor's API may lag behind its own webhook. Real time. */
@@ -25,6 +25,8 @@ const lagMs = 30_000;
 
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
 export async function plan(event: PlanJob, context: PlanContext): Promise<JobResult> {
+  // A dry run has no feedback request that a grade could belong to.
+  if (context.dryRun && (event.kind === 'external-grade' || event.kind === 'survey')) return done;
   switch (event.kind) {
     case 'external-grade':
       return await takeExternalGrade(event, context);

@@ -4,7 +4,7 @@ import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
 const key = '{cl}:processes';
-const about = { role: 'worker', version: '1.0.0', configuration: 'abc' };
+const about = { role: 'worker', version: '1.0.0', configuration: 'abc', dryRun: false };
 
 test('it shows every process that tells of itself, as it is now, until it ends', async () => {
   const { client } = redis.handle;

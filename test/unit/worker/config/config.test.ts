@@ -104,6 +104,7 @@ sources:
       marker: 'closeloop',
       policy: { sms: { from: '08:00', until: '21:00' } },
       contactLists: new Map(),
+      dryRun: false,
       sources: [
         {
           name: 'main-1',

@@ -19,19 +19,20 @@ import { journeyIn } from '../../../support/worker/journey/example.ts';
 
 /** Every pair, in the order of `journeyStates`: row from, column to; x may follow. */
 const table: Record<JourneyState, string> = {
-  //          rec ski wai cre ask ans wri can exp tes fai par
-  received: ' .   x   x   .   .   .   .   x   .   .   x   x ',
-  skipped: '  x   .   .   .   .   .   .   .   .   .   .   . ',
-  waiting: '  x   x   x   x   x   .   .   x   .   .   x   x ',
-  creating: ' .   .   x   x   x   .   .   .   .   .   x   x ',
-  asked: '    .   .   .   .   .   x   .   x   x   x   x   . ',
-  answered: ' .   .   .   .   .   x   x   x   .   .   x   x ',
-  written: '  .   .   .   .   .   x   .   .   .   .   .   . ',
-  cancelled: 'x   .   .   .   .   .   .   .   .   .   .   . ',
-  expired: '  .   .   .   .   .   x   .   .   .   .   .   . ',
-  tested: '   .   .   .   .   .   .   .   .   .   x   .   . ',
-  failed: '   x   .   x   x   .   x   .   x   .   .   .   . ',
-  parked: '   .   .   x   .   x   x   .   x   .   .   .   . ',
+  //          rec ski wai cre ask ans wri can exp tes wit fai par
+  received: ' .   x   x   .   .   .   .   x   .   .   .   x   x ',
+  skipped: '  x   .   .   .   .   .   .   .   .   .   .   .   . ',
+  waiting: '  x   x   x   x   x   .   .   x   .   .   x   x   x ',
+  creating: ' .   .   x   x   x   .   .   .   .   .   .   x   x ',
+  asked: '    .   .   .   .   .   x   .   x   x   x   .   x   . ',
+  answered: ' .   .   .   .   .   x   x   x   .   .   .   x   x ',
+  written: '  .   .   .   .   .   x   .   .   .   .   .   .   . ',
+  cancelled: 'x   .   .   .   .   .   .   .   .   .   .   .   . ',
+  expired: '  .   .   .   .   .   x   .   .   .   .   .   .   . ',
+  tested: '   .   .   .   .   .   .   .   .   .   x   .   .   . ',
+  withheld: ' .   .   .   .   .   .   .   .   .   .   .   .   . ',
+  failed: '   x   .   x   x   .   x   .   x   .   .   .   .   . ',
+  parked: '   .   .   x   .   x   x   .   x   .   .   .   .   . ',
 };
 const pairs = journeyStates.flatMap((from) => {
   const marks = table[from].trim().split(/ +/);
@@ -86,7 +87,7 @@ describe('a step', () => {
       expect(mayComeBack(journey)).toBe(false);
       for (const to of journeyStates) expect(() => step(journey, to, at)).toThrow(/cannot follow cancelled/);
     }
-    for (const state of ['asked', 'answered', 'written', 'expired', 'tested'] as const) {
+    for (const state of ['asked', 'answered', 'written', 'expired', 'tested', 'withheld'] as const) {
       expect((['received', 'waiting', 'creating'] as const).filter((to) => mayFollow(state, to))).toEqual([]);
     }
   });
@@ -149,6 +150,7 @@ const counting: [state: JourneyState, what: string, more: Partial<Journey>, coun
   ['written', '', nothing, true],
   ['expired', '', nothing, true],
   ['tested', '', nothing, true],
+  ['withheld', '', nothing, true],
   ['parked', '', nothing, true],
   ['waiting', ' with an intent', { intent }, false],
   ['failed', ', which never reached the service', nothing, false],

@@ -18,6 +18,7 @@ const rows: Record<JourneyState, [more: object, isAsked: boolean | undefined, wh
   cancelled: [{ why }, false, /^cancelled: the reason$/],
   expired: [asked, true, /nobody answered in time/],
   tested: [asked, false, /to the test contact/],
+  withheld: [asked, false, /^would have been asked at 2026-05-04T10:00:00.000Z: a dry run sends nothing$/],
   failed: [{ why }, false, /^given up: the reason$/],
   parked: [{ why }, undefined, /^waits for a person: the reason$/],
 };
