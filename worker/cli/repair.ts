@@ -1,7 +1,9 @@
 import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
+import { askNow } from '../support/ask-now.ts';
 import { type JourneyFilter, select } from '../support/journey-filter.ts';
 import { cancel, findAnywhere, replay, resolve } from '../support/repair.ts';
+import { inZone } from '../support/shown-time.ts';
 import { progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { lineOf, Tally } from './tally.ts';
@@ -49,6 +51,17 @@ export async function cancelJourney(options: Options & { journey: string; why: s
     const { journey, context } = await findAnywhere(sources.engine, options.journey);
     const after = await cancel(journey, options.why, context);
     tell(options, { journey: options.journey, state: after }, `${options.journey} is cancelled.`);
+    return 0;
+  });
+}
+
+/** Asks a waiting journey's customer as soon as it may be. */
+export async function hurryJourney(options: Options & { journey: string }): Promise<number> {
+  return await withSources({ ...options, looks: true }, async (sources) => {
+    const { journey, context } = await findAnywhere(sources.engine, options.journey);
+    const dueAt = await askNow(journey, context);
+    const told = `${options.journey} is to be asked at ${dueAt.toISOString()}.`;
+    tell(options, { journey: options.journey, state: 'waiting', dueAt }, inZone(told, context.timeZone));
     return 0;
   });
 }

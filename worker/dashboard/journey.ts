@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
+import { askNow } from '../support/ask-now.ts';
 import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
 import { mayAct, nameOf } from './access.ts';
 import { journeyAt } from './addresses.ts';
@@ -11,7 +12,7 @@ import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { confirmView, journeyView } from './views/journey.ts';
 
-const repairs = ['replay', 'cancel', 'resolve'] as const satisfies readonly Repair[];
+const repairs = ['ask-now', 'replay', 'cancel', 'resolve'] as const satisfies readonly Repair[];
 const Named = z.object({ source: z.string(), id: z.string() });
 const Action = Named.extend({ action: z.enum(repairs) });
 const Done = z.object({ did: z.enum(repairs).optional().catch(undefined) });
@@ -84,7 +85,8 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
       if (action === 'replay') {
         const outcome = await replay(journey, context);
         if (outcome.startsWith('not ')) throw new CloseloopError(`${ref} is ${outcome}.`, { kind: 'config' });
-      } else if (action === 'cancel') await cancel(journey, CancelForm.parse(request.body).why, context);
+      } else if (action === 'ask-now') await askNow(journey, context);
+      else if (action === 'cancel') await cancel(journey, CancelForm.parse(request.body).why, context);
       else await resolve(journey, settledOf(request.body), context);
     } catch (error) {
       await note(`${action} was refused`);
@@ -102,7 +104,7 @@ class NotFound extends CloseloopError {
   }
 }
 
-const titles = { replay: 'Replay', cancel: 'Cancel', resolve: 'Resolve' } as const;
+const titles = { 'ask-now': 'Ask now about', replay: 'Replay', cancel: 'Cancel', resolve: 'Resolve' } as const;
 
 function actionOf(params: unknown): Repair | undefined {
   return Action.safeParse(params).data?.action;

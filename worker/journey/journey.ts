@@ -94,6 +94,8 @@ const fields = {
   /** The customer's language, which may choose the campaign: BCP 47 in small letters. */
   locale: z.string().optional(),
   dueAt: z.coerce.date().optional(),
+  /** A person wants it asked as soon as it may be: without the delay and the rule's window. */
+  hurried: z.boolean().optional(),
   intent: Intent.optional(),
   lookedFor: LookedFor.optional(),
   /** Test mode held when it asked, or was about to: who got the request in place of `contact`. */

@@ -112,6 +112,9 @@ export function createQueues(
     queueAsk: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
       await queueAskIn(id, clock.until(dueAt)),
     queueAskIn,
+    /** Queues a job beside the one that waits for the planned time, which then finds nothing left to do. */
+    queueAskAhead: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
+      await ask.add([{ id: `ask-ahead-${id}`, data: { journeyId: id }, delayMs: clock.until(dueAt) }]),
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
       // One write at a time for a journey, as concurrent calls to the vendor may overtake each other.
       await writeBack.addAgain(journeyIds.map((journeyId) => ({ id: `write-${journeyId}`, data: { journeyId } })));

@@ -108,7 +108,10 @@ async function addLostJobs(context: SweepContext, due: Due): Promise<void> {
   for (const state of ['waiting', 'creating'] as const) {
     await due('ask', state, overdueMs, async (id) => {
       const journey = await store.get(id);
-      if (journey) await context.queueAsk(journey, journey.dueAt ?? clock.now());
+      if (!journey) return;
+      const dueAt = journey.dueAt ?? clock.now();
+      // The job of the planned time may still wait for that.
+      await (journey.hurried ? context.queueAskAhead(journey, dueAt) : context.queueAsk(journey, dueAt));
     });
   }
   const unwritten: string[] = [];

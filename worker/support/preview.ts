@@ -7,7 +7,15 @@ import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
 import { lastCounted, onList } from '../pipeline/ask/contact-eligibility.ts';
 import { recipientOf } from '../pipeline/ask/send-request.ts';
-import { holdsOf, holdsOfLast, limitsOf, scopesOf, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
+import {
+  heldUntil,
+  holdsOf,
+  holdsOfLast,
+  limitsOf,
+  scopesOf,
+  type Throttled,
+  throttled,
+} from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide, type Verdict } from '../pipeline/plan/decide.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
@@ -93,10 +101,11 @@ function unlessAsked(journey: Journey | undefined, ref: string, forecast: Foreca
   return { ...forecast, decision: 'skip', why };
 }
 
-async function forecastOf(
+/** What becomes of a closing, by everything that is known now. */
+export async function forecastOf(
   record: PresentedRecord,
   journeyId: string,
-  closing: Pick<Journey, 'closedAt' | 'dueAt' | 'backfilled'>,
+  closing: Pick<Journey, 'closedAt' | 'dueAt' | 'backfilled' | 'hurried'>,
   context: SourceContext,
 ): Promise<Forecast> {
   const history = await context.store.records.historyOf(record.currentId);
@@ -105,13 +114,15 @@ async function forecastOf(
     const { reason, why, trace, rule } = verdict;
     return { decision: 'skip', reason, why, trace, rule };
   }
-  const { rule, campaign, contact, values, sources, dueAt, trace } = verdict;
+  const { rule, campaign, contact, place, values, sources, dueAt, trace } = verdict;
   const to = recipientOf(contact, rule, campaign.type);
-  const held = await heldBack({ ...verdict, contact: to.contact }, to.isTest, journeyId, context);
-  if (held?.do === 'wait') trace.push(`waits: ${held.why}`);
+  const no = await heldBack({ ...verdict, contact: to.contact }, to.isTest, journeyId, context);
+  const held = no && heldUntil(no, { ...closing, contact, place }, rule, campaign, context);
+  if (held?.do === 'wait') trace.push(...held.why, `to be asked at ${held.at.toISOString()}`);
   const { reason, why } = held?.do === 'skip' ? held : {};
   const test = to.isTest ? { test: to.contact } : {};
-  const request = { campaign, contact, ...test, values, sources, dueAt };
+  const at = held?.do === 'wait' ? held.at : dueAt;
+  const request = { campaign, contact, ...test, values, sources, dueAt: at };
   return { decision: why === undefined ? 'ask' : 'skip', reason, why, rule, request, trace };
 }
 

@@ -28,7 +28,7 @@ export async function findAnywhere(
 }
 
 /** What a person may do with a journey. */
-export type Repair = 'replay' | 'cancel' | 'resolve';
+export type Repair = 'ask-now' | 'replay' | 'cancel' | 'resolve';
 
 /** What may help this journey, as it was read. */
 export function repairsOf({ state, answer, requestId, erasedAt }: Journey): Repair[] {
@@ -36,6 +36,7 @@ export function repairsOf({ state, answer, requestId, erasedAt }: Journey): Repa
   const mayReplay = answer ? isStuck : requestId === undefined && (state === 'failed' || state === 'skipped');
   const mayCancel = isStuck || state === 'asked' || unaskedStates.includes(state);
   return [
+    ...(state === 'waiting' ? (['ask-now'] as const) : []),
     ...(mayReplay && !erasedAt ? (['replay'] as const) : []),
     ...(state === 'parked' ? (['resolve'] as const) : []),
     ...(mayCancel ? (['cancel'] as const) : []),

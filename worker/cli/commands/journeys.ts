@@ -46,6 +46,15 @@ export function addJourneys(program: Command): void {
       ),
     );
 
+  withConfig(journeys.command('ask-now <journey>'))
+    .description(
+      'ask a waiting one ahead of its time: as soon as the hours of its campaign and of text messages let it',
+    )
+    .addHelpText('after', example('journeys ask-now support/41960.1 --config closeloop.yaml'))
+    .action((journey: string, options) =>
+      run(import('../repair.ts'), ({ hurryJourney }, connectors) => hurryJourney({ ...options, journey, connectors })),
+    );
+
   withConfig(journeys.command('resolve <journey>'))
     .description('settle a parked one with what a person found out')
     .option('--asked <request>', 'its customer was asked by this feedback request')

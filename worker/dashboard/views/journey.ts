@@ -24,6 +24,7 @@ interface ShownJourney {
 }
 
 const done: Record<Repair, string> = {
+  'ask-now': 'It is asked as soon as it may be: the timeline shows when, and what happens.',
   replay: 'It was taken up again: the timeline shows what happens.',
   cancel: 'It was cancelled.',
   resolve: 'It was resolved: the timeline shows what happens.',
@@ -49,7 +50,12 @@ ${
 
 function actions(source: string, { id }: Journey, repairs: readonly Repair[]): Content {
   if (repairs.length === 0) return undefined;
-  const names: Record<Repair, string> = { replay: 'Replay…', cancel: 'Cancel…', resolve: 'Resolve…' };
+  const names: Record<Repair, string> = {
+    'ask-now': 'Ask now…',
+    replay: 'Replay…',
+    cancel: 'Cancel…',
+    resolve: 'Resolve…',
+  };
   return html`<p class="actions">${repairs.map((one) => html`<a class="button" href="${journeyAt(source, id, one)}">${names[one]}</a>`)}</p>`;
 }
 
@@ -111,6 +117,8 @@ interface Confirmed {
 }
 
 const effects: Record<Repair, string> = {
+  'ask-now':
+    "The customer is asked ahead of the planned time: neither the delay nor the rule's window is waited for. The campaign's hours, those of text messages, holidays, caps, throttles, the service's lists and never hold as always.",
   replay: 'The record is read and decided on anew, or the step that failed is taken again. Nobody is asked twice.',
   cancel:
     'The customer is not asked. A request that the service has not sent yet is cancelled there; one that was sent stays.',
@@ -131,7 +139,12 @@ ${action === 'resolve' && findings(journey)}
 </form>`;
 }
 
-const buttons: Record<Repair, string> = { replay: 'Replay it', cancel: 'Cancel it', resolve: 'Resolve it' };
+const buttons: Record<Repair, string> = {
+  'ask-now': 'Ask now',
+  replay: 'Replay it',
+  cancel: 'Cancel it',
+  resolve: 'Resolve it',
+};
 
 function reason(): Html {
   return html`<div class="filter"><div class="grow"><label for="why">Why, for its timeline (no names: it outlives an erasure)</label>

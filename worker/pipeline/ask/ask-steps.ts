@@ -36,16 +36,18 @@ export async function postpone(
   due: { at: Date; why: string[] },
   context: AskContext,
 ): Promise<JobResult> {
-  await context.store.update(
+  const after = await context.store.update(
     journey.id,
     ifStill('waiting', {
       to: 'waiting',
       at: context.clock.now(),
       change: { dueAt: due.at },
       trace: [...due.why, `to be asked at ${due.at.toISOString()}`],
-      when: ({ dueAt }) => dueAt?.getTime() !== due.at.getTime(),
+      when: ({ dueAt, hurried }) => hurried === journey.hurried && dueAt?.getTime() !== due.at.getTime(),
     }),
   );
+  // A person hurried it meanwhile: this time is one with the delay.
+  if (after?.state === 'waiting' && after.hurried !== journey.hurried) return { do: 'wait', delayMs: 0 };
   return { do: 'wait', delayMs: context.clock.until(due.at) };
 }
 

@@ -31,7 +31,7 @@ import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
 import { supersededBy } from './prefer-latest.ts';
 import type { Recipient } from './send-request.ts';
 import { sendRequest } from './send-request.ts';
-import { type Hold, holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, throttled } from './throttle.ts';
+import { type Hold, heldUntil, holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, throttled } from './throttle.ts';
 
 /** The service client's name of the create call's form. */
 export const createNeed = 'operation create';
@@ -146,13 +146,10 @@ async function holdBack(
   const no = (await supersededBy(journey, holds, context)) ?? throttled(holds, now);
   if (!no) return undefined;
   if (!('until' in no)) return await endJourney(journey, no, context);
-  const time = askingTime(rule, campaign, { ...journey, contact: customer }, context, no.until);
-  if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
-  const { closedAt, backfilled } = journey;
-  const old = backfilled ? undefined : tooOld({ closedAt }, rule, campaign, time.at);
-  if (old) return await endJourney(journey, { ...old, why: `${no.why}, and would be ${old.why} then` }, context);
+  const held = heldUntil(no, { ...journey, contact: customer }, rule, campaign, context);
+  if (held.do === 'skip') return await endJourney(journey, held, context);
   await giveTurnBack(journey, context);
-  return await postpone(journey, { at: time.at, why: [`waits: ${no.why}`, ...time.why] }, context);
+  return await postpone(journey, held, context);
 }
 
 /** The real time that is left to send until a window closes, but for its end, which is outside. */

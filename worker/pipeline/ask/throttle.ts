@@ -1,9 +1,13 @@
+import type { Contact } from '../../../core/contact.ts';
+import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { formatDuration } from '../../../core/schedule/duration.ts';
 import { policiesOf } from '../../config/campaign-policy.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Throttle } from '../../config/throttle.ts';
 import { elsewhere, type HeldBy, type LastAsked, type Limit } from '../../journey/contacts.ts';
+import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
+import { askingTime, type TimingContext, tooOld } from '../plan/asking-time.ts';
 import type { CampaignRule } from '../rules.ts';
 
 /** A throttle, and which requests it counts. */
@@ -83,6 +87,23 @@ export function throttled(holds: readonly Hold[], now: Date): Throttled | undefi
   if (holds.length === 0) return undefined;
   const why = sentences.join('; ');
   return drops.length > 0 ? { do: 'skip', reason: 'throttled', why } : { do: 'wait', until: new Date(until), why };
+}
+
+/** When a request that throttles hold may be made: when they are over and the windows open, unless it is too old by then. */
+export function heldUntil(
+  no: Throttled,
+  closing: Pick<Journey, 'closedAt' | 'backfilled' | 'place' | 'hurried'> & { contact: Contact },
+  rule: CampaignRule,
+  campaign: Campaign,
+  context: TimingContext,
+): ({ do: 'skip' } & Skip) | { do: 'wait'; at: Date; why: string[] } {
+  if (no.do === 'skip') return no;
+  const time = askingTime(rule, campaign, closing, context, no.until);
+  if (!time.ok) return { do: 'skip', reason: 'no-time', why: time.why };
+  const { closedAt, backfilled } = closing;
+  const old = backfilled ? undefined : tooOld({ closedAt }, rule, campaign, time.at);
+  if (old) return { do: 'skip', ...old, why: `${no.why}, and would be ${old.why} then` };
+  return { do: 'wait', at: time.at, why: [`waits: ${no.why}`, ...time.why] };
 }
 
 function inWords({ scope: { name, period }, askedAt }: Hold, now: Date): string {

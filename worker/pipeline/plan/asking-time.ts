@@ -23,7 +23,7 @@ export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'> & Pi
 export type AskingTime = ({ ok: true } & SendTime) | { ok: false; why: string };
 
 /** Whom to ask, about what happened when. */
-type Asked = Pick<Journey, 'closedAt' | 'place'> & { contact: Contact };
+type Asked = Pick<Journey, 'closedAt' | 'place' | 'hurried'> & { contact: Contact };
 
 /** What is known of where the person is who would be asked. */
 export function placeOf(record: PresentedRecord, { kind, value }: Contact): PlaceHints {
@@ -38,7 +38,8 @@ export function placeOf(record: PresentedRecord, { kind, value }: Contact): Plac
 }
 
 /**
- * When to ask, by the rule, the campaign, the hours of text messages, holidays and the zones (core/schedule/send-time.ts).
+ * When to ask, by the rule, the campaign, the hours of text messages, holidays and the zones (core/schedule/send-time.ts). Where a
+ * person hurried it, the delay and the rule's window are left out: the other hours always hold.
  * @param now the earliest that it may be
  */
 export function askingTime(
@@ -50,12 +51,13 @@ export function askingTime(
 ): AskingTime {
   if (campaign.type === 'external')
     return { ok: true, at: now, until: undefined, why: ['nothing is sent: the campaign is external'] };
+  const hours = asked.hurried ? { ...rule, window: undefined } : rule;
   try {
     const time = nextSendTime({
-      ...messageHours(rule, campaign, context, asked.contact.kind === 'phone'),
+      ...messageHours(hours, campaign, context, asked.contact.kind === 'phone'),
       now,
       closedAt: asked.closedAt,
-      delayMs: rule.delay,
+      delayMs: asked.hurried ? 0 : rule.delay,
       recipient: recipientPlace(asked.place ?? {}, context.timeZone),
       serviceAddsDelay: context.serviceAddsDelay,
     });

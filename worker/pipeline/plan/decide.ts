@@ -40,6 +40,8 @@ export interface Closing {
   dueAt?: Date | undefined;
   /** A person wants it asked about however old it is. */
   backfilled?: boolean | undefined;
+  /** … and as soon as it may be. */
+  hurried?: boolean | undefined;
   history: RecordHistory;
 }
 
@@ -116,7 +118,8 @@ export async function decide(
   trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
 
   const place = placeOf(record, contact.contact);
-  const time = askingTime(rule, campaign, { closedAt: closing.closedAt, contact: contact.contact, place }, context);
+  const { closedAt, hurried } = closing;
+  const time = askingTime(rule, campaign, { closedAt, hurried, contact: contact.contact, place }, context);
   if (!time.ok) return no('no-time', time.why);
   trace.push(...time.why, `to be asked at ${time.at.toISOString()}`);
   const { values, sources } = mapped;

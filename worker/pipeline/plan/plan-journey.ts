@@ -31,11 +31,11 @@ export async function planJourney(
 
 async function decided(journey: Journey, record: PresentedRecord, context: PlanJourneyContext): Promise<Journey> {
   const { clock, store, log } = context;
-  const { id: journeyId, recordId, closedAt, dueAt: plannedFor, backfilled } = journey;
+  const { id: journeyId, recordId, closedAt, dueAt: plannedFor, backfilled, hurried } = journey;
   const pass = (rule: Parameters<typeof needsOf>[0]) => context.holds.pass('plan', needsOf(rule));
   const history = await store.records.historyOf(recordId);
   const verdict = await decide(
-    { journeyId, closedAt, dueAt: plannedFor, backfilled, history },
+    { journeyId, closedAt, dueAt: plannedFor, backfilled, hurried, history },
     record,
     context,
     pass,

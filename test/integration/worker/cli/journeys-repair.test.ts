@@ -1,10 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { cancelJourney, replayJourneys } from '../../../../worker/cli/repair.ts';
+import { cancelJourney, hurryJourney, replayJourneys } from '../../../../worker/cli/repair.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { startLoop, until } from '../../../support/loop.ts';
 import { daysAgo, idle, printed, useCommands } from '../../../support/worker/cli/commands.ts';
 
 const { beside, fresh, redis } = useCommands();
+
+test('journeys ask-now has a waiting customer asked, and says why one can not be', async () => {
+  const rule = '{ name: late, campaign: 12, contact: customer.email, delay: 48h }';
+  const loop = await startLoop(redis, { source: fresh(), rule });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'waiting');
+  const about = { ...beside(loop), journey: `${loop.store.source}/a.1` };
+  const { code, rows } = await printed(() => hurryJourney(about));
+  expect([code, rows]).toEqual([0, [{ journey: about.journey, state: 'waiting', dueAt: expect.any(String) }]]);
+  await loop.journey('a.1', 'asked');
+  await expect(hurryJourney(about)).rejects.toThrow(/is asked, and does not wait/);
+});
 
 describe('journeys replay', () => {
   test('it plans skipped and failed journeys anew once the cause is mended, and leaves asked ones alone', async () => {

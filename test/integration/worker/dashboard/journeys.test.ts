@@ -127,6 +127,22 @@ describe('a journey', () => {
     );
   });
 
+  test('that waits is asked ahead of its time, once, and the audit log says so', async () => {
+    const { loop, source, get, submit } = await startShown(
+      '{ name: late, campaign: 12, contact: customer.email, delay: 48h }',
+    );
+    await loop.post(loop.vendor.close('n1').delivery);
+    await loop.journey('n1.1', 'waiting');
+    const at = `/journeys/${source}/n1.1`;
+    expect((await get(at)).text).toContain(`href="${at}/ask-now"`);
+    const [one, other] = await Promise.all([submit(`${at}/ask-now`), submit(`${at}/ask-now`)]);
+    expect([one.status, other.status]).toContain(303);
+    await loop.journey('n1.1', 'asked');
+    expect(loop.feedback.standin.requests()).toHaveLength(1);
+    expect((await submit(`${at}/ask-now`)).status).not.toBe(303);
+    expect((await get('/settings')).text).toMatch(/<td>ask-now<\/td>/);
+  });
+
   test('is cancelled with its reason', async () => {
     const shown = await startShown();
     await failed(shown, 'c1');
