@@ -13,6 +13,7 @@ const service = useManual();
 const email = 'erika@example.com';
 const phone = '+37255512345';
 const erika = { customer: { email } };
+const latest = 'policy: { throttle: { period: 30d, prefer: latest } }';
 const create = { method: 'POST', path: '/api/appeals/$' };
 const always = 'contact: customer.email, again: each closing';
 
@@ -165,6 +166,28 @@ const cases: Record<string, Case> = {
     },
     of: 'calm/x.1',
     first: /^to be asked at .*; waits: the person was asked 0 days ago/,
+    isAsked: false,
+  },
+  'skipped: a later closing of theirs was asked about': skipped(
+    'superseded',
+    /a later closing of the person was asked about: journey calm\/y\.1/,
+    async (unit) => {
+      await closes(unit, 'x', { ...erika, ...closedAs('x', new Date(Date.now() - 60_000)) });
+      await asks(unit, 'y');
+      await askAgain(unit);
+    },
+    { general: latest, of: 'calm/x.1' },
+  ),
+  'waits for a later closing of theirs': {
+    rule: `{ name: all, campaign: 12, ${always}, delay: 2h }`,
+    general: latest,
+    plant: async (unit) => {
+      await closes(unit, 'x', { ...erika, ...closedAs('x', new Date(Date.now() - 2.1 * hour)) });
+      await closes(unit, 'y', { ...erika, ...closedAs('y', new Date(Date.now() - hour)) });
+      await askAgain(unit);
+    },
+    of: 'calm/x.1',
+    first: /^to be asked at .*; waits for a later closing of the person: journey calm\/y\.1/,
     isAsked: false,
   },
   'skipped: caps are reached': skipped(
