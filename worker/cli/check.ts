@@ -4,15 +4,18 @@ import { testMeans, testPlaces } from '../config/tests.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { checkSource } from '../preflight/preflight.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
+import type { Trial } from '../preflight/trial.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { newcomerRemedy } from '../sources/newcomers.ts';
 import { orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { trialTable } from './trial-table.ts';
 import { withSources } from './with-engine.ts';
 
 /** Everything that can be verified before going live. 1 when anything is an error. */
 export async function check(options: RuntimeOptions & { source?: string; json: boolean }): Promise<number> {
+  const trials: (Trial & { source: string })[] = [];
   const found = await withSources(options, async ({ pipelines, runtime, engine }) => {
     const all: (Finding & { source: string })[] = [];
     const problem = keyAdvice(runtime.config);
@@ -28,7 +31,9 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
       });
     for (const { context } of pipelines(options.source)) {
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
-      for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
+      const { findings, trial } = await checkSource(context, runtime.config);
+      for (const finding of findings) all.push({ source: context.name, ...finding });
+      if (trial) trials.push({ source: context.name, ...trial });
     }
     for (const { sources, problem, remedy } of sharedAccounts(runtime.config.sources)) {
       if (options.source !== undefined && !sources.includes(options.source)) continue;
@@ -39,9 +44,15 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
     return all;
   });
   const errors = found.filter(({ level }) => level === 'error').length;
-  if (options.json)
-    process.stdout.write(`${JSON.stringify({ errors, warnings: found.length - errors, findings: found })}\n`);
-  else process.stdout.write(`${[...found.map(inWords), summary(errors, found.length - errors)].join('\n')}\n`);
+  const warnings = found.length - errors;
+  const tried = trials.map(({ source, closings, conditions }) => ({ source, closings, conditions }));
+  if (options.json) process.stdout.write(`${JSON.stringify({ errors, warnings, findings: found, tried })}\n`);
+  else {
+    const tables = trials.map((trial) => `${trialTable(trial.source, trial)}\n`);
+    process.stdout.write(
+      `${[...found.map(inWords), '', ...tables, summary(errors, warnings)].join('\n').trimStart()}\n`,
+    );
+  }
   return errors > 0 ? 1 : 0;
 }
 

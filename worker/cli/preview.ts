@@ -1,9 +1,11 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../pipeline/context.ts';
+import { type Trial, tryLatest } from '../preflight/trial.ts';
 import { type Forecast, forecastForMachines, type Preview, previewOf } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { trialTable } from './trial-table.ts';
 import { withSources } from './with-engine.ts';
 
 /**
@@ -11,10 +13,11 @@ import { withSources } from './with-engine.ts';
  * it closed now. Sends and stores nothing.
  */
 export async function preview(
-  options: RuntimeOptions & { source: string; record: string; showRecord: boolean; json: boolean },
+  options: RuntimeOptions & { source: string; record?: string; showRecord: boolean; json: boolean },
 ): Promise<number> {
   return await withSources(options, async ({ pipeline }) => {
     const { context } = pipeline(options.source);
+    if (options.record === undefined) return await previewLatest(context, options);
     const found = await previewOf(recordIn(context, options.record), context);
     const shape = options.showRecord ? found.record?.shape : undefined;
     const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
@@ -24,6 +27,30 @@ export async function preview(
     process.stdout.write(`${text}\n`);
     return found.record === undefined ? 1 : 0;
   });
+}
+
+/** What each condition gave over the latest closings, and what would become of them. */
+async function previewLatest(context: SourceContext, { json }: { json: boolean }): Promise<number> {
+  const trial = await tryLatest(context);
+  if (trial === undefined) {
+    const message = `source ${context.name} can't list its latest closings: name one with --record.`;
+    throw new CloseloopError(message, { kind: 'config' });
+  }
+  const { closings, conditions, decisions } = trial;
+  const lines = decisions.map(({ count, ...decision }) => `${String(count).padStart(6)}  ${inWordsOf(decision)}`);
+  const text = json
+    ? JSON.stringify({ source: context.name, closings, conditions, decisions })
+    : [trialTable(context.name, trial), ...lines, ...(closings === 0 ? [] : ['', notInIt])].join('\n').trimEnd();
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
+
+const notInIt =
+  'Throttles, caps and what was asked before are not in these figures; "--record" shows them for one record.';
+
+function inWordsOf({ decision, rule, campaign, reason }: Omit<Trial['decisions'][number], 'count'>): string {
+  const by = rule === undefined ? '' : ` (rule "${rule}"${campaign === undefined ? '' : `, campaign ${campaign}`})`;
+  return decision === 'ask' ? `would be asked about${by}` : `would not: ${reason}${by}`;
 }
 
 /** @throws CloseloopError config for what can't be a record of this source */

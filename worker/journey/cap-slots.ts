@@ -112,6 +112,19 @@ export class CapSlots {
     return { is: 'new', hour, places: placesOf, fullBefore: scopes[full - 1] };
   }
 
+  /** How many places of each cap are taken in this hour, and on its day, half-open. */
+  async taken(
+    scopes: readonly CapScope[],
+    { hour, day }: { hour: number; day: { from: number; until: number } },
+  ): Promise<{ ofHour: number; ofDay: number }[]> {
+    return await Promise.all(
+      this.#keysOf(scopes).map(async (key) => ({
+        ofHour: await this.#redis.zcount(key, hour, hour),
+        ofDay: await this.#redis.zcount(key, day.from, `(${day.until}`),
+      })),
+    );
+  }
+
   /** The journey asks nobody: others may have its place. */
   async giveBack(journey: string, scopes: readonly CapScope[]): Promise<void> {
     for (const key of this.#keysOf(scopes)) await this.#redis.zrem(key, journey);

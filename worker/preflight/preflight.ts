@@ -6,15 +6,11 @@ import type { Config } from '../config/config.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { windowDoubts } from '../pipeline/plan/asking-time.ts';
 import { deadRules } from '../pipeline/plan/dead-rules.ts';
-import { campaignOf, decide, rulesProblems } from '../pipeline/plan/decide.ts';
+import { campaignOf, rulesProblems } from '../pipeline/plan/decide.ts';
 import { type CampaignRule, inEachCampaign, type LoadedRule } from '../pipeline/rules.ts';
-import { statusOf } from '../pipeline/vendor.ts';
-import { unmatched } from './condition-counts.ts';
 import { surveyFindings } from './survey-questions.ts';
+import { type Trial, tryLatest } from './trial.ts';
 
-/** How many of the latest closed records are tried, and how far back they are searched for. */
-const trialRecords = 50;
-const trialMs = 7 * 86_400_000;
 const dayMs = 86_400_000;
 
 /** What a connector is told of the rest of the configuration. Campaigns that can't be read are left out. */
@@ -45,9 +41,16 @@ function readsOf(rule: LoadedRule, at: string): PreflightContext['reads'] {
   return expressions.flatMap((one) => one.expression.reads.map((path) => ({ at: one.at, path })));
 }
 
+/** `trial`: undefined where nothing could be tried. */
+interface Checked {
+  findings: Finding[];
+  trial: Trial | undefined;
+}
+
 /** All findings: between the rules and the service, and the vendor's own. */
-export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
+export async function checkSource(context: SourceContext, config: Config): Promise<Checked> {
   const found: Finding[] = [];
+  let trial: Trial | undefined;
   const checked: NamedCampaign[] = [];
   const each = context.rules.flatMap((one, i) =>
     inEachCampaign(one).map(({ rule, setting }) => ({ rule, at: `rules[${i}]`, setting: `rules[${i}].${setting}` })),
@@ -70,9 +73,14 @@ export async function checkSource(context: SourceContext, config: Config): Promi
   found.push(...ofVendor);
   // Without access, or with rules that can't work, trying records would only repeat that finding.
   if (!found.some(({ level }) => level === 'error')) {
-    found.push(...(await attempt('the trial', () => tryRecords(context))));
+    found.push(
+      ...(await attempt('the trial', async () => {
+        trial = await tryLatest(context);
+        return trial?.findings ?? [];
+      })),
+    );
   }
-  return merged(found);
+  return { findings: merged(found), trial };
 }
 
 /** A check that fails is a finding itself, and must not hide the other findings. */
@@ -231,36 +239,4 @@ function merged(found: readonly Finding[]): Finding[] {
     const [first] = group;
     return first === undefined ? [] : [{ ...first, at: [...new Set(group.map(({ at }) => at))].join(', ') }];
   });
-}
-
-/** Decides about the latest closed records, and asks nobody: finds what the settings alone do not show. */
-async function tryRecords(context: SourceContext): Promise<Finding[]> {
-  const { source, clock } = context;
-  if (!source.poll) return [];
-  const { events } = await source.poll({ since: new Date(Date.now() - trialMs) });
-  const ids = [...new Set(events.flatMap((event) => (event.kind === 'closed' ? [event.recordId] : [])))];
-  const results = await source.read(ids.slice(-trialRecords), 'plan');
-  const whys = new Map<string, number>();
-  const shapes: object[] = [];
-  let tried = 0;
-  for (const result of results) {
-    const status = result.ok ? statusOf(result) : undefined;
-    if (status?.is !== 'closed') continue;
-    tried++;
-    shapes.push(status.record.shape);
-    const journeyId = `${status.record.currentId}.trial`;
-    const closing = { journeyId, closedAt: clock.now(), history: { latest: undefined, asked: undefined } };
-    const verdict = await decide(closing, status.record, context);
-    if (verdict.do === 'ask' || !/^(custom fields|no usable contact|the condition of rule)/.test(verdict.why)) continue;
-    whys.set(verdict.why, (whys.get(verdict.why) ?? 0) + 1);
-  }
-  const found = [...whys].map(
-    ([why, count]): Finding => ({
-      level: 'warning',
-      at: 'rules',
-      problem: `${count} of ${tried} records that closed in the last days would not be asked: ${why}`,
-      remedy: '"closeloop preview" shows one of them; mend the rule, the campaign or the data',
-    }),
-  );
-  return [...found, ...(await unmatched(context.rules, shapes))];
 }

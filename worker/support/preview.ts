@@ -5,6 +5,7 @@ import type { Journey } from '../journey/journey.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
+import { capsAhead } from '../pipeline/ask/cap.ts';
 import { lastCounted, onList } from '../pipeline/ask/contact-eligibility.ts';
 import { recipientOf } from '../pipeline/ask/send-request.ts';
 import {
@@ -120,6 +121,7 @@ export async function forecastOf(
   const held = no && heldUntil(no, { ...closing, contact, place }, rule, campaign, context);
   if (held?.do === 'wait') trace.push(...held.why, `to be asked at ${held.at.toISOString()}`);
   const { reason, why } = held?.do === 'skip' ? held : {};
+  if (why === undefined) trace.push(...(await capsAhead(rule, campaign, dueAt, context)));
   const test = to.isTest ? { test: to.contact } : {};
   const at = held?.do === 'wait' ? held.at : dueAt;
   const request = { campaign, contact, ...test, values, sources, dueAt: at };

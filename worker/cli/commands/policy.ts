@@ -6,9 +6,11 @@ import { positiveNumber } from './values.ts';
 /** `preview`, `why`, `windows`. */
 export function addPolicy(program: Command): void {
   withConfig(program.command('preview'))
-    .description('what would be sent about a record, to whom, when and why, or why not; sends nothing')
+    .description(
+      'what would be sent about a record, to whom, when and why, or why not; without a record: what each condition gave over the latest closings. Sends nothing',
+    )
     .requiredOption('--source <name>', 'the source')
-    .requiredOption('--record <id>', 'the record, as its journeys name it')
+    .option('--record <id>', 'the record, as its journeys name it')
     .option('--show-record', 'also what rules and fields see of it', false)
     .addHelpText('after', example('preview --config closeloop.yaml --source support --record 41960'))
     .action((options) =>

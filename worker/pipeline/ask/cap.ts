@@ -67,6 +67,28 @@ export async function takeTurn(
   return { do: 'skip', reason: 'capped', why };
 }
 
+/** What is known of the caps before a request is due, for a preview: places are taken only then. */
+export async function capsAhead(
+  rule: CampaignRule,
+  campaign: Campaign,
+  dueAt: Date,
+  { name, policy, timeZone, caps }: Pick<CapContext, 'name' | 'policy' | 'timeZone' | 'caps'>,
+): Promise<string[]> {
+  const scopes = capsOf(name, rule, policy);
+  if (scopes.length === 0 || rule.test || campaign.type === 'external') return [];
+  const hour = hourOf(dueAt.getTime(), timeZone);
+  const day = openDay(dueAt.getTime(), timeZone, (at) => at);
+  const taken = await caps.taken(scopes, { hour, day });
+  return scopes.map((scope, i) => {
+    const { ofHour = 0, ofDay = 0 } = taken[i] ?? {};
+    const soFar = [
+      ...(scope.hour === undefined ? [] : [`${ofHour} in its hour`]),
+      ...(scope.day === undefined ? [] : [`${ofDay} on its day`]),
+    ];
+    return `${inWords(scope)}: ${soFar.join(', ')} so far; its place is found when it is due, and may be later`;
+  });
+}
+
 /** Skips what would be too old by its turn. */
 function inTime(turn: Turn, { closedAt, backfilled }: Journey, rule: CampaignRule, campaign: Campaign): Turn {
   if (turn.do !== 'wait' || backfilled) return turn;

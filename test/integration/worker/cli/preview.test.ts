@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { check } from '../../../../worker/cli/check.ts';
 import { listJourneys } from '../../../../worker/cli/journeys.ts';
 import { preview } from '../../../../worker/cli/preview.ts';
 import { startLoop } from '../../../support/loop.ts';
@@ -47,6 +48,69 @@ describe('preview', () => {
     expect(words.out).toMatch(/would ask[\s\S]*Store = "Tallinn" {2}← ticket\.store[\s\S]*"customer"/);
     expect(loop.feedback.standin.requests()).toEqual([]);
     expect(await loop.store.get('a.1')).toBeUndefined();
+    await loop.close();
+  });
+
+  test('without a record it shows what each condition gave over the latest closings, and what would become of them', async () => {
+    const vendor = new ToyVendor();
+    const at = new Date();
+    const ids = ['a', 'b', 'c', 'd'];
+    for (const [i, id] of ids.entries()) vendor.close(id, { store: ['Tallinn', 'Tallinn', 'Tartu', 'Soon'][i] ?? '' });
+    const event = (recordId: string) => ({ kind: 'closed' as const, recordId, at, key: recordId, what: 'toy poll' });
+    vendor.pages = async () => ({ events: ids.map(event), cursor: '1', done: true, reached: at });
+    const loop = await startLoop(redis, {
+      source: fresh(),
+      vendor,
+      general: `policy: { never: ['ticket.store = "Soon"', { ownDomains: [b.ee] }] }`,
+      rule: `{ name: one, when: 'ticket.store = "Tallinn"', campaign: 12, contact: customer.email }
+      - { name: all, campaign: 12, contact: customer.email }`,
+    });
+    const { source } = loop.store;
+    const about = { ...beside(loop), source, showRecord: false };
+    const { rows } = await printed(() => preview(about));
+    const counts = { of: 'rule', errors: 0 };
+    const never = { of: 'never', errors: 0 };
+    expect(rows).toEqual([
+      {
+        source,
+        closings: 4,
+        conditions: [
+          { ...never, condition: 'ticket.store = "Soon"', matches: 1, decides: 1 },
+          { ...never, condition: 'ownDomains: b.ee', matches: 0, decides: 0 },
+          { ...counts, rule: 'one', condition: 'ticket.store = "Tallinn"', matches: 2, decides: 2 },
+          { ...counts, rule: 'all', condition: 'always', matches: 4, decides: 1 },
+        ],
+        decisions: [
+          { decision: 'ask', rule: 'one', campaign: 12, count: 2 },
+          { decision: 'ask', rule: 'all', campaign: 12, count: 1 },
+          { decision: 'skip', reason: 'never', count: 1 },
+        ],
+      },
+    ]);
+    const { out } = await printed(() => preview({ ...about, json: false }));
+    expect(out).toMatch(/what conditions gave over the last 4 closings/);
+    expect(out).toMatch(/rule "one" +ticket\.store = "Tallinn" +2 +2\n/);
+    expect(out).toMatch(/ 2 {2}would be asked about \(rule "one", campaign 12\)/);
+    expect(out).toMatch(/Throttles, caps .* are not in these figures/);
+    const checked = await printed(() => check(beside(loop)));
+    expect(checked.rows).toMatchObject([
+      { tried: [{ source, closings: 4, conditions: [{ matches: 1 }, {}, {}, {}] }] },
+    ]);
+    expect(loop.feedback.standin.requests()).toEqual([]);
+    await loop.close();
+  });
+
+  test('it says so where the vendor can list no closings, and names the caps that a request keeps to', async () => {
+    const general = 'policy: { cap: { hour: 5 }, campaigns: { 12: { cap: { day: 9 } } } }';
+    const loop = await startLoop(redis, { source: fresh(), general });
+    const about = { ...beside(loop), source: loop.store.source, showRecord: false };
+    await expect(preview(about)).rejects.toThrow(/can't list its latest closings: name one with --record/);
+    await loop.post(loop.vendor.close('a').delivery);
+    await loop.journey('a.1', 'asked');
+    loop.vendor.close('b');
+    const { out } = await printed(() => preview({ ...about, record: 'b', json: false }));
+    expect(out).toMatch(/cap of 9 a day of campaign 12: [01] on its day so far/);
+    expect(out).toMatch(/cap of 5 an hour of policy: [01] in its hour so far; its place is found when it is due/);
     await loop.close();
   });
 
