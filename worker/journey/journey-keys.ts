@@ -25,9 +25,6 @@ export class JourneyKeys {
   journey(id: string): string {
     return `${this.tag}:journey:${id}`;
   }
-  trace(id: string): string {
-    return `${this.tag}:trace:${id}`;
-  }
   state(state: JourneyState): string {
     return `${this.tag}:state:${state}`;
   }
@@ -47,7 +44,7 @@ export class JourneyKeys {
     for (let i = 0; i < requestId.length; i++) sum = (sum * 31 + requestId.charCodeAt(i)) % 256;
     return `${this.tag}:requests:${sum}`;
   }
-  /** Sets of journey ids by a keyed digest of the person, as an erasure must leave no personal data in the index. */
+  /** Journey ids by when they were closed, by a keyed digest of the person, as an erasure must leave no personal data in the index. */
   people(journey: Pick<Journey, 'personId' | 'contact' | 'alsoKnownAs' | 'test'>): string[] {
     const { personId, contact, alsoKnownAs = [], test } = journey;
     const keys = [
@@ -64,11 +61,11 @@ export class JourneyKeys {
   #who(address: string): string {
     return `${this.tag}:who:${address}`;
   }
-  /** Fields of a record's hash. Event keys and closings come from the vendor and may name a person, hence digests. */
+  /** Fields of a record's hash. Event keys and closings come from the vendor and may name a person, hence digests: 96 bits, among those of one record. */
   eventField(eventKey: string): string {
-    return `event:${this.#seal.digest(eventKey)}`;
+    return `event:${this.#seal.digest(eventKey).slice(0, 16)}`;
   }
   closingField(closing: string): string {
-    return `closing:${this.#seal.digest(closing)}`;
+    return `closing:${this.#seal.digest(closing).slice(0, 16)}`;
   }
 }

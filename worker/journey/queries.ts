@@ -69,9 +69,9 @@ export class JourneyQueries {
     return found.filter(({ contact }) => contact && contactKey(contact) === wanted);
   }
 
-  /** Every journey of a record whose customer has this address, or this id at the vendor, whoever was chosen to be asked; also by the address's keyed digest. */
+  /** Every journey of a record whose customer has this address, or this id at the vendor, whoever was chosen to be asked; also by the address's keyed digest. Oldest closing first. */
   async knownBy(who: Who | { digest: string }, left?: Left): Promise<Journey[]> {
-    return await this.#reader.those(await this.#redis.smembers(this.#keys.person(who)), left);
+    return await this.#reader.those(await this.#redis.zrange(this.#keys.person(who), '0', '-1'), left);
   }
 
   /** Whether `knownBy` has this journey. */

@@ -3,12 +3,19 @@ import type { Log } from '../../core/ports.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
-import { Journey } from './journey.ts';
+import { Journey, type TraceLine } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
+import { unpack } from './packing.ts';
 
 /** Another version wrote this journey, or its entry is broken. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
+}
+
+/** What is stored with a journey: its revision, which each change raises, and its trace. */
+export interface Stored {
+  rev: string;
+  trace: readonly TraceLine[];
 }
 
 /** Called with the ids of journeys that can't be read. Left out: they are logged. */
@@ -23,7 +30,7 @@ export class JourneyReader {
   readonly #keys: JourneyKeys;
   readonly #seal: Seal;
   readonly #tellLeft: Left;
-  readonly #revs = new WeakMap<Journey, string>();
+  readonly #stored = new WeakMap<Journey, Stored>();
 
   constructor(redis: RedisClient, keys: JourneyKeys, options: { source: string; seal: Seal; log?: Log }) {
     this.#redis = redis;
@@ -33,22 +40,24 @@ export class JourneyReader {
       options.log?.warn({ journey: `${options.source}/${id}` }, 'a journey that can not be read is left out');
   }
 
-  async read(id: string): Promise<{ journey: Journey; rev: string } | undefined> {
+  async read(id: string): Promise<({ journey: Journey } & Stored) | undefined> {
     const [rev, data] = await this.#redis.hmget(this.#keys.journey(id), 'rev', 'data');
     if (!rev || !data) return undefined;
-    const opened = this.#seal.open(data, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
-    return { journey: this.remember(Journey.parse({ ...JSON.parse(opened), id }), rev), rev };
+    const packed = this.#seal.openBytes(data, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
+    const { journey, trace } = unpack(packed);
+    const stored = { rev, trace };
+    return { journey: this.remember(Journey.parse({ ...journey, id }), stored), ...stored };
   }
 
-  /** Notes the revision under which this object was just read or stored. */
-  remember(journey: Journey, rev: string): Journey {
-    this.#revs.set(journey, rev);
+  /** Notes as what this object was just read or stored. */
+  remember(journey: Journey, stored: Stored): Journey {
+    this.#stored.set(journey, stored);
     return journey;
   }
 
-  /** The revision under which this very object was read or stored. */
-  revOf(journey: Journey): string | undefined {
-    return this.#revs.get(journey);
+  /** As what this very object was read or stored. */
+  storedAs(journey: Journey): Stored | undefined {
+    return this.#stored.get(journey);
   }
 
   async those(ids: readonly string[], left?: Left): Promise<Journey[]> {

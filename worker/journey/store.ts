@@ -8,8 +8,9 @@ import { gatedOr } from '../redis/source-names.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import { Journey, type JourneyState, listedAt, type TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
+import { pack } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
-import { aboutRecord, JourneyReader } from './reader.ts';
+import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
 import { RecordMemory } from './record-memory.ts';
 import { type CollectPass, JourneyRequests } from './requests.ts';
 import { askedStates, type Decision } from './transitions.ts';
@@ -18,75 +19,73 @@ import { askedStates, type Decision } from './transitions.ts';
 // among KEYS carry the source's tag, and lie in the same slot.
 
 /**
- * KEYS record · ARGV tag, record id, digests of the closing and of the event's key, sealed journey, score, trace lines…
+ * KEYS record · ARGV tag, record id, the record's fields of the closing and of the event, sealed journey, score
  * Returns the id of the journey of this closing (or of this event), and whether it was made now. Error GATED while the source is
  * being renamed, or has another name now (redis/source-names.ts).
  */
 const getOrCreateScript = `
 if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
-local known = redis.call('HMGET', KEYS[1], 'event:' .. ARGV[4], 'closing:' .. ARGV[3], 'count', 'alive')
+local known = redis.call('HMGET', KEYS[1], ARGV[4], ARGV[3], 'count', 'alive')
 local id = known[1] or known[2]
 if id then
   -- An event beyond this limit is not remembered: a repetition is planned again, and ends here again.
-  if redis.call('HLEN', KEYS[1]) < 1000 then redis.call('HSETNX', KEYS[1], 'event:' .. ARGV[4], id) end
+  if redis.call('HLEN', KEYS[1]) < 1000 then redis.call('HSETNX', KEYS[1], ARGV[4], id) end
   return {id, 0}
 end
 local count, alive = (known[3] or 0) + 1, (known[4] or 0) + 1
 id = ARGV[2] .. '.' .. count
-redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, 'event:' .. ARGV[4], id, 'closing:' .. ARGV[3], id, 'latest', id)
+redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, ARGV[4], id, ARGV[3], id, 'latest', id)
 redis.call('PERSIST', KEYS[1])
 redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'state', 'received', 'data', ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
 for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
-if #ARGV >= 7 then redis.call('RPUSH', ARGV[1] .. ':trace:' .. id, unpack(ARGV, 7)) end
 return {id, 1}`;
 
 /**
- * KEYS journey, trace, index of the old state, index of the new one, record, what that was merged into or itself, requests,
+ * KEYS journey, index of the old state, index of the new one, record, what that was merged into or itself, requests,
  * people to index it under…, people no longer… · ARGV rev, sealed journey, id, score, request id or '', '1' once asked ('if none': unless
  * another has) or '0' when it turned out not to be, number of people to index it under, key of the collecting pass' fence or '',
- * generation of the pass, state, number of counts to change, for each count its key, field and difference…, trace lines…
+ * generation of the pass, state, when it was closed, for each count to change its key, field and difference…
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
 const saveScript = `
 if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
 if ARGV[8] ~= '' and tonumber(redis.call('GET', ARGV[8]) or '0') > tonumber(ARGV[9]) then return -1 end
-if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[7], ARGV[5], ARGV[3]) == 0
-  and redis.call('HGET', KEYS[7], ARGV[5]) ~= ARGV[3] then return -1 end
+if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[6], ARGV[5], ARGV[3]) == 0
+  and redis.call('HGET', KEYS[6], ARGV[5]) ~= ARGV[3] then return -1 end
 redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'state', ARGV[10], 'data', ARGV[2])
-if KEYS[3] ~= KEYS[4] then redis.call('ZREM', KEYS[3], ARGV[3]) end
-redis.call('ZADD', KEYS[4], ARGV[4], ARGV[3])
-if ARGV[6] == '1' then redis.call('HSET', KEYS[5], 'asked', ARGV[3]) end
-if ARGV[6] == 'if none' then redis.call('HSETNX', KEYS[5], 'asked', ARGV[3]) end
-for i = 5, KEYS[5] == KEYS[6] and 5 or 6 do
+if KEYS[2] ~= KEYS[3] then redis.call('ZREM', KEYS[2], ARGV[3]) end
+redis.call('ZADD', KEYS[3], ARGV[4], ARGV[3])
+if ARGV[6] == '1' then redis.call('HSET', KEYS[4], 'asked', ARGV[3]) end
+if ARGV[6] == 'if none' then redis.call('HSETNX', KEYS[4], 'asked', ARGV[3]) end
+for i = 4, KEYS[4] == KEYS[5] and 4 or 5 do
   if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
 end
-for i = 8, #KEYS do redis.call(i <= 7 + ARGV[7] and 'SADD' or 'SREM', KEYS[i], ARGV[3]) end
-local line = 12 + 3 * ARGV[11]
-for i = 12, line - 3, 3 do
+for i = 7, 6 + ARGV[7] do redis.call('ZADD', KEYS[i], ARGV[11], ARGV[3]) end
+for i = 7 + ARGV[7], #KEYS do redis.call('ZREM', KEYS[i], ARGV[3]) end
+for i = 12, #ARGV, 3 do
   redis.call('HINCRBY', ARGV[i], ARGV[i + 1], ARGV[i + 2])
   redis.call('PEXPIRE', ARGV[i], ${countsKeptMs})
 end
-if #ARGV >= line then redis.call('RPUSH', KEYS[2], unpack(ARGV, line)) end
 return 1`;
 
 /**
  * The record's hash lives as long as any of its journeys: without the hash a journey number would be used twice, and a customer
  * asked twice. Merged records are remembered as long as their own hashes live.
  * Returns 1, or 0 when the journey is gone, or in another state than when it was read.
- * KEYS journey, trace, index, requests, record, people… · ARGV id, request id or '', state, tag, record id
+ * KEYS journey, index, requests, record, people… · ARGV id, request id or '', state, tag, record id
  */
 const forgetScript = `
 if redis.call('HGET', KEYS[1], 'state') ~= ARGV[3] then return 0 end
-redis.call('DEL', KEYS[1], KEYS[2])
-redis.call('ZREM', KEYS[3], ARGV[1])
-if ARGV[2] ~= '' then redis.call('HDEL', KEYS[4], ARGV[2]) end
-for i = 6, #KEYS do redis.call('SREM', KEYS[i], ARGV[1]) end
-if redis.call('HINCRBY', KEYS[5], 'alive', -1) > 0 then
-  local memory = redis.call('HGETALL', KEYS[5])
+redis.call('DEL', KEYS[1])
+redis.call('ZREM', KEYS[2], ARGV[1])
+if ARGV[2] ~= '' then redis.call('HDEL', KEYS[3], ARGV[2]) end
+for i = 5, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
+if redis.call('HINCRBY', KEYS[4], 'alive', -1) > 0 then
+  local memory = redis.call('HGETALL', KEYS[4])
   for i = 1, #memory, 2 do
-    if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[5], memory[i]) end
+    if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[4], memory[i]) end
   end
   return 1
 end
@@ -112,13 +111,10 @@ while record do
 end
 return 1`;
 
-/** A trace of 1,000 lines takes no more notes, as a sender may repeat itself for ever. KEYS journey, trace · ARGV line */
-const noteScript = `
-if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('LLEN', KEYS[2]) < 1000 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
-return 1`;
+/** A trace of so many lines takes no more notes, as a sender may repeat itself for ever. */
+const mostLines = 1_000;
 
 const GetOrCreateAnswer = z.tuple([z.string(), z.number()]);
-const StoredLine = z.object({ at: z.coerce.date(), text: z.string() });
 
 /** A closing that may become a journey. */
 interface NewClosing {
@@ -187,22 +183,25 @@ export class JourneyStore {
       closedAt: wanted.closedAt,
       ...(wanted.backfilled && { backfilled: true }),
     };
+    const lines = this.#lines(trace);
     const answer = await runScript(
       this.#redis,
       getOrCreateScript,
       [this.#keys.record(wanted.recordId)],
       this.#keys.tag,
       wanted.recordId,
-      this.#seal.digest(wanted.closing),
-      this.#seal.digest(wanted.eventKey),
-      this.#sealed(wanted.recordId, data),
+      this.#keys.closingField(wanted.closing),
+      this.#keys.eventField(wanted.eventKey),
+      this.#sealed(wanted.recordId, data, lines),
       now.getTime(),
-      ...trace.map((text) => this.#line(text)),
     ).catch((error: unknown) => {
       throw gatedOr(error);
     });
     const [id, created] = GetOrCreateAnswer.parse(answer);
-    if (created === 1) return { journey: this.#reader.remember(Journey.parse({ ...data, id }), '1'), created: true };
+    if (created === 1) {
+      const journey = this.#reader.remember(Journey.parse({ ...data, id }), { rev: '1', trace: lines });
+      return { journey, created: true };
+    }
     const journey = await this.get(id);
     if (!journey)
       throw new Error(`journey ${this.source}/${id} was made or found, and is gone: it was removed while it was read`);
@@ -215,7 +214,7 @@ export class JourneyStore {
 
   /** Has nobody changed it since this very object was read or saved? */
   async isCurrent(journey: Journey): Promise<boolean> {
-    const rev = this.#reader.revOf(journey);
+    const rev = this.#reader.storedAs(journey)?.rev;
     return rev !== undefined && (await this.#redis.hget(this.#keys.journey(journey.id), 'rev')) === rev;
   }
 
@@ -232,9 +231,9 @@ export class JourneyStore {
     pass?: CollectPass,
   ): Promise<Journey | undefined> {
     if (typeof of !== 'string') {
-      const rev = this.#reader.revOf(of);
-      const decision = rev === undefined ? undefined : decide(of);
-      if (rev !== undefined && decision && (await this.#save(of, rev, decision, pass)) === 1) return decision.journey;
+      const stored = this.#reader.storedAs(of);
+      const decision = stored && decide(of);
+      if (stored && decision && (await this.#save(of, stored, decision, pass)) === 1) return decision.journey;
     }
     const id = typeof of === 'string' ? of : of.id;
     for (;;) {
@@ -242,7 +241,7 @@ export class JourneyStore {
       if (!found) return undefined;
       const decision = decide(found.journey);
       if (!decision) return found.journey;
-      const saved = await this.#save(found.journey, found.rev, decision, pass);
+      const saved = await this.#save(found.journey, found, decision, pass);
       if (saved === 1) return decision.journey;
       if (saved === -1) return found.journey;
     }
@@ -250,12 +249,12 @@ export class JourneyStore {
 
   /** Adds a line to the trace of a journey that exists; changes nothing else. */
   async note(id: string, text: string): Promise<void> {
-    await runScript(this.#redis, noteScript, [this.#keys.journey(id), this.#keys.trace(id)], this.#line(text));
+    const isLong = (journey: Journey) => (this.#reader.storedAs(journey)?.trace.length ?? 0) >= mostLines;
+    await this.update(id, (journey) => (isLong(journey) ? undefined : { journey, trace: [text] }));
   }
 
-  async trace(id: string): Promise<TraceLine[]> {
-    const lines = await this.#redis.lrange(this.#keys.trace(id), 0, -1);
-    return lines.map((text) => StoredLine.parse(JSON.parse(text)));
+  async trace(id: string): Promise<readonly TraceLine[]> {
+    return (await this.#reader.read(id))?.trace ?? [];
   }
 
   /**
@@ -264,12 +263,7 @@ export class JourneyStore {
    */
   async forget(journey: Journey): Promise<boolean> {
     const { id, recordId, state, requestId = '' } = journey;
-    const keys = [
-      this.#keys.journey(id),
-      this.#keys.trace(id),
-      this.#keys.state(state),
-      this.#keys.requests(requestId),
-    ];
+    const keys = [this.#keys.journey(id), this.#keys.state(state), this.#keys.requests(requestId)];
     keys.push(this.#keys.record(recordId), ...this.#keys.people(journey));
     const args = [id, requestId, state, this.#keys.tag, recordId];
     const forgotten = await runScript(this.#redis, forgetScript, keys, ...args);
@@ -278,7 +272,7 @@ export class JourneyStore {
 
   async #save(
     before: Journey,
-    rev: string,
+    stored: Stored,
     { journey, trace }: NonNullable<Decision>,
     pass: CollectPass | undefined,
   ): Promise<unknown> {
@@ -288,16 +282,16 @@ export class JourneyStore {
     // Where neither has changed they are in its index since it was saved last.
     const isSame = isAboutSame(before, journey);
     const people = isSame ? [] : of.people(journey);
-    const keys = [of.journey(id), of.trace(id), of.state(before.state), of.state(journey.state)];
+    const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.record(journey.recordId), of.record(journey.currentId ?? journey.recordId), of.requests(requestId));
     keys.push(...people, ...(isSame ? [] : of.people(before).filter((key) => !people.includes(key))));
-    const changes = countChanges(before, journey);
+    const lines = [...stored.trace, ...this.#lines(trace)];
     const saved = await runScript(
       this.#redis,
       saveScript,
       keys,
-      rev,
-      this.#sealed(journey.recordId, data),
+      stored.rev,
+      this.#sealed(journey.recordId, data, lines),
       id,
       listedAt(journey).getTime(),
       requestId,
@@ -306,23 +300,23 @@ export class JourneyStore {
       pass ? this.#keys.pass(pass.campaign) : '',
       pass?.generation ?? 0,
       journey.state,
-      changes.length,
-      ...changes.flatMap(({ day, field, by }) => [of.counts(day), field, by]),
-      ...trace.map((text) => this.#line(text)),
+      journey.closedAt.getTime(),
+      ...countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]),
     );
     if (saved === 1) {
-      this.#reader.remember(journey, String(Number(rev) + 1));
+      this.#reader.remember(journey, { rev: String(Number(stored.rev) + 1), trace: lines });
       this.#onStep(before, journey);
     }
     return saved;
   }
 
-  #sealed(recordId: string, data: object): string {
-    return this.#seal.seal(JSON.stringify(data), aboutRecord(recordId));
+  #sealed(recordId: string, data: object, trace: readonly TraceLine[]): string {
+    return this.#seal.seal(pack(data, trace), aboutRecord(recordId));
   }
 
-  #line(text: string): string {
-    return JSON.stringify({ at: this.#now().toISOString(), text: redacted(text) });
+  #lines(texts: readonly string[]): TraceLine[] {
+    const at = this.#now();
+    return texts.map((text) => ({ at, text: redacted(text) }));
   }
 }
 

@@ -17,9 +17,11 @@ export interface Seal {
   /** The same text gives the same 43 characters (base64url), in every process of the installation and after any restart. */
   digest(text: string): string;
   /** @param about is sealed in (the key in Redis …): nobody who can write to Redis can put one text in another's place. */
-  seal(text: string, about?: string): string;
+  seal(text: string | Uint8Array, about?: string): string;
   /** @throws SealError for what was not sealed by this installation, or not about this */
   open(sealed: string, about?: string): string;
+  /** The same for bytes. */
+  openBytes(sealed: string, about?: string): Uint8Array;
 }
 
 /** A stored text that does not open: changed, put in another's place, or of another installation. */
@@ -68,7 +70,7 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
   // Made once: of bytes Node makes a key for each call, which takes longer than the call.
   const digestKey = createSecretKey(deriveKey(key, 'digest'));
   const sealKey = sealKeyOf(key);
-  const open = (sealed: string, about: string): string => {
+  const open = (sealed: string, about: string): Buffer => {
     try {
       return opened(sealKey, sealed, about);
     } catch (error) {
@@ -87,10 +89,12 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
     seal: (text, about = '') => {
       const nonce = nextNonce();
       const sealing = createCipheriv(cipher, sealKey, nonce).setAAD(Buffer.from(about));
-      const sealed = Buffer.concat([sealing.update(text, 'utf8'), sealing.final()]);
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+      const sealed = Buffer.concat([sealing.update(bytes), sealing.final()]);
       return version + Buffer.concat([nonce, sealing.getAuthTag(), sealed]).toString('base64url');
     },
-    open: (sealed, about = '') => open(sealed, about),
+    open: (sealed, about = '') => open(sealed, about).toString(),
+    openBytes: (sealed, about = '') => open(sealed, about),
   };
 }
 
@@ -98,7 +102,7 @@ function sealKeyOf(key: Uint8Array): KeyObject {
   return createSecretKey(deriveKey(key, 'seal'));
 }
 
-function opened(sealKey: KeyObject, sealed: string, about: string): string {
+function opened(sealKey: KeyObject, sealed: string, about: string): Buffer {
   try {
     if (!sealed.startsWith(version)) throw new Error('another form');
     const bytes = Buffer.from(sealed.slice(version.length), 'base64url');
@@ -106,7 +110,7 @@ function opened(sealKey: KeyObject, sealed: string, about: string): string {
     const tag = rest.subarray(0, tagBytes);
     if (tag.length !== tagBytes) throw new Error('too short');
     const opening = createDecipheriv(cipher, sealKey, nonce).setAAD(Buffer.from(about)).setAuthTag(tag);
-    return Buffer.concat([opening.update(rest.subarray(tagBytes)), opening.final()]).toString('utf8');
+    return Buffer.concat([opening.update(rest.subarray(tagBytes)), opening.final()]);
   } catch (cause) {
     throw new SealError(cause);
   }

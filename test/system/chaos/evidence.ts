@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import { unpack } from '../../../worker/journey/packing.ts';
 import { sealOf } from '../../support/seal.ts';
 import type { Acknowledged, Erased } from './balancer.ts';
 import { type PlannedRecord, sources, type Vendor } from './plan.ts';
@@ -81,8 +82,8 @@ export async function journeysIn(redis: Redis, apiKey = 'chaos-key'): Promise<St
     for (const [i, [, data]] of answers.entries()) {
       if (typeof data !== 'string') continue;
       const id = names[i]?.split(':journey:')[1] ?? '';
-      const opened = seal.open(data, `journey of ${id.slice(0, id.lastIndexOf('.'))}`);
-      found.push({ ...Stored.parse(JSON.parse(opened)), id });
+      const packed = seal.openBytes(data, `journey of ${id.slice(0, id.lastIndexOf('.'))}`);
+      found.push({ ...Stored.parse(unpack(packed).journey), id });
     }
   }
   // A scan may give a key twice.

@@ -10,7 +10,7 @@ const at = new Date('2026-05-04T09:00:00Z');
 test('an erasure of everybody in a large shop is stored, read and counted a few at a time (audit loop)', async () => {
   const { counted, count } = mostInATurn();
   const seal: typeof testSeal = {
-    digest: (text) => testSeal.digest(text),
+    ...testSeal,
     seal: (text, about) => {
       count();
       return testSeal.seal(text, about);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { livePorts } from '../../../../worker/cli/live-ports.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
 import type { Journey, JourneyState } from '../../../../worker/journey/journey.ts';
+import { pack } from '../../../../worker/journey/packing.ts';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { liveClock } from '../../../../worker/pipeline/clock.ts';
@@ -81,7 +82,8 @@ test('it looks at the others though a journey of another version is among them',
   await journey('old', toAsked, ago(15 * day));
   await journey('overdue', ['waiting'], ago(day), { dueAt: ago(120_000) });
   const key = `{cl:${context.name}}:journey:strange.1`;
-  await redis.handle.client.hset(key, 'data', testSeal.seal('{"state":"a state of next year"}', 'journey of strange'));
+  const strange = pack({ state: 'a state of next year' }, []);
+  await redis.handle.client.hset(key, 'data', testSeal.seal(strange, 'journey of strange'));
   await sweep(context, settings);
   expect((await store.get('old.1'))?.state).toBe('expired');
   expect(await jobs('ask')).toEqual(['overdue.1']);
