@@ -41,9 +41,10 @@ export class JourneyReader {
   }
 
   async read(id: string): Promise<({ journey: Journey } & Stored) | undefined> {
-    const [rev, data] = await this.#redis.hmget(this.#keys.journey(id), 'rev', 'data');
-    if (!rev || !data) return undefined;
-    const packed = this.#seal.openBytes(data, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
+    const text = await this.#redis.get(this.#keys.journey(id));
+    if (text === null) return undefined;
+    const [rev = '', , sealed = ''] = text.split(' ', 3);
+    const packed = this.#seal.openBytes(sealed, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
     const { journey, trace } = unpack(packed);
     const stored = { rev, trace };
     return { journey: this.remember(Journey.parse({ ...journey, id }), stored), ...stored };

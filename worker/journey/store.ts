@@ -16,7 +16,8 @@ import { type CollectPass, JourneyRequests } from './requests.ts';
 import { askedStates, type Decision } from './transitions.ts';
 
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
-// among KEYS carry the source's tag, and lie in the same slot.
+// among KEYS carry the source's tag, and lie in the same slot. A journey is one string, which takes less than a hash: its revision,
+// its state, and the rest sealed.
 
 /**
  * KEYS record · ARGV tag, record id, the record's fields of the closing and of the event, sealed journey, score
@@ -36,7 +37,7 @@ local count, alive = (known[3] or 0) + 1, (known[4] or 0) + 1
 id = ARGV[2] .. '.' .. count
 redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, ARGV[4], id, ARGV[3], id, 'latest', id)
 redis.call('PERSIST', KEYS[1])
-redis.call('HSET', ARGV[1] .. ':journey:' .. id, 'rev', 1, 'state', 'received', 'data', ARGV[5])
+redis.call('SET', ARGV[1] .. ':journey:' .. id, '1 received ' .. ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
 for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
 return {id, 1}`;
@@ -50,11 +51,11 @@ return {id, 1}`;
  * newer pass has begun.
  */
 const saveScript = `
-if redis.call('HGET', KEYS[1], 'rev') ~= ARGV[1] then return 0 end
+if string.match(redis.call('GET', KEYS[1]) or '', '^%d+') ~= ARGV[1] then return 0 end
 if ARGV[8] ~= '' and tonumber(redis.call('GET', ARGV[8]) or '0') > tonumber(ARGV[9]) then return -1 end
 if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[6], ARGV[5], ARGV[3]) == 0
   and redis.call('HGET', KEYS[6], ARGV[5]) ~= ARGV[3] then return -1 end
-redis.call('HSET', KEYS[1], 'rev', ARGV[1] + 1, 'state', ARGV[10], 'data', ARGV[2])
+redis.call('SET', KEYS[1], ARGV[1] + 1 .. ' ' .. ARGV[10] .. ' ' .. ARGV[2])
 if KEYS[2] ~= KEYS[3] then redis.call('ZREM', KEYS[2], ARGV[3]) end
 redis.call('ZADD', KEYS[3], ARGV[4], ARGV[3])
 if ARGV[6] == '1' then redis.call('HSET', KEYS[4], 'asked', ARGV[3]) end
@@ -77,7 +78,7 @@ return 1`;
  * KEYS journey, index, requests, record, people… · ARGV id, request id or '', state, tag, record id
  */
 const forgetScript = `
-if redis.call('HGET', KEYS[1], 'state') ~= ARGV[3] then return 0 end
+if string.match(redis.call('GET', KEYS[1]) or '', '^%d+ (%l+)') ~= ARGV[3] then return 0 end
 redis.call('DEL', KEYS[1])
 redis.call('ZREM', KEYS[2], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HDEL', KEYS[3], ARGV[2]) end
@@ -215,7 +216,7 @@ export class JourneyStore {
   /** Has nobody changed it since this very object was read or saved? */
   async isCurrent(journey: Journey): Promise<boolean> {
     const rev = this.#reader.storedAs(journey)?.rev;
-    return rev !== undefined && (await this.#redis.hget(this.#keys.journey(journey.id), 'rev')) === rev;
+    return rev !== undefined && (await this.#reader.read(journey.id))?.rev === rev;
   }
 
   /**

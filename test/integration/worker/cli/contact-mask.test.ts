@@ -78,7 +78,7 @@ test('contact mask ends with 4 when something could not be read, and says what (
     await loop.post(loop.vendor.close(id, { customer: { email: 'a@example.com' } }).delivery);
     await loop.journey(`${id}.1`, 'asked');
   }
-  await redis.handle.client.hset(`{cl:${source}}:journey:b.1`, 'data', 'garbage');
+  await redis.handle.client.set(`{cl:${source}}:journey:b.1`, '9 asked garbage');
   const masking = await sayings(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
   expect(masking.code).toBe(4);
   expect(masking.said.join('')).toContain(`may still hold their data: ${source}/b.1.`);

@@ -83,7 +83,7 @@ test('it looks at the others though a journey of another version is among them',
   await journey('overdue', ['waiting'], ago(day), { dueAt: ago(120_000) });
   const key = `{cl:${context.name}}:journey:strange.1`;
   const strange = pack({ state: 'a state of next year' }, []);
-  await redis.handle.client.hset(key, 'data', testSeal.seal(strange, 'journey of strange'));
+  await redis.handle.client.set(key, `9 asked ${testSeal.seal(strange, 'journey of strange')}`);
   await sweep(context, settings);
   expect((await store.get('old.1'))?.state).toBe('expired');
   expect(await jobs('ask')).toEqual(['overdue.1']);
@@ -98,7 +98,7 @@ test('it comes to those behind a page of journeys that can not be read, also whe
   const at = ago(16 * day);
   for (let i = 0; i < 7; i++) {
     await journey(`strange-${i}`, toAsked, at);
-    await redis.handle.client.hset(`{cl:${context.name}}:journey:strange-${i}.1`, 'data', 'of next year');
+    await redis.handle.client.set(`{cl:${context.name}}:journey:strange-${i}.1`, '9 asked of-next-year');
   }
   await journey('z-same-moment', toAsked, at);
   await journey('later', toAsked, ago(15 * day));

@@ -89,7 +89,7 @@ test('a journey that can not be read keeps no grade from the others', async () =
     await loop.post(loop.vendor.close(id).delivery);
     await loop.journey(`${id}.1`, 'asked');
   }
-  await redis.handle.client.hset('{cl:collect}:journey:broken.1', 'data', '{"state":"of another version"}');
+  await redis.handle.client.set('{cl:collect}:journey:broken.1', '9 asked of-another-version');
   for (const id of ['broken', 'whole']) loop.feedback.standin.answer({ contact: `${id}@example.com`, grade: 4 });
   await loop.journey('whole.1', 'written');
   const isTold = ({ fields }: { fields: Record<string, unknown> }) => fields.journey === 'collect/broken.1';

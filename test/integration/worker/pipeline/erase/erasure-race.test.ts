@@ -234,7 +234,7 @@ describe('a journey that can not be read', () => {
     await asked(unit, 'a', erika);
     await asked(unit, 'broken', erika);
     await asked(unit, 'z');
-    await redis.handle.client.hset('{cl:calm}:journey:broken.1', 'data', '{"state":"asked"}');
+    await redis.handle.client.set('{cl:calm}:journey:broken.1', '9 asked broken');
   }
   const ways: [what: string, who: object][] = [
     ['everybody', { everybody: true }],
