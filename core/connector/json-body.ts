@@ -8,12 +8,10 @@ export function jsonBody(body: Uint8Array | string): unknown {
 
 /** The same, but integers beyond 2^53 become strings with all their digits: ids are that long. */
 export function exactJsonBody(body: Uint8Array | string): unknown {
-  // TypeScript's types lack the third argument, which holds the digits as written.
-  return parsed(body, (_key, value: unknown, context?: { source?: string }) => {
-    const source = context?.source;
-    const isWhole = typeof value === 'number' && source !== undefined && /^-?\d+$/.test(source);
-    return isWhole && !Number.isSafeInteger(value) ? source : value;
-  });
+  // TypeScript's types lack the third argument, which holds a number's digits as written, and a text with its quotes.
+  return parsed(body, (_key, value: unknown, { source = '' }: { source?: string } = {}) =>
+    /^-?\d+$/.test(source) && !Number.isSafeInteger(value) ? source : value,
+  );
 }
 
 function parsed(body: Uint8Array | string, revive?: Parameters<typeof JSON.parse>[1]): unknown {
