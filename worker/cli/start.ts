@@ -13,6 +13,7 @@ import { Rounds } from '../pipeline/rounds.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { knownData } from '../redis/data-version.ts';
+import { sentenceOf, summaryOf } from '../support/dry-run-summary.ts';
 import { type Role, run } from './app.ts';
 import { type HeldData, holdData } from './data-watch.ts';
 import { checkAccount } from './engine-of.ts';
@@ -83,6 +84,7 @@ export async function start(options: StartOptions): Promise<number> {
     else if (end !== undefined) log.info({ signal: end }, 'stopping');
     await reloading.stop(graceMs);
     await app.close();
+    if (options.dryRun) await tellDryRun(app.engine, runtime, log);
     await shown.stop();
     log.info({}, 'stopped');
     if (end instanceof Error) throw end;
@@ -93,6 +95,13 @@ export async function start(options: StartOptions): Promise<number> {
     await runtime.close();
     await tracing?.close();
   }
+}
+
+/** How far the dry run has come. */
+async function tellDryRun({ pipelines }: Engine, { redis }: Runtime, log: Log): Promise<void> {
+  const sources = [...pipelines.values()].map(({ context, holds }) => ({ ...context, holds }));
+  const summary = await summaryOf(sources, redis);
+  log.info({ found: sentenceOf(summary), remedy: '"closeloop dry-run" tells more' }, 'DRY RUN');
 }
 
 /** Refuses a Redis that evicts keys when its memory is full: journeys would be lost. */

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { instantHelp } from '../instant-help.ts';
 import { configHelp, defaultConfig, dryRunHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 
@@ -15,7 +16,7 @@ export function addStart(program: Command): void {
     .option('--once', 'do everything that is due, then end: exit code 0 when it went well', false)
     .option(
       '--dry-run',
-      'decide and remember as in earnest, and send nothing; "journeys list --dry-run" tells what would have been',
+      'decide and remember as in earnest, and send nothing; "closeloop dry-run" tells what would have been',
       false,
     )
     .option(
@@ -32,13 +33,25 @@ export function addStart(program: Command): void {
     );
 }
 
-/** What belongs to a loop that runs: `status`, `collect`, `alerts`. */
+/** What belongs to a loop that runs: `status`, `dry-run`, `collect`, `alerts`. */
 export function addRunning(program: Command): void {
   withConfig(program.command('status'))
     .description('each source: journeys by state, what is stopped, what webhooks missed')
     .option('--dry-run', dryRunHelp, false)
     .addHelpText('after', example('status --config closeloop.yaml'))
     .action((options) => run(import('../status.ts'), ({ status }, connectors) => status({ ...options, connectors })));
+
+  withConfig(program.command('dry-run'))
+    .description(
+      'what "start --dry-run" would have done: closings by what became of them, and by name those to look at before going live',
+    )
+    .option('--source <name>', 'only of this source')
+    .option('--since <when>', `only what closed since: ${instantHelp}`)
+    .option('--until <when>', 'and before; left out: now')
+    .addHelpText('after', example('dry-run --since 2026-11-16 --config closeloop.yaml'))
+    .action((options) =>
+      run(import('../dry-run.ts'), ({ showDryRun }, connectors) => showDryRun({ ...options, connectors })),
+    );
 
   withConfig(program.command('collect'))
     .description('collect the grades of every campaign now and write them back, then end')

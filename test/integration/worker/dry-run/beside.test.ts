@@ -1,5 +1,7 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { showDryRun } from '../../../../worker/cli/dry-run.ts';
 import { listJourneys, showJourney } from '../../../../worker/cli/journeys.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { why } from '../../../../worker/cli/why.ts';
@@ -82,4 +84,47 @@ test('an erasure that is delivered to a dry run is done by a process in earnest,
   expect(masked()).toBeGreaterThan(0);
   expect(await dry.store.get('a.1')).not.toHaveProperty('contact');
   await earnest.close();
+});
+
+test('dry-run sums up what would have been, and names what a person should look at', async () => {
+  const rules = [
+    '{ name: broken, campaign: 12, contact: customer.email, when: \'ticket.store = "Narva" ? $error("no such store") : false\' }',
+    '{ name: rest, campaign: 12, contact: customer.email, throttle: 30d, when: \'ticket.store = "Tallinn"\' }',
+  ].join('\n      - ');
+  const source = fresh();
+  const loop = await startLoop(redis, { source, rule: rules, dryRun: true });
+  for (const id of ['a', 'b', 'c']) {
+    await loop.post(loop.vendor.close(id).delivery);
+    await loop.journey(`${id}.1`, 'withheld');
+  }
+  await loop.post(loop.vendor.close('d', { customer: { email: 'a@example.com' } }).delivery);
+  await loop.post(loop.vendor.close('e', { store: 'Tartu' }).delivery);
+  await loop.post(loop.vendor.close('f', { store: 'Narva' }).delivery);
+  for (const id of ['d', 'e', 'f']) await loop.journey(`${id}.1`, 'skipped');
+  const options = beside(loop);
+  const { rows, code } = await printed(() => showDryRun(options));
+  expect(code).toBe(0);
+  expect(rows).toMatchObject([
+    {
+      closings: 6,
+      outcomes: [
+        { source, what: 'would be asked', rule: 'rest', campaign: 12, count: 3 },
+        { source, what: 'throttled', reason: 'throttled', count: 1 },
+        { source, what: 'taken by no rule', reason: 'no-rule', count: 1 },
+      ],
+      toLookAt: {
+        count: 1,
+        first: [{ record: 'f', why: expect.stringMatching(/no such store|could not be evaluated/) }],
+      },
+      held: [],
+      erasures: 0,
+    },
+  ]);
+  const { out } = await printed(() => showDryRun({ ...options, source, json: false }));
+  expect(stripVTControlCharacters(out)).toMatch(
+    /^6 closings: 3 would be asked, 1 throttled, 1 taken by no rule, 1 that you should look at\n/,
+  );
+  expect(out).toContain(`dry-run.${source}/f.1`);
+  const later = await printed(() => showDryRun({ ...options, since: '2100-01-01' }));
+  expect(later.rows).toMatchObject([{ closings: 0, outcomes: [] }]);
 });
