@@ -1,9 +1,12 @@
 import { parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Erasure } from '../journey/erasures.ts';
+import { refOf } from '../journey/refs.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { attempt } from '../pipeline/erase/erase.ts';
 import { beginMasking, foundNobody, proofOf, takingErasures } from '../support/masking.ts';
+import { isNothing, personHere } from '../support/people.ts';
+import { contextsOf } from '../support/repair.ts';
 import { type Runtime, type RuntimeOptions, withoutTheErased } from './runtime.ts';
 import { openAccount, print } from './service.ts';
 import { withSources } from './with-engine.ts';
@@ -17,6 +20,29 @@ export async function showContact(options: Options): Promise<number> {
   if (found) print(found, { ...options, timeZone });
   else process.stderr.write('The service has no feedback request of this contact, or it was masked.\n');
   return found ? 0 : 1;
+}
+
+/** Prints what closeloop has stored of a person, as the page shows it. Returns 1 when there is nothing. */
+export async function showStored(options: Options): Promise<number> {
+  return await withSources({ ...options, looks: 'only' }, async ({ engine, runtime: { config } }) => {
+    const contact = parseContact(options.contact, { defaultCountry: config.defaultCountry });
+    const sources = await contextsOf(engine);
+    const found = await personHere(contact, sources, { known: undefined, now: new Date() });
+    const { journeys, askedBy, values, addresses, asks, throttles, isErased } = found;
+    const shown = {
+      journeys: journeys.map(({ journey: { id, state }, context }) => ({ journey: refOf(context.name, id), state })),
+      otherAddresses: askedBy.map(({ value }) => value),
+      values: Object.fromEntries([...values].map(([field, all]) => [field, [...all]])),
+      linkedAddresses: addresses,
+      requests: asks,
+      throttles,
+      erased: isErased,
+    };
+    print(shown, { ...options, timeZone: config.feedback.timeZone });
+    if (!isNothing(found)) return 0;
+    process.stderr.write('Nothing is stored of them here.\n');
+    return 1;
+  });
 }
 
 /** Who has looked at a person's data, newest first. */

@@ -117,3 +117,8 @@ async function throttlesOf(
   // A rule with several campaigns is held by the same throttle in each.
   return [...new Map(found.flat().map((one) => [`${one.rule} ${one.why}`, one])).values()];
 }
+
+/** Whether nothing but that they were erased, if so, is stored of them. */
+export function isNothing({ journeys, asks, throttles, addresses }: PersonHere): boolean {
+  return journeys.length + asks.length + throttles.length === 0 && addresses === 1;
+}

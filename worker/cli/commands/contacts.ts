@@ -14,6 +14,17 @@ export function addContacts(program: Command): void {
       ),
     );
 
+  withConfig(contact.command('stored <contact>'))
+    .description(
+      'what closeloop has stored of them: journeys, values, linked addresses, throttles that run; 1: nothing',
+    )
+    .addHelpText('after', example('contact stored carl@example.com --config closeloop.yaml'))
+    .action((text: string, options) =>
+      run(import('../contact.ts'), ({ showStored }, connectors) =>
+        showStored({ ...options, contact: text, connectors }),
+      ),
+    );
+
   withConfig(contact.command('mask <contact>'))
     .description(
       'erase them: masked at the service, forgotten here, taken off records, with proof; 3 when it is not done yet, 4 when something could not be read; can not be undone',
@@ -26,6 +37,19 @@ export function addContacts(program: Command): void {
       ),
     );
 
+  addErasures(contact);
+  withConfig(contact.command('access-log <contact>'))
+    .description('who looked at their data in the service')
+    .addHelpText('after', example('contact access-log carl@example.com --config closeloop.yaml'))
+    .action((text: string, options) =>
+      run(import('../contact.ts'), ({ showAccessLog }, connectors) =>
+        showAccessLog({ ...options, contact: text, connectors }),
+      ),
+    );
+}
+
+/** `contact erasures`. */
+function addErasures(contact: Command): void {
   const erasures = contact.command('erasures').description('people to be forgotten: what is not done yet');
   withConfig(erasures.command('list'))
     .description('erasures that are not done yet, and what holds each up')
@@ -45,15 +69,6 @@ export function addContacts(program: Command): void {
     .action((erasure: string | undefined, options) =>
       run(import('../contact.ts'), ({ retryErasures }, connectors) =>
         retryErasures({ ...options, erasure, connectors }),
-      ),
-    );
-
-  withConfig(contact.command('access-log <contact>'))
-    .description('who looked at their data in the service')
-    .addHelpText('after', example('contact access-log carl@example.com --config closeloop.yaml'))
-    .action((text: string, options) =>
-      run(import('../contact.ts'), ({ showAccessLog }, connectors) =>
-        showAccessLog({ ...options, contact: text, connectors }),
       ),
     );
 }

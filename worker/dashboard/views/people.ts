@@ -3,7 +3,7 @@ import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { Erasure, Proof } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
 import { foundNobody } from '../../support/masking.ts';
-import { mostAccesses, type PersonHere, type PersonThere } from '../../support/people.ts';
+import { isNothing, mostAccesses, type PersonHere, type PersonThere } from '../../support/people.ts';
 import { inZone } from '../../support/shown-time.ts';
 import { erasureAt, journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
@@ -36,7 +36,7 @@ function search(): Html {
 function erasureTable(erasures: readonly ListedErasure[], timeZone: string): Html {
   return html`<div class="wide" role="region" aria-label="Erasures" tabindex="0"><table>
 <caption>Those that are not done first. Nobody is named in them.</caption>
-<thead><tr><th scope="col">Erasure</th><th scope="col">State</th><th scope="col">Asked for by</th><th scope="col">When</th></tr></thead>
+<thead><tr><th scope="col">Erasure</th><th scope="col">State</th><th scope="col">Request</th><th scope="col">When</th></tr></thead>
 <tbody>${erasures.map(
     ({ source, id, what, at, isDone }) =>
       html`<tr><th scope="row" class="ref"><a href="${erasureAt(source, id)}">${id}</a></th><td>${doneBadge(isDone)}</td><td>${source}: ${what}</td><td>${time(at, timeZone)}</td></tr>`,
@@ -115,8 +115,7 @@ function graylists({ graylist }: ContactRecord, timeZone: string): Content {
 /** What is stored of them, what for, and until when. */
 function kept({ here, keptDays, timeZone }: Person): Html {
   const { journeys, askedBy, values, addresses, asks, throttles } = here;
-  const isNothing = journeys.length + asks.length + throttles.length === 0 && addresses === 1;
-  if (isNothing) return html`<p>Nothing is stored of them here.</p>`;
+  if (isNothing(here)) return html`<p>Nothing is stored of them here.</p>`;
   return html`<div class="wide" role="region" aria-label="What is stored here" tabindex="0"><table>
 <thead><tr><th scope="col">What</th><th scope="col">Of them</th><th scope="col">Why it is kept, and until when</th></tr></thead>
 <tbody>
@@ -189,7 +188,7 @@ ${proof && proofOf(proof, timeZone)}
 
 function inProgress({ what, receivedAt, tries, held, nextAt }: Erasure, timeZone: string): Html {
   return html`<p>${doneBadge(false)} It is at work, and goes on by itself: a worker does it.</p>
-<dl class="facts"><dt>Asked for</dt><dd>${what}, ${time(receivedAt, timeZone)}</dd>
+<dl class="facts"><dt>Request</dt><dd>${what}, ${time(receivedAt, timeZone)}</dd>
 <dt>Attempts</dt><dd>${tries}</dd>
 ${held.length > 0 && html`<dt>Held by</dt><dd>${held.join('; ')}</dd><dt>Next attempt</dt><dd>${time(nextAt, timeZone)}</dd>`}</dl>`;
 }
@@ -201,7 +200,7 @@ ${foundNobody(proof) && html`<p class="notice">Nobody was known by this contact,
 ${unreadable.length > 0 && html`<p class="notice bad">What could not be read was left out, and may still hold their data: ${unreadable.join('; ')}. Look at it in Redis, and remove it there.</p>`}
 <dl class="facts">
 <dt>Proof</dt><dd>${id}</dd>
-<dt>Asked for</dt><dd>${what}</dd>
+<dt>Request</dt><dd>${what}</dd>
 <dt>Journeys erased</dt><dd>${journeys}</dd>
 <dt>Contacts masked</dt><dd>${contacts}</dd>
 <dt>Requests masked at the service</dt><dd>${requestsMasked}</dd>

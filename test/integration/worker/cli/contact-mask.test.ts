@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listErasures, maskContact, retryErasures } from '../../../../worker/cli/contact.ts';
+import { listErasures, maskContact, retryErasures, showStored } from '../../../../worker/cli/contact.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { startLoop, until } from '../../../support/loop.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
@@ -94,5 +94,29 @@ test('contact mask refuses a folder where closeloop never ran: nobody would be f
   const data = join(dir, 'elsewhere');
   const masking = maskContact({ ...beside(loop), config, data, contact: 'a@example.com', yes: true });
   await expect(masking).rejects.toThrow(/There is no data in/);
+  await loop.close();
+});
+
+test('contact stored tells what is stored of a person, before and after they are erased', async () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store }, throttle: 30d }';
+  const loop = await startLoop(redis, { source: fresh(), rule });
+  await loop.post(loop.vendor.close('a', { customer: { email: 'a@example.com', phone: '+37255512345' } }).delivery);
+  await loop.journey('a.1', 'asked');
+  const stored = (contact: string) => printed(() => showStored({ ...beside(loop), contact }));
+  const journey = `${loop.store.source}/a.1`;
+  const asked = { requests: [{ campaign: 12, journey }], throttles: [{ rule: 'all' }], erased: false };
+  expect(await stored('A@example.com')).toMatchObject({
+    code: 0,
+    rows: [{ journeys: [{ journey, state: 'asked' }], values: { Store: ['Tallinn'] }, ...asked }],
+  });
+  expect(await stored('b@example.com')).toMatchObject({
+    code: 1,
+    rows: [{ journeys: [], requests: [], erased: false }],
+  });
+  await printed(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
+  expect(await stored('a@example.com')).toMatchObject({
+    code: 1,
+    rows: [{ journeys: [], requests: [], throttles: [], linkedAddresses: 1, erased: true }],
+  });
   await loop.close();
 });
