@@ -81,7 +81,8 @@ async function rowsOf(
   const { campaign, every } = options;
   if (fields) {
     const { changedSince } = readFilter(options, timeZone);
-    return await gradesByField(service, fields, period, { campaign, changedSince, timeZone });
+    const campaigns = campaign === undefined ? undefined : [campaign];
+    return await gradesByField(service, fields, period, { campaigns, changedSince, timeZone });
   }
   if (every) return await gradesOverTime(service, stepsOf(period, every), { campaign });
   return await gradesByCampaign(service, period, { campaign });

@@ -6,6 +6,7 @@ import { newestComments } from '../reports/comments.ts';
 import { csv } from '../reports/csv.ts';
 import { type GradesRow, gradesByCampaign, gradesOverTime } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
+import { mostAsked } from '../reports/others.ts';
 import { type Period, periodBefore, periodCalled, stepFor, stepsOf } from '../reports/period.ts';
 import { namedPeriods } from '../reports/period-names.ts';
 import { type Read, RecentReadings } from '../reports/recent-readings.ts';
@@ -14,7 +15,7 @@ import { contextsOf } from '../support/repair.ts';
 import { daysIn } from '../support/shown-time.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
-import { gradesView, noField } from './views/grades.ts';
+import { gradesView, mostByField, noField } from './views/grades.ts';
 
 const shownComments = 20;
 
@@ -93,6 +94,8 @@ interface Figures {
   byField: Rows | undefined;
   /** What they can be shown by. */
   fields: readonly string[];
+  /** By field only of the campaigns most asked in. */
+  isCut: boolean;
 }
 
 /** By the service's statistics, read a minute ago at most unless the service is away. */
@@ -121,13 +124,15 @@ async function figuresOf(
   // The journey's reference is another one for every request.
   const fields = [...new Set(own.flatMap((row) => row.fields))].filter((name) => name !== first?.context.marker);
   const by = query.by === noField ? undefined : query.by || fields[0];
+  const having = own.filter((row) => by !== undefined && row.fields.includes(by));
+  const campaigns = mostAsked(having, mostByField).rows.map((row) => row.campaign);
   const byField =
-    by === undefined
+    by === undefined || byCampaign.value === undefined
       ? undefined
-      : await read(JSON.stringify(['by', by, campaign]), (service) =>
-          gradesByField(service, [by], period, { campaign, timeZone }),
+      : await read(JSON.stringify(['by', by, ...campaigns]), (service) =>
+          gradesByField(service, [by], period, { campaigns, timeZone }),
         );
-  return { byCampaign, overTime, by, byField, fields };
+  return { byCampaign, overTime, by, byField, fields, isCut: having.length > mostByField };
 }
 
 function fileNameOf(by: string | undefined, { since, until }: Period): string {

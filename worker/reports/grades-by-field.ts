@@ -10,7 +10,8 @@ type Service = Pick<FeedbackClient, 'campaigns' | 'customFieldStatistics' | 'req
 type Statistics = Awaited<ReturnType<Service['customFieldStatistics']>>;
 
 interface Narrowed {
-  campaign?: number | undefined;
+  /** Left out: all that have one of the fields. */
+  campaigns?: readonly number[] | undefined;
   /** Only requests whose grade changed on or after this day. */
   changedSince?: string | undefined;
   /** The account's. */
@@ -33,13 +34,15 @@ export async function gradesByField(
   period: Period,
   narrowed: Narrowed,
 ): Promise<GradesRow[]> {
-  const campaigns: Campaign[] = [];
-  for await (const one of service.campaigns()) {
+  const { campaigns: wanted } = narrowed;
+  const asked: Campaign[] = [];
+  // The period and the one before, as one.
+  for await (const one of service.campaigns({ statsFrom: periodBefore(period).since, statsTo: period.until })) {
     const hasOne = one.custom_fields.some(({ name }) => fields.includes(name));
-    if (hasOne && (narrowed.campaign === undefined || narrowed.campaign === one.id)) campaigns.push(one);
+    if (hasOne && one.stats.appeals_total > 0 && (wanted?.includes(one.id) ?? true)) asked.push(one);
   }
   const limited = pLimit(callsAtOnce);
-  const rows = await Promise.all(campaigns.map((one) => rowsOf(one, { service, fields, period, narrowed, limited })));
+  const rows = await Promise.all(asked.map((one) => rowsOf(one, { service, fields, period, narrowed, limited })));
   return rows.flat();
 }
 

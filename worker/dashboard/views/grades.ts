@@ -18,11 +18,14 @@ interface Grades {
   byCampaign: Read<readonly GradesRow[]>;
   overTime: Read<readonly GradesRow[]>;
   by: string | undefined;
+  /** By field only the campaigns most asked in are shown. */
+  isCut: boolean;
   byField: Read<readonly GradesRow[]> | undefined;
   fields: readonly string[];
   query: {
     period?: string | undefined;
     since?: string | undefined;
+    until?: string | undefined;
     campaign?: number | undefined;
     grade?: number | undefined;
   };
@@ -38,6 +41,8 @@ interface Grades {
 const mostCards = 4;
 /** Values of a field that have a row of their own. */
 const mostValues = 20;
+/** Campaigns whose values are read for a page: each takes several calls. */
+export const mostByField = 6;
 /** In place of a field: the figures are shown by none. */
 export const noField = '-';
 
@@ -79,9 +84,14 @@ function kept({ by, query }: Pick<Grades, 'by' | 'query'>): Record<string, strin
   return { by: by ?? noField, campaign: query.campaign?.toString(), grade: query.grade?.toString() };
 }
 
+/** In place of a period's name. */
+function hasDays({ since, until }: Grades['query']): boolean {
+  return since !== undefined || until !== undefined;
+}
+
 function presets(grades: Grades): Html {
   const { query } = grades;
-  const now = query.since === undefined ? (query.period ?? '30-days') : undefined;
+  const now = hasDays(query) ? undefined : (query.period ?? '30-days');
   const link = (name: (typeof namedPeriods)[number]): Html => {
     const at = pathTo('/grades', { period: name, ...kept(grades) });
     return name === now
@@ -147,11 +157,16 @@ function storedTable(counts: ReadonlyMap<number, Counts>): Html {
 <tbody>${[...counts].map(([id, { asked, responses }]) => html`<tr><th scope="row">${id}</th><td class="right">${count(asked)}</td><td class="right">${count(responses)}</td><td class="right">${percent(asked === 0 ? null : responses / asked)}</td></tr>`)}</tbody></table></div>`;
 }
 
-function campaignTable(rows: readonly GradesRow[], { counts }: Grades): Html {
+function campaignTable(rows: readonly GradesRow[], grades: Grades): Html {
+  const { counts, query, period, by } = grades;
+  // Its own fields may be others.
+  const days = hasDays(query) ? { ...period } : { period: query.period };
+  const at = (campaign: number) =>
+    pathTo('/grades', { ...days, by: by === undefined ? noField : undefined, campaign: String(campaign) });
   return html`<h2>Campaigns</h2>
 <div class="wide" role="region" aria-label="Campaigns" tabindex="0"><table>
 <thead><tr><th scope="col">Campaign</th>${figureHeads}<th scope="col" class="right">By closeloop</th></tr></thead>
-<tbody>${rows.map((row) => html`<tr><th scope="row" class="ref"><a href="${pathTo('/grades', { campaign: String(row.campaign) })}">${row.name}</a></th>${figureCells(row)}<td class="right">${count(counts.get(row.campaign)?.asked ?? 0)}</td></tr>`)}</tbody></table></div>`;
+<tbody>${rows.map((row) => html`<tr><th scope="row" class="ref"><a href="${at(row.campaign)}">${row.name}</a></th>${figureCells(row)}<td class="right">${count(counts.get(row.campaign)?.asked ?? 0)}</td></tr>`)}</tbody></table></div>`;
 }
 
 const figureHeads = html`<th scope="col" class="right">Asked</th><th scope="col" class="right">Answered</th><th scope="col" class="right">Response rate</th><th scope="col" class="right">Result</th><th scope="col"><span class="unseen">Result, drawn</span></th><th scope="col">Against the period before</th>`;
@@ -163,7 +178,7 @@ function figureCells(row: GradesRow): Html {
 }
 
 function byFieldPart(grades: Grades): Content {
-  const { by, byField } = grades;
+  const { by, byField, isCut } = grades;
   if (by === undefined || byField?.value === undefined) return undefined;
   const askedIn = (rows: readonly GradesRow[]) => rows.reduce((sum, { now }) => sum + now.asked, 0);
   const groups = [...Map.groupBy(byField.value, ({ campaign }) => campaign).values()].sort(
@@ -171,7 +186,9 @@ function byFieldPart(grades: Grades): Content {
   );
   if (groups.length === 0)
     return html`<h2>By ${by}</h2><p class="notice">No request of this period or the one before has a value of “${by}” that its campaign shows in reports.</p>`;
-  return html`<h2>By ${by}</h2>${groups.map((rows) => valueTable(by, rows))}`;
+  return html`<h2>By ${by}</h2>
+${isCut && html`<p class="quiet">Of the ${mostByField} campaigns most asked in that have it: choose a campaign to see another.</p>`}
+${groups.map((rows) => valueTable(by, rows))}`;
 }
 
 function valueTable(by: string, all: readonly GradesRow[]): Content {

@@ -63,7 +63,7 @@ function trend(row: GradesRow, steps: readonly GradesRow[], period: Period): Con
     figure: resultOf(now, row.measure),
   }));
   const label = `${nameOf(row.measure)} of ${row.name} over time, ${daysInWords(period)}; the table below has the figures`;
-  return html`<figure class="trend"><figcaption>${nameOf(row.measure)} over time, from ${range[0]} to ${range[1]}</figcaption>
+  return html`<figure class="trend"><figcaption>${nameOf(row.measure)} over time, from ${decimal(range[0])} to ${range[1]}</figcaption>
 ${lineChart(points, range, label)}
 <p class="ends"><span>${points[0]?.name}</span><span>${points.at(-1)?.name}</span></p>
 <details><summary>Its figures</summary><table>
