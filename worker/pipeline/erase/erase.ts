@@ -7,12 +7,12 @@ import { subjectOf } from './people-in-snapshot.ts';
 import { prove } from './proof.ts';
 import { removeWrittenAnswers } from './written-answers.ts';
 
-/** The next attempt comes after a second, then two, then four …; an hour at most, a minute where all passes by itself. Real time. */
+/** The waits before the next attempts double from a second to an hour; to a minute where every cause passes by itself. Real time. */
 const firstMs = 1_000;
 const longestMs = 3_600_000;
 const longestPassingMs = 60_000;
-/** That somebody is just being asked, or the service away for a moment, is no reason to tell a person. */
-const toldAfter = 5;
+/** A person is alerted from this attempt on: a request that is being made, or a short outage, is over by then. */
+const alertAfter = 5;
 
 export async function erase(job: EraseJob, context: EraseContext): Promise<JobResult> {
   if (job.kind === 'go-on') return await attempt(job.erasure, context);
@@ -23,7 +23,7 @@ export async function erase(job: EraseJob, context: EraseContext): Promise<JobRe
   return done;
 }
 
-/** Stored, with whom it is about, until it is done. */
+/** Stores the erasure and its subjects, which are kept until the erasure is done. @returns its id */
 export async function begin(asked: AskedToErase, context: EraseContext): Promise<string> {
   const source = context.name;
   return await context.erasures.begin(asked, [
@@ -70,7 +70,7 @@ async function postpone(erasure: Erasure, held: readonly Held[], context: EraseC
   await context.erasures.postpone({ ...erasure, tries, held: said, nextAt });
   const about = { source: context.name, erasure: erasure.id, event: erasure.what, held: said, nextAt };
   context.log.warn(about, 'an erasure is not done yet; it is kept, and tried again');
-  if (tries >= toldAfter || held.some(({ passes }) => !passes)) {
+  if (tries >= alertAfter || held.some(({ passes }) => !passes)) {
     const why = `an erasure is not done yet: ${said.join('; ')}`;
     await context.alert('to-do', why, 'see "closeloop contact erasures list"; it is tried again by itself');
   }

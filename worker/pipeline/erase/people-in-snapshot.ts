@@ -7,28 +7,28 @@ import { firstOf, spread } from '../../../core/spread.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
 import type { Policy } from '../context.ts';
 
-/** What a snapshot of a record, or an event that tells of one, says of its customer (`RecordEvent.snapshot`). */
+/** The fields of a record's snapshot, or of an event about a record, that name its customer (`RecordEvent.snapshot`). */
 const Snapshot = z.object({
   personId: z.string().optional().catch(undefined),
   contacts: z.array(z.string()).optional().catch(undefined),
   shape: z.record(z.string(), z.unknown()).catch({}),
 });
 
-/** Whom somebody looks for in a snapshot. */
+/** The people to find in a snapshot. */
 export interface Sought {
   isPerson: (id: string) => boolean;
   isContact: (key: string) => boolean;
 }
 
 /**
- * `theirs`: the record's customer is sought. `mention`: another's record, in which a contact of theirs stands (as its agent's,
- * the shop's …): that leads to nobody.
+ * How a snapshot concerns the people to find. `theirs`: one of them is the record's customer. `mention`: the record has another
+ * customer, and contains a contact of theirs (as the agent's, the shop's …); no further people are found through it.
  */
 export type Part = 'theirs' | 'mention' | 'none';
 
 type Reading = Pick<Policy, 'customerContacts' | 'defaultCountry'>;
 
-/** @throws ExpressionSetAside where it can't be told whose it is */
+/** @throws ExpressionSetAside where the record's customer can't be determined, as an expression of a rule was stopped */
 export async function partIn(snapshot: unknown, { isPerson, isContact }: Sought, context: Reading): Promise<Part> {
   const personId = personIn(snapshot);
   if (personId !== undefined && isPerson(personId)) return 'theirs';
@@ -38,7 +38,7 @@ export async function partIn(snapshot: unknown, { isPerson, isContact }: Sought,
   return keys.some(isTelling) ? 'mention' : 'none';
 }
 
-/** Bare digits in somebody else's record may be the number of anything. */
+/** A contact of digits only does not count as a mention: the same digits may be an order's number. */
 const isTelling = (key: string): boolean => !/^\d+$/.test(key);
 
 export function personIn(snapshot: unknown): string | undefined {
@@ -46,8 +46,8 @@ export function personIn(snapshot: unknown): string | undefined {
 }
 
 /**
- * Keys of all contacts that stand anywhere in it. A delivery may hold a hundred thousand numbers, each to be read as one of a
- * phone: seconds of work.
+ * The keys of all contacts anywhere in the snapshot, names of fields included. A delivery may hold a hundred thousand numbers, and
+ * parsing them as phone numbers takes seconds: the work is spread over turns of the event loop.
  */
 export async function contactsIn(snapshot: unknown, context: Pick<Reading, 'defaultCountry'>): Promise<string[]> {
   const keys = new Set<string>();
@@ -55,16 +55,16 @@ export async function contactsIn(snapshot: unknown, context: Pick<Reading, 'defa
   return [...keys];
 }
 
-/** One by one, as they are asked for. */
+/** Lazy, so that `spread` can pause between two contacts. */
 function* keysInAll(texts: readonly string[], context: Pick<Reading, 'defaultCountry'>): Generator<string> {
   for (const text of texts) {
     yield* contactsInText(text, context);
-    // Also for a text that names none.
+    // After a text without contacts `spread` can pause, too.
     yield '';
   }
 }
 
-/** The snapshot of somebody else's record without all that names a contact. */
+/** The snapshot of another customer's record without the texts, numbers and fields that name a contact to forget. */
 export async function withoutMentions(
   snapshot: object,
   isContact: (key: string) => boolean,
@@ -97,9 +97,10 @@ export async function withoutMentions(
 }
 
 /**
- * The record's customer: whom rules would ask by it, whatever their conditions. `leads` are masked with them: no identifiers, as
- * what a rule finds for want of a number ("none") may be anybody's. `keys` are of all that the customer is known by: what the
- * connector says, else what stands beside a contact that rules ask by.
+ * The record's customer: the contacts that the rules would ask, whatever their conditions. `leads`: the contacts to mask with the
+ * customer; identifiers are left out, as a rule's placeholder for a missing number ("none") would be an identifier of many customers.
+ * `keys`: the keys of everything that identifies the customer: the contacts that the connector names, or else the texts beside a
+ * contact that the rules would ask.
  * @throws ExpressionSetAside
  */
 export async function customersIn(
@@ -111,7 +112,7 @@ export async function customersIn(
   const found: string[] = [];
   for (const expression of customerContacts) {
     const texts = few(textsIn(await resultOf(expression, shape)));
-    // What a rule asks for want of anybody ("office@…") stands in the rule itself, and is nobody's in particular.
+    // A rule's constant fallback ("office@…") is in the rule's own text, and identifies no customer.
     found.push(...texts.filter((text) => !expression.source.includes(text)));
   }
   const keysOf = (text: string) => firstOf(contactsInText(text, { defaultCountry }), mostCandidates);
@@ -128,7 +129,7 @@ export async function customersIn(
   return { leads, keys: [...isAsked, ...keysIn([...beside, personId])] };
 }
 
-/** A rule that fails over a record has asked nobody by it. */
+/** Undefined where the expression fails for this record: the rule has asked nobody about the record. */
 async function resultOf(expression: Expression, shape: object): Promise<unknown> {
   try {
     return await expression.evaluate(shape);
@@ -139,8 +140,9 @@ async function resultOf(expression: Expression, shape: object): Promise<unknown>
 }
 
 /**
- * Texts in the same object as a contact that is asked (`customer.phone` beside `customer.email`): more of the same person. Not
- * those at the top, which are the record's. Where nobody would be asked, beside the place of a rule that names but one.
+ * The texts in the same object as a contact that would be asked (`customer.phone` beside `customer.email`): they identify the same
+ * person. Texts at the top level identify the record, and are left out. Where no contact would be asked: the texts beside the path of
+ * each rule that reads a single path.
  */
 function textsBeside(
   shape: object,
@@ -155,7 +157,7 @@ function textsBeside(
   return ofOne.flatMap(around).flat();
 }
 
-/** The objects in which what a path leads to stands, below the top; where it leads to objects, these. */
+/** The objects below the top level that contain the value at a path; the value itself where it is an object. */
 function holdersOf(value: unknown, [name, ...rest]: readonly string[], depth = 0): object[] {
   if (Array.isArray(value))
     return value.flatMap((one) => holdersOf(one, name === undefined ? [] : [name, ...rest], depth));
@@ -182,9 +184,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/**
- * A contact as somebody wrote it, with all that it may be known by. Undefined for what can't name anybody.
- */
+/** The erasure's subject for a contact, with every form of the contact; undefined for a text that is no contact. */
 export function subjectOf(
   written: string,
   { defaultCountry }: Pick<Policy, 'defaultCountry'>,
@@ -194,7 +194,7 @@ export function subjectOf(
   return usual && { kind: 'contact', key: contactKey(usual), forms, done: false, masked: 0 };
 }
 
-/** Into one list, however deep they lie: copied from level to level, they would cost each level again. */
+/** All texts and numbers in a value. Collected into one list: a copy at every level of nesting would take quadratic time. */
 function textsIn(value: unknown, names?: 'with names', found: string[] = []): string[] {
   if (typeof value === 'string' || typeof value === 'number') found.push(String(value));
   if (!isObject(value)) return found;

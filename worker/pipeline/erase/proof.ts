@@ -3,7 +3,7 @@ import { type Erasure, noCopies, type Proof, type Subject } from '../../journey/
 import { refOf } from '../../journey/refs.ts';
 import type { EraseContext, Found } from './find.ts';
 
-/** What was done is kept, without the people. */
+/** Ends the erasure: stores and logs the proof of what was done, which holds no personal data, and alerts of unreadable data. */
 export async function prove({ id, what }: Erasure, found: Found, context: EraseContext): Promise<void> {
   const subjects = await context.erasures.subjects(id);
   const contacts = subjects.filter((one) => one.kind === 'contact');
@@ -25,12 +25,12 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
     context.log.error({ source: context.name, event: what, unreadable }, why);
     await context.alert('to-do', why, 'look at it in Redis, and remove it there; the log names it');
   }
-  // Last: what was written on records is taken off by their ids.
+  // The aliases go last: written answers are removed from records by the records' ids.
   for (const of of await context.sources()) {
     const records = subjects.flatMap((one) =>
       ['record', 'snapshot', 'copy'].includes(one.kind) && 'source' in one && one.source === of.name ? [one.id] : [],
     );
-    // A record may be called by their address, though nothing was known of it but that.
+    // A record's id may be the person's address, also where nothing else is stored of the record.
     const addresses: string[] = [];
     for await (const { forms } of spread(contacts)) addresses.push(...forms.map(({ value }) => of.aliases.of(value)));
     await of.aliases.forget([...records, ...addresses], found.until);
@@ -39,7 +39,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
   context.log.info({ source: context.name, event: what, proof }, 'erased');
 }
 
-/** Not of those that turned out to be theirs. */
+/** The number of mentions in other people's records. A record counted as a mention may have turned out to be the person's own. */
 function mentionsIn(subjects: readonly Subject[]): number {
   const own = new Set(
     subjects.flatMap((one) => (one.kind === 'record' || one.kind === 'snapshot' ? [refOf(one.source, one.id)] : [])),
@@ -53,7 +53,7 @@ function copiesIn(subjects: readonly Subject[]): string {
   return left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
 }
 
-/** At vendors, by source. */
+/** What was left at the vendors, as `<source>: <what>`. */
 function leftIn(subjects: readonly Subject[]): string[] {
   const copies = subjects.filter((one) => one.kind === 'copy');
   return copies.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
@@ -62,7 +62,7 @@ function leftIn(subjects: readonly Subject[]): string[] {
 const keptByService =
   "the service: grades, comments and statistics of the masked requests, and their custom fields that are not marked as personal data (the journey's reference is one), under nobody's name";
 
-/** What an erasure can't reach. The service's part: specification, section 4.3. */
+/** Data that the erasure does not remove. At the service: specification, section 4.3. */
 function keptOf(subjects: readonly Subject[], { keepMs }: EraseContext): string[] {
   const isMasked = subjects.some((one) => one.kind === 'contact' && one.masked > 0);
   const isWritten = subjects.some(({ kind }) => kind === 'copy');

@@ -4,8 +4,8 @@ import type { EraseContext, Found } from './find.ts';
 import { withoutMentions } from './people-in-snapshot.ts';
 
 /**
- * Takes people out of the snapshots that were found, and out of events that wait to be planned; out of
- * snapshots of other people's records only what names a contact of theirs.
+ * Erases the snapshots of the people's records, and removes the people from events that wait to be planned. In snapshots of other
+ * people's records only the mentions of a contact are removed.
  */
 export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, context: EraseContext): Promise<void> {
   const isContact = (key: string) => found.hasContact(key);
@@ -22,7 +22,7 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
       if ('snapshot' in event && event.snapshot) waiting.add(event.recordId);
       return withoutPerson(event);
     });
-    // Something is held of each of these, which forgetting it then puts before whatever a worker may be about to keep.
+    // Erasing needs a stored snapshot: then the older snapshot that a worker may be about to store is ignored.
     for (const recordId of waiting) await of.snapshots.save(recordId, new Date(0), {}, { onlyFirst: true });
     for (const recordId of waiting) await of.snapshots.erase(recordId, found.until);
   }
@@ -35,7 +35,7 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
   }
 }
 
-/** Undefined: there is nothing of anybody in it. */
+/** The event without personal data; undefined where it holds none. */
 function withoutPerson(event: PlanJob): PlanJob | undefined {
   if (event.kind === 'revoked') return undefined;
   if (event.kind === 'survey') return Object.keys(event.answers).length === 0 ? undefined : { ...event, answers: {} };

@@ -8,8 +8,8 @@ import type { EraseContext } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 
 /**
- * Takes off records again what closeloop put there, where the connector can. Access that is gone isn't waited for: the proof
- * tells what was left at the vendor, and why.
+ * Removes the answers that closeloop wrote on records, where the connector can. After a permanent error (revoked access, say) the
+ * answers stay at the vendor, and the proof says so and why. @returns the sources whose answers a later attempt has to remove
  */
 export async function removeWrittenAnswers(id: string, context: EraseContext): Promise<Held[]> {
   const held: Held[] = [];
@@ -38,7 +38,7 @@ export async function removeWrittenAnswers(id: string, context: EraseContext): P
         left = [whyLeft(error)];
       }
     }
-    // Told once for all of them.
+    // The proof lists what is left once for all records of the source.
     await context.erasures.change(
       id,
       some.map((copy, index) => ({ ...copy, left: index === 0 ? left : [] })),
@@ -48,7 +48,7 @@ export async function removeWrittenAnswers(id: string, context: EraseContext): P
   return held;
 }
 
-/** Another process has that source, or will have it again: it does this as an erasure of that source. */
+/** Queues an erasure of the other source, for a process that has the source in its configuration, now or later. */
 async function leaveTo(of: EraseContext, id: string, copies: readonly SubjectOf<'copy'>[]): Promise<string> {
   const what = 'answers on records of somebody who was forgotten through another source';
   const asked = { key: `copies of ${id}`, what, receivedAt: of.ports.now(), everybody: false };
@@ -63,7 +63,7 @@ function whyLeft(error: unknown): string {
   throw error;
 }
 
-/** An answer was on its way to the record while its person was forgotten: taken off again, as an erasure of its own. */
+/** Queues an erasure of its own for an answer that was being written on the record while the journey's person was erased. */
 export async function removeLateAnswer(
   journey: Journey,
   context: Named & Timing & Pick<Journeys, 'erasures'> & Pick<Queues, 'queueErasure'>,
