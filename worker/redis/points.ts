@@ -6,22 +6,22 @@ import type { RedisClient } from './client.ts';
 import { createLine } from './line.ts';
 import { runScript } from './script.ts';
 
-/** The background leaves this part of a bucket to work, and stands behind work that came up to a minute after it. */
+/** Background calls leave this part of a bucket to other work, and wait behind work that arrives up to a minute later. */
 const backgroundFloor = 0.5;
 const backgroundMs = 60_000;
 
-/** How often the first in line looks again: another process may have given points back. */
+/** How often the first in line checks the bucket again: another process may have given points back. */
 const lookMs = 100;
-/** A process that was not heard of for so long waits no more. */
+/** The place of a process that has not renewed it for this long is dropped. */
 const goneMs = 5_000;
-/** A call that told no outcome for so long is over: longer than any call takes. */
+/** A call without a reported outcome counts as over after this time, which is longer than any call takes. */
 const underWayMs = 120_000;
-/** The bucket is full long before nobody has called for so long. */
+/** How long the keys are kept after the last call: by then every bucket is full again. */
 const keepMs = 86_400_000;
 
 /**
- * Whoever is first in line takes points for as many records as the bucket affords now: at least for `least`, or for what half of its
- * part of the bucket pays for, so that a nearly empty one isn't spent record by record. Else: how long to wait.
+ * The first in line takes points for as many records as the bucket pays for now: for at least `least` records, or as many as half of
+ * the caller's part of the bucket pays for, so that a nearly empty bucket isn't spent record by record. Else returns how long to wait.
  * KEYS bucket, line, seen, under way · ARGV now, id, rank, base, each, least, most, floor, assumed limit, assumed points a second,
  * look, gone, under way, keep
  */
@@ -56,7 +56,7 @@ redis.call('ZREM', KEYS[3], id)
 return {records, 0}`;
 
 /**
- * A call is over. What the vendor says is available may not count yet what was taken here for calls that are still under way.
+ * Ends a call. The points that the vendor reports as available may still include points that were taken here for calls under way.
  * KEYS bucket, under way · ARGV now, id and cost, given back; and, where the vendor said: limit, points a second, available
  */
 const settleScript = `
@@ -77,7 +77,7 @@ available = math.max(0, math.min(limit, available))
 redis.call('HSET', KEYS[1], 'limit', limit, 'rate', rate, 'available', tostring(available), 'at', math.max(now, at))
 return 1`;
 
-/** What an account's bucket holds now; undefined while nobody has taken from it lately. */
+/** The points in an account's bucket now; undefined where no points were taken lately. */
 export async function readPoints(
   redis: RedisClient,
   tag: string,
@@ -92,8 +92,8 @@ export async function readPoints(
 const Taken = z.tuple([z.number(), z.number()]);
 
 /**
- * The points of one account, over all processes: taken before a call, oldest work first. `tag`: the slot of its keys.
- * The clock is the caller's; where processes differ by seconds, the vendor's answers correct what that makes wrong.
+ * The points of one account, shared by all processes: taken before a call, oldest work first. `tag`: the slot of the keys.
+ * The clock is the caller's; where the clocks of processes differ by seconds, the vendor's answers correct the difference.
  */
 export function createPoints(
   redis: RedisClient,

@@ -12,14 +12,14 @@ const goneAfterSeconds = 10;
 const keepMs = 60_000;
 
 /**
- * Resolves when every write to keys of this tag that was answered before is also on a replica, where the server has one:
- * replicas are fed after the answer (redis.io/docs/latest/commands/wait), so that a failover forgets what was written last.
- * A server without a working replica has nobody to fail over to, and is not waited for.
- * @throws CloseloopError transient, when a replica is there and doesn't keep up; or the error of the connection
+ * Resolves when every earlier, answered write to keys of this tag is also on a replica, where the server has one: Redis replicates
+ * after it answers (redis.io/docs/latest/commands/wait), so that a failover loses the last writes. Without a working replica there is
+ * no failover, and the call resolves at once.
+ * @throws CloseloopError transient, when a replica is connected and doesn't keep up; or the error of the connection
  */
 export type Replicated = (tag: string) => Promise<void>;
 
-/** @param open a connection of its own: WAIT holds up whatever comes after it. */
+/** @param open opens a connection for WAIT alone: WAIT blocks the commands after it. */
 export function createReplicated(open: () => RedisClient): Replicated {
   const name = randomUUID();
   const rounds = new Map<string, () => Promise<void>>();
@@ -34,18 +34,18 @@ export function createReplicated(open: () => RedisClient): Replicated {
 }
 
 /**
- * The stream of writes reaches a replica in order: when a write of ours that came later is there, the earlier ones are.
- * It is read back, because after a lost connection the client may have sent WAIT to another server, which knows nothing.
+ * A replica receives writes in order: a marker that is written now arrives after all earlier writes. The marker is read back, because
+ * after a lost connection the client may have sent WAIT to another server, which has not received the writes.
  */
 function createRound(open: () => RedisClient, key: string): () => Promise<void> {
   let alone = 0;
   return async () => {
     if (Date.now() < alone) return;
     const redis = open();
-    // By itself: this follows a key that has moved to another node of a cluster, and learns from it. A pipeline that also
-    // holds commands without a key doesn't: it would go to the old node, and fail, for ever.
+    // Sent alone, as a command with a key follows a slot that has moved to another node of a cluster, and updates the slots. A
+    // pipeline that also holds commands without a key would be sent to the old node for ever, and fail.
     await redis.exists(key);
-    // Commands without a key go where the key of their pipeline lies: that matters in a cluster.
+    // In a cluster, commands without a key are sent to the node of their pipeline's key.
     const [info] = await results(redis.pipeline().call('INFO', 'replication').exists(key));
     if (!hasReplica(String(info))) {
       alone = Date.now() + lookAgainMs;

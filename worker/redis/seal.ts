@@ -10,21 +10,21 @@ import {
 import { CloseloopError } from '../../core/errors.ts';
 
 /**
- * What Redis may hold about people: keyed digests where something is looked up by a person, sealed text everywhere else.
- * Without the installation's key nobody can read the one, or try numbers against the other.
+ * The forms in which Redis may hold personal data: keyed digests for look-ups, sealed (encrypted) text for everything else. Without
+ * the installation's key sealed text can't be read, and phone numbers can't be tried against the digests.
  */
 export interface Seal {
   /** The same text gives the same 43 characters (base64url), in every process of the installation and after any restart. */
   digest(text: string): string;
-  /** @param about is sealed in (the key in Redis …): nobody who can write to Redis can put one text in another's place. */
+  /** @param about authenticated with the text (the key in Redis …), so that whoever writes to Redis can't exchange two texts */
   seal(text: string | Uint8Array, about?: string): string;
-  /** @throws SealError for what was not sealed by this installation, or not about this */
+  /** @throws SealError for a text that this installation did not seal, or sealed with another `about` */
   open(sealed: string, about?: string): string;
   /** The same for bytes. */
   openBytes(sealed: string, about?: string): Uint8Array;
 }
 
-/** A stored text that does not open: changed, put in another's place, or of another installation. */
+/** A stored text can't be opened: it was changed or exchanged, or another installation sealed it. */
 export class SealError extends CloseloopError {
   constructor(cause: unknown) {
     super(
@@ -38,16 +38,16 @@ export class SealError extends CloseloopError {
 }
 
 const cipher = 'aes-256-gcm';
-/** Of the sealed form: this one is `1.` and, in base64url, 12 bytes of nonce, 16 of tag, and the text. */
+/** The version of the sealed form. This one: `1.`, then in base64url 12 bytes of nonce, 16 bytes of tag, and the text. */
 const version = '1.';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Of the system's randomness, fetched for many nonces at once: for each by itself it takes longer than the sealing. */
+/** Random bytes are fetched for many nonces at once: fetching them for each nonce takes longer than the sealing. */
 const nonces = Buffer.alloc(nonceBytes * 256);
 let nonceAt = nonces.length;
 
-/** Twelve random bytes that were given to nobody before, and hold until the next one is taken. */
+/** Twelve random bytes, never returned before. A view that is valid until the next call. */
 function nextNonce(): Uint8Array {
   if (nonceAt === nonces.length) {
     randomFillSync(nonces);
@@ -64,10 +64,10 @@ export function deriveKey(key: Uint8Array | string, purpose: string): Uint8Array
 
 /**
  * HMAC-SHA-256 and AES-256-GCM, each with a key of its own that is derived from `key` (32 bytes).
- * @param others what these have sealed opens as well
+ * @param others further keys: texts that were sealed with one of these can be opened, too
  */
 export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] = () => []): Seal {
-  // Made once: of bytes Node makes a key for each call, which takes longer than the call.
+  // Made once: given bytes, Node would make a key object for every call, which takes longer than the call itself.
   const digestKey = createSecretKey(deriveKey(key, 'digest'));
   const sealKey = sealKeyOf(key);
   const open = (sealed: string, about: string): Buffer => {
@@ -78,7 +78,7 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
         try {
           return opened(sealKeyOf(other), sealed, about);
         } catch {
-          // Nor with this one: what counts is that its own key does not open it.
+          // The error of this installation's own key is thrown below.
         }
       }
       throw error;

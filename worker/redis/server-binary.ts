@@ -36,7 +36,7 @@ export async function findServerBinary({ cache, path, say }: FindOptions): Promi
   if (cached) return cached;
 
   await mkdir(dirname(cache), { recursive: true });
-  // Fetching twice at once would work, the second only wastes time: it waits for the first.
+  // A second fetch at the same time waits for the first, to save the download.
   for (;;) {
     const lock = await takeLock(`${cache}.lock`);
     if (!lock.free) {
@@ -71,7 +71,7 @@ async function isProgram(file: string): Promise<boolean> {
   }
 }
 
-/** `undefined` also for one that doesn't run here: fetched on another system, or before an upgrade of this one. */
+/** Undefined also for a server that doesn't run here: fetched on another system, or before an upgrade of this system. */
 async function inCache(cache: string): Promise<ServerBinary | undefined> {
   const command = join(cache, 'usr/bin/redis-server');
   if (!(await isProgram(command))) return undefined;
