@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
+import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -10,6 +11,7 @@ import { KnownSources } from '../sources/known-sources.ts';
 import { type Found, findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
 import { lastChanged } from '../support/last-changed.ts';
 import { inZone } from '../support/shown-time.ts';
+import type { SurveyAnswer } from '../support/survey-answers.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { waitingInQueue } from './status.ts';
 import { type Stored, withStored } from './with-stored.ts';
@@ -55,8 +57,8 @@ async function list(sources: readonly Waiting[], redis: RedisClient, options: Li
   return 0;
 }
 
-/** Prints a journey and its trace, without contact and comment: the output may be pasted into a ticket. */
-export async function showJourney(options: Options & { journey: string }): Promise<number> {
+/** Prints a journey and its trace, without contact and comment: the output may be pasted into a ticket. @param options `answers`: with what the customer answered */
+export async function showJourney(options: Options & { journey: string; answers?: boolean }): Promise<number> {
   return await withStored(options, async (stored) => {
     const { redis } = stored.runtime;
     const { journey, context } = await find(options.journey, stored).catch(async (error: unknown) => {
@@ -64,6 +66,7 @@ export async function showJourney(options: Options & { journey: string }): Promi
       throw error;
     });
     const trace = await context.store.trace(journey.id);
+    const answered = options.answers ? await answersIn(journey, options) : undefined;
     const {
       contact,
       test,
@@ -84,7 +87,7 @@ export async function showJourney(options: Options & { journey: string }): Promi
         answer: answer && { ...answer, comment: answer.comment !== null },
         survey: survey && Object.keys(survey.answers),
       };
-      process.stdout.write(`${JSON.stringify({ ...safe, trace })}\n`);
+      process.stdout.write(`${JSON.stringify({ ...safe, ...answered, trace })}\n`);
       return 0;
     }
     const moved = journey.currentId === undefined ? '' : ` (now ${journey.currentId})`;
@@ -95,10 +98,36 @@ export async function showJourney(options: Options & { journey: string }): Promi
       ),
       `record ${journey.recordId}${moved} · rule ${journey.rule ?? '–'} · campaign ${journey.campaign ?? '–'} · request ${journey.requestId ?? '–'}`,
       ...trace.map(({ at, text }) => `  ${at.toISOString()}  ${text}`),
+      ...(answered ? answerLines(answered) : []),
     ];
     process.stdout.write(`${inZone(lines.join('\n'), context.timeZone)}\n`);
     return 0;
   });
+}
+
+interface Answered {
+  answer: Journey['answer'];
+  survey: SurveyAnswer[];
+}
+
+async function answersIn(journey: Journey, options: Options): Promise<Answered> {
+  const { answer, survey } = journey;
+  if (survey === undefined) return { answer, survey: [] };
+  const [{ SurveyAnswers }, { openService }] = await Promise.all([
+    import('../support/survey-answers.ts'),
+    import('./service.ts'),
+  ]);
+  const surveys = new SurveyAnswers(() => new Date());
+  return { answer, survey: await surveys.answersOf(journey, await openService(options)) };
+}
+
+function answerLines({ answer, survey }: Answered): string[] {
+  const { grade, comment } = answer ?? { grade: null, comment: null };
+  return [
+    ...(grade === null ? [] : [`grade ${grade}`]),
+    ...(comment === null ? [] : [`comment ${comment}`]),
+    ...survey.flatMap(({ id, question = `Question ${id}`, answer: given }) => [question, `  ${given}`]),
+  ];
 }
 
 /** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */

@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
+import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
+import type { SourceContext } from '../pipeline/context.ts';
 import { askNow } from '../support/ask-now.ts';
 import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
+import { SurveyAnswers } from '../support/survey-answers.ts';
 import { mayAct, nameOf } from './access.ts';
 import { journeyAt } from './addresses.ts';
 import { Audit } from './audit.ts';
@@ -27,6 +30,7 @@ const ResolveForm = z.object({
 export function showJourney(app: FastifyInstance, options: DashboardOptions): void {
   const csrf = new Csrf(options.seal);
   const audit = new Audit(options.redis);
+  const surveys = new SurveyAnswers(options.now);
   const find = async (request: FastifyRequest) => {
     const { source, id } = Named.parse(request.params);
     return await findAnywhere(options.engine(), refOf(source, id)).catch((error: unknown) => {
@@ -48,6 +52,7 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
       journey,
       source: context.name,
       trace,
+      survey: await surveys.answersOf(journey, context.feedback),
       recordName,
       recordUrl: recordName === undefined ? undefined : source.recordUrl?.(recordName),
       others: others.filter(({ id }) => id !== journey.id),
@@ -82,18 +87,30 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
     const note = (what: string) => audit.note({ at: new Date(), who: nameOf(request), what, about: ref });
     await note(action);
     try {
-      if (action === 'replay') {
-        const outcome = await replay(journey, context);
-        if (outcome.startsWith('not ')) throw new CloseloopError(`${ref} is ${outcome}.`, { kind: 'config' });
-      } else if (action === 'ask-now') await askNow(journey, context);
-      else if (action === 'cancel') await cancel(journey, CancelForm.parse(request.body).why, context);
-      else await resolve(journey, settledOf(request.body), context);
+      await take(action, journey, request.body, context);
     } catch (error) {
       await note(`${action} was refused`);
       throw error;
     }
     return await reply.redirect(`${journeyAt(context.name, journey.id)}?did=${action}`, 303);
   });
+}
+
+/** @throws CloseloopError where it can't be done: nothing was changed */
+async function take(action: Repair, journey: Journey, form: unknown, context: SourceContext): Promise<void> {
+  switch (action) {
+    case 'ask-now':
+      return void (await askNow(journey, context));
+    case 'cancel':
+      return void (await cancel(journey, CancelForm.parse(form).why, context));
+    case 'resolve':
+      return void (await resolve(journey, settledOf(form), context));
+    case 'replay': {
+      const outcome = await replay(journey, context);
+      if (!outcome.startsWith('not ')) return;
+      throw new CloseloopError(`${refOf(context.name, journey.id)} is ${outcome}.`, { kind: 'config' });
+    }
+  }
 }
 
 class NotFound extends CloseloopError {

@@ -1,8 +1,23 @@
 import type { Finding } from '../../core/connector/contract.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
+import type { Question } from '../../core/feedback/schemas.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 
 /** How many questions a remedy names. */
 const mostQuestions = 10;
+
+/** Every question of the account's surveys by its id, as events write that, survey by survey in the customer's order. */
+export async function questionsOf(
+  feedback: Pick<FeedbackClient, 'surveys' | 'survey'>,
+): Promise<Map<string, { question: Question; isAsked: boolean }>> {
+  const known = new Map<string, { question: Question; isAsked: boolean }>();
+  for await (const { id, is_active } of feedback.surveys()) {
+    for (const question of (await feedback.survey(id)).questions) {
+      known.set(String(question.id), { question, isAsked: is_active && question.is_active });
+    }
+  }
+  return known;
+}
 
 /** Survey events name questions by id: an answer to a question that the service doesn't have never comes. */
 export async function surveyFindings({
@@ -11,20 +26,15 @@ export async function surveyFindings({
 }: Pick<SourceContext, 'source' | 'feedback'>): Promise<Finding[]> {
   const wanted = new Set(source.surveyQuestions);
   if (wanted.size === 0) return [];
-  const known = new Map<string, { question: string; isAsked: boolean }>();
-  for await (const { id, is_active } of feedback.surveys()) {
-    for (const one of (await feedback.survey(id)).questions) {
-      known.set(String(one.id), { question: one.question, isAsked: is_active && one.is_active });
-    }
-  }
-  const there = [...known].flatMap(([id, { question, isAsked }]) => (isAsked ? [`${id} "${question}"`] : []));
+  const known = await questionsOf(feedback);
+  const there = [...known].flatMap(([id, { question, isAsked }]) => (isAsked ? [`${id} "${question.question}"`] : []));
   const some = `${there.slice(0, mostQuestions).join(', ')}${there.length > mostQuestions ? ' …' : ''}`;
   return [...wanted].flatMap((id): Finding[] => {
     const found = known.get(id);
     if (found?.isAsked) return [];
     const at = `writeBack.answers.${id}`;
     if (found) {
-      const problem = `question ${id} ("${found.question}"), or its survey, is not active in the service: nobody answers it`;
+      const problem = `question ${id} ("${found.question.question}"), or its survey, is not active in the service: nobody answers it`;
       return [{ level: 'warning', at, problem, remedy: 'activate it in the service, or take it out' }];
     }
     const remedy =

@@ -20,6 +20,7 @@ export function addJourneys(program: Command): void {
   withConfig(journeys.command('show <journey>'))
     .description('one journey with every step, its time and its reason')
     .option('--dry-run', dryRunHelp, false)
+    .option('--answers', 'also what the customer answered, with the texts of the questions: personal data', false)
     .addHelpText('after', example('journeys show support/41960.1 --config closeloop.yaml'))
     .action((journey: string, options) =>
       run(import('../journeys.ts'), ({ showJourney }, connectors) => showJourney({ ...options, journey, connectors })),

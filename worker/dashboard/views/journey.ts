@@ -3,6 +3,7 @@ import type { Journey, TraceLine } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { Repair } from '../../support/repair.ts';
 import { inZone } from '../../support/shown-time.ts';
+import type { SurveyAnswer } from '../../support/survey-answers.ts';
 import { journeyAt, listAt, whyAt } from '../addresses.ts';
 import { type Content, type Html, html, webAddress } from '../html.ts';
 import { time } from '../times.ts';
@@ -12,6 +13,7 @@ interface ShownJourney {
   source: string;
   journey: Journey;
   trace: readonly TraceLine[];
+  survey: readonly SurveyAnswer[];
   /** The vendor's id of the record; undefined: it was erased. */
   recordName: string | undefined;
   recordUrl: string | undefined;
@@ -59,7 +61,7 @@ function actions(source: string, { id }: Journey, repairs: readonly Repair[]): C
   return html`<p class="actions">${repairs.map((one) => html`<a class="button" href="${journeyAt(source, id, one)}">${names[one]}</a>`)}</p>`;
 }
 
-function facts({ journey, source, recordName, recordUrl, timeZone }: ShownJourney): Html {
+function facts({ journey, survey, source, recordName, recordUrl, timeZone }: ShownJourney): Html {
   const { recordId, currentId, rule, campaign, campaignName, contact, requestId, askedAt, answer, closedAt } = journey;
   const url = webAddress(recordUrl);
   const name = recordName ?? recordId;
@@ -75,7 +77,7 @@ ${fact('Request', requestId)}
 ${fact('Asked', askedAt && time(askedAt, timeZone))}
 ${fact('Grade', answer && `${answer.grade ?? '–'}${journey.maxGrade === undefined ? '' : ` of ${journey.maxGrade}`}`)}
 ${fact('Comment', answer?.comment)}
-${Object.entries(journey.survey?.answers ?? {}).map(([question, value]) => fact(`Question ${question}`, inWords(value)))}
+${survey.map(({ id, question = `Question ${id}`, answer }) => fact(question, answer))}
 ${Object.entries(journey.values ?? {}).map(([field, value]) => fact(field, String(value)))}
 </dl>`;
 }
@@ -83,10 +85,6 @@ ${Object.entries(journey.values ?? {}).map(([field, value]) => fact(field, Strin
 function fact(name: string, value: Content): Content {
   if (value === undefined || value === null || value === '') return undefined;
   return html`<dt>${name}</dt><dd>${value}</dd>`;
-}
-
-function inWords(value: unknown): string {
-  return Array.isArray(value) ? value.join(', ') : String(value);
 }
 
 /** On the account's clock, and on that of the recipient where it is another one. */

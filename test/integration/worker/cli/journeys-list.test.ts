@@ -7,6 +7,31 @@ import { printed, useCommands } from '../../../support/worker/cli/commands.ts';
 
 const { beside, fresh, redis } = useCommands();
 
+test("journeys show tells what a customer answered, with the questions' texts, only where that is wanted", async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('q').delivery);
+  const { requestId } = await loop.journey('q.1', 'asked');
+  const answers = { 713: 'Better hats', 999: 3 };
+  await loop.post(
+    JSON.stringify({ plain: [{ kind: 'survey', key: 's', what: 'survey', at: new Date(), requestId, answers }] }),
+  );
+  await loop.journey('q.1', 'written');
+  const about = { ...beside(loop), journey: `${loop.store.source}/q.1` };
+  const plain = await printed(() => showJourney({ ...about, answers: false }));
+  expect(plain.out).not.toContain('hats');
+  const { rows } = await printed(() => showJourney({ ...about, answers: true }));
+  expect(rows).toMatchObject([
+    {
+      survey: [
+        { id: '713', question: 'What should we do better?', answer: 'Better hats' },
+        { id: '999', answer: '3' },
+      ],
+    },
+  ]);
+  const words = await printed(() => showJourney({ ...about, answers: true, json: false }));
+  expect(words.out).toContain('What should we do better?\n  Better hats\nQuestion 999\n  3\n');
+});
+
 describe('journeys list', () => {
   test('it filters by state, contact, record, reason and time, and shows nothing personal', async () => {
     const loop = await startLoop(redis, { source: fresh() });

@@ -111,6 +111,22 @@ describe('a journey', () => {
     expect((await get('/journeys/nowhere/j1.1')).status).toBe(404);
   });
 
+  test("shows what was answered to each question of a survey, with the question's text", async () => {
+    const { loop, source, get } = await startShown();
+    await loop.post(loop.vendor.close('q1').delivery);
+    const { requestId } = await loop.journey('q1.1', 'asked');
+    const answers = { 713: '<b>More & better</b>', 711: 9, 999: true };
+    const survey = { kind: 'survey', key: 's', what: 'survey', at: new Date(), requestId, answers };
+    await loop.post(JSON.stringify({ plain: [survey] }));
+    await loop.journey('q1.1', 'written');
+    const { text } = await get(`/journeys/${source}/q1.1`);
+    expect(text).toMatch(
+      /<dt>How likely are you to recommend us\?<\/dt><dd>9<\/dd>[\s\S]*<dt>What should we do better\?<\/dt><dd>&lt;b&gt;More &amp; better/,
+    );
+    expect(text).toContain('<dt>Question 999</dt><dd>true</dd>');
+    expect(JSON.stringify(loop.told)).not.toContain('better');
+  });
+
   test('is replayed after a confirmation, and the audit log says by whom', async () => {
     const shown = await startShown();
     const { loop, source, get, submit } = shown;

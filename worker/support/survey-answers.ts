@@ -1,0 +1,68 @@
+import type { AnswerValue } from '../../core/connector/events.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
+import { FeedbackError } from '../../core/feedback/failure.ts';
+import type { Question } from '../../core/feedback/schemas.ts';
+import type { Journey } from '../journey/journey.ts';
+import { questionsOf } from '../preflight/survey-questions.ts';
+
+/** What a customer answered to one question of a survey. */
+export interface SurveyAnswer {
+  id: string;
+  /** Undefined: the service doesn't have it, or could not be asked. */
+  question: string | undefined;
+  answer: string;
+}
+
+type Questions = Awaited<ReturnType<typeof questionsOf>>;
+type Surveys = Pick<FeedbackClient, 'surveys' | 'survey'>;
+
+const keepMs = 300_000;
+/** The service is not asked again sooner after it refused, or did not answer. */
+const afterFailureMs = 30_000;
+
+/** Answers to surveys with their questions' texts, which are read at the service, and kept for five minutes. */
+export class SurveyAnswers {
+  readonly #now: () => Date;
+  #kept: { until: number; questions: Promise<Questions> } | undefined;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  async answersOf({ survey }: Pick<Journey, 'survey'>, feedback: Surveys): Promise<SurveyAnswer[]> {
+    return survey === undefined ? [] : inWords(survey.answers, await this.#questions(feedback));
+  }
+
+  #questions(feedback: Surveys): Promise<Questions> {
+    const now = this.#now().getTime();
+    if (this.#kept && now < this.#kept.until) return this.#kept.questions;
+    const questions = questionsOf(feedback).catch((error: unknown) => {
+      // The answers are worth showing without the texts.
+      if (!(error instanceof FeedbackError)) throw error;
+      this.#kept = { until: now + afterFailureMs, questions: Promise.resolve(new Map()) };
+      return new Map();
+    });
+    this.#kept = { until: now + keepMs, questions };
+    return questions;
+  }
+}
+
+/** In the order in which customers see the questions; those that the service doesn't have come last. Pure. */
+export function inWords(answers: Readonly<Record<string, AnswerValue>>, questions: Questions): SurveyAnswer[] {
+  const known = [...questions].flatMap(([id, { question }]) => {
+    const value = answers[id];
+    return value === undefined ? [] : [{ id, question: question.question, answer: answerTo(value, question) }];
+  });
+  const others = Object.entries(answers).flatMap(([id, value]) =>
+    questions.has(id) ? [] : [{ id, question: undefined, answer: answerTo(value) }],
+  );
+  return [...known, ...others];
+}
+
+function answerTo(value: AnswerValue, question?: Question): string {
+  if (typeof value === 'boolean' && question?.answer_type === 'bool') {
+    const label = value ? question.config.true_label : question.config.false_label;
+    if (typeof label === 'string' && label !== '') return label;
+  }
+  return typeof value === 'object' ? value.join(', ') : String(value);
+}
