@@ -59,6 +59,13 @@ describe('verifyHmac', () => {
     expect([verdictOn(good), verdictOn(good.toUpperCase())]).toEqual([{ ok: true }, { ok: false, why: 'mismatch' }]);
   });
 
+  test('it takes hex in capitals behind a prefix, and the prefix only as it is', () => {
+    const scheme: HmacScheme = { ...hex, prefix: 'sha256=' };
+    const verdictOn = (text: string) => verifyHmac(delivery({ 'x-signature': text }), ['new'], scheme);
+    expect(verdictOn(`sha256=${good.toUpperCase()}`)).toEqual({ ok: true });
+    for (const other of [good, `SHA256=${good}`]) expect(verdictOn(other)).toEqual({ ok: false, why: 'mismatch' });
+  });
+
   test('it takes base64 in its own letters only, and a prefix as it is', () => {
     const scheme: HmacScheme = { ...hex, encoding: 'base64', prefix: 'v1=' };
     const given = signHmac('new', delivery({}), scheme);
@@ -84,6 +91,8 @@ describe('verifyHmac', () => {
     ['milliseconds', '1795262700000', { ok: true }],
     ['milliseconds', '1795262700001', stale],
     ['milliseconds', '1795262700', mismatch],
+    ['milliseconds', '+1795262400000', mismatch],
+    ['milliseconds', '1795262400000.5', mismatch],
   ];
   test.each(times)('it judges one by its time in %s: %s', (as, at, expected) => {
     const timestamp = { header: 'x-time', as, toleranceMs: 300_000 };

@@ -191,6 +191,12 @@ describe('a step that is taken if the journey is still in its state', () => {
       { journey: { ...after, why: 'no contact' }, trace: ['skipped: no contact'] },
     ],
     [
+      'keeps the code of its reason, which the trace leaves out',
+      'waiting',
+      { why: 'no contact', reason: 'no-contact' },
+      { journey: { ...after, why: 'no contact', reason: 'no-contact' }, trace: ['skipped: no contact'] },
+    ],
+    [
       'has other lines in the trace where it says so',
       'waiting',
       { why: 'no contact', trace: ['looked for, in vain'] },
