@@ -1,18 +1,14 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { userCache } from '../../worker/redis/user-cache.ts';
+import { fetchPackage } from './debian-packages.ts';
 import { freePort } from './free-port.ts';
 import { until } from './loop.ts';
 
 const run = promisify(execFile);
-
-const cache = join(userCache(process.env) ?? resolve(import.meta.dirname, '../../.closeloop'), 'prometheus');
 
 /**
  * Debian's Prometheus: of the PATH, or its package, fetched into the cache without root and without touching anything else.
@@ -21,35 +17,8 @@ const cache = join(userCache(process.env) ?? resolve(import.meta.dirname, '../..
 export async function findPrometheus(): Promise<{ prometheus: string; promtool: string }> {
   const isInstalled = await run('promtool', ['--version']).catch(() => undefined);
   if (isInstalled) return { prometheus: 'prometheus', promtool: 'promtool' };
-  if (!existsSync(join(cache, 'usr/bin/promtool'))) await fetchPackage();
+  const cache = await fetchPackage('prometheus', { alone: true });
   return { prometheus: join(cache, 'usr/bin/prometheus'), promtool: join(cache, 'usr/bin/promtool') };
-}
-
-async function fetchPackage(): Promise<void> {
-  const draft = `${cache}.${randomUUID()}.tmp`;
-  const apt = join(draft, 'apt');
-  for (const folder of ['lists/partial', 'archives/partial']) await mkdir(join(apt, folder), { recursive: true });
-  const settings = [
-    `Dir::State::Lists=${join(apt, 'lists')}`,
-    `Dir::Cache=${apt}`,
-    'Debug::NoLocking=1',
-    'APT::Sandbox::User=',
-  ];
-  const options = settings.flatMap((setting) => ['-o', setting]);
-  try {
-    await run('apt-get', [...options, 'update', '-qq'], { cwd: apt });
-    await run('apt-get', [...options, 'download', '-qq', 'prometheus'], { cwd: apt });
-    for (const file of await readdir(apt)) if (file.endsWith('.deb')) await run('dpkg', ['-x', join(apt, file), draft]);
-    await rm(apt, { recursive: true });
-    // Another run may have been faster.
-    if (!existsSync(cache)) await rename(draft, cache);
-  } catch (cause) {
-    const message =
-      'These tests need Prometheus: Debian\'s or Ubuntu\'s package "prometheus" could not be fetched. Install it, or go online.';
-    throw new Error(message, { cause });
-  } finally {
-    await rm(draft, { recursive: true, force: true });
-  }
 }
 
 const Alerts = z.object({

@@ -12,6 +12,7 @@ import {
   type WriteBack,
   type WriteResult,
 } from '../../core/connector/contract.ts';
+import type { RecordParts } from '../../core/connector/record-parts.ts';
 
 /** A record of the toy vendor. */
 export interface ToyRecord {
@@ -47,6 +48,8 @@ export class ToyVendor {
   pages: ((from: { cursor: string } | { since: Date }) => Promise<PollPage>) | undefined;
   /** Undefined: it can't tell. */
   account: string | undefined;
+  /** Where its records hold parts that searches ask for; undefined: it can't say. */
+  parts: RecordParts | undefined;
   writesNoAnswer = false;
   bringsExternalGrades = false;
   check: Source['check'];
@@ -80,6 +83,7 @@ export class ToyVendor {
     return defineConnector({
       name: 'toy',
       settings: z.strictObject({ secret: z.string().min(1) }),
+      ...(this.parts && { parts: this.parts }),
       ...(account !== undefined && { account: () => account }),
       open: ({ secret }) => ({
         verify: ({ headers }) => {

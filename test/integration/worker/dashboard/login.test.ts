@@ -1,31 +1,18 @@
-import { randomBytes, scryptSync } from 'node:crypto';
 import { request } from 'node:http';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Dashboard } from '../../../../worker/config/dashboard.ts';
-import { passwordHashText } from '../../../../worker/config/password-hash.ts';
 import { Audit } from '../../../../worker/dashboard/audit.ts';
 import { Logins } from '../../../../worker/dashboard/logins.ts';
 import { Sessions } from '../../../../worker/dashboard/sessions.ts';
 import { memoryLog, startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
+import { hashOf, passwords, users } from '../../../support/worker/dashboard/users.ts';
 import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
 
 const redis = useRedis();
 let sources = 0;
 const publicUrl = 'https://closeloop.example.com';
-const passwords = { anna: 'anna is allowed to act', bob: 'bob may look at all of it' };
-
-/** As cheap as a configuration may have it. */
-function hashOf(password: string): string {
-  const salt = randomBytes(16);
-  return passwordHashText({ ln: 14, p: 1, salt, key: scryptSync(password, salt, 32, { N: 2 ** 14, r: 8, p: 1 }) });
-}
-
-const users = [
-  { name: 'anna', role: 'act', password: hashOf(passwords.anna) },
-  { name: 'bob', role: 'read', password: hashOf(passwords.bob) },
-];
 
 // What others have tried from this address says nothing about the next test.
 beforeEach(async () => {

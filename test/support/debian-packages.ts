@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { userCache } from '../../worker/redis/user-cache.ts';
+
+const run = promisify(execFile);
+
+/** Where programs lie that tests have fetched: the user's, or where there is no such place one for the whole project. */
+export function cachedAs(name: string): string {
+  return join(userCache(process.env) ?? resolve(import.meta.dirname, '../../.closeloop'), name);
+}
+
+/**
+ * A package of Debian or Ubuntu, unpacked into the cache without root and without touching anything else.
+ * @param alone without what it depends on; else with all of that which the system lacks
+ * @throws Error where it can't be had
+ */
+export async function fetchPackage(name: string, { alone }: { alone: boolean }): Promise<string> {
+  const cache = cachedAs(name);
+  if (existsSync(cache)) return cache;
+  const draft = `${cache}.${randomUUID()}.tmp`;
+  const apt = join(draft, 'apt');
+  for (const folder of ['lists/partial', 'archives/partial']) await mkdir(join(apt, folder), { recursive: true });
+  const settings = [
+    `Dir::State::Lists=${join(apt, 'lists')}`,
+    `Dir::Cache=${apt}`,
+    'Debug::NoLocking=1',
+    'APT::Sandbox::User=',
+  ];
+  const options = settings.flatMap((setting) => ['-o', setting]);
+  const call = async (...args: string[]) => (await run('apt-get', [...options, ...args], { cwd: apt })).stdout;
+  try {
+    await call('update', '-qq');
+    const names = alone
+      ? [name]
+      : packagesIn(await call('install', '--print-uris', '-qq', '--no-install-recommends', name));
+    await call('download', '-qq', ...names);
+    for (const file of await readdir(apt)) if (file.endsWith('.deb')) await run('dpkg', ['-x', join(apt, file), draft]);
+    await rm(apt, { recursive: true });
+    // Another run may have been faster.
+    if (!existsSync(cache)) await rename(draft, cache);
+    return cache;
+  } catch (cause) {
+    const message = `These tests need the package "${name}" of Debian or Ubuntu, which could not be fetched. Install it, or go online.`;
+    throw new Error(message, { cause });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** Of lines like `'http://deb.debian.org/…/chromium_156.0-1_amd64.deb' chromium_156.0-1_amd64.deb 71234 SHA256:…`. */
+function packagesIn(uris: string): string[] {
+  return [...uris.matchAll(/^'[^']+' ([^_\s]+)_/gm)].map(([, name = '']) => name);
+}
