@@ -2,9 +2,12 @@ import { z } from 'zod';
 import type { Config } from './config.ts';
 
 /** What a file says of test mode, whatever else is in it. A contact is not read. */
-const Place = z.looseObject({ test: z.unknown() }).catch({ test: undefined });
+const Place = z.looseObject({ test: z.unknown().optional() }).catch({ test: undefined });
 const Source = z
-  .looseObject({ test: z.unknown(), rules: z.array(Place.and(z.looseObject({ name: z.unknown() }))).catch([]) })
+  .looseObject({
+    test: z.unknown().optional(),
+    rules: z.array(Place.and(z.looseObject({ name: z.unknown() }))).catch([]),
+  })
   .catch({ test: undefined, rules: [] });
 const Written = z.looseObject({
   policy: Place.optional(),

@@ -13,7 +13,7 @@ test('it names every place in which test mode is written, whatever else the file
         test: { email: 'from a variable' },
         rules: [{ name: 'one' }, { name: 'two', test: me }],
       },
-      shop: { rules: [{ name: 'all' }] },
+      shop: { rules: [{ name: 'all' }, { name: 'three', test: me }] },
       broken: 'nothing',
     },
   };
@@ -21,6 +21,7 @@ test('it names every place in which test mode is written, whatever else the file
     { at: 'policy.test', what: 'everything' },
     { at: 'sources.support.test', what: 'source support' },
     { at: 'sources.support.rules[1].test', what: 'rule "two" of source support' },
+    { at: 'sources.shop.rules[1].test', what: 'rule "three" of source shop' },
   ]);
   expect(testLines({ written }).join('\n')).not.toContain(me.email);
 });
