@@ -5,12 +5,11 @@ import type { Campaign } from '../../core/feedback/schemas.ts';
 import { doubtsAbout } from '../../core/schedule/check-windows.ts';
 import { type MessageHours, messageWindows } from '../../core/schedule/message-windows.ts';
 import { type OpenDay, openDays } from '../../core/schedule/open-days.ts';
-import { recipientPlace } from '../../core/schedule/recipient-place.ts';
 import { dateText, isZone, wallTime } from '../../core/schedule/wall-clock.ts';
 import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
-import { mayText, messageHours } from '../pipeline/plan/asking-time.ts';
+import { hoursIn, stretchesOf } from '../support/rule-weeks.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
 
@@ -61,16 +60,6 @@ export async function windows(options: WindowsOptions): Promise<number> {
     }
   }
   return code;
-}
-
-/** @param zone left out: nothing is known of the recipient */
-function hoursIn(rule: Rule, campaign: Campaign, zone: string | undefined, config: Config): MessageHours {
-  const { feedback, policy, holidays } = config;
-  const context = { timeZone: feedback.timeZone, policy, holidays };
-  return {
-    ...messageHours(rule, campaign, context, mayText(campaign)),
-    recipient: recipientPlace({ timeZone: zone }, feedback.timeZone),
-  };
 }
 
 function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { source: string; rule: Rule }[] {
@@ -146,10 +135,8 @@ function row(day: OpenDay, zone: string, accountZone: string): string {
   return `${weekday} ${day.date.slice(5)}   ${bar(day, zone)}  ${open}${there}${note}`;
 }
 
-/** What the wall shows: an hour that comes twice is drawn once, one that is skipped is not open. */
-function bar({ open }: OpenDay, zone: string): string {
-  const at = (instant: Date) => wallTime(zone, instant.getTime()).ms;
-  const spans = open.map(({ from, until }) => [at(from), at(until) || signs * signMs] as const);
+function bar(day: OpenDay, zone: string): string {
+  const spans = stretchesOf(day, zone);
   const isOpen = (sign: number) => spans.some(([from, until]) => from <= sign * signMs && sign * signMs < until);
   return Array.from({ length: signs }, (_, sign) => (isOpen(sign) ? '█' : '·')).join('');
 }

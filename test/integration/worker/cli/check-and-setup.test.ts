@@ -3,6 +3,7 @@ import type { Finding, PreflightContext, SetupStep } from '../../../../core/conn
 import { CloseloopError } from '../../../../core/errors.ts';
 import { check } from '../../../../worker/cli/check.ts';
 import { setup } from '../../../../worker/cli/setup.ts';
+import { lastCheck } from '../../../../worker/preflight/last-check.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 import { printed, sayings, useCommands } from '../../../support/worker/cli/commands.ts';
@@ -45,6 +46,8 @@ describe('check and setup', () => {
     });
     const words = await printed(() => check({ ...beside(loop), json: false }));
     expect(words.out).toMatch(/error.*webhook[\s\S]*→ make one[\s\S]*2 errors/);
+    const remembered = await lastCheck(redis.handle.client);
+    expect(remembered?.findings).toContainEqual(expect.objectContaining(finding));
     await loop.close();
   });
 
