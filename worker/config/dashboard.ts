@@ -16,6 +16,13 @@ const Origin = z
   )
   .transform((url) => new URL(url).origin);
 
+const RequestUrl = z
+  .string()
+  .refine(
+    (text) => text.includes('{request}') && isSafeAddress(text.replaceAll('{request}', '1')),
+    'must be an https address with {request} in it, like https://feedback.example.com/requests/{request}',
+  );
+
 const User = z.strictObject({
   name: z
     .string()
@@ -46,6 +53,9 @@ export const Dashboard = z
       .array(AddressRange)
       .default([])
       .describe('Reverse proxies whose X-Forwarded-For tells who logs in. Left out: nobody is believed'),
+    requestUrl: RequestUrl.optional().describe(
+      "Address of a feedback request in the service's web app, with {request} for its id: a journey's page links there",
+    ),
     users: z
       .array(User)
       .default([])

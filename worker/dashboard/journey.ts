@@ -55,6 +55,7 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
       survey: await surveys.answersOf(journey, context.feedback),
       recordName,
       recordUrl: recordName === undefined ? undefined : source.recordUrl?.(recordName),
+      requestUrl: options.settings().requestUrl?.replaceAll('{request}', encodeURIComponent(journey.requestId ?? '')),
       others: others.filter(({ id }) => id !== journey.id),
       repairs: mayAct(request) ? repairsOf(journey) : [],
       timeZone: context.timeZone,

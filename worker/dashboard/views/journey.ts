@@ -17,6 +17,8 @@ interface ShownJourney {
   /** The vendor's id of the record; undefined: it was erased. */
   recordName: string | undefined;
   recordUrl: string | undefined;
+  /** In the service's own pages. */
+  requestUrl: string | undefined;
   /** Of the same record. */
   others: readonly Journey[];
   repairs: readonly Repair[];
@@ -61,19 +63,18 @@ function actions(source: string, { id }: Journey, repairs: readonly Repair[]): C
   return html`<p class="actions">${repairs.map((one) => html`<a class="button" href="${journeyAt(source, id, one)}">${names[one]}</a>`)}</p>`;
 }
 
-function facts({ journey, survey, source, recordName, recordUrl, timeZone }: ShownJourney): Html {
+function facts({ journey, survey, source, recordName, recordUrl, requestUrl, timeZone }: ShownJourney): Html {
   const { recordId, currentId, rule, campaign, campaignName, contact, requestId, askedAt, answer, closedAt } = journey;
-  const url = webAddress(recordUrl);
   const name = recordName ?? recordId;
   return html`<dl class="facts">
-${fact('Record', html`${url === undefined ? name : html`<a href="${url}" rel="noreferrer">${name}</a>`}${currentId !== undefined && currentId !== recordId && html` (merged; it was ${recordId})`}`)}
+${fact('Record', html`${linked(name, recordUrl)}${currentId !== undefined && currentId !== recordId && html` (merged; it was ${recordId})`}`)}
 ${fact('Source', html`<a href="${listAt({ source })}">${source}</a>`)}
 ${fact('Closed', time(closedAt, timeZone))}
 ${fact('Rule', rule)}
 ${fact('Campaign', campaign === undefined ? undefined : `${campaignName ?? ''} (${campaign})`.trim())}
 ${fact('Contact', contact && `${contact.value} (${contact.kind})`)}
 ${fact('Asks', dueOf(journey, timeZone))}
-${fact('Request', requestId)}
+${fact('Request', requestId && linked(requestId, requestUrl))}
 ${fact('Asked', askedAt && time(askedAt, timeZone))}
 ${fact('Grade', answer && `${answer.grade ?? '–'}${journey.maxGrade === undefined ? '' : ` of ${journey.maxGrade}`}`)}
 ${fact('Comment', answer?.comment)}
@@ -82,26 +83,36 @@ ${Object.entries(journey.values ?? {}).map(([field, value]) => fact(field, Strin
 </dl>`;
 }
 
+function linked(name: string, url: string | undefined): Content {
+  const at = webAddress(url);
+  return at === undefined ? name : html`<a href="${at}" rel="noreferrer">${name}</a>`;
+}
+
 function fact(name: string, value: Content): Content {
   if (value === undefined || value === null || value === '') return undefined;
   return html`<dt>${name}</dt><dd>${value}</dd>`;
 }
 
-/** On the account's clock, and on that of the recipient where it is another one. */
-function dueOf({ state, dueAt, place = {} }: Journey, timeZone: string): Content {
+function dueOf(journey: Journey, timeZone: string): Content {
+  const { state, dueAt } = journey;
   if (state !== 'waiting' || !dueAt) return undefined;
+  const theirs = theirTime(journey, timeZone);
+  return html`${time(dueAt, timeZone)} (${timeZone})${theirs && html`<br>${theirs}`}`;
+}
+
+/** On the recipient's clock, where it is another one than the account's. */
+function theirTime({ dueAt, place = {} }: Journey, timeZone: string): Html | undefined {
   const { zone, isKnown } = recipientPlace(place, timeZone);
-  const theirs = isKnown && zone !== timeZone && html`<br>${time(dueAt, zone)} (${zone}, the recipient's)`;
-  return html`${time(dueAt, timeZone)} (${timeZone})${theirs}`;
+  if (!dueAt || !isKnown || zone === timeZone) return undefined;
+  return html`${time(dueAt, zone)} (${zone}, the recipient's)`;
 }
 
 /** What comes next, at the end of what happened. */
-function planned({ state, dueAt }: Journey, timeZone: string): Content {
-  return (
-    state === 'waiting' &&
-    dueAt &&
-    html`<li>${time(dueAt, timeZone)}planned: the customer is asked, if the record is still closed</li>`
-  );
+function planned(journey: Journey, timeZone: string): Content {
+  const { state, dueAt } = journey;
+  if (state !== 'waiting' || !dueAt) return undefined;
+  const theirs = theirTime(journey, timeZone);
+  return html`<li>${time(dueAt, timeZone)}${theirs && html`${theirs}<br>`}planned: the customer is asked, if the record is still closed</li>`;
 }
 
 interface Confirmed {

@@ -11,7 +11,7 @@ async function startShown(rule?: string) {
   const source = `page-${++sources}`;
   const loop = await startLoop(redis, {
     source,
-    general: 'dashboard: { port: 0 }',
+    general: 'dashboard: { port: 0, requestUrl: "https://feedback.example.com/requests/{request}" }',
     ...(rule !== undefined && { rule }),
   });
   return { loop, source, ...visitorOf(loop.app) };
@@ -105,6 +105,7 @@ describe('a journey', () => {
     expect(text).not.toContain('<script>alert');
     expect(text).toContain('j1@example.com (email)');
     expect(text).toMatch(/<dt>Grade<\/dt><dd>4/);
+    expect(text).toMatch(/<a href="https:\/\/feedback\.example\.com\/requests\/(\d+)" rel="noreferrer">\1<\/a>/);
     const { length } = await loop.store.trace('j1.1');
     expect(text.match(/<li><time/g)).toHaveLength(length);
     expect((await get(`/journeys/${source}/j9.1`)).status).toBe(404);
@@ -141,6 +142,15 @@ describe('a journey', () => {
     expect(text).toMatch(
       new RegExp(`<td>somebody on this machine</td>\\s*<td>replay</td>\\s*<td class="ref">${source}/r1.1</td>`),
     );
+  });
+
+  test('that waits tells when it asks on the clock of the account and of the recipient, in its timeline as well', async () => {
+    const { loop, source, get } = await startShown('{ name: late, campaign: 12, contact: customer.email, delay: 48h }');
+    await loop.post(loop.vendor.close('z1', { timeZone: 'Asia/Tokyo' }).delivery);
+    await loop.journey('z1.1', 'waiting');
+    const { text } = await get(`/journeys/${source}/z1.1`);
+    expect(text.match(/\(Asia\/Tokyo, the recipient's\)/g)).toHaveLength(2);
+    expect(text).toMatch(/<\/time> \(Asia\/Tokyo, the recipient's\)<br>planned: the customer is asked/);
   });
 
   test('that waits is asked ahead of its time, once, and the audit log says so', async () => {
