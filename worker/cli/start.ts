@@ -84,7 +84,7 @@ export async function start(options: StartOptions): Promise<number> {
     else if (end !== undefined) log.info({ signal: end }, 'stopping');
     await reloading.stop(graceMs);
     await app.close();
-    if (options.dryRun) await tellDryRun(app.engine, runtime, log);
+    if (options.dryRun) await endDryRun(app.engine, runtime, log);
     await shown.stop();
     log.info({}, 'stopped');
     if (end instanceof Error) throw end;
@@ -97,9 +97,10 @@ export async function start(options: StartOptions): Promise<number> {
   }
 }
 
-/** How far the dry run has come. */
-async function tellDryRun({ pipelines }: Engine, { redis }: Runtime, log: Log): Promise<void> {
-  const sources = [...pipelines.values()].map(({ context, holds }) => ({ ...context, holds }));
+/** Notes until when it ran, and tells how far it has come. */
+async function endDryRun(engine: Engine, { redis }: Runtime, log: Log): Promise<void> {
+  await engine.noteSources();
+  const sources = [...engine.pipelines.values()].map(({ context, holds }) => ({ ...context, holds }));
   const summary = await summaryOf(sources, redis);
   log.info({ found: sentenceOf(summary), remedy: '"closeloop dry-run" tells more' }, 'DRY RUN');
 }

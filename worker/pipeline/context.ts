@@ -52,6 +52,8 @@ export interface Journeys {
   sources(): Promise<SourceContext[]>;
   /** Changes with every rename of a source; undefined during a rename, when data may be missed. */
   placesOfSources(): Promise<string | undefined>;
+  /** The last time in which the source ran dry, and not in earnest: what closed then asks nobody by itself. */
+  ranDry(): Promise<{ from: Date; until: Date } | undefined>;
 }
 
 /** The Feedback service, as all sources of a process share it. */

@@ -12,6 +12,7 @@ import { RedisWatch } from '../operations/redis-watch.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
 import { storedName } from '../redis/keys.ts';
 import { SourceNames } from '../redis/source-names.ts';
+import { noteDrySpans } from '../sources/dry-run.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { Newcomers } from '../sources/newcomers.ts';
 import { Orphans } from '../sources/orphans.ts';
@@ -61,6 +62,7 @@ export class Engine {
   readonly #renames: Renames;
   readonly #sweeping: Sweeping;
   readonly #polling: Rounds[] = [];
+  readonly #startedAt = new Date();
 
   constructor(options: EngineOptions) {
     const { config, ports, redis, log, observer = unobserved } = options;
@@ -171,6 +173,11 @@ export class Engine {
 
   /** Remembers that these sources are in a configuration: before anything of theirs is stored, and from time to time. */
   async noteSources(): Promise<void> {
+    const { config, redis } = this.#options;
+    if (config.dryRun) {
+      const known = await this.#known.all();
+      await noteDrySpans(redis, [...this.pipelines.keys()], { known, startedAt: this.#startedAt });
+    }
     const configured = await this.#renames.configured();
     await this.#known.note(
       configured.map(({ name, connector, account }) => ({

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../core/address.ts';
+import { cached } from '../../core/connector/cached.ts';
 import { resolveOperations } from '../../core/feedback/operations.ts';
 import { compileExpression } from '../../core/mapping/expression.ts';
 import type { ConfiguredSource } from '../config/config.ts';
@@ -17,6 +18,7 @@ import { Pauses } from '../operations/pauses.ts';
 import { askedInKey, isDryRun, seenKey, spaceOf, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
+import { drySpanOf } from '../sources/dry-run.ts';
 import { longestThrottle, prefersLatest, throttlesOf } from './ask/throttle.ts';
 import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -28,6 +30,9 @@ import { createQueues, type JobQueues, openQueues } from './queues.ts';
 import { loadRule } from './rules.ts';
 import { createStages, type Stages } from './stages.ts';
 import { openVendor } from './vendor.ts';
+
+/** Real time. */
+const spanKeepMs = 60_000;
 
 const missedWebhooks = 'closings that no webhook had told of were found by the poll';
 
@@ -125,6 +130,14 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
     replicated: () => replicated(tagOf(name)),
     sources,
     placesOfSources: () => names.places(),
+    // It ends before the process begins, or just after.
+    ranDry: isDryRun(name)
+      ? async () => undefined
+      : cached(
+          () => drySpanOf(redis, name),
+          spanKeepMs,
+          () => new Date(),
+        ),
     areOwned: async (requestIds) => {
       const owners = await Promise.all((await sources()).map(({ store }) => store.requests.journeyIdsOf(requestIds)));
       return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));

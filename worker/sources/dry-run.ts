@@ -1,8 +1,58 @@
+import { z } from 'zod';
 import type { Config } from '../config/config.ts';
-import { dryRunName } from '../redis/keys.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { dryRunName, nameInEarnest, tagOf } from '../redis/keys.ts';
+import type { KnownSource } from './known-sources.ts';
 
 /** The configuration of a dry run: its sources have other names in Redis, and nobody is alerted, as nothing concerns a customer. */
 export function asDryRun(config: Config): Config {
   const sources = config.sources.map((source) => ({ ...source, name: dryRunName(source.name) }));
   return { ...config, sources, alerts: undefined, dryRun: true };
+}
+
+/** The last time in which a source ran dry, and not in earnest. Real time. */
+export interface DrySpan {
+  from: Date;
+  until: Date;
+}
+
+const Stored = z.object({ from: z.coerce.number(), until: z.coerce.number() });
+
+/** A shorter absence of the processes in earnest is an outage: what closed meanwhile is asked about. Real time. */
+const awayMs = 3_600_000;
+
+/** The span as of now. Pure. @param inEarnestAt when a process last had the source in earnest; undefined: none ever had */
+export function spanNow(
+  span: DrySpan | undefined,
+  { now, startedAt, inEarnestAt }: { now: Date; startedAt: Date; inEarnestAt: Date | undefined },
+): DrySpan | undefined {
+  if (inEarnestAt === undefined) return { from: span?.from ?? startedAt, until: now };
+  if (now.getTime() - inEarnestAt.getTime() < awayMs) return span;
+  const isSame = span !== undefined && span.until >= inEarnestAt;
+  return { from: isSame ? span.from : new Date(Math.max(startedAt.getTime(), inEarnestAt.getTime())), until: now };
+}
+
+/** In a dry run: notes for each source that it runs dry and not in earnest, where that is so. */
+export async function noteDrySpans(
+  redis: RedisClient,
+  names: readonly string[],
+  { known, startedAt }: { known: readonly KnownSource[]; startedAt: Date },
+): Promise<void> {
+  for (const name of names.map(nameInEarnest)) {
+    const span = await drySpanOf(redis, name);
+    const inEarnestAt = known.find((one) => one.name === name)?.configuredAt;
+    const next = spanNow(span, { now: new Date(), startedAt, inEarnestAt });
+    if (next && next !== span)
+      await redis.hset(keyOf(name), { from: next.from.getTime(), until: next.until.getTime() });
+  }
+}
+
+export async function drySpanOf(redis: RedisClient, name: string): Promise<DrySpan | undefined> {
+  const stored = Stored.safeParse(await redis.hgetall(keyOf(name))).data;
+  return stored && { from: new Date(stored.from), until: new Date(stored.until) };
+}
+
+/** Beside the data of the source in earnest. */
+function keyOf(name: string): string {
+  return `${tagOf(name)}:dry-run`;
 }

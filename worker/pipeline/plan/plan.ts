@@ -15,7 +15,7 @@ import { takeSurvey } from './survey.ts';
 /** What planning takes of a source. */
 export type PlanContext = GradeContext &
   WithdrawContext &
-  Pick<Journeys, 'aliases' | 'sources'> &
+  Pick<Journeys, 'aliases' | 'sources' | 'ranDry'> &
   Pick<Queues, 'queueEvent' | 'rateLimit'> &
   Pick<Policy, 'keepMs' | 'dryRun'> &
   Pick<Operations, 'missed' | 'revoke'>;
@@ -139,10 +139,9 @@ async function planClosed(
     if (noted.do === 'wait') return noted;
   }
   if (event.kind === 'changed' || isOutside(closedAt, event)) return done;
-  // An old record was changed. Its journey may have asked, and have been removed since.
-  const isOld = event.via !== 'backfill' && context.clock.now().getTime() - closedAt.getTime() > context.keepMs;
-  if (isOld && !(await store.records.ofClosing(record.currentId, closing))) {
-    context.log.info({ source: context.name, record: event.recordId, closedAt }, 'closed too long ago to ask');
+  const why = event.via === 'backfill' ? undefined : await whyBeforeTime(closedAt, context);
+  if (why !== undefined && !(await store.records.ofClosing(record.currentId, closing))) {
+    context.log.info({ source: context.name, record: event.recordId, closedAt }, why);
     return done;
   }
   const at = { recordId: record.currentId, closing, closedAt };
@@ -154,6 +153,15 @@ async function planClosed(
     return await enqueueAsk(journey, context);
   }
   return await enqueueAsk(await planJourney(journey, record, context), context);
+}
+
+/** Why a closing without a journey gets none, if so. */
+async function whyBeforeTime(closedAt: Date, context: PlanContext): Promise<string | undefined> {
+  // An old record was changed. Its journey may have asked, and have been removed since.
+  if (context.clock.now().getTime() - closedAt.getTime() > context.keepMs) return 'closed too long ago to ask';
+  const dry = await context.ranDry();
+  const isDuring = dry && closedAt >= dry.from && closedAt <= dry.until;
+  return isDuring ? 'closed while only a dry run ran: "closeloop backfill" asks about it' : undefined;
 }
 
 /** The journey of this closing: made now (`created`), or found. */
