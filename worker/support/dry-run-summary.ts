@@ -102,7 +102,9 @@ export async function summaryOf(
       else note(summary, { journey: refOf(name, journey.id), record: journey.recordId, why });
     }
   }
-  summary.outcomes = [...counted.values()].sort((one, other) => other.count - one.count);
+  // Those of one count in an order that stays.
+  const sorted = [...counted].sort(([one, a], [other, b]) => b.count - a.count || (one < other ? -1 : 1));
+  summary.outcomes = sorted.map(([, outcome]) => outcome);
   return summary;
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { showDryRun } from '../../../../worker/cli/dry-run.ts';
 import { listJourneys, showJourney } from '../../../../worker/cli/journeys.ts';
+import { start } from '../../../../worker/cli/start.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { why } from '../../../../worker/cli/why.ts';
 import { startLoop, until } from '../../../support/loop.ts';
@@ -109,8 +110,8 @@ test('dry-run sums up what would have been, and names what a person should look 
       closings: 6,
       outcomes: [
         { source, what: 'would be asked', rule: 'rest', campaign: 12, count: 3 },
-        { source, what: 'throttled', reason: 'throttled', count: 1 },
         { source, what: 'taken by no rule', reason: 'no-rule', count: 1 },
+        { source, what: 'throttled', reason: 'throttled', count: 1 },
       ],
       toLookAt: {
         count: 1,
@@ -122,9 +123,21 @@ test('dry-run sums up what would have been, and names what a person should look 
   ]);
   const { out } = await printed(() => showDryRun({ ...options, source, json: false }));
   expect(stripVTControlCharacters(out)).toMatch(
-    /^6 closings: 3 would be asked, 1 throttled, 1 taken by no rule, 1 that you should look at\n/,
+    /^6 closings: 3 would be asked, 1 taken by no rule, 1 throttled, 1 that you should look at\n/,
   );
   expect(out).toContain(`dry-run.${source}/f.1`);
   const later = await printed(() => showDryRun({ ...options, since: '2100-01-01' }));
   expect(later.rows).toMatchObject([{ closings: 0, outcomes: [] }]);
+});
+
+test('start --dry-run says what it is as it begins, and what has come of it as it ends', async () => {
+  const loop = await startLoop(redis, { source: fresh(), dryRun: true });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'withheld');
+  await loop.close();
+  const options = { ...beside(loop), role: 'worker' as const, once: true, dryRun: true };
+  const { code, out } = await printed(() => start(options));
+  expect(code).toBe(0);
+  expect(out).toMatch(/nothing is sent or written, neither at the service nor at a vendor.*DRY RUN/);
+  expect(out).toMatch(/1 closing: 1 would be asked.*DRY RUN/);
 });
