@@ -3,12 +3,14 @@ import { lengthOf, openPart, type Stretch } from './slots.ts';
 
 /** An hour of the clock that is open in part at least. */
 export interface OpenHour {
-  /** When the hour of the clock begins. */
+  /** When the hour begins. */
   hour: number;
   open: Stretch;
   /** How long the day has been open when this hour ends. */
   openMsThen: number;
 }
+
+const hourMs = 3_600_000;
 
 /** A day of the clock, half-open. */
 export interface OpenDay extends Stretch {
@@ -16,12 +18,10 @@ export interface OpenDay extends Stretch {
   open: Stretch[];
 }
 
-const hourMs = 3_600_000;
-
-/** When the hour of the clock began. @param zone IANA name */
+/** When the hour began: hours count from the beginning of the day, also where clocks change by half an hour. @param zone IANA name */
 export function hourOf(epochMs: number, zone: string): number {
-  const { minute, second, millisecond } = clockOf(epochMs, zone);
-  return epochMs - minute * 60_000 - second * 1_000 - millisecond;
+  const from = clockOf(epochMs, zone).startOfDay().epochMilliseconds;
+  return epochMs - ((epochMs - from) % hourMs);
 }
 
 /**

@@ -27,6 +27,16 @@ test.each([
   expect([hours.length, (until - from) / 3_600_000]).toEqual([count, count]);
 });
 
+test.each(['2027-04-04', '2026-10-04', '2026-11-23'])(
+  'every instant lies in the hour of its day that it is told to, also where clocks change by half an hour: %s',
+  (date) => {
+    const lordHowe = 'Australia/Lord_Howe';
+    const { hours, from, until } = openDay(Date.parse(`${date}T01:00Z`), lordHowe, (t) => t);
+    const told = Array.from({ length: (until - from) / 600_000 }, (_, i) => hourOf(from + i * 600_000 + 1, lordHowe));
+    expect([...new Set(told)]).toEqual(hours.map(({ hour }) => hour));
+  },
+);
+
 test('an hour is that of the clock, and another day is written with its date', () => {
   const at = Date.parse('2026-11-23T12:47:11.5Z');
   expect(new Date(hourOf(at, 'Asia/Kolkata')).toISOString()).toBe('2026-11-23T12:30:00.000Z');
