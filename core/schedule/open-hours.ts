@@ -30,7 +30,7 @@ export function hourOf(epochMs: number, zone: string): number {
  */
 export function openDay(epochMs: number, zone: string, opensAt: (epochMs: number) => number): OpenDay {
   const from = clockOf(epochMs, zone).startOfDay();
-  const until = from.add({ days: 1 }).epochMilliseconds;
+  const until = from.add({ days: 1 }).startOfDay().epochMilliseconds;
   const hours: OpenHour[] = [];
   let openMsThen = 0;
   for (let hour = from.epochMilliseconds; hour < until; ) {

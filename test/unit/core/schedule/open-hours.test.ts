@@ -27,6 +27,15 @@ test.each([
   expect([hours.length, (until - from) / 3_600_000]).toEqual([count, count]);
 });
 
+test('a day that begins at 01:00, as clocks go forward at midnight, ends where the next begins', () => {
+  const { hours, from, until } = openDay(Date.parse('2032-04-30T12:00Z'), 'Africa/Cairo', (t) => t);
+  expect([from, until].map((at) => new Date(at).toISOString())).toEqual([
+    '2032-04-29T22:00:00.000Z',
+    '2032-04-30T21:00:00.000Z',
+  ]);
+  expect(hours).toHaveLength(23);
+});
+
 test.each(['2027-04-04', '2026-10-04', '2026-11-23'])(
   'every instant lies in the hour of its day that it is told to, also where clocks change by half an hour: %s',
   (date) => {
