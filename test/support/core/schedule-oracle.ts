@@ -50,7 +50,8 @@ export interface Case {
   serviceAddsDelay: boolean;
 }
 
-const sendDelay = 45;
+/** The campaign's, in minutes. */
+export const sendDelay = 45;
 
 /** Computed by core and by the oracle. `undefined`: never within 29 days. */
 export function bothOf(one: Case): { core: number | undefined; oracle: number | undefined } {
@@ -85,9 +86,14 @@ function inputOf({ account, person, campaign, rule, sms, holidays, ...one }: Cas
     accountZone: account,
     recipient: recipientPlace(person.hints, account),
     sms: sms && { from: hhmm(sms.from), until: hhmm(sms.until) },
-    holidays: holidays && rulesOf(holidays, person.calendar === 'either'),
+    holidays: holidayRulesOf({ person, holidays }),
     serviceAddsDelay: one.serviceAddsDelay,
   };
+}
+
+/** As core gets them. */
+export function holidayRulesOf({ person, holidays }: Pick<Case, 'person' | 'holidays'>): HolidayRules | undefined {
+  return holidays && rulesOf(holidays, person.calendar === 'either');
 }
 
 /** Of Latvia and its region are the settings; nobody knows Japan's holidays. */
@@ -163,6 +169,9 @@ function wall(zone: string, at: number): Wall {
   return { minute: minute + Math.floor((at - begins) / minuteMs), date };
 }
 
+/** The date that the calendar of a zone shows. */
+export const dateOn = (zone: string, at: number): string => wall(zone, at).date;
+
 /** Whether nothing turns within a quarter of an hour. */
 export function changesOnQuarters(zone: string): boolean {
   const instants = [begin, ...changes(zone)].map((at) => Temporal.Instant.fromEpochMilliseconds(at));
@@ -188,7 +197,7 @@ function readWall(zone: string, at: number): Wall {
   return { minute: index * 1_440 + Number(hour) * 60 + Number(minute), date: `${year}-${month}-${day}` };
 }
 
-function hhmm(minutes: number): string {
+export function hhmm(minutes: number): string {
   return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 }
 
