@@ -94,7 +94,7 @@ async function storedOf(options: ReportOptions, period: Period, timeZone: string
   const isByCampaign = by === undefined && every === undefined;
   if (!isByCampaign && size === 0) return { comments: [] };
   return await withStored(options, async ({ sources }) => ({
-    ...(isByCampaign && { counts: await storedCounts(sources(), period, timeZone) }),
+    ...(isByCampaign && { counts: await storedCounts(sources(), period, { timeZone, now: new Date() }) }),
     comments: size === 0 ? [] : await newestComments(sources(), { ...period, timeZone, size, campaign }),
   }));
 }

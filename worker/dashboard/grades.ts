@@ -53,7 +53,7 @@ export function showGrades(app: FastifyInstance, options: Options): void {
     const { campaign, grade } = query;
     const [figures, counts, comments] = await Promise.all([
       figuresOf(query, period, options, readings),
-      storedCounts(contexts, period, timeZone),
+      storedCounts(contexts, period, { timeZone, now: options.now() }),
       newestComments(contexts, { ...period, timeZone, size: shownComments, campaign, grade }),
     ]);
     const body = gradesView({ ...figures, query, period, before: periodBefore(period), counts, comments, timeZone });
@@ -114,7 +114,8 @@ async function figuresOf(
   const read = (
     question: string,
     ask: (service: NonNullable<typeof first>['context']['feedback']) => Promise<GradesRow[]>,
-  ) => readings.get(`${named} ${question}`, async () => (first ? await ask(first.context.feedback) : []), down?.why);
+    trouble = down?.why,
+  ) => readings.get(`${named} ${question}`, async () => (first ? await ask(first.context.feedback) : []), trouble);
   const step = stepFor(period);
   const [byCampaign, overTime] = await Promise.all([
     read('by campaign', (service) => gradesByCampaign(service, period)),
@@ -129,8 +130,11 @@ async function figuresOf(
   const byField =
     by === undefined || byCampaign.value === undefined
       ? undefined
-      : await read(JSON.stringify(['by', by, ...campaigns]), (service) =>
-          gradesByField(service, [by], period, { campaigns, timeZone }),
+      : await read(
+          JSON.stringify(['by', by, ...campaigns]),
+          (service) => gradesByField(service, [by], period, { campaigns, timeZone }),
+          // Who has waited for the one does not wait for the other as well.
+          byCampaign.trouble,
         );
   return { byCampaign, overTime, by, byField, fields, isCut: having.length > mostByField };
 }

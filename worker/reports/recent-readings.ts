@@ -7,7 +7,7 @@ const freshMs = 60_000;
 /** Nobody waits longer for a page; the reading goes on, and is there for the next look. Real time. */
 const usualPatienceMs = 5_000;
 /** Questions whose last answers are kept. */
-const mostKept = 50;
+const mostKept = 20;
 /** Questions that are read at once. */
 const readingsAtOnce = 2;
 

@@ -1,6 +1,8 @@
-import { type Counts, sumOf } from '../journey/hourly-counts.ts';
+import { type Counts, countsKeptMs, sumOf } from '../journey/hourly-counts.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { instantsOf, type Period } from './period.ts';
+
+const dayMs = 86_400_000;
 
 interface Counted {
   store: Pick<JourneyStore, 'queries'>;
@@ -10,9 +12,15 @@ interface Counted {
 export async function storedCounts(
   sources: readonly Counted[],
   period: Period,
-  timeZone: string,
+  { timeZone, now }: { timeZone: string; now: Date },
 ): Promise<Map<number, Counts>> {
-  const time = instantsOf(period, timeZone);
+  const { from, until } = instantsOf(period, timeZone);
+  // Nothing is stored of other days, and people may write any: every hour of a period is looked at.
+  const [earliest, latest] = [now.getTime() - 2 * countsKeptMs, now.getTime() + dayMs];
+  const time = {
+    from: new Date(Math.max(from.getTime(), earliest)),
+    until: new Date(Math.min(until.getTime(), latest)),
+  };
   const all = await Promise.all(sources.map(({ store }) => store.queries.countsBetween(time)));
   const campaigns = new Set(all.flatMap((one) => [...one.keys()]));
   return new Map([...campaigns].map((id) => [id, sumOf(all.flatMap((one) => one.get(id) ?? []))]));

@@ -74,6 +74,8 @@ describe('the grades', () => {
     expect(none.text).toContain('There is none.');
     for (const odd of [
       'since=2020-02-31',
+      // Every hour of a period is looked at.
+      'since=0001-01-01&until=9999-12-31',
       'since=2027-01-01&until=2020-01-01',
       'campaign=x&grade=%00&by=Nothing&period=ever',
     ])
