@@ -4,7 +4,7 @@ import type { Erasure } from '../journey/erasures.ts';
 import { refOf } from '../journey/refs.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { attempt } from '../pipeline/erase/erase.ts';
-import { beginMasking, foundNobody, proofOf, takingErasures } from '../support/masking.ts';
+import { beginMasking, foundNobody, takingErasures } from '../support/masking.ts';
 import { isNothing, personHere } from '../support/people.ts';
 import { contextsOf } from '../support/repair.ts';
 import { type Runtime, type RuntimeOptions, withoutTheErased } from './runtime.ts';
@@ -79,7 +79,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     const code = await attemptNow(id, context, options.json);
     if (code === 3) return code;
     await forgetInFiles(runtime);
-    const proof = await proofOf(id, context);
+    const proof = await context.erasures.proof(id);
     if (proof && proof.mentions > 0) {
       process.stderr.write(
         `It stood in what events told of ${proof.mentions} records of other people, and was taken out there; nobody was erased by that.\n`,
@@ -105,7 +105,7 @@ async function forgetInFiles({ config, redis }: Runtime): Promise<void> {
 async function attemptNow(id: string, context: SourceContext, json: boolean): Promise<0 | 3 | 4> {
   const result = await attempt(id, context);
   if (result.do === 'done') {
-    const proof = await proofOf(id, context);
+    const proof = await context.erasures.proof(id);
     print(proof ?? {}, { json, timeZone: context.timeZone });
     const { unreadable = [] } = proof ?? {};
     if (unreadable.length === 0) return 0;

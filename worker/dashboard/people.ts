@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Contact, parseContact } from '../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { beginMasking, proofOf, takingErasures } from '../support/masking.ts';
+import { beginMasking, takingErasures } from '../support/masking.ts';
 import { type PersonThere, personHere, personThere } from '../support/people.ts';
 import { contextsOf } from '../support/repair.ts';
 import { mayAct, nameOf } from './access.ts';
@@ -14,7 +14,7 @@ import { show } from './pages.ts';
 import { erasureView, type ListedErasure, maskView, peopleView, personView } from './views/people.ts';
 
 const Search = z.object({ q: z.string().trim().min(1).max(1_000) });
-const Mask = z.object({ contact: z.string().trim().min(1).max(1_000), sure: z.literal('yes').optional() });
+const Mask = z.object({ contact: z.string().catch(''), sure: z.literal('yes').optional().catch(undefined) });
 const Named = z.object({ source: z.string(), id: z.string() });
 
 /** Erasures that are listed, at most. */
@@ -66,7 +66,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
     if (context === undefined) return reply.callNotFound();
     // In this order: an erasure that ends in between has its proof.
     const open = await context.erasures.get(id);
-    const proof = open ? undefined : await proofOf(id, context);
+    const proof = open ? undefined : await context.erasures.proof(id);
     if (!open && !proof) return reply.callNotFound();
     const body = erasureView({ open, proof, timeZone: context.timeZone });
     return await show(reply, { title: `Erasure ${id}`, section: '/people', body });

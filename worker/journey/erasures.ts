@@ -212,8 +212,7 @@ export class Erasures {
   /** Marks the erasure as done: the subjects are deleted, the proof stays. A repeated request has one proof. */
   async end(proof: Proof): Promise<Proof> {
     const { id } = proof;
-    const stored = await this.#redis.hget(this.#proofs, id);
-    const before = stored === null ? undefined : Proof.parse(JSON.parse(stored));
+    const before = await this.proof(id);
     const whole = before ? together(before, proof) : proof;
     const batch = this.#redis.multi();
     batch.hset(this.#proofs, id, JSON.stringify(whole));
@@ -222,6 +221,12 @@ export class Erasures {
     batch.del(this.#subjectsKey(id), this.#journeysKey(id));
     await batch.exec();
     return whole;
+  }
+
+  /** Of an erasure that is done. */
+  async proof(id: string): Promise<Proof | undefined> {
+    const stored = await this.#redis.hget(this.#proofs, id);
+    return stored === null ? undefined : Proof.parse(JSON.parse(stored));
   }
 
   /** Proofs, earliest first. */

@@ -26,11 +26,6 @@ export async function beginMasking(contact: string, what: string, context: Sourc
   return await begin({ kind: 'erase', at, key: `${what}:${at.toISOString()}`, what, receivedAt: at, ...who }, context);
 }
 
-/** Of an erasure that is done. */
-export async function proofOf(id: string, { erasures }: Pick<SourceContext, 'erasures'>): Promise<Proof | undefined> {
-  return (await erasures.all()).find((proof) => proof.id === id);
-}
-
 /** Nobody is known by the contact, at the service or here: it may have been written otherwise. */
 export function foundNobody({ journeys, requestsMasked }: Pick<Proof, 'journeys' | 'requestsMasked'>): boolean {
   return journeys + requestsMasked === 0;

@@ -105,6 +105,7 @@ describe('masking a person', () => {
     // Without the tick nothing is done.
     expect(await sendForm(confirm.text, '/people/mask')).toMatchObject({ status: 409 });
     expect(await loop.erasures.open()).toEqual([]);
+    expect(await sendForm(confirm.text, '/people/mask', { sure: 'yes', contact: '' })).toMatchObject({ status: 409 });
     expect(await sendForm(confirm.text, '/people/mask', { sure: 'yes', csrf: 'forged' })).toMatchObject({
       status: 403,
     });
