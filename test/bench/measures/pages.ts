@@ -130,6 +130,10 @@ async function pagesOf(origin: string, stored: Stored, redis: BenchRedis): Promi
     name: `search for ${name}`,
     take: () => read(`${origin}/journeys/search`, { method: 'POST', body: new URLSearchParams({ q }) }),
   });
+  const person = (name: string, q: string): Look => ({
+    name: `person by ${name}`,
+    take: () => read(`${origin}/people`, { method: 'POST', body: new URLSearchParams({ q }) }),
+  });
   const { source: of = '', journey } = stored.get('written') ?? {};
   return [
     ...sections.map((path) => page(path, path)),
@@ -145,6 +149,9 @@ async function pagesOf(origin: string, stored: Stored, redis: BenchRedis): Promi
     search('a shared mailbox', sharedMailbox),
     search('a record', journey?.recordId ?? ''),
     search('a request', journey?.requestId ?? ''),
+    person('an address', journey?.contact?.value ?? ''),
+    person('a shared mailbox', sharedMailbox),
+    page('of a quarter of grades', '/grades?period=last-quarter'),
     page('of a journey', journeyAt(of, journey?.id ?? '')),
   ];
 }
