@@ -3,6 +3,7 @@ import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
+import { testMark, usualField } from '../pipeline/ask/send-request.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { windowDoubts } from '../pipeline/plan/asking-time.ts';
 import { deadRules } from '../pipeline/plan/dead-rules.ts';
@@ -132,8 +133,21 @@ async function checkRule(
   const doubts = windowDoubts(rule, campaign, context).map(
     (doubt): Finding => ({ level: 'warning', at: `${at}.window`, ...doubt }),
   );
-  const findings = [...problems, ...doubts, ...contactFindings(rule, campaign, at)];
+  const findings = [
+    ...problems,
+    ...doubts,
+    ...contactFindings(rule, campaign, at),
+    ...unmarkedTests(rule, campaign, setting),
+  ];
   return { campaign, findings };
+}
+
+/** A named field that is missing is a fault of the rule (`testProblems`); the usual one may be left out. */
+function unmarkedTests({ test }: CampaignRule, campaign: Campaign, at: string): Finding[] {
+  if (test === undefined || test.field !== undefined || Object.keys(testMark(test, campaign)).length > 0) return [];
+  const problem = `test mode holds, and campaign ${campaign.id} has no custom field "${usualField}" of type Text or Yes/No: in the service nothing tells a test request from others`;
+  const remedy = `give the campaign such a field, not required, or name another with test.field`;
+  return [{ level: 'warning', at, problem, remedy }];
 }
 
 /** Nothing is sent in an external campaign: whoever has the grades passes them on. */

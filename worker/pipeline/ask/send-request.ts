@@ -63,7 +63,7 @@ function lacking(type: CampaignType): string {
 }
 
 /** The name of the custom field that marks a test request, where no other is configured. */
-const usualField = 'Test';
+export const usualField = 'Test';
 
 /** What marks a test request in this campaign; nothing where the campaign has no such field. */
 export function testMark(test: TestContact, { custom_fields }: Campaign): Record<string, string | boolean> {

@@ -120,6 +120,26 @@ describe('check and setup', () => {
     await loop.close();
   });
 
+  test('it warns of campaigns that have no field to mark a test request with', async () => {
+    const rule = `{ name: all, campaign: { en: 12, et: 120, fi: 121 }, contact: customer.email }`;
+    const general = 'policy: { test: { email: me@acme.com } }';
+    const loop = await startLoop(redis, { source: fresh(), rule, general });
+    const campaign = { account: 'acme', type: 'mixed' } as const;
+    loop.feedback.standin.addCampaign({ ...campaign, id: 120, name: 'Marked', customFields: [{ name: 'Test' }] });
+    loop.feedback.standin.addCampaign({ ...campaign, id: 121, name: 'Unmarked' });
+    const { rows } = await printed(() => check(beside(loop)));
+    const found = Object(rows[0]).findings.filter(({ problem }: Finding) => /no custom field "Test"/.test(problem));
+    expect(found).toMatchObject([
+      {
+        level: 'warning',
+        at: 'rules[0].campaign.en',
+        problem: expect.stringMatching(/campaign 12 has no custom field/),
+      },
+      { level: 'warning', at: 'rules[0].campaign.fi', problem: expect.stringMatching(/campaign 121 has no/) },
+    ]);
+    await loop.close();
+  });
+
   const wrong: [what: string, rule: string, found: RegExp][] = [
     ['a campaign that is not there', '{ name: all, campaign: 999, contact: customer.email }', /no campaign 999/],
     [
