@@ -29,6 +29,8 @@ interface WorldOptions {
   policy?: string;
   /** Of every record; left out: each has a customer of its own. */
   customer?: { email: string; phone: string };
+  /** So many jobs of a step of a source at once in each worker, all of which are held before they ask, until the test lets them. */
+  barrier?: { jobsAtOnce: number };
 }
 
 /**
@@ -36,7 +38,12 @@ interface WorldOptions {
  * @param source which the store is of, and deliveries are for
  */
 export async function startWorld(redis: TestRedis, source: string, ids: readonly string[], options: WorldOptions = {}) {
-  const { rules = { [source]: '{ name: all, campaign: 12, contact: customer.email }' }, policy, customer } = options;
+  const {
+    rules = { [source]: '{ name: all, campaign: 12, contact: customer.email }' },
+    policy,
+    customer,
+    barrier,
+  } = options;
   const feedback = await startFeedbackStandin({ seed: true });
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-world-'));
   const [config, records] = [join(dir, 'closeloop.yaml'), join(dir, 'records.json')];
@@ -73,7 +80,13 @@ ${Object.entries(rules)
 
   /** @param dies where the process is killed (operations/failpoints.ts) */
   const start = async (role: 'intake' | 'worker' | 'all', dies = ''): Promise<Worker> => {
-    const started = JSON.stringify({ role, redis: redis.socket, config, records });
+    const started = JSON.stringify({
+      role,
+      redis: redis.socket,
+      config,
+      records,
+      ...(role !== 'intake' && { barrier }),
+    });
     const entry = join(import.meta.dirname, 'worker-process.ts');
     const child = spawn(process.execPath, [entry, started], {
       stdio: ['pipe', 'pipe', 'ignore'],

@@ -5,8 +5,10 @@ import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
 import { run } from '../../worker/cli/app.ts';
 import { loadConfig } from '../../worker/config/config.ts';
+import type { ContactMemory } from '../../worker/journey/contacts.ts';
 import { liveClock } from '../../worker/pipeline/clock.ts';
 import { connect } from '../../worker/redis/connection.ts';
+import { barrierKeys } from './barrier.ts';
 import { ToyVendor } from './toy-connector.ts';
 
 // A process of the loop with a toy vendor whose records are in a file. Prints lines of JSON: {started: url}, and
@@ -19,6 +21,8 @@ const Started = z.object({
   config: z.string(),
   /** A file with the vendor's records: JSON, a list of these. */
   records: z.string(),
+  /** Jobs of a step of a source at once; nobody is asked before so many are to ask in all processes, and the test says so. */
+  barrier: z.object({ jobsAtOnce: z.number() }).optional(),
 });
 const Records = z.array(
   z.object({
@@ -27,6 +31,21 @@ const Records = z.array(
     customer: z.object({ email: z.string(), phone: z.string() }).optional(),
   }),
 );
+
+/**
+ * Keeps every job where it is about to lock its person, until the test opens the barrier: the process counts in Redis how many it has
+ * there (barrier.ts).
+ */
+function holdBeforeAsking(contacts: ContactMemory): void {
+  const lock = contacts.lock.bind(contacts);
+  contacts.lock = async (...args) => {
+    if ((await handle.client.exists(barrierKeys.open)) === 0) {
+      await handle.client.hincrby(barrierKeys.held, String(process.pid), 1);
+      while ((await handle.client.exists(barrierKeys.open)) === 0) await sleep(10);
+    }
+    return await lock(...args);
+  };
+}
 
 function say(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -47,7 +66,9 @@ const nothing = () => undefined;
 const log: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const handle = connect({ path: options.redis }, nothing);
 const runtime = { config, handle, redis: handle.client, close: () => handle.close() };
-const app = await run(runtime, { role: options.role, clock: liveClock, log, batchWindowMs: 10 });
+const { barrier } = options;
+const app = await run(runtime, { role: options.role, clock: liveClock, log, batchWindowMs: 10, ...barrier });
+if (barrier) for (const { context } of app.engine.pipelines.values()) holdBeforeAsking(context.contacts);
 say({ started: app.url ?? '' });
 // For the processes after this one, which may be killed.
 flushCompileCache();

@@ -58,7 +58,7 @@ export async function run(
   runtime: Runtime,
   options: { role: Role; clock: Clock; log: Log } & Pick<
     EngineOptions,
-    'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime' | 'tracing'
+    'batchWindowMs' | 'sweepEveryMs' | 'jobsAtOnce' | 'quarantine' | 'vendorTime' | 'tracing'
   >,
 ): Promise<App> {
   const { role, ...rest } = options;

@@ -16,7 +16,15 @@ export async function engineOf(
   runtime: Runtime,
   options: Pick<
     EngineOptions,
-    'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'quarantine' | 'vendorTime' | 'observer' | 'tracing'
+    | 'clock'
+    | 'log'
+    | 'batchWindowMs'
+    | 'sweepEveryMs'
+    | 'jobsAtOnce'
+    | 'quarantine'
+    | 'vendorTime'
+    | 'observer'
+    | 'tracing'
   >,
   key?: DataKey,
 ): Promise<Engine> {

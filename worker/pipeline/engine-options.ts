@@ -27,6 +27,8 @@ export interface EngineOptions {
   batchWindowMs?: number;
   /** How often what nothing else would notice is looked for, of the clock's time. Default a minute. */
   sweepEveryMs?: number;
+  /** Jobs of one step of a source at once. Default 1,000. */
+  jobsAtOnce?: number | undefined;
   clock: Clock;
   ports: Ports;
   /** By which vendors give quotas back. Left out: the machine's, also where the loop's own clock runs faster. */

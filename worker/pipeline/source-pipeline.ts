@@ -97,6 +97,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     quarantine,
     observer,
     tracing,
+    jobsAtOnce: options.jobsAtOnce,
   });
   const isGated = () => names.isGated(name);
   // While the vendor is away a poll calls only where it is time to find out whether it is back.

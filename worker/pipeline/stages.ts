@@ -25,8 +25,8 @@ import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
-/** Jobs of one stage at once: ten full vendor batches, so that a thousand records arriving together stay together. */
-const concurrency = 1_000;
+/** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
+const mostAtOnce = 1_000;
 
 /** How soon a job whose expression was stopped is tried again. Real time. */
 const asideMs = 600_000;
@@ -58,6 +58,7 @@ interface StagesOptions {
   quarantine?: Quarantine | undefined;
   observer?: Observer | undefined;
   tracing?: Tracing | undefined;
+  jobsAtOnce?: number | undefined;
 }
 
 /** How a step of the pipeline processes a job, and gives one up. */
@@ -117,14 +118,14 @@ function writingBack(tracing: Tracing | undefined): typeof writeBack {
 function createStage<Data extends z.ZodType>(
   jobs: JobQueue<Data>,
   { process, giveUp, remedy, ...step }: Step<Data>,
-  { context, redis, names, pauses, holds, quarantine, observer }: StagesOptions,
+  { context, redis, names, pauses, holds, quarantine, observer, jobsAtOnce }: StagesOptions,
 ): Stage<Data> {
   const { name: source, retryForMs, ports, log, alert } = context;
   const { name } = jobs.options;
   // An erasure searches all sources, and would miss data that is being moved.
   const isGated = async () => (await names.isGated(source)) || (name === 'erase' && (await names.isAnyMoving()));
   return new Stage({
-    concurrency,
+    concurrency: jobsAtOnce ?? mostAtOnce,
     ...step,
     jobs,
     source,
