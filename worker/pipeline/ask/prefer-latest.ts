@@ -15,6 +15,9 @@ import { type Hold, limitsOf, prefersLatest, scopesOf } from './throttle.ts';
 
 type PreferContext = Pick<Policy, 'policy'> & Pick<Journeys, 'contacts' | 'sources'> & Pick<Timing, 'clock'>;
 
+/** Nobody waits for a closing that is due for as long and was not asked about. Of the loop's clock. */
+const overdueMs = 3_600_000;
+
 /** A later closing of the person, to which an earlier one gives way. */
 export interface LaterClosing {
   /** When it is to be asked about, as things stand. */
@@ -70,8 +73,9 @@ export async function laterClosing(
     const chosen = chosenBefore<WaitingClosing & { of?: Journey }>(own, counted);
     if (chosen?.of === undefined) continue;
     const { dueAt: at = chosen.dueAt, source, id } = chosen.of;
-    // It was put off for longer than this one may wait for it.
+    // It was put off for longer than this one may wait for it, or does not get on: its source is paused, or gone.
     if (tooOld({ closedAt, dueAt: chosen.dueAt }, rule, campaign, at)) continue;
+    if (now.getTime() - at.getTime() > overdueMs) continue;
     const why = `waits for a later closing of the person: journey ${refOf(source, id)} (throttle of ${name} prefers the latest)`;
     return { dueAt: at, why };
   }

@@ -121,6 +121,20 @@ describe('of several closings of one person that wait', () => {
     expect(await journey(one.unit, 'a')).toMatchObject({ state: 'asked' });
   });
 
+  test('… nor for one whose source does not get on, once that is an hour overdue', async () => {
+    const one = startUnit();
+    await closes(one, 'a');
+    one.go(60);
+    await closes(one, 'b');
+    one.go(239);
+    expect(await asks(one, 'a')).toMatchObject({ do: 'wait' });
+    one.go(241);
+    await asks(one, 'a');
+    await asks(one, 'b');
+    expect(await journey(one.unit, 'a')).toMatchObject({ state: 'asked' });
+    expect(await journey(one.unit, 'b')).toMatchObject({ state: 'skipped', reason: 'throttled' });
+  });
+
   test('a throttle of a campaign compares the closings that are asked about there', async () => {
     const rule = `{ name: text, when: 'ticket.store = "Text"', campaign: 17, contact: customer.email, delay: 2h }, ${ruleWith()}`;
     const general = 'policy: { campaigns: { 12: { throttle: { period: 30d, prefer: latest } } } }';
