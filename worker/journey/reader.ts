@@ -41,9 +41,11 @@ export class JourneyReader {
   }
 
   async read(id: string): Promise<({ journey: Journey } & Stored) | undefined> {
-    const text = await this.#redis.get(this.#keys.journey(id));
-    if (text === null) return undefined;
-    const [rev = '', , sealed = ''] = text.split(' ', 3);
+    const bytes = await this.#redis.getBuffer(this.#keys.journey(id));
+    if (bytes === null) return undefined;
+    const revEnds = bytes.indexOf(' ');
+    const rev = bytes.toString('latin1', 0, revEnds);
+    const sealed = bytes.subarray(bytes.indexOf(' ', revEnds + 1) + 1);
     const packed = this.#seal.openBytes(sealed, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
     const { journey, trace } = unpack(packed);
     const stored = { rev, trace };

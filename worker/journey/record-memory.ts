@@ -66,7 +66,8 @@ export class RecordMemory {
 
   async historyOf(recordId: string): Promise<RecordHistory> {
     const memories = await this.#memoriesOf(recordId);
-    const latest = memories[0]?.memory.latest;
+    const count = memories[0]?.memory.count;
+    const latest = count === undefined ? undefined : `${recordId}.${count}`;
     for (const one of memories) {
       const found = await this.#askedOf(one);
       if (!found) continue;

@@ -35,7 +35,7 @@ if id then
 end
 local count, alive = (known[3] or 0) + 1, (known[4] or 0) + 1
 id = ARGV[2] .. '.' .. count
-redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, ARGV[4], id, ARGV[3], id, 'latest', id)
+redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, ARGV[4], id, ARGV[3], id)
 redis.call('PERSIST', KEYS[1])
 redis.call('SET', ARGV[1] .. ':journey:' .. id, '1 received ' .. ARGV[5])
 redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
@@ -311,8 +311,8 @@ export class JourneyStore {
     return saved;
   }
 
-  #sealed(recordId: string, data: object, trace: readonly TraceLine[]): string {
-    return this.#seal.seal(pack(data, trace), aboutRecord(recordId));
+  #sealed(recordId: string, data: object, trace: readonly TraceLine[]): Buffer {
+    return this.#seal.sealBytes(pack(data, trace), aboutRecord(recordId));
   }
 
   #lines(texts: readonly string[]): TraceLine[] {

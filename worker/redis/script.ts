@@ -12,7 +12,7 @@ export async function runScript(
   redis: RedisClient,
   script: string,
   keys: readonly string[],
-  ...args: readonly (string | number)[]
+  ...args: readonly (string | number | Buffer)[]
 ): Promise<unknown> {
   try {
     return await redis.evalsha(digestOf(script), keys.length, ...keys, ...args);

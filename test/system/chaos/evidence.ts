@@ -77,12 +77,15 @@ export async function journeysIn(redis: Redis, apiKey = 'chaos-key'): Promise<St
   for await (const keys of redis.scanStream({ match: '{cl:*}:journey:*', count: 1_000 })) {
     const names = z.array(z.string()).parse(keys);
     const pipeline = redis.pipeline();
-    for (const name of names) pipeline.get(name);
+    for (const name of names) pipeline.getBuffer(name);
     const answers = (await pipeline.exec()) ?? [];
     for (const [i, [, stored]] of answers.entries()) {
-      if (typeof stored !== 'string') continue;
+      if (!Buffer.isBuffer(stored)) continue;
       const id = names[i]?.split(':journey:')[1] ?? '';
-      const packed = seal.openBytes(stored.split(' ')[2] ?? '', `journey of ${id.slice(0, id.lastIndexOf('.'))}`);
+      const packed = seal.openBytes(
+        stored.subarray(stored.indexOf(' ', stored.indexOf(' ') + 1) + 1),
+        `journey of ${id.slice(0, id.lastIndexOf('.'))}`,
+      );
       found.push({ ...Stored.parse(unpack(packed).journey), id });
     }
   }

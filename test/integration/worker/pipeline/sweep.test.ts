@@ -82,8 +82,8 @@ test('it looks at the others though a journey of another version is among them',
   await journey('old', toAsked, ago(15 * day));
   await journey('overdue', ['waiting'], ago(day), { dueAt: ago(120_000) });
   const key = `{cl:${context.name}}:journey:strange.1`;
-  const strange = pack({ state: 'a state of next year' }, []);
-  await redis.handle.client.set(key, `9 asked ${testSeal.seal(strange, 'journey of strange')}`);
+  const strange = testSeal.sealBytes(pack({ state: 'a state of next year' }, []), 'journey of strange');
+  await redis.handle.client.set(key, Buffer.concat([Buffer.from('9 asked '), strange]));
   await sweep(context, settings);
   expect((await store.get('old.1'))?.state).toBe('expired');
   expect(await jobs('ask')).toEqual(['overdue.1']);
