@@ -25,6 +25,8 @@ import { version } from './version.ts';
 const graceMs = 25_000;
 /** Real time. */
 const heartbeatMs = 1_000;
+/** How long a dry run that ends sums up what it did. Real time. */
+const summaryMs = 5_000;
 
 const dryRunMeans =
   'all is decided and remembered as in earnest, and nothing is sent or written, neither at the service nor at a vendor';
@@ -97,12 +99,16 @@ export async function start(options: StartOptions): Promise<number> {
   }
 }
 
-/** Notes until when it ran, and tells how far it has come. */
+/** Notes until when it ran, and tells how far it has come; where Redis is away, or there is very much to count, it ends all the same. */
 async function endDryRun(engine: Engine, { redis }: Runtime, log: Log): Promise<void> {
-  await engine.noteSources();
-  const sources = [...engine.pipelines.values()].map(({ context, holds }) => ({ ...context, holds }));
-  const summary = await summaryOf(sources, redis);
-  log.info({ found: sentenceOf(summary), remedy: '"closeloop dry-run" tells more' }, 'DRY RUN');
+  const tell = async () => {
+    await engine.noteSources();
+    const sources = [...engine.pipelines.values()].map(({ context, holds }) => ({ ...context, holds }));
+    const summary = await summaryOf(sources, redis);
+    log.info({ found: sentenceOf(summary), remedy: '"closeloop dry-run" tells more' }, 'DRY RUN');
+  };
+  const onError = (error: unknown) => log.warn({ why: messageOf(error) }, 'the dry run could not be summed up');
+  await Promise.race([tell().catch(onError), sleep(summaryMs, undefined, { ref: false })]);
 }
 
 /** Refuses a Redis that evicts keys when its memory is full: journeys would be lost. */
