@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { fingerprintOf } from '../config/changes.ts';
+import { testLines } from '../config/tests.ts';
 import { type PausableStep, pausableSteps } from '../operations/pausable-steps.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
@@ -89,6 +90,7 @@ async function todayOf({ engine, config, redis, now }: DashboardOptions): Promis
   ]);
   const { problems } = stateOfProcesses(processes, fingerprintOf(config().written), config());
   return {
+    tests: testLines(config()),
     sources,
     collectPauses,
     // A process that does not tell of itself, as the demo's, shows this page all the same.

@@ -16,7 +16,7 @@ export function ruleInWords(rule: Rule, names: ReadonlyMap<number, string>): str
 
 function closingsOf({ when, sample }: Rule): string {
   const share = sample === undefined ? '' : `${Math.round(sample * 1_000) / 10} % of `;
-  const which = when === undefined ? 'the closings that no earlier rule took' : `the closings where ${when}`;
+  const which = when === undefined ? 'the closings that no earlier rule took' : `the closings where “${when}”`;
   const text = `${share}${which}`;
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

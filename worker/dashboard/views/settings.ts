@@ -67,7 +67,7 @@ function dayRow(day: OpenDay, timeZone: string): Html {
   const notes = [holiday, clockChange && `clocks go ${clockChange.minutes > 0 ? 'forward' : 'back'}`];
   return html`<tr><th scope="row">${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${date.slice(5)}</th>
 <td>${hours === '' ? 'closed' : hours}${notes.map((note) => note && html` <span class="quiet">${note}</span>`)}</td>
-<td class="bar"><svg viewBox="0 0 1440 60" preserveAspectRatio="none" aria-hidden="true"><rect class="closed" width="1440" height="60"></rect>${open.map(stretch)}</svg></td></tr>`;
+<td><svg viewBox="0 0 1440 60" preserveAspectRatio="none" aria-hidden="true"><rect class="closed" width="1440" height="60"></rect>${open.map(stretch)}</svg></td></tr>`;
 }
 
 function stretch([from, until]: readonly [number, number]): Content {

@@ -16,6 +16,8 @@ interface TodaySource {
 }
 
 export interface Today {
+  /** Where test mode holds. */
+  tests: readonly string[];
   sources: readonly TodaySource[];
   /** Of the collecting of grades, over all sources. */
   collectPauses: readonly Pause[];
@@ -34,9 +36,10 @@ const way = ['received', 'waiting', 'creating', 'asked', 'answered', 'written'] 
 const left = journeyStates.filter((state) => !way.some((one) => one === state));
 
 export function todayView(today: Today): Html {
-  const { sources, at, timeZone, mayAct } = today;
+  const { tests, sources, at, timeZone, mayAct } = today;
   return html`<div id="today" data-live>
 <p>${time(at, timeZone)} <span class="quiet">(${timeZone})</span></p>
+${tests.map((why) => html`<p class="notice">${why}</p>`)}
 <h2>Needs a person</h2>
 ${notices(today)}
 <h2>On their way</h2>

@@ -16,6 +16,7 @@ test('Settings shows each rule in words with its coming hours, test mode, and wh
   expect(text).toContain('in campaign 12 “After support”, through customer.phone');
   expect(text).toContain('TEST MODE for rule &quot;phones&quot; of source set');
   expect(text).not.toContain('me@example.com');
+  expect((await get('/')).text).toContain('TEST MODE for rule &quot;phones&quot; of source set');
   expect(text.match(/<tr><th scope="row">(Mon|Wed) [^<]*<\/th>\s*<td>09:00–17:30<\/td>/g)).toHaveLength(2);
   expect(text.match(/<td>closed<\/td>/g)).toHaveLength(5);
   expect(text).toContain('<rect class="open" x="540" width="510" height="60">');

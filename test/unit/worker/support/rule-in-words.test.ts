@@ -26,7 +26,7 @@ test.each<[what: string, rule: object, expected: string]>([
       again: 'each closing',
       test: { email: 'me@example.com' },
     },
-    '12.5 % of the closings where ticket.group.name = "Phone" are asked about in campaign 12 “After support” for en and in campaign 13 for et and in campaign 14 for other languages, through requester.phone, or else requester.email, 2h after the closing, on mon, tue from 09:00 until 20:00 on the recipient\'s clock, on public holidays, too, and who was asked within 30d waits until that is over, at most 20 an hour and 100 a day, never about closings older than 7d, at each closing of a record, as a test: to the test contact, and to no customer.',
+    '12.5 % of the closings where “ticket.group.name = "Phone"” are asked about in campaign 12 “After support” for en and in campaign 13 for et and in campaign 14 for other languages, through requester.phone, or else requester.email, 2h after the closing, on mon, tue from 09:00 until 20:00 on the recipient\'s clock, on public holidays, too, and who was asked within 30d waits until that is over, at most 20 an hour and 100 a day, never about closings older than 7d, at each closing of a record, as a test: to the test contact, and to no customer.',
   ],
   [
     'that asks at once, and nobody twice in a month',
