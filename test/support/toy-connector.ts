@@ -21,6 +21,7 @@ export interface ToyRecord {
   customer: { email?: string; phone?: string };
   store?: string;
   timeZone?: string;
+  country?: string;
   locale?: string;
   personId?: string;
   /** It was merged into this one, and is read as it. */
@@ -119,7 +120,7 @@ export class ToyVendor {
           return ids.map((id): ReadResult => {
             const record = this.records.get(id);
             if (!record) return { ok: false, why: 'not-found' };
-            const { timeZone, locale, customer, store, personId } = record;
+            const { timeZone, country, locale, customer, store, personId } = record;
             const isNameless = purpose === 'ask' && !this.namesClosingWhenAsking;
             const state = record.state.is === 'closed' && isNameless ? { ...record.state, closing: '' } : record.state;
             const shape = { ticket: { id, store: store ?? null }, customer };
@@ -131,6 +132,7 @@ export class ToyVendor {
                 state,
                 shape,
                 ...(timeZone === undefined ? {} : { timeZone }),
+                ...(country === undefined ? {} : { country }),
                 ...(locale === undefined ? {} : { locale }),
                 ...(personId === undefined ? {} : { personId }),
               },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CloseloopError } from '../../../../../core/errors.ts';
+import { publicHolidays } from '../../../../../core/schedule/public-holidays.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { type Clock, liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
@@ -28,14 +29,21 @@ function standingClock(start: string | number) {
 }
 
 let sources = 0;
+const calendar = publicHolidays();
 
 /** A closing at this moment, of a customer with this number. */
-async function planned(phone: string, closedAt: string | number, options: Parameters<typeof unitContext>[0] = {}) {
+async function planned(
+  phone: string,
+  closedAt: string | number,
+  options: Parameters<typeof unitContext>[0] = {},
+  where: { timeZone?: string; country?: string } = {},
+) {
   const { clock, put, pass } = standingClock(closedAt);
   const source = `night-${++sources}`;
   const rule = '{ name: all, campaign: 12, contact: customer.phone }';
-  const { context, vendor, trace } = unitContext({ source, clock, rule, general: hours, ...options });
-  vendor.close('r', { customer: { phone }, ...closedAs('once', new Date(closedAt)) });
+  const { context: opened, vendor, trace } = unitContext({ source, clock, rule, general: hours, ...options });
+  const context = { ...opened, holidays: { calendar, country: 'EE' } };
+  vendor.close('r', { customer: { phone }, ...where, ...closedAs('once', new Date(closedAt)) });
   await plan(eventOf('r', { at: new Date(closedAt) }), context);
   return {
     put,
@@ -92,10 +100,17 @@ test('a text message that no hour is left for is skipped, and says so', async ()
 });
 
 /** Countries, a number of each, and every clock there: by hand, and not from core's tables. */
-const people: { number: (n: string) => string; zones: string[] }[] = [
+const people: { number: (n: string) => string; zones: string[]; where?: { timeZone?: string; country?: string } }[] = [
   { number: (n) => `+3725${n}1`, zones: ['Europe/Tallinn'] },
   { number: (n) => `+447400${n}`, zones: ['Europe/London'] },
   { number: (n) => `+8190${n}12`, zones: ['Asia/Tokyo'] },
+  { number: (n) => `+3725${n}2`, zones: ['Pacific/Auckland'], where: { timeZone: 'Pacific/Auckland' } },
+  { number: (n) => `+3725${n}3`, zones: ['Asia/Kolkata'], where: { country: 'India' } },
+  {
+    number: (n) => `+3725${n}4`,
+    zones: ['Europe/Madrid', 'Atlantic/Canary'],
+    where: { country: 'ES', timeZone: 'no zone' },
+  },
   { number: (n) => `+9198${n}12`, zones: ['Asia/Kolkata'] },
   { number: (n) => `+34612${n}`, zones: ['Europe/Madrid', 'Atlantic/Canary'] },
   {
@@ -148,10 +163,15 @@ test('whatever rule, campaign, delay, lateness and outage: no text message goes 
       const times = { sendFrom: `${sendFrom}:00`, sendUntil: `${sendUntil}:00`, sendDelay };
       service.standin.addCampaign({ account: 'acme', id, name: 'Some', type: 'mixed', ...times });
       const extra = { ...(window && { window }), ...(delay && { delay }) };
-      const one = await planned(phone, closedAt, {
-        rule: JSON.stringify({ name: 'all', campaign: id, contact: 'customer.phone', ...extra }),
-        ...(more.serviceAddsDelay && { operations: { create: { body: { scheduled: null } } } }),
-      }).catch(heldUp);
+      const one = await planned(
+        phone,
+        closedAt,
+        {
+          rule: JSON.stringify({ name: 'all', campaign: id, contact: 'customer.phone', ...extra }),
+          ...(more.serviceAddsDelay && { operations: { create: { body: { scheduled: null } } } }),
+        },
+        person.where,
+      ).catch(heldUp);
       if (one === undefined) return;
       for (let turn = 0; turn < 12 && (await one.journey()).state === 'waiting'; turn++) {
         if (down[turn])
