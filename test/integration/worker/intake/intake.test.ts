@@ -245,10 +245,10 @@ describe('limits', () => {
   });
 });
 
-test('ten thousand forged deliveries are two lines of log, and a count in status (audit 29)', async () => {
+test('a thousand forged deliveries are two lines of log, and a count in status (audit 29)', async () => {
   const counted: [string, string, number][] = [];
   const door = await openDoor({ countRefused: (...refusal) => void counted.push(refusal) });
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 20; i++) {
     const forged = Array.from({ length: 50 }, () => door.post('one', '[]', { 'x-toy-secret': 'forged' }));
     for (const answer of await Promise.all(forged)) expect(answer.status).toBe(401);
   }
@@ -263,7 +263,7 @@ test('ten thousand forged deliveries are two lines of log, and a count in status
     },
     {
       level: 'warn',
-      fields: { source: 'one', why: 'mismatch', times: 9_999 },
+      fields: { source: 'one', why: 'mismatch', times: 999 },
       message: 'delivery refused: signature, again',
     },
     {
@@ -275,7 +275,7 @@ test('ten thousand forged deliveries are two lines of log, and a count in status
   // The first at once, for whoever is looking for it.
   expect(counted).toEqual([
     ['one', 'mismatch', 1],
-    ['one', 'mismatch', 9_999],
+    ['one', 'mismatch', 999],
   ]);
 });
 
