@@ -134,6 +134,10 @@ async function pagesOf(origin: string, stored: Stored, redis: BenchRedis): Promi
     name: `person by ${name}`,
     take: () => read(`${origin}/people`, { method: 'POST', body: new URLSearchParams({ q }) }),
   });
+  const why = (name: string, q: string): Look => ({
+    name: `page why, by ${name}`,
+    take: () => read(`${origin}/why`, { method: 'POST', body: new URLSearchParams({ q }) }),
+  });
   const { source: of = '', journey } = stored.get('written') ?? {};
   return [
     ...sections.map((path) => page(path, path)),
@@ -153,6 +157,9 @@ async function pagesOf(origin: string, stored: Stored, redis: BenchRedis): Promi
     person('a shared mailbox', sharedMailbox),
     page('of a quarter of grades', '/grades?period=last-quarter'),
     page('of a journey', journeyAt(of, journey?.id ?? '')),
+    why('an address', journey?.contact?.value ?? ''),
+    why('a shared mailbox', sharedMailbox),
+    why('a record', journey?.recordId ?? ''),
   ];
 }
 
@@ -187,6 +194,7 @@ function commandsOf(config: string, stored: Stored): Look[] {
     command('journeys show', 'journeys', 'show', `${of}/${journey?.id}`),
     command('why, by an address', 'why', journey?.contact?.value ?? ''),
     command('why, by a shared mailbox', 'why', sharedMailbox),
+    command('why --stored', 'why', journey?.contact?.value ?? '', '--stored'),
     command('why, by a record', 'why', journey?.recordId ?? ''),
     command('report', 'report'),
     command('report --by', 'report', '--by', 'Store'),
