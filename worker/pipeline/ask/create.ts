@@ -9,7 +9,7 @@ import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
-import type { Journeys, Named, Policy, Service } from '../context.ts';
+import type { Journeys, Named, Policy, Service, Timing } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { askingTime, tooOld } from '../plan/asking-time.ts';
@@ -42,6 +42,7 @@ const staleMs = 5_000;
 type ContactContext = Named &
   Pick<Journeys, 'contacts'> &
   Pick<Service, 'limited' | 'untilService'> &
+  Pick<Timing, 'ports'> &
   Pick<Policy, 'callMs'>;
 
 /**
@@ -63,7 +64,8 @@ export async function withContact(
     // killed worker expires after this time.
     const lockMs = 3 * context.callMs + 2 * staleMs;
     const person = await contacts.lock(contactKey(contact), token, lockMs, linksOf(journey, context));
-    if (person === undefined) return { do: 'wait', delayMs: lockedMs };
+    // Not all after the same time: of those that look at once one gets the person, and the others have looked in vain.
+    if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
     try {
       return await work();
     } finally {
