@@ -94,7 +94,7 @@ describe('a page with users', () => {
     const { visit } = await startGuarded();
     for (let i = 0; i < 10; i++) expect((await visit().login('anna', `wrong ${i}`)).status).toBe(401);
     const refused = await visit().login('anna', passwords.anna);
-    expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('Try again in 15 minutes.') });
+    expect(refused).toMatchObject({ status: 429, text: expect.stringMatching(/Try again in 1\d minutes\./) });
     const { loop: other } = await startGuarded();
     expect(await visitorOf(other.app).submit('/login', { name: 'anna', password: passwords.anna })).toMatchObject({
       status: 429,
