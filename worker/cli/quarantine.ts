@@ -9,6 +9,9 @@ import { openRuntime, type RuntimeOptions } from './runtime.ts';
 
 const Job = z.object({ id: z.number(), source: z.string(), stage: z.string(), data: z.unknown() });
 
+/** How long this process has to close its connections once its parent has ended. Real time. */
+const graceMs = 2_000;
+
 /**
  * The child process of worker/pipeline/quarantine.ts: runs the jobs that its parent sends, until the parent has ended. Takes no job
  * from the queues.
@@ -23,6 +26,8 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
     if (process.connected) process.once('disconnect', resolve);
     else resolve();
   });
+  // Where Redis is gone as well, opening and closing wait for it without end. What this process has begun is taken up by others.
+  void gone.then(() => setTimeout(() => process.exit(0), graceMs).unref());
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const begun = await Promise.race([once(process, 'message'), gone.then(() => undefined)]);
   if (begun === undefined) return 0;

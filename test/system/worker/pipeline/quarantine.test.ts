@@ -40,10 +40,11 @@ sources:
   await expect(unknown).rejects.toThrow('source renamed has no stage plan');
 });
 
-test('the process for suspected jobs ends without a word when its parent is killed while it starts', async () => {
+/** A child that was told its configuration, and whose parent ends before it has opened anything. */
+async function startedAndLeft(socket: string): Promise<{ ending: unknown; said: string }> {
   const config = `
 feedback: { baseUrl: "http://127.0.0.1:9/api", apiKey: demo-key, timeZone: Europe/Tallinn }
-redis: { path: ${redis.socket} }
+redis: { path: ${socket} }
 sources:
   jobs:
     connector: webhook
@@ -63,5 +64,13 @@ sources:
   await new Promise((resolve) => child.send({ config }, resolve));
   child.disconnect();
   const [ending] = await ended;
-  expect([ending, said]).toEqual([[0, null], '']);
+  return { ending, said };
+}
+
+test('the process for suspected jobs ends without a word when its parent is killed while it starts', async () => {
+  expect(await startedAndLeft(redis.socket)).toEqual({ ending: [0, null], said: '' });
+});
+
+test('the process for suspected jobs ends with its parent also where Redis is gone', async () => {
+  expect(await startedAndLeft(join(tmpdir(), 'nobody-listens-here.sock'))).toMatchObject({ ending: [0, null] });
 });
