@@ -1,5 +1,5 @@
 import type { Campaign } from '../feedback/schemas.ts';
-import { countryOf } from './country-clocks.ts';
+import { countryOf } from './countries.ts';
 import type { HolidayRules, PlaceHolidays } from './holidays.ts';
 import { type Hours, mistake, windowOf } from './hours.ts';
 import type { RecipientPlace } from './recipient-place.ts';

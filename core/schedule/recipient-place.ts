@@ -1,4 +1,5 @@
-import { clocksOf, countryCode, regionCode } from './country-clocks.ts';
+import { countryCode, regionCode } from './countries.ts';
+import { clocksOf } from './country-clocks.ts';
 import { isZone } from './wall-clock.ts';
 
 /** All that is known of where a recipient is, as vendors and phone numbers give it. Kept with the journey. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countryCode } from '../../core/schedule/country-clocks.ts';
+import { countryCode } from '../../core/schedule/countries.ts';
 
 const Country = z
   .string()

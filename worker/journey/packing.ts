@@ -19,7 +19,7 @@ const dictionary = Buffer.from(
 [0,"contact: email"],[0,"to be asked at 2026-"]]}{"source":"support","recordId":"10","state":"waiting","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","`,
 );
 /** A window of 4 kB: longer journeys are stored all the same, in more bytes. */
-const options = { dictionary, windowBits: 12, memLevel: 5 };
+const options = { dictionary, windowBits: 12, memLevel: 5, chunkSize: 2_048 };
 
 /** A trace: each line with the milliseconds since the one before it, the first since 1970. */
 const Packed = z.looseObject({ trace: z.array(z.tuple([z.number(), z.string()])) });

@@ -66,6 +66,7 @@ export class Sweeping {
     for (const pipeline of pipelines.values()) await this.#sweepSource(pipeline, step);
     await step('all', 'orphans', () => this.#sweepOrphans(step));
     await step('collect', 'schedule', () => collecting.lookAfter());
+    await step('collect', 'probe', () => collecting.probe());
     const vendors = [...pipelines].map(([name, { vendor }]): [string, Outage] => [name, vendor]);
     await step('outages', 'tell', () => tellOutages([...vendors, ['feedback', service]], alerts));
     this.#alerting.begin();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { WriteResult } from '../../../core/connector/contract.ts';
 import { compileExpression } from '../../../core/mapping/expression.ts';
-import { countryCode } from '../../../core/schedule/country-clocks.ts';
+import { countryCode } from '../../../core/schedule/countries.ts';
 import { isZone } from '../../../core/schedule/wall-clock.ts';
 import { answer, assertNothingPersonal, type Bench, closeOne, closingOf, stateOf, type TestRunner } from './bench.ts';
 import { type ConnectorSample, customer } from './sample.ts';

@@ -137,7 +137,11 @@ export class Collecting {
     if (this.#isDry) return;
     await this.schedule();
     await this.#tellOverdue();
-    await this.pauses.probe([this.stage.jobs.queue]);
+  }
+
+  /** Lets a stopped collecting try again. */
+  async probe(): Promise<void> {
+    if (!this.#isDry) await this.pauses.probe([this.stage.jobs.queue]);
   }
 
   /** What stops it. */

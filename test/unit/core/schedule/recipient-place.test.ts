@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clocksOf, countryCode, countryOf, regionCode } from '../../../../core/schedule/country-clocks.ts';
+import { countryCode, countryOf, regionCode } from '../../../../core/schedule/countries.ts';
+import { clocksOf } from '../../../../core/schedule/country-clocks.ts';
 import { type PlaceHints, recipientPlace } from '../../../../core/schedule/recipient-place.ts';
 import { regionNames, regionZones } from '../../../../core/schedule/region-zones.ts';
 
