@@ -47,7 +47,8 @@ export async function backfill(
     json: boolean;
   },
 ): Promise<number> {
-  return await withSources(options, async ({ pipeline, runtime }) => {
+  // Of what runs in earnest: its dry run is no `start --dry-run`, which has journeys of its own.
+  return await withSources({ ...options, dryRun: false }, async ({ pipeline, runtime }) => {
     const range = rangeOf(options, runtime.config.feedback.timeZone);
     const { since, perHour } = range;
     const { context } = pipeline(options.source);
