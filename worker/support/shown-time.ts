@@ -1,4 +1,5 @@
-const instants = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+/** Instants in a text, as journeys, errors and logs hold them. */
+export const instants = /\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
 
 /**
  * Text for people with every instant in it on the clock of the account, as `--since` takes it: `2026-11-21T11:30:00+02:00`.

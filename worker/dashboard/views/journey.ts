@@ -2,11 +2,10 @@ import { recipientPlace } from '../../../core/schedule/recipient-place.ts';
 import type { Journey, TraceLine } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { Repair } from '../../support/repair.ts';
-import { inZone } from '../../support/shown-time.ts';
 import type { SurveyAnswer } from '../../support/survey-answers.ts';
 import { journeyAt, listAt, whyAt } from '../addresses.ts';
 import { type Content, type Html, html, webAddress } from '../html.ts';
-import { time } from '../times.ts';
+import { sentence, time } from '../times.ts';
 import { stateBadge } from './state.ts';
 
 interface ShownJourney {
@@ -38,11 +37,11 @@ export function journeyView(shown: ShownJourney): Html {
   const { journey, source, trace, others, repairs, timeZone, did } = shown;
   return html`${did && html`<p class="notice good" role="status">${done[did]}</p>`}
 <div id="journey" data-live>
-<p>${stateBadge(journey.state)} ${inZone(journey.why ?? '', timeZone)}</p>
+<p>${stateBadge(journey.state)} ${sentence(journey.why ?? '', timeZone)}</p>
 ${actions(source, journey, repairs)}
 ${facts(shown)}
 <h2>What happened</h2>
-<ol class="timeline">${trace.map(({ at, text }) => html`<li>${time(at, timeZone)}${inZone(text, timeZone)}</li>`)}${planned(journey, timeZone)}</ol>
+<ol class="timeline">${trace.map(({ at, text }) => html`<li>${time(at, timeZone)}${sentence(text, timeZone)}</li>`)}${planned(journey, timeZone)}</ol>
 </div>
 <p><a href="${whyAt(refOf(source, journey.id))}">Why, and what would be sent if it closed now</a></p>
 ${
@@ -138,7 +137,7 @@ export function confirmView({ action, source, journey, isOpen, csrf, timeZone }:
   const back = html`<a class="button" href="${journeyAt(source, journey.id)}">Back</a>`;
   if (!isOpen)
     return html`<p class="notice">That does not help this journey: it is ${journey.state}.</p><p class="actions">${back}</p>`;
-  return html`<p>${stateBadge(journey.state)} ${inZone(journey.why ?? '', timeZone)}</p>
+  return html`<p>${stateBadge(journey.state)} ${sentence(journey.why ?? '', timeZone)}</p>
 <p>${effects[action]}</p>
 <form method="post" action="${journeyAt(source, journey.id, action)}">
 <input type="hidden" name="csrf" value="${csrf}">

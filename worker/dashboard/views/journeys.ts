@@ -1,10 +1,9 @@
 import { type Journey, journeyStates } from '../../journey/journey.ts';
 import { skipReasons } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
-import { inZone } from '../../support/shown-time.ts';
 import { journeyAt, listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
-import { time } from '../times.ts';
+import { sentence, time } from '../times.ts';
 import { stateBadge } from './state.ts';
 
 export interface ListedJourney {
@@ -86,7 +85,7 @@ function row({ source, journey }: ListedJourney, timeZone: string): Html {
 
 function whyOf({ state, why, dueAt, answer }: Journey, timeZone: string): Content {
   if (state === 'waiting' && dueAt) return html`asks ${time(dueAt, timeZone)}`;
-  if (why !== undefined) return inZone(why, timeZone);
+  if (why !== undefined) return sentence(why, timeZone);
   return answer && `grade ${answer.grade ?? '–'}`;
 }
 

@@ -4,10 +4,9 @@ import type { Erasure, Proof } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
 import { foundNobody } from '../../support/masking.ts';
 import { isNothing, mostAccesses, type PersonHere, type PersonThere } from '../../support/people.ts';
-import { inZone } from '../../support/shown-time.ts';
 import { erasureAt, journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
-import { time } from '../times.ts';
+import { sentence, time } from '../times.ts';
 import { stateBadge } from './state.ts';
 
 export interface ListedErasure {
@@ -124,7 +123,7 @@ ${askedBy.length > 0 && html`<tr><th scope="row">Other addresses</th><td>${asked
 ${[...values].map(([field, all]) => html`<tr><th scope="row">${field}</th><td>${[...all].join(', ')}</td><td>Custom field, sent to the service with a request; kept with its journey</td></tr>`)}
 <tr><th scope="row">Linked addresses</th><td>${addresses === 1 ? 'none' : addresses}</td><td>Digests, so that throttles count a person once; kept as long as the longest throttle</td></tr>
 <tr><th scope="row">Requests that throttles count</th><td>${asks.length === 0 ? 'none' : asks.map(({ at, campaign }) => html`${time(at, timeZone)}, campaign ${campaign}<br>`)}</td><td>So that nobody is asked too often; kept as long as the longest throttle</td></tr>
-<tr><th scope="row">Throttles that run</th><td>${throttles.length === 0 ? 'none' : throttles.map(({ source, rule, why }) => html`${source}, rule ${rule}: ${inZone(why, timeZone)}<br>`)}</td><td>What keeps a rule from asking them now</td></tr>
+<tr><th scope="row">Throttles that run</th><td>${throttles.length === 0 ? 'none' : throttles.map(({ source, rule, why }) => html`${source}, rule ${rule}: ${sentence(why, timeZone)}<br>`)}</td><td>What keeps a rule from asking them now</td></tr>
 </tbody></table></div>`;
 }
 
@@ -140,7 +139,7 @@ function journeyTable({ journeys }: PersonHere, timeZone: string): Html {
     .slice(0, mostJourneys)
     .map(
       ({ journey: { id, state, why = '', answer, closedAt }, context: { name } }) =>
-        html`<tr><th scope="row" class="ref"><a href="${journeyAt(name, id)}">${refOf(name, id)}</a></th><td>${stateBadge(state)}</td><td>${inZone(why, timeZone)}</td><td>${answer?.grade ?? '–'}</td><td>${time(closedAt, timeZone)}</td></tr>`,
+        html`<tr><th scope="row" class="ref"><a href="${journeyAt(name, id)}">${refOf(name, id)}</a></th><td>${stateBadge(state)}</td><td>${sentence(why, timeZone)}</td><td>${answer?.grade ?? '–'}</td><td>${time(closedAt, timeZone)}</td></tr>`,
     )}</tbody></table></div>`;
 }
 

@@ -2,11 +2,10 @@ import { type JourneyState, journeyStates } from '../../journey/states.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
 import { type OrphanState, orphanRemedy, whatWaits } from '../../sources/orphan-state.ts';
-import { inZone } from '../../support/shown-time.ts';
 import type { SourceState } from '../../support/source-state.ts';
 import { listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
-import { time } from '../times.ts';
+import { sentence, time } from '../times.ts';
 
 interface TodaySource {
   state: SourceState;
@@ -86,7 +85,7 @@ function notices({ sources, collectPauses, problems, strangers, timeZone, mayAct
 }
 
 function noticeView({ isUrgent, what, why, remedy }: Notice, timeZone: string): Html {
-  return html`<li class="notice ${isUrgent && 'bad'}"><p><strong>${what}</strong></p><p>${inZone(why, timeZone)}</p><p class="quiet">${remedy}</p></li>`;
+  return html`<li class="notice ${isUrgent && 'bad'}"><p><strong>${what}</strong></p><p>${sentence(why, timeZone)}</p><p class="quiet">${remedy}</p></li>`;
 }
 
 function noticesOf({ state }: TodaySource, mayAct: boolean): Notice[] {

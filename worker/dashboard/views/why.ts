@@ -1,10 +1,9 @@
 import type { Condition } from '../../preflight/conditions.ts';
-import { inZone } from '../../support/shown-time.ts';
 import type { Answer, ExplainedClosing } from '../../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../../support/why-record.ts';
 import { journeyAt } from '../addresses.ts';
 import { type Content, type Html, html, webAddress } from '../html.ts';
-import { time } from '../times.ts';
+import { sentence, time } from '../times.ts';
 import { stateBadge } from './state.ts';
 
 /** @param shown `answer`: left out where nothing was looked for */
@@ -20,7 +19,7 @@ ${answer && found(answer)}`;
 function found({ closings, earlier, records, sources }: Answer): Html {
   const [newest] = closings;
   const waiting = sources.filter(({ notPlanned }) => notPlanned > 0);
-  return html`${newest ? html`<p class="notice">${inZone(newest.what, newest.timeZone)}</p>` : nothing()}
+  return html`${newest ? html`<p class="notice">${sentence(newest.what, newest.timeZone)}</p>` : nothing()}
 ${waiting.map(({ source, notPlanned }) => html`<p class="notice">Deliveries to ${source} that wait to be looked at: ${notPlanned}. A closing may be among them.</p>`)}
 ${newest && table(closings, newest.timeZone)}
 ${earlier > 0 && html`<p>Earlier closings that are not shown: ${earlier}.</p>`}
@@ -44,7 +43,7 @@ function closing({ ref, source, journey, timeZone, what, because, remedy }: Expl
   const { id, state, closedAt, rule } = journey;
   return html`<tr><th scope="row" class="ref"><a href="${journeyAt(source, id)}">${ref}</a></th>
 <td>${time(closedAt, timeZone)}</td><td>${stateBadge(state)}</td>
-<td>${inZone(what, timeZone)}${because.map((line) => html`<br>${inZone(line, timeZone)}`)}${remedy !== undefined && html`<br>What helps: <code>closeloop ${remedy}</code>`}</td>
+<td>${sentence(what, timeZone)}${because.map((line) => html`<br>${sentence(line, timeZone)}`)}${remedy !== undefined && html`<br>What helps: <code>closeloop ${remedy}</code>`}</td>
 <td>${rule ?? '–'}</td></tr>`;
 }
 
@@ -82,15 +81,15 @@ function row({ of, rule, condition, is, why, saw = {}, decides }: Condition): Ht
 const heads = { ask: 'The customer would be asked', skip: 'Nobody would be asked', unknown: 'That is not known now' };
 
 function forecast(now: IfClosedNow, timeZone: string): Html {
-  const because = now.why === undefined ? '' : `: ${inZone(now.why, timeZone)}`;
+  const because = now.why !== undefined && html`: ${sentence(now.why, timeZone)}`;
   return html`<h3>If it closed now</h3>
 <p class="${now.decision === 'ask' ? 'notice good' : 'notice'}">${heads[now.decision]}${because}.</p>
-${now.heldUp.map((one) => html`<p class="notice bad">Held up: ${inZone(one, timeZone)}</p>`)}
+${now.heldUp.map((one) => html`<p class="notice bad">Held up: ${sentence(one, timeZone)}</p>`)}
 ${now.decision !== 'unknown' && details(now, timeZone)}`;
 }
 
 function details({ rule, request, trace }: Exclude<IfClosedNow, { decision: 'unknown' }>, timeZone: string): Html {
-  const because = trace.length > 0 && html`<ul>${trace.map((line) => html`<li>${inZone(line, timeZone)}</li>`)}</ul>`;
+  const because = trace.length > 0 && html`<ul>${trace.map((line) => html`<li>${sentence(line, timeZone)}</li>`)}</ul>`;
   if (request === undefined) return html`${because}`;
   const { campaign, contact, test, values, dueAt } = request;
   return html`<dl class="facts">
