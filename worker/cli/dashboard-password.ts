@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { CloseloopError } from '../../core/errors.ts';
-import { hashPassword } from '../dashboard/password.ts';
+import { hashPassword, normalized } from '../dashboard/password.ts';
 import { type Person, personAt } from './init/person.ts';
 
 /** NIST SP 800-63B-4: where nothing but the password protects. */
@@ -10,7 +10,7 @@ const shortest = 15;
 export async function dashboardPassword(input: NodeJS.ReadStream): Promise<number> {
   const person = personAt(input, process.stderr);
   try {
-    const password = person ? await typed(person) : (await text(input)).trim();
+    const password = normalized(person ? await typed(person) : await text(input));
     if ([...password].length < shortest) throw refusal(`It has to have ${shortest} characters or more: four words do`);
     process.stdout.write(`${await hashPassword(password)}\n`);
     return 0;

@@ -17,6 +17,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may send this to the page. Left out: who may read where it is a GET, else who may act. */
     access?: DashboardRole | 'anybody';
+    /** A search that is sent as a form, so that what it looks for stands in no address: it changes nothing, whoever made the form. */
+    isSearch?: true;
   }
 }
 
@@ -44,7 +46,7 @@ export function checkAccess(
     if (accessTo(request) === 'act' && !mayAct(request)) throw new MayNotAct();
   });
   app.addHook('preHandler', async (request) => {
-    if (request.is404 || isReading(request) || accessTo(request) !== 'act') return;
+    if (request.is404 || isReading(request) || request.routeOptions.config.isSearch) return;
     checkForm(request, Form.safeParse(request.body).data?.csrf ?? '');
   });
 }

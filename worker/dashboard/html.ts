@@ -28,6 +28,12 @@ export function webAddress(url: string | undefined): string | undefined {
   return protocol === 'https:' || protocol === 'http:' ? url : undefined;
 }
 
+/** What has an address elsewhere, by its name. */
+export function linked(name: string, url: string | undefined): Content {
+  const at = webAddress(url);
+  return at === undefined ? name : html`<a href="${at}" rel="noreferrer">${name}</a>`;
+}
+
 function shown(value: Content): string {
   if (value === undefined || value === null || value === false) return '';
   if (typeof value === 'string' || typeof value === 'number') return escaped(String(value));

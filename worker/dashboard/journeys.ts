@@ -55,7 +55,7 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
     return await show(reply, { title: 'Journeys', section: '/journeys', body });
   });
   // By POST: what is looked for may be a customer's address, and addresses of pages are kept by browsers and proxies.
-  app.post('/journeys/search', { config: { access: 'read' } }, async (request, reply) => {
+  app.post('/journeys/search', { config: { access: 'read', isSearch: true } }, async (request, reply) => {
     const { q } = Search.parse(request.body ?? {});
     return await reply.redirect(q === '' ? '/journeys' : await addressOf(q, options), 303);
   });

@@ -14,7 +14,6 @@ import { loginView, logoutView } from './views/login.ts';
 const cookie = 'closeloop-session';
 
 const Form = z.object({
-  csrf: z.string().catch(''),
   name: z.string().trim().max(200).catch(''),
   password: z.string().max(1_000).catch(''),
 });
@@ -55,8 +54,7 @@ export function showLogin(app: FastifyInstance, options: Options): void {
   });
 
   app.post('/login', { config: { access: 'anybody' } }, async (request, reply) => {
-    const { csrf: token, name, password } = Form.parse(request.body ?? {});
-    csrf.check(request, token);
+    const { name, password } = Form.parse(request.body ?? {});
     const result = await logins.attempt({ name, password, address: request.ip });
     if (result.outcome === 'wrong')
       return await page(reply, { name, wrong: 'The name or the password is wrong.' }, 401);
@@ -76,7 +74,6 @@ export function showLogin(app: FastifyInstance, options: Options): void {
   });
 
   app.post('/logout', { config: { access: 'read' } }, async (request, reply) => {
-    csrf.check(request, Form.parse(request.body ?? {}).csrf);
     await sessions.end(cookieOf(request, cookie) ?? '');
     await logins.note(nameOf(request), 'logged out');
     setCookie(reply, cookie, '');

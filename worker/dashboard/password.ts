@@ -25,11 +25,14 @@ export async function isPassword(password: string, hash: PasswordHash): Promise<
   return timingSafeEqual(await oneByOne(() => keyOf(password, hash)), hash.key);
 }
 
+/** What counts of a password: keyboards write the same letter in several ways, and a space at an end came by copying. */
+export function normalized(password: string): string {
+  return password.normalize('NFKC').trim();
+}
+
 async function keyOf(password: string, { ln, p, salt }: Pick<PasswordHash, 'ln' | 'p' | 'salt'>): Promise<Buffer> {
   const cost = { N: 2 ** ln, r: 8, p, maxmem: 2 ** (ln + 11) };
-  // Keyboards write the same letter in several ways; a space at an end came by copying.
-  const text = password.normalize('NFKC').trim();
   return await new Promise((resolve, reject) => {
-    scrypt(text, salt, keyBytes, cost, (error, key) => (error ? reject(error) : resolve(key)));
+    scrypt(normalized(password), salt, keyBytes, cost, (error, key) => (error ? reject(error) : resolve(key)));
   });
 }

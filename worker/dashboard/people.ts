@@ -34,7 +34,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
     return await show(reply, { ...page, body: peopleView({ erasures: await erasuresOf(options), timeZone }) });
   });
 
-  app.post('/people', { config: { access: 'read' } }, async (request, reply) => {
+  app.post('/people', { config: { access: 'read', isSearch: true } }, async (request, reply) => {
     const { q } = Search.safeParse(request.body).data ?? {};
     if (q === undefined) return await reply.redirect('/people', 303);
     return await show(reply, { ...page, body: await personOf(contactOf(q, options), request, reply) });

@@ -24,7 +24,7 @@ export function showWhy(app: FastifyInstance, { engine, redis }: Pick<DashboardO
     return await show(reply, { ...page, body: await bodyOf(Linked.parse(request.query).journey) });
   });
   // By POST, and answered at once: what is looked for may be a customer's address, and addresses of pages are kept by browsers.
-  app.post('/why', { config: { access: 'read' } }, async (request, reply) => {
+  app.post('/why', { config: { access: 'read', isSearch: true } }, async (request, reply) => {
     return await show(reply, { ...page, body: await bodyOf(Search.parse(request.body ?? {}).q) });
   });
 }

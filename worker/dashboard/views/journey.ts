@@ -4,7 +4,7 @@ import { refOf } from '../../journey/refs.ts';
 import type { Repair } from '../../support/repair.ts';
 import type { SurveyAnswer } from '../../support/survey-answers.ts';
 import { journeyAt, listAt, whyAt } from '../addresses.ts';
-import { type Content, type Html, html, webAddress } from '../html.ts';
+import { type Content, type Html, html, linked } from '../html.ts';
 import { sentence, time } from '../times.ts';
 import { stateBadge } from './state.ts';
 
@@ -80,11 +80,6 @@ ${fact('Comment', answer?.comment)}
 ${survey.map(({ id, question = `Question ${id}`, answer }) => fact(question, answer))}
 ${Object.entries(journey.values ?? {}).map(([field, value]) => fact(field, String(value)))}
 </dl>`;
-}
-
-function linked(name: string, url: string | undefined): Content {
-  const at = webAddress(url);
-  return at === undefined ? name : html`<a href="${at}" rel="noreferrer">${name}</a>`;
 }
 
 function fact(name: string, value: Content): Content {

@@ -6,6 +6,7 @@ import type { SourceState } from '../../support/source-state.ts';
 import { listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { sentence, time } from '../times.ts';
+import { percent } from './figures.ts';
 
 interface TodaySource {
   state: SourceState;
@@ -172,7 +173,7 @@ function row({ state, quotas, polls }: TodaySource, { timeZone, mayAct }: Pick<T
 <td>${polled(poll?.doneAt, polls, timeZone)}${poll && poll.missed > 0 && html`<br>${poll.missed} that no webhook told of`}</td>
 <td>${jobs(queues)}</td>
 <td>${quotas.length === 0 ? '–' : quotas.map(({ quota, limit, remaining }) => html`${remaining} of ${limit} ${quota}<br>`)}</td>
-<td class="right">${asked}</td><td class="right">${answered}</td><td class="right">${responseRate === null ? '–' : `${Math.round(responseRate * 100)} %`}</td>
+<td class="right">${asked}</td><td class="right">${answered}</td><td class="right">${percent(responseRate)}</td>
 ${mayAct && html`<td>${pausableSteps.map((step) => html`<a href="${stepAt(source, step, 'pause')}">${step}</a> `)}</td>`}</tr>`;
 }
 

@@ -2,7 +2,7 @@ import type { Condition } from '../../preflight/conditions.ts';
 import type { Answer, ExplainedClosing } from '../../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../../support/why-record.ts';
 import { journeyAt } from '../addresses.ts';
-import { type Content, type Html, html, webAddress } from '../html.ts';
+import { type Content, type Html, html, linked } from '../html.ts';
 import { sentence, time } from '../times.ts';
 import { stateBadge } from './state.ts';
 
@@ -49,8 +49,7 @@ function closing({ ref, source, journey, timeZone, what, because, remedy }: Expl
 
 function record(one: ExplainedRecord): Html {
   const { source, record: name, url, state, why, timeZone, conditions, ifClosedNow } = one;
-  const at = webAddress(url);
-  const title = html`Record ${at === undefined ? name : html`<a href="${at}" rel="noreferrer">${name}</a>`} of ${source}, as it is now`;
+  const title = html`Record ${linked(name, url)} of ${source}, as it is now`;
   if (state === 'unreachable') return html`<h2>${title}</h2><p class="notice bad">It could not be read: ${why}</p>`;
   if (state === 'out') return html`<h2>${title}</h2><p class="notice">Nobody is asked about it: ${why}</p>`;
   return html`<h2>${title}</h2>
