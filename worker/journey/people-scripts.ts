@@ -89,7 +89,6 @@ if ARGV[7] ~= '0' then
   redis.call('ZREMRANGEBYRANK', asks, 0, -1 - ARGV[8])
   redis.call('PEXPIRE', asks, ARGV[7])
 end
-redis.call('HDEL', keyOf(personOf(ARGV[3]), 'waits'), ARGV[4])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return held`;
 

@@ -107,6 +107,23 @@ describe('of several closings of one person that wait', () => {
     expect(await journey(one.unit, 'a')).toMatchObject({ state: 'asked' });
   });
 
+  test('an earlier one still waits for the later one where an attempt to ask about that came to nothing', async () => {
+    const one = startUnit();
+    await closes(one, 'a');
+    one.go(60);
+    await closes(one, 'b');
+    one.go(121);
+    await asks(one, 'a');
+    one.go(181);
+    service.standin.faults.add({ method: 'POST', path: '/appeals/$', status: 422, body: { detail: 'No.' } });
+    await expect(asks(one, 'b')).rejects.toThrow(/422/);
+    expect(await journey(one.unit, 'b')).toMatchObject({ state: 'waiting' });
+    expect(await asks(one, 'a')).toMatchObject({ do: 'wait' });
+    await asks(one, 'b');
+    expect(await journey(one.unit, 'b')).toMatchObject({ state: 'asked' });
+    expect(askedAbout()).toBe(1);
+  });
+
   test('an earlier one does not wait for one that a throttle or cap has put off for days', async () => {
     const one = startUnit();
     await closes(one, 'a');
