@@ -1,5 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, contactId, dealId, openAccount, ticketId } from '../../../support/standins/hubspot/account.ts';
+import {
+  type Account,
+  contactId,
+  dealId,
+  openAccount,
+  readBody,
+  ticketId,
+} from '../../../support/standins/hubspot/account.ts';
 
 let now = 0;
 let account: Account;
@@ -11,13 +18,6 @@ beforeEach(async () => {
 afterEach(() => account.close());
 
 const tickets = '/crm/objects/2026-09/tickets';
-
-const readBody = (ids: number[], more: object = {}) => ({
-  inputs: ids.map((id) => ({ id: String(id) })),
-  properties: [],
-  propertiesWithHistory: [],
-  ...more,
-});
 
 describe('access', () => {
   const refusals: [name: string, headers: Record<string, string>, status: number, category: string][] = [

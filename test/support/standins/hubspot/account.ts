@@ -56,3 +56,11 @@ export async function openAccount(options: HubspotStandinOptions = {}): Promise<
     },
   };
 }
+
+/** Of a batch read of these records. */
+export const readBody = (ids: number[], more: object = {}) => ({
+  inputs: ids.map((id) => ({ id: String(id) })),
+  properties: [],
+  propertiesWithHistory: [],
+  ...more,
+});
