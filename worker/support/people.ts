@@ -3,7 +3,7 @@ import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { AccessLogEntry, ContactRecord } from '../../core/feedback/schemas.ts';
 import type { Ask } from '../journey/contacts.ts';
 import { lastCounted } from '../pipeline/ask/contact-eligibility.ts';
-import { holdsOf, holdsOfLast, limitsOf, scopesOf, throttled } from '../pipeline/ask/throttle.ts';
+import { holdsNow, throttled } from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { identityKeys } from '../pipeline/erase/erasure-race.ts';
 import { inEachCampaign } from '../pipeline/rules.ts';
@@ -101,16 +101,9 @@ async function throttlesOf(
   const last = lastCounted(known, await contacts.lastAsked(key));
   const found = await Promise.all(
     rules.flatMap(inEachCampaign).map(async ({ rule }) => {
-      const scopes = scopesOf(rule, policy);
-      if (scopes.length === 0) return [];
       // Of no journey: its own requests do not count for one that asks.
       const note = { at: now, journey: '' };
-      const about = { contactKey: key, campaign: rule.campaign, note, limits: limitsOf(scopes, now) };
-      const holds = [...holdsOfLast(last, scopes, now), ...holdsOf(await contacts.heldBy(about), scopes)];
-      const newest = [...Map.groupBy(holds, ({ scope }) => scope).values()].flatMap(
-        (some) => some.toSorted((a, b) => b.askedAt.getTime() - a.askedAt.getTime())[0] ?? [],
-      );
-      const no = throttled(newest, now);
+      const no = throttled(await holdsNow(key, rule, { last, note }, { contacts, policy }), now);
       return no ? [{ source: name, rule: rule.name, why: no.why }] : [];
     }),
   );

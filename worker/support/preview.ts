@@ -8,15 +8,7 @@ import { mayHaveAsked } from '../journey/transitions.ts';
 import { capsAhead } from '../pipeline/ask/cap.ts';
 import { lastCounted, onList } from '../pipeline/ask/contact-eligibility.ts';
 import { recipientOf } from '../pipeline/ask/send-request.ts';
-import {
-  heldUntil,
-  holdsOf,
-  holdsOfLast,
-  limitsOf,
-  scopesOf,
-  type Throttled,
-  throttled,
-} from '../pipeline/ask/throttle.ts';
+import { heldUntil, holdsNow, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide, type Verdict } from '../pipeline/plan/decide.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
@@ -121,16 +113,16 @@ export async function forecastOf(
   const held = no && heldUntil(no, { ...closing, contact, place }, rule, campaign, context);
   if (held?.do === 'wait') trace.push(...held.why, `to be asked at ${held.at.toISOString()}`);
   const { reason, why } = held?.do === 'skip' ? held : {};
-  if (why === undefined) trace.push(...(await capsAhead(rule, campaign, dueAt, context)));
-  const test = to.isTest ? { test: to.contact } : {};
   const at = held?.do === 'wait' ? held.at : dueAt;
+  if (why === undefined) trace.push(...(await capsAhead(rule, campaign, at, context)));
+  const test = to.isTest ? { test: to.contact } : {};
   const request = { campaign, contact, ...test, values, sources, dueAt: at };
   return { decision: why === undefined ? 'ask' : 'skip', reason, why, rule, request, trace };
 }
 
 /** What would keep a person from being asked who is due then: the service's lists, and throttles. */
 async function heldBack(
-  { rule, campaign, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
+  { rule, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
   isTest: boolean,
   journeyId: string,
   { name, contacts, feedback, policy }: SourceContext,
@@ -139,13 +131,10 @@ async function heldBack(
   const listed = onList(known, rule);
   if (listed) return { do: 'skip', ...listed };
   if (isTest) return undefined;
-  const scopes = scopesOf(rule, policy);
   const key = contactKey(contact);
   const note = { at: dueAt, journey: refOf(name, journeyId) };
-  const asked = { contactKey: key, campaign: campaign.id, note, limits: limitsOf(scopes, dueAt) };
   const last = lastCounted(known, await contacts.lastAsked(key));
-  const holds = [...holdsOfLast(last, scopes, dueAt), ...holdsOf(await contacts.heldBy(asked), scopes)];
-  return throttled(holds, dueAt);
+  return throttled(await holdsNow(key, rule, { last, note }, { contacts, policy }), dueAt);
 }
 
 /** As machines are shown it. */

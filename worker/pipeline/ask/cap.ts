@@ -25,6 +25,11 @@ export function capsOf(source: string, rule: CampaignRule, policy: PolicySetting
   ];
 }
 
+/** Those that take a place for it: a test takes none from customers, and in an external campaign nobody is asked. */
+function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: PolicySettings): CapScope[] {
+  return rule.test || type === 'external' ? [] : capsOf(source, rule, policy);
+}
+
 export type CapContext = TimingContext & Pick<Named, 'name'> & Pick<Policy, 'rules'> & Pick<Journeys, 'caps'>;
 
 /** When a journey that is due may ask by the caps: now, or later, or never. */
@@ -37,9 +42,8 @@ export async function takeTurn(
   campaign: Campaign,
   context: CapContext,
 ): Promise<Turn> {
-  const scopes = capsOf(context.name, rule, context.policy);
-  // A test takes no place from customers.
-  if (scopes.length === 0 || rule.test || campaign.type === 'external') return { do: 'ask' };
+  const scopes = capsOn(context.name, rule, campaign, context.policy);
+  if (scopes.length === 0) return { do: 'ask' };
   const { timeZone, clock, caps } = context;
   const now = clock.now().getTime();
   // A journey that was postponed keeps its place until the hour that it was postponed to is over.
@@ -74,8 +78,8 @@ export async function capsAhead(
   dueAt: Date,
   { name, policy, timeZone, caps }: Pick<CapContext, 'name' | 'policy' | 'timeZone' | 'caps'>,
 ): Promise<string[]> {
-  const scopes = capsOf(name, rule, policy);
-  if (scopes.length === 0 || rule.test || campaign.type === 'external') return [];
+  const scopes = capsOn(name, rule, campaign, policy);
+  if (scopes.length === 0) return [];
   const hour = hourOf(dueAt.getTime(), timeZone);
   const day = openDay(dueAt.getTime(), timeZone, (at) => at);
   const taken = await caps.taken(scopes, { hour, day });

@@ -88,8 +88,9 @@ async function stillWaiting(
   key: string,
   context: PreferContext,
 ): Promise<(WaitingClosing & { of: Journey })[]> {
+  const sources = await context.sources();
   const found = await Promise.all(
-    noted.map(async (one) => ({ ...one, of: await journeyMarked(one.journey, context) })),
+    noted.map(async (one) => ({ ...one, of: await journeyMarked(one.journey, sources) })),
   );
   const live = found.flatMap(({ of, ...one }) => (of && isComing(of) ? [{ ...one, of }] : []));
   const gone = noted.filter(({ journey }) => !live.some((one) => one.journey === journey));
@@ -110,8 +111,10 @@ export async function supersededBy(
   holds: readonly Hold[],
   context: Pick<Journeys, 'sources'>,
 ): Promise<Skip | undefined> {
-  for (const { scope, journey: mark } of holds) {
-    const asked = scope.prefer === 'latest' ? await journeyMarked(mark, context) : undefined;
+  const preferring = holds.filter(({ scope }) => prefersLatest(scope));
+  const sources = preferring.length > 0 ? await context.sources() : [];
+  for (const { scope, journey: mark } of preferring) {
+    const asked = await journeyMarked(mark, sources);
     if (asked && mayHaveAsked(asked) && asked.closedAt > journey.closedAt) {
       const why = `a later closing of the person was asked about: journey ${refOf(asked.source, asked.id)} (throttle of ${scope.name} prefers the latest)`;
       return { reason: 'superseded', why };
@@ -121,9 +124,9 @@ export async function supersededBy(
 }
 
 /** The journey that `markOf` names so, in whichever source it is by now. */
-async function journeyMarked(mark: string, { sources }: Pick<Journeys, 'sources'>): Promise<Journey | undefined> {
+async function journeyMarked(mark: string, sources: readonly Pick<Journeys, 'store'>[]): Promise<Journey | undefined> {
   const id = mark.slice(mark.indexOf('/') + 1);
-  for (const { store } of await sources()) {
+  for (const { store } of sources) {
     const journey = await store.get(id);
     if (journey && markOf(journey) === mark) return journey;
   }

@@ -7,6 +7,7 @@ import type { Throttle } from '../../config/throttle.ts';
 import { elsewhere, type HeldBy, type LastAsked, type Limit } from '../../journey/contacts.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
+import type { Journeys } from '../context.ts';
 import { askingTime, type TimingContext, tooOld } from '../plan/asking-time.ts';
 import type { CampaignRule } from '../rules.ts';
 
@@ -87,6 +88,27 @@ export function throttled(holds: readonly Hold[], now: Date): Throttled | undefi
   if (holds.length === 0) return undefined;
   const why = sentences.join('; ');
   return drops.length > 0 ? { do: 'skip', reason: 'throttled', why } : { do: 'wait', until: new Date(until), why };
+}
+
+/**
+ * What holds a request to this contact at an instant, of each throttle for the sake of the newest request: its note and what throttles
+ * count may be of the same one. Reserves nothing.
+ * @param last as `lastCounted` finds it; @param note of the journey that would ask
+ */
+export async function holdsNow(
+  contactKey: string,
+  rule: CampaignRule,
+  { last, note }: { last: LastAsked | undefined; note: LastAsked },
+  { contacts, policy }: Pick<Journeys, 'contacts'> & { policy: Throttles },
+): Promise<Hold[]> {
+  const scopes = scopesOf(rule, policy);
+  if (scopes.length === 0) return [];
+  const limits = limitsOf(scopes, note.at);
+  const held = await contacts.heldBy({ contactKey, campaign: rule.campaign, note, limits });
+  const holds = [...holdsOfLast(last, scopes, note.at), ...holdsOf(held, scopes)];
+  return [...Map.groupBy(holds, ({ scope }) => scope).values()].flatMap(
+    (some) => some.toSorted((a, b) => b.askedAt.getTime() - a.askedAt.getTime())[0] ?? [],
+  );
 }
 
 /** When a request that throttles hold may be made: when they are over and the windows open, unless it is too old by then. */
