@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { type DryRunSummary, sentenceOf, summaryOf } from '../support/dry-run-summary.ts';
-import { instant } from '../support/instant.ts';
+import { instantsOf } from '../support/journey-filter.ts';
 import { tellHeldUp } from './journeys.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { table } from './table.ts';
@@ -20,12 +20,8 @@ interface Options extends RuntimeOptions {
 /** What "start --dry-run" would have done: how many closings, by what became of them, and by name those that a person should look at. */
 export async function showDryRun(options: Options): Promise<number> {
   return await withStored({ ...options, dryRun: true }, async ({ sources, runtime: { redis, config } }) => {
-    const clock = { timeZone: config.feedback.timeZone, now: new Date() };
-    const at = (text: string | undefined, option: string) =>
-      text === undefined ? undefined : instant(text, option, clock);
-    const [since, until] = [at(options.since, '--since'), at(options.until, '--until')];
     const chosen = sources(options.source);
-    const summary = await summaryOf(chosen, redis, { ...(since && { since }), ...(until && { until }) });
+    const summary = await summaryOf(chosen, redis, await instantsOf(options, config.feedback));
     if (!options.json) await tellHeldUp(chosen, redis);
     process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : textOf(summary));
     return 0;

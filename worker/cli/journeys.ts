@@ -8,6 +8,7 @@ import { storedName } from '../redis/keys.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { KnownSources } from '../sources/known-sources.ts';
+import type { Standing } from '../support/explain.ts';
 import { type Found, findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
 import { lastChanged } from '../support/last-changed.ts';
 import { inZone } from '../support/shown-time.ts';
@@ -65,7 +66,7 @@ export async function showJourney(options: Options & { journey: string; answers?
       if (error instanceof CloseloopError) await tellHeldUp(stored.sources(), redis);
       throw error;
     });
-    const trace = await context.store.trace(journey.id);
+    const trace = await context.store.trace(journey);
     const answered = options.answers ? await answersIn(journey, options) : undefined;
     const {
       contact,
@@ -145,11 +146,19 @@ async function find(ref: string, { runtime, source }: Stored): Promise<Found<Sea
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
 export async function tellHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
   for (const { name, pauses, timeZone } of sources) {
-    for (const { stage, why, at } of await pauses.list()) {
-      const told = `Source ${name}: stage ${stage} is paused since ${at.toISOString()}: ${why}`;
-      process.stderr.write(`${inZone(told, timeZone)}\n`);
-    }
-    const waiting = await queuedJobs(redis, name, 'plan');
-    if (waiting > 0) process.stderr.write(`Source ${name}: ${waitingInQueue(waiting)}.\n`);
+    tellStanding({
+      source: name,
+      timeZone,
+      paused: await pauses.list(),
+      notPlanned: await queuedJobs(redis, name, 'plan'),
+    });
   }
+}
+
+export function tellStanding({ source, timeZone, paused, notPlanned }: Omit<Standing, 'held'>): void {
+  for (const { stage, why, at } of paused) {
+    const told = `Source ${source}: stage ${stage} is paused since ${at.toISOString()}: ${why}`;
+    process.stderr.write(`${inZone(told, timeZone)}\n`);
+  }
+  if (notPlanned > 0) process.stderr.write(`Source ${source}: ${waitingInQueue(notPlanned)}.\n`);
 }

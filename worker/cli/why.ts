@@ -5,7 +5,7 @@ import { forecastForMachines } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../support/why-record.ts';
-import { tellHeldUp } from './journeys.ts';
+import { tellStanding } from './journeys.ts';
 import { forecastLines } from './preview.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
@@ -24,10 +24,7 @@ export async function why(
     const answer = await answerWhy(sources, options.about, { redis, isStored: options.stored });
     if (options.json) process.stdout.write(`${JSON.stringify(forMachines(answer))}\n`);
     else {
-      await tellHeldUp(
-        sources.map(({ context, pauses }) => ({ ...context, pauses })),
-        redis,
-      );
+      for (const one of answer.sources) tellStanding(one);
       for (const closing of answer.closings) print(closingLines(closing), closing);
       for (const record of answer.records) print(['', ...recordLines(record)], record);
       tellMissing(answer);

@@ -43,7 +43,10 @@ export async function windows(options: WindowsOptions): Promise<number> {
   const zone = zoneIn(options, config);
   const first = dayIn(options, zone);
   let code = 0;
-  for (const { source, rule, id } of chosenRules(config, options).flatMap(inEachCampaign)) {
+  const inEach = chosenRules(config, options).flatMap((one) =>
+    campaignNumbers([one.rule]).map((id) => ({ ...one, id })),
+  );
+  for (const { source, rule, id } of inEach) {
     try {
       const campaign = await service.campaign(id);
       const hours = hoursIn(rule, campaign, options.zone, config);
@@ -70,11 +73,6 @@ function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { s
   if (chosen.length > 0) return chosen;
   const names = all.map((one) => `${one.source}: "${one.rule.name}"`).join(', ');
   throw new CloseloopError(`There is no such rule; there are ${names}.`, { kind: 'config' });
-}
-
-/** A rule may ask in a campaign for each language. */
-function inEachCampaign(one: { source: string; rule: Rule }): { source: string; rule: Rule; id: number }[] {
-  return campaignNumbers([one.rule]).map((id) => ({ ...one, id }));
 }
 
 function zoneIn({ zone }: WindowsOptions, { feedback }: Config): string {

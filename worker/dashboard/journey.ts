@@ -43,7 +43,7 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
     const { journey, context } = await find(request);
     const { store, source, aliases } = context;
     const [trace, [recordName], others] = await Promise.all([
-      store.trace(journey.id),
+      store.trace(journey),
       aliases.idsOf([journey.currentId ?? journey.recordId]),
       store.records.journeysOf(journey.recordId),
     ]);

@@ -215,8 +215,10 @@ export class JourneyStore {
 
   /** Has nobody changed it since this very object was read or saved? */
   async isCurrent(journey: Journey): Promise<boolean> {
-    const rev = this.#reader.storedAs(journey)?.rev;
-    return rev !== undefined && (await this.#reader.read(journey.id))?.rev === rev;
+    const stored = this.#reader.storedAs(journey);
+    if (!stored) return false;
+    const begins = `${stored.rev} `;
+    return (await this.#redis.getrange(this.#keys.journey(journey.id), 0, begins.length - 1)) === begins;
   }
 
   /**
@@ -248,14 +250,16 @@ export class JourneyStore {
     }
   }
 
-  /** Adds a line to the trace of a journey that exists; changes nothing else. */
-  async note(id: string, text: string): Promise<void> {
+  /** Adds a line to the trace of a journey that exists; changes nothing else. @param of as for `update` */
+  async note(of: Journey | string, text: string): Promise<void> {
     const isLong = (journey: Journey) => (this.#reader.storedAs(journey)?.trace.length ?? 0) >= mostLines;
-    await this.update(id, (journey) => (isLong(journey) ? undefined : { journey, trace: [text] }));
+    await this.update(of, (journey) => (isLong(journey) ? undefined : { journey, trace: [text] }));
   }
 
-  async trace(id: string): Promise<readonly TraceLine[]> {
-    return (await this.#reader.read(id))?.trace ?? [];
+  /** @param of an id: as it is now; a journey: as it was read or saved last */
+  async trace(of: Journey | string): Promise<readonly TraceLine[]> {
+    const stored = typeof of === 'string' ? await this.#reader.read(of) : this.#reader.storedAs(of);
+    return stored?.trace ?? [];
   }
 
   /**

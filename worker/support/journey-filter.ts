@@ -36,7 +36,7 @@ export async function* select<In extends Searched>(
   filter: JourneyFilter,
 ): AsyncGenerator<Found<In>> {
   for (const context of sources) {
-    const fits = await fitting(filter, context);
+    const fits = fitting(filter, context, await instantsOf(filter, context));
     for await (const journey of candidates(context, filter)) if (fits(journey)) yield { journey, context };
   }
 }
@@ -55,11 +55,14 @@ async function* candidates(context: Searched, { contact, record, state }: Journe
 }
 
 /** @param context of any source, where the filter names no contact */
-export async function fitting(filter: JourneyFilter, context: Searched): Promise<(journey: Journey) => boolean> {
+export function fitting(
+  filter: JourneyFilter,
+  context: Searched,
+  { since, until }: { since?: Date; until?: Date },
+): (journey: Journey) => boolean {
   const { state, error, contact } = filter;
   const { defaultCountry, store } = context;
   const who = contact === undefined ? undefined : parseContact(contact, { defaultCountry });
-  const { since, until } = await instantsOf(filter, context);
   const text = error?.toLowerCase();
   return (journey) =>
     (state === undefined || journey.state === state) &&
@@ -69,9 +72,9 @@ export async function fitting(filter: JourneyFilter, context: Searched): Promise
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
 }
 
-/** Between which the journeys were changed. */
+/** Between which the journeys were changed, or closed. */
 export async function instantsOf(
-  { since, until }: JourneyFilter,
+  { since, until }: Pick<JourneyFilter, 'since' | 'until'>,
   { timeZone }: Pick<Searched, 'timeZone'>,
 ): Promise<{ since?: Date; until?: Date }> {
   if (since === undefined && until === undefined) return {};

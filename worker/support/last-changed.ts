@@ -26,8 +26,8 @@ export async function lastChanged<In extends Searched>(
     for await (const one of select(sources, filter)) found.push(one);
     return { found: newest(found) };
   }
-  const fits = await fitting(filter, first);
   const { since, until } = await instantsOf(filter, first);
+  const fits = fitting(filter, first, { ...(since && { since }), ...(until && { until }) });
   const states = filter.state === undefined ? journeyStates : [filter.state];
   // When those that wait are due says nothing about when they were changed.
   const lists = [

@@ -72,7 +72,7 @@ async function explained({
   context: { name, timeZone, store },
   standing,
 }: Closing & Pick<Found, 'context' | 'standing'>): Promise<ExplainedClosing> {
-  const trace = journey.state === 'waiting' ? await store.trace(journey.id) : [];
+  const trace = journey.state === 'waiting' ? await store.trace(journey) : [];
   // The last step: what it came to stands last.
   const { at } = trace.at(-1) ?? {};
   const because = trace.flatMap((line) => (line.at.getTime() === at?.getTime() ? [line.text] : [])).slice(0, -1);

@@ -143,23 +143,23 @@ async function sendGrade(journey: Journey, context: GradeContext): Promise<JobRe
     const isComing = ['received', 'waiting', 'creating'].includes(journey.state);
     const untilDue = journey.state === 'waiting' && journey.dueAt ? context.clock.until(journey.dueAt) : 0;
     if (isComing) return { do: 'wait', delayMs: askingMs + untilDue };
-    await store.note(journey.id, `the grade is not passed on: the journey is ${journey.state}`);
+    await store.note(journey, `the grade is not passed on: the journey is ${journey.state}`);
     return done;
   }
   if (journey.test) {
-    await store.note(journey.id, 'the grade is not passed on: the journey is a test');
+    await store.note(journey, 'the grade is not passed on: the journey is a test');
     return done;
   }
   const campaign = journey.campaign === undefined ? undefined : await context.campaigns.get(journey.campaign);
   if (campaign?.type !== 'external') {
-    await store.note(journey.id, 'the grade is not passed on: the campaign is not external, it asks by itself');
+    await store.note(journey, 'the grade is not passed on: the campaign is not external, it asks by itself');
     return done;
   }
   const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
   await context.holds.pass('plan', needs);
   const refused = await callService(given, requestId, campaign, context);
   if (refused !== undefined) {
-    await store.note(journey.id, refused.message);
+    await store.note(journey, refused.message);
     throw refused;
   }
   await context.holds.lift('plan', needs);

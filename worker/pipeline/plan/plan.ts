@@ -149,7 +149,7 @@ async function planClosed(
   await cancelEarlier(journey, context);
   if (mayComeBack(journey)) return await enqueueAsk(await takenUpAgain(journey, record, event, context), context);
   if (!created && journey.state !== 'received') {
-    if (event.via === 'webhook') await store.note(journey.id, `another webhook for the same closing: ${event.what}`);
+    if (event.via === 'webhook') await store.note(journey, `another webhook for the same closing: ${event.what}`);
     return await enqueueAsk(journey, context);
   }
   return await enqueueAsk(await planJourney(journey, record, context), context);
