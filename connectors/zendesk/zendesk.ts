@@ -1,16 +1,33 @@
 import { defineConnector } from '../../core/connector/contract.ts';
+import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
 import { zendeskApi } from './api.ts';
 import { checker } from './check.ts';
 import { eventReader } from './events.ts';
 import { fieldCatalogue, suggestionsOf } from './fields.ts';
 import { forgetter } from './forget.ts';
 import { poller } from './poll.ts';
-import { reader } from './read.ts';
+import { reader } from './record.ts';
 import { addressOf, settings } from './settings.ts';
 import { installer } from './setup.ts';
-import { verify } from './signature.ts';
 import { batchSize } from './ticket.ts';
 import { writer } from './write-back.ts';
+
+/**
+ * How Zendesk signs deliveries. The secret is a text, never base64-decoded, even where it looks like base64. Zendesk documents no
+ * tolerance for the timestamp and may not sign retries anew: 15 minutes is the least that a source may configure.
+ * Source: developer.zendesk.com/documentation/webhooks/verifying.
+ */
+export const signatureScheme = (toleranceSeconds: number): HmacScheme => ({
+  header: 'x-zendesk-webhook-signature',
+  algorithm: 'sha256',
+  encoding: 'base64',
+  timestamp: {
+    header: 'x-zendesk-webhook-signature-timestamp',
+    as: 'iso',
+    toleranceMs: toleranceSeconds * 1000,
+  },
+  signed: ({ raw }, timestamp) => [timestamp, raw],
+});
 
 /**
  * Zendesk Support: solved tickets.
@@ -40,7 +57,7 @@ export const zendesk = defineConnector({
     return {
       batchSize,
       taken: { status: 202 },
-      verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.toleranceSeconds),
+      verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signatureScheme(settings.toleranceSeconds)),
       events: eventReader(settings),
       read: reader(settings, api, catalogue, ports),
       check: checker(settings, api, ports),

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { sign as signHubSpot } from '../../../connectors/hubspot/signature.ts';
-import { sign as signZendesk } from '../../../connectors/zendesk/signature.ts';
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
+import { signZendesk } from '../../../standins/zendesk/signature.ts';
 import type { Chance } from '../chaos/random.ts';
 import { record, text } from './values.ts';
 

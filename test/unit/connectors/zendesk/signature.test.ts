@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { sign, verify } from '../../../../connectors/zendesk/signature.ts';
+import { signatureScheme } from '../../../../connectors/zendesk/zendesk.ts';
 import type { Delivery, Verdict } from '../../../../core/connector/contract.ts';
+import { signHmac, verifyHmac } from '../../../../core/connector/signature.ts';
+
+const sign = (secret: string, timestamp: string, raw: Uint8Array) =>
+  signHmac(secret, { method: 'POST', url: '', raw }, signatureScheme(0), timestamp);
+const verify = (delivery: Delivery, secrets: readonly string[], toleranceSeconds: number) =>
+  verifyHmac(delivery, secrets, signatureScheme(toleranceSeconds));
 
 const file = new URL('../../../support/connectors/zendesk/vectors/webhook-signatures.json', import.meta.url);
 const { vectors } = z
