@@ -21,9 +21,6 @@ interface Requester {
   suspended?: boolean | null | undefined;
 }
 
-/** The meaning of a webhook's event. `name` is the name of a ticket event (`status_changed`), statuses are in capitals. */
-type EventMeaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored'; why: string };
-
 /**
  * The state of a ticket. Solved and closed both count as closed: the move from solved to closed, days later, is the same closing, as
  * is a change of the custom status. Reopening and closing again is another closing.
@@ -60,32 +57,4 @@ function whyNever({ status, tags, requester }: TicketFacts): string | undefined 
 }
 
 /** Archiving moves old closed tickets to slower storage and changes nothing about them. */
-const isDone = (status: string): boolean => ['solved', 'closed', 'archived'].includes(status.toLowerCase());
-const isWorkedOn = (status: string): boolean => ['new', 'open', 'pending', 'hold'].includes(status.toLowerCase());
-
-/** Events after which a waiting request may be wrong: the worker reads the ticket. */
-const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam']);
-
-/** Events that closeloop's own write-backs cause. None of a status, as closeloop writes none. */
-const echoes = new Set(['custom_field_changed', 'tags_changed', 'comment_added']);
-
-/**
- * The actor doesn't decide: other software that solves tickets may act as the same user. The kind of change decides.
- * @param byUs the event's actor is the user that closeloop acts as
- */
-export function meaningOf(event: { name: string; previous: string; current: string }, byUs = false): EventMeaning {
-  const { name, previous, current } = event;
-  if (upsets.has(name)) return { is: 'changed' };
-  // The ticket has its old state again: perhaps closed, and its customer not asked yet.
-  if (name === 'undeleted') return { is: 'restored' };
-  if (name !== 'status_changed') {
-    return ignored(byUs && echoes.has(name) ? 'the echo of what we wrote' : 'neither opens nor closes a ticket');
-  }
-  if (current === 'ARCHIVED') return ignored('archiving changes nothing');
-  if (isDone(current)) return isDone(previous) ? ignored('the ticket was closed before') : { is: 'closed' };
-  if (isWorkedOn(current) && !isDone(previous)) return ignored('the ticket was not closed before');
-  // Reopened, deleted, or an unknown status.
-  return { is: 'changed' };
-}
-
-const ignored = (why: string): EventMeaning => ({ is: 'ignored', why });
+export const isDone = (status: string): boolean => ['solved', 'closed', 'archived'].includes(status.toLowerCase());

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
-import { meaningOf } from './closing.ts';
+import { isDone } from './closing.ts';
 import { csatReceived, type Rating, ratingReader } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
 
@@ -116,3 +116,36 @@ function short(name: string): string {
 }
 
 const noTicket: Events = { ok: false, why: 'a ticket event without the id of the ticket' };
+
+/** The meaning of a ticket event. */
+type EventMeaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored'; why: string };
+
+const isWorkedOn = (status: string): boolean => ['new', 'open', 'pending', 'hold'].includes(status.toLowerCase());
+
+/** Events after which a waiting request may be wrong: the worker reads the ticket. */
+const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam']);
+
+/** Events that closeloop's own write-backs cause. None of a status, as closeloop writes none. */
+const echoes = new Set(['custom_field_changed', 'tags_changed', 'comment_added']);
+
+/**
+ * The kind of change decides, not the actor: other software that solves tickets may act as the same user.
+ * @param event its name (`status_changed`) and statuses, in capitals
+ * @param byUs the event's actor is the user that closeloop acts as
+ */
+export function meaningOf(event: { name: string; previous: string; current: string }, byUs = false): EventMeaning {
+  const { name, previous, current } = event;
+  if (upsets.has(name)) return { is: 'changed' };
+  // The ticket has its old state again: perhaps closed, and its customer not asked yet.
+  if (name === 'undeleted') return { is: 'restored' };
+  if (name !== 'status_changed') {
+    return ignored(byUs && echoes.has(name) ? 'the echo of what we wrote' : 'neither opens nor closes a ticket');
+  }
+  if (current === 'ARCHIVED') return ignored('archiving changes nothing');
+  if (isDone(current)) return isDone(previous) ? ignored('the ticket was closed before') : { is: 'closed' };
+  if (isWorkedOn(current) && !isDone(previous)) return ignored('the ticket was not closed before');
+  // Reopened, deleted, or an unknown status.
+  return { is: 'changed' };
+}
+
+const ignored = (why: string): EventMeaning => ({ is: 'ignored', why });

@@ -14,7 +14,7 @@ import { writer } from './write-back.ts';
 
 /**
  * How Zendesk signs deliveries. The secret is a text, never base64-decoded, even where it looks like base64. Zendesk documents no
- * tolerance for the timestamp and may not sign retries anew: 15 minutes is the least that a source may configure.
+ * tolerance for the timestamp and may not sign retries anew: 15 minutes, the default, leave room for retries.
  * Source: developer.zendesk.com/documentation/webhooks/verifying.
  */
 export const signatureScheme = (toleranceSeconds: number): HmacScheme => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { closingOf, meaningOf, type TicketFacts } from '../../../../connectors/zendesk/closing.ts';
+import { closingOf, type TicketFacts } from '../../../../connectors/zendesk/closing.ts';
 
 const solvedAt = new Date('2026-11-21T10:15:00Z');
 const changedAt = new Date('2026-11-25T11:00:00Z');
@@ -89,45 +89,5 @@ describe('a ticket that', () => {
         expect(closingOf({ ...solved, ...look })).toEqual(first);
       }),
     );
-  });
-});
-
-describe('an event', () => {
-  const statusChange = (previous: string, current: string) => ({ name: 'status_changed', previous, current });
-  const other = (name: string) => ({ name, previous: 'unknown', current: 'unknown' });
-  const before = 'the ticket was closed before';
-  const never = 'the ticket was not closed before';
-  const neither = 'neither opens nor closes a ticket';
-  const rows: [name: string, event: Parameters<typeof meaningOf>[0], expected: string][] = [
-    ['solved', statusChange('OPEN', 'SOLVED'), 'closed'],
-    ['closed directly', statusChange('PENDING', 'CLOSED'), 'closed'],
-    ['solved, then closed', statusChange('SOLVED', 'CLOSED'), before],
-    ['closed, then solved (not documented)', statusChange('CLOSED', 'SOLVED'), before],
-    ['taken out of the archive', statusChange('ARCHIVED', 'CLOSED'), before],
-    ['archived', statusChange('CLOSED', 'ARCHIVED'), 'archiving changes nothing'],
-    ['reopened by a reply', statusChange('SOLVED', 'OPEN'), 'changed'],
-    ['put on hold after solving', statusChange('SOLVED', 'HOLD'), 'changed'],
-    ['moved between open states', statusChange('OPEN', 'PENDING'), never],
-    ['deleted', statusChange('SOLVED', 'DELETED'), 'changed'],
-    ['restored as solved', statusChange('DELETED', 'SOLVED'), 'closed'],
-    ['scrubbed', statusChange('CLOSED', 'SCRUBBED'), 'changed'],
-    ['merged', other('merged'), 'changed'],
-    ['soft-deleted', other('soft_deleted'), 'changed'],
-    ['permanently deleted', other('permanently_deleted'), 'changed'],
-    ['marked as spam', other('marked_as_spam'), 'changed'],
-    ['undeleted', other('undeleted'), 'restored'],
-    ['solved differently (custom status)', other('custom_status_changed'), neither],
-    ['rated natively', other('csat_received'), neither],
-    ['tagged by an agent', other('tags_changed'), neither],
-  ];
-  const said = (meaning: ReturnType<typeof meaningOf>): string => (meaning.is === 'ignored' ? meaning.why : meaning.is);
-  test.each(rows)('%s', (_name, event, expected) => {
-    expect(said(meaningOf(event))).toBe(expected);
-    // Whoever it was: other software may use the same user.
-    if (expected !== neither) expect(said(meaningOf(event, true))).toBe(expected);
-  });
-
-  test.each(['custom_field_changed', 'tags_changed', 'comment_added'])('%s of ours is an echo', (name) => {
-    expect(said(meaningOf(other(name), true))).toBe('the echo of what we wrote');
   });
 });

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { meaningOf } from '../../../../connectors/zendesk/closing.ts';
-import { eventReader } from '../../../../connectors/zendesk/events.ts';
+import { eventReader, meaningOf } from '../../../../connectors/zendesk/events.ts';
 import type { Delivery, Events } from '../../../../core/connector/contract.ts';
 
 const events = (delivery: Delivery, settings: Parameters<typeof eventReader>[0]) => eventReader(settings)(delivery);
@@ -217,4 +216,44 @@ describe('a trigger', () => {
 test('nothing a person typed gets into an event', async () => {
   const body = ticketEvent('status_changed', { previous: 'Mrs Smith', current: 'SOLVED' });
   expect(JSON.stringify(await events(delivered(body), {}))).not.toMatch(/Smith|private/);
+});
+
+describe('the meaning of an event that was', () => {
+  const statusChange = (previous: string, current: string) => ({ name: 'status_changed', previous, current });
+  const other = (name: string) => ({ name, previous: 'unknown', current: 'unknown' });
+  const before = 'the ticket was closed before';
+  const never = 'the ticket was not closed before';
+  const neither = 'neither opens nor closes a ticket';
+  const rows: [name: string, event: Parameters<typeof meaningOf>[0], expected: string][] = [
+    ['solved', statusChange('OPEN', 'SOLVED'), 'closed'],
+    ['closed directly', statusChange('PENDING', 'CLOSED'), 'closed'],
+    ['solved, then closed', statusChange('SOLVED', 'CLOSED'), before],
+    ['closed, then solved (not documented)', statusChange('CLOSED', 'SOLVED'), before],
+    ['taken out of the archive', statusChange('ARCHIVED', 'CLOSED'), before],
+    ['archived', statusChange('CLOSED', 'ARCHIVED'), 'archiving changes nothing'],
+    ['reopened by a reply', statusChange('SOLVED', 'OPEN'), 'changed'],
+    ['put on hold after solving', statusChange('SOLVED', 'HOLD'), 'changed'],
+    ['moved between open states', statusChange('OPEN', 'PENDING'), never],
+    ['deleted', statusChange('SOLVED', 'DELETED'), 'changed'],
+    ['restored as solved', statusChange('DELETED', 'SOLVED'), 'closed'],
+    ['scrubbed', statusChange('CLOSED', 'SCRUBBED'), 'changed'],
+    ['merged', other('merged'), 'changed'],
+    ['soft-deleted', other('soft_deleted'), 'changed'],
+    ['permanently deleted', other('permanently_deleted'), 'changed'],
+    ['marked as spam', other('marked_as_spam'), 'changed'],
+    ['undeleted', other('undeleted'), 'restored'],
+    ['solved differently (custom status)', other('custom_status_changed'), neither],
+    ['rated natively', other('csat_received'), neither],
+    ['tagged by an agent', other('tags_changed'), neither],
+  ];
+  const said = (meaning: ReturnType<typeof meaningOf>): string => (meaning.is === 'ignored' ? meaning.why : meaning.is);
+  test.each(rows)('%s', (_name, event, expected) => {
+    expect(said(meaningOf(event))).toBe(expected);
+    // Whoever it was: other software may use the same user.
+    if (expected !== neither) expect(said(meaningOf(event, true))).toBe(expected);
+  });
+
+  test.each(['custom_field_changed', 'tags_changed', 'comment_added'])('%s of ours is an echo', (name) => {
+    expect(said(meaningOf(other(name), true))).toBe('the echo of what we wrote');
+  });
 });
