@@ -120,8 +120,8 @@ describe('imports point one way', () => {
   const wrong: [from: string, to: string][] = [
     ['core/errors.ts', 'connectors/index.ts'],
     ['core/errors.ts', 'worker/pipeline/engine.ts'],
-    ['connectors/zendesk/read.ts', 'connectors/hubspot/read.ts'],
-    ['connectors/zendesk/read.ts', 'worker/pipeline/engine.ts'],
+    ['connectors/zendesk/record.ts', 'connectors/hubspot/read.ts'],
+    ['connectors/zendesk/record.ts', 'worker/pipeline/engine.ts'],
     ['worker/pipeline/engine.ts', 'connectors/index.ts'],
     ['worker/pipeline/engine.ts', 'standins/index.ts'],
     ['worker/pipeline/engine.ts', 'test/support/redis.ts'],
