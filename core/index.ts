@@ -78,6 +78,7 @@ export type {
   WriteResult,
 } from './connector/contract.ts';
 export { defineConnector } from './connector/contract.ts';
+export { customerOf } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export { type CurrentField, compareFields, type FieldWords, type NeededField } from './connector/fields.ts';
 export { exactJsonBody, jsonBody } from './connector/json-body.ts';

@@ -1,5 +1,6 @@
 import { chunks } from '../../core/connector/batches.ts';
 import type { ConnectorPorts, ReadResult } from '../../core/connector/contract.ts';
+import { customerOf } from '../../core/connector/customer.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
 import { BatchResponse, type BatchResult, batchSize, type Fate, fates, livingOn, mergedIds } from './batch.ts';
@@ -76,20 +77,8 @@ async function readType(context: Context, ids: readonly string[]): Promise<Map<s
     const { contact, why: contactChoice } = choice;
     const owner = people.owners.get(record.properties.hubspot_owner_id ?? '') ?? null;
     const shape = { ...present(type, record, stages, state), contact, contactChoice, owner };
-    const locale = localeOf(contact);
-    return {
-      ok: true,
-      record: {
-        ...ids,
-        state,
-        shape,
-        ...(contact && { personId: contact.id }),
-        ...(contact?.timeZone && { timeZone: contact.timeZone }),
-        ...(contact?.country && { country: contact.country }),
-        ...(contact?.country && contact.region && { region: contact.region }),
-        ...(locale && { locale }),
-      },
-    };
+    const customer = customerOf({ ...contact, personId: contact?.id, locale: localeOf(contact) });
+    return { ok: true, record: { ...ids, state, shape, ...customer } };
   }
 }
 

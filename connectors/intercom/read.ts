@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import type { ReadResult } from '../../core/connector/contract.ts';
+import { customerOf } from '../../core/connector/customer.ts';
 import type { Workspace } from './api.ts';
 import { isClosed, isToldBySearch, type Reading, stateOf } from './closing.ts';
 import { Contact, Conversation, Ticket } from './conversation.ts';
@@ -62,21 +63,10 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
       if (read === undefined) return { ok: false, why: 'not-found' };
       const [personId] = read.conversation.contacts;
       const contact = contacts.get(personId ?? '');
-      const locale = contact && localeOf(contact);
-      const { country, region } = contact?.location ?? {};
-      const record = {
-        ...{
-          id,
-          currentId: id,
-          state: stateFor(purpose, { ...read, contact }),
-          shape: present({ ...read, contact }, people),
-        },
-        ...(personId && { personId }),
-        ...(country && { country }),
-        ...(country && region && { region }),
-        ...(locale && { locale }),
-      };
-      return { ok: true, record };
+      const state = stateFor(purpose, { ...read, contact });
+      const shape = present({ ...read, contact }, people);
+      const customer = customerOf({ personId, ...contact?.location, locale: contact && localeOf(contact) });
+      return { ok: true, record: { id, currentId: id, state, shape, ...customer } };
     });
   };
 

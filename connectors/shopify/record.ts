@@ -1,5 +1,5 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
-import { isZone } from '../../core/schedule/wall-clock.ts';
+import { customerOf } from '../../core/connector/customer.ts';
 import { type Choice, stateOf } from './closing.ts';
 import { idOf } from './ids.ts';
 import type { Order } from './order.ts';
@@ -128,11 +128,7 @@ export function present(
         smsConsent: customer.defaultPhoneNumber?.smsMarketingConsent?.state,
       },
     },
-    ...(customer && { personId: idOf(customer.id) }),
-    ...(timeZone !== undefined && isZone(timeZone) && { timeZone }),
-    ...(country !== undefined && { country }),
-    ...(country !== undefined && region !== undefined && { region }),
-    ...(locale !== undefined && { locale }),
+    ...customerOf({ personId: customer && idOf(customer.id), timeZone, country, region, locale }),
   };
 }
 

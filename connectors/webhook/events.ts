@@ -9,10 +9,10 @@ import type {
   SourceEvent,
   SurveyEvent,
 } from '../../core/connector/contract.ts';
+import { customerOf } from '../../core/connector/customer.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { signedMessageId } from '../../core/connector/standard-webhook.ts';
 import { listOf, mapOf } from '../../core/entries.ts';
-import { isZone } from '../../core/schedule/wall-clock.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
 import type { RecordSnapshot } from './record.ts';
@@ -120,21 +120,15 @@ function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot,
   const closedAt = instantFrom(find, 'closedAt') ?? saidAt;
   const shape = Shape.safeParse(find('shape'));
   if (!shape.success) throw new Unreadable('event.shape finds no object');
-  const personId = personFrom(find);
-  const timeZone = textFrom(find, 'timeZone');
-  const country = textFrom(find, 'country');
-  const region = textFrom(find, 'region');
-  const locale = textFrom(find, 'locale');
+  const [timeZone, country, region, locale] = ['timeZone', 'country', 'region', 'locale'].map((at) =>
+    textFrom(find, at),
+  );
   const contacts = find('contacts') === undefined ? undefined : contactsFrom(find, 'contacts');
   return {
     state: 'closed',
     closing: closedAt?.toISOString() ?? `id-${id}`,
     closedAt: (closedAt ?? at).toISOString(),
-    ...(personId === undefined ? {} : { personId }),
-    ...(timeZone !== undefined && isZone(timeZone) ? { timeZone } : {}),
-    ...(country === undefined ? {} : { country }),
-    ...(country === undefined || region === undefined ? {} : { region }),
-    ...(locale === undefined ? {} : { locale }),
+    ...customerOf({ personId: personFrom(find), timeZone, country, region, locale }),
     ...(contacts === undefined ? {} : { contacts }),
     shape: shape.data,
   };

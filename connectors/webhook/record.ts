@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ReadResult, RecordSnapshots, RecordState } from '../../core/connector/contract.ts';
+import { customerOf } from '../../core/connector/customer.ts';
 import { listOf } from '../../core/entries.ts';
 
 /**
@@ -36,13 +37,7 @@ export function reader(snapshots: RecordSnapshots) {
       }
       const { closing, closedAt, shape, state: _, contacts: _1, ...person } = record;
       const state: RecordState = { is: 'closed', closing, closedAt: new Date(closedAt) };
-      return { ok: true, record: { id, currentId: id, state, shape, ...definedOf(person) } };
+      return { ok: true, record: { id, currentId: id, state, shape, ...customerOf(person) } };
     });
   };
-}
-
-type Person = Partial<Record<'personId' | 'timeZone' | 'country' | 'region' | 'locale', string>>;
-
-function definedOf(person: { [K in keyof Person]: Person[K] | undefined }): Person {
-  return Object.fromEntries(Object.entries(person).filter(([, value]) => value !== undefined));
 }

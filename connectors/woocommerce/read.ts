@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ReadResult } from '../../core/connector/contract.ts';
+import { customerOf } from '../../core/connector/customer.ts';
 import { listOf } from '../../core/entries.ts';
 import type { Shop } from './api.ts';
 import { isOrderId, Order, OrderMoment, orderFields, stateOf } from './order.ts';
@@ -23,21 +24,10 @@ export function reader(settings: WooCommerceSettings, shop: Shop) {
       if (order === undefined) return { ok: false, why: 'not-found' };
       if (order instanceof VendorError) return { ok: false, why: 'error', error: order };
       const shape = present(order, settings.languageMeta);
-      const { id: personId, language } = shape.customer;
+      const { id: personId, language: locale } = shape.customer;
       const { country, state: region } = shape.customer.country === '' ? shape.shipping : shape.customer;
-      return {
-        ok: true,
-        record: {
-          id,
-          currentId: id,
-          state: stateOf(order, settings),
-          shape,
-          ...(personId !== '' && { personId }),
-          ...(country !== '' && { country }),
-          ...(country !== '' && region !== '' && { region }),
-          ...(language !== '' && { locale: language }),
-        },
-      };
+      const customer = customerOf({ personId, country, region, locale });
+      return { ok: true, record: { id, currentId: id, state: stateOf(order, settings), shape, ...customer } };
     });
   };
 }

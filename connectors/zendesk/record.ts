@@ -1,6 +1,8 @@
 import { chunks } from '../../core/connector/batches.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
+import { namesOf } from '../../core/connector/check.ts';
 import type { ConnectorPorts, PresentedRecord, ReadResult, Source } from '../../core/connector/contract.ts';
+import { customerOf } from '../../core/connector/customer.ts';
 import { adviceOf } from '../../core/errors.ts';
 import type { ZendeskApi } from './api.ts';
 import { closingOf, type TicketFacts } from './closing.ts';
@@ -15,7 +17,7 @@ import {
   type Named,
   type NameList,
   showMany,
-  type Ticket,
+  Ticket,
   type TicketPage,
 } from './ticket.ts';
 
@@ -203,9 +205,7 @@ export function present(ticket: Ticket, page: TicketPage, catalogue: Catalogue):
       },
       assignee: assignee && { id: assignee.id, name: text(assignee.name), email: text(assignee.email) },
     },
-    ...(requester === undefined ? {} : { personId: requester.id }),
-    ...(timeZone === undefined ? {} : { timeZone }),
-    ...(locale === undefined ? {} : { locale }),
+    ...customerOf({ personId: requester?.id, timeZone, locale }),
   };
 }
 
@@ -261,3 +261,18 @@ function named(names: ReadonlyMap<string, Named>, id: string | null | undefined)
 function lookUp<T>(things: ReadonlyMap<string, T>, id: string | null | undefined): Absent<T> {
   return id == null ? undefined : things.get(id);
 }
+
+const none = new Map<string, never>();
+const somebody = { id: '1' };
+
+/** For `check`. Fields may have any names. */
+export const shapeNames = namesOf(
+  present(
+    Ticket.parse({ ...somebody, status: 'new', updated_at: '1970-01-01', requester_id: 1, assignee_id: 1 }),
+    {
+      ...{ tickets: none, groups: none, organizations: none, metrics: none, users: new Map([['1', somebody]]) },
+      names: { brands: none, ticket_forms: none, custom_statuses: none },
+    },
+    { byId: none, slugs: none },
+  ).shape,
+);

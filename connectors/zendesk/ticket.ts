@@ -21,7 +21,7 @@ const MetricSet = z.object({
 });
 export type MetricSet = z.output<typeof MetricSet>;
 
-const Ticket = z.object({
+export const Ticket = z.object({
   id: Id,
   status: z.string(),
   /** As Zendesk wrote it: a guarded update has to name exactly this. */
