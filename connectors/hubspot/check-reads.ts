@@ -1,31 +1,22 @@
-import { errorAt, unknownReads, warningAt } from '../../core/connector/check.ts';
+import { errorAt, namesOf, unknownReads, warningAt } from '../../core/connector/check.ts';
 import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
-import { contactProperties } from './contacts.ts';
-import { type CrmObject, objectTypes, pluralOf } from './objects.ts';
+import { contactProperties, presentContact } from './contacts.ts';
+import { type CrmObject, type ObjectType, objectTypes, pluralOf } from './objects.ts';
+import { pipelinesFrom } from './pipelines.ts';
 import type { Definitions } from './properties.ts';
-import type { HubSpotContact, HubSpotDeal, HubSpotOwner, HubSpotShape, HubSpotTicket } from './record.ts';
+import { type HubSpotShape, present } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/** The names in the shape for rules; the compiler keeps them complete. */
-type Names<T> = Readonly<Record<keyof T, true>>;
-const common = { id: true, pipeline: true, stage: true, createdAt: true, closedAt: true, properties: true } as const;
-const ticket: Names<HubSpotTicket> = { ...common, subject: true, priority: true, category: true };
-const deal: Names<HubSpotDeal> = { ...common, name: true, amount: true };
-const contact: Names<HubSpotContact> = {
-  id: true,
-  email: true,
-  phone: true,
-  mobilePhone: true,
-  firstName: true,
-  lastName: true,
-  language: true,
-  timeZone: true,
-  country: true,
-  region: true,
-  properties: true,
+const nothing = { id: '', properties: {} };
+const presented = (type: ObjectType) => present(type, nothing, pipelinesFrom({ results: [] }), { is: 'open' });
+const shape: HubSpotShape = {
+  ...presented('ticket'),
+  ...presented('deal'),
+  contact: presentContact(nothing),
+  contactChoice: '',
+  owner: { id: '', name: null, email: null },
 };
-const owner: Names<HubSpotOwner> = { id: true, name: true, email: true };
-const shape: Record<keyof HubSpotShape, Record<string, true>> = { ticket, deal, contact, owner, contactChoice: {} };
+const shapeNames = namesOf(shape);
 
 /** Properties that HubSpot returns without request. */
 const always: Record<CrmObject, readonly string[]> = {
@@ -47,7 +38,7 @@ export function readFindings(settings: HubSpotSettings, { reads }: PreflightCont
   const findings = [
     ...listed('properties', settings.properties, settings.objects, defined),
     ...listed('contactProperties', settings.contactProperties, ['contact'], defined),
-    ...unknownReads('HubSpot', shape, "HubSpot's own properties are under `properties`", reads),
+    ...unknownReads('HubSpot', shapeNames, "HubSpot's own properties are under `properties`", reads),
     ...reads.flatMap(({ at, path }) => pathFindings(at, path, settings, defined)),
   ];
   return findings.filter(({ at, problem }) => !told.has(`${at} ${problem}`) && told.add(`${at} ${problem}`));

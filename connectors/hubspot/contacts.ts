@@ -148,7 +148,7 @@ function choose(
   return { contact: chosen, why: `one of ${candidates.length} contacts: ${rule}` };
 }
 
-function presentContact({ id, properties }: BatchResult): HubSpotContact {
+export function presentContact({ id, properties }: Pick<BatchResult, 'id' | 'properties'>): HubSpotContact {
   const text = (name: string) => properties[name] || null;
   return {
     id,

@@ -1,43 +1,12 @@
 import { errorAt, unknownReads } from '../../core/connector/check.ts';
 import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import { catalogueOf, type KeyedField, type TicketField } from './fields.ts';
-import type { ZendeskShape } from './record.ts';
+import { shapeNames } from './record.ts';
 import { ticketField, userField } from './targets.ts';
-
-/** What `record.ts` presents, by name; the compiler keeps it complete. */
-type Names<T> = Readonly<Record<keyof NonNullable<T>, true>>;
-const ticket: Names<ZendeskShape['ticket']> = {
-  id: true,
-  subject: true,
-  status: true,
-  customStatus: true,
-  priority: true,
-  type: true,
-  channel: true,
-  brand: true,
-  form: true,
-  tags: true,
-  fields: true,
-  labels: true,
-  createdAt: true,
-  replies: true,
-  solvedAt: true,
-  group: true,
-  organization: true,
-};
-const assignee: Names<ZendeskShape['assignee']> = { id: true, name: true, email: true };
-const requester: Names<ZendeskShape['requester']> = {
-  ...assignee,
-  phone: true,
-  locale: true,
-  timeZone: true,
-  fields: true,
-};
-const shape: Record<keyof ZendeskShape, Record<string, true>> = { ticket, requester, assignee };
 
 /** Names that no record has. */
 export const nameFindings = (reads: PreflightContext['reads']): Finding[] =>
-  unknownReads('Zendesk', shape, 'custom fields are under `fields`', reads);
+  unknownReads('Zendesk', shapeNames, 'custom fields are under `fields`', reads);
 
 /** Ticket fields that rules read (`ticket.fields.store`, `ticket.labels.store`): an expression with a wrong name is silently empty. */
 export function readFindings(reads: PreflightContext['reads'], fields: readonly TicketField[]): Finding[] {
