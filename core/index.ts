@@ -27,13 +27,17 @@ export { type Cached, cached } from './connector/cached.ts';
 export {
   type Comparison,
   errorAt,
+  hookUrlFindings,
   isSameUrl,
   type MissingItem,
+  manualStep,
   namesOf,
   prober,
+  type SetupItem,
   setupSteps,
   unknownReads,
   unseenWebhook,
+  vendorProber,
   warningAt,
 } from './connector/check.ts';
 export {

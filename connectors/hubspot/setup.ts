@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type MissingItem, setupSteps } from '../../core/connector/check.ts';
+import { manualStep, type SetupItem, setupSteps } from '../../core/connector/check.ts';
 import type { ConnectorPorts, SetupStep, Source } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
@@ -26,18 +26,12 @@ import {
   webhookApi,
 } from './webhooks.ts';
 
-/** An object that the account lacks, and its creation. */
-interface Missing extends MissingItem {
-  make: SetupStep['apply'];
-}
-
 /** Creates missing objects, in the order of their dependence. Existing ones stay unchanged, but for added options. */
 export function preparer(settings: HubSpotSettings, ports: ConnectorPorts): NonNullable<Source['setup']> {
   const api = hubSpotApi(settings, ports);
-  const stepsOf = (compare: () => Promise<Missing[]>) => setupSteps(compare, ({ make }) => make());
   return async ({ grades, hookUrl }) => [
-    ...(await stepsOf(() => missingProperties(wantedProperties(settings, grades), api))),
-    ...(await webhookSteps(settings, hookUrl, api, ports, stepsOf)),
+    ...(await setupSteps(() => missingProperties(wantedProperties(settings, grades), api))),
+    ...(await webhookSteps(settings, hookUrl, api, ports)),
   ];
 }
 
@@ -45,8 +39,8 @@ const group = { name: 'customer_feedback', label: 'Customer feedback' };
 const Groups = z.object({ results: listOf(z.object({ name: z.string() })) });
 
 /** The group, the properties and the options that are missing, by kind of record. */
-async function missingProperties(wanted: readonly WantedProperty[], api: HubSpotApi): Promise<Missing[]> {
-  const found: Missing[] = [];
+async function missingProperties(wanted: readonly WantedProperty[], api: HubSpotApi): Promise<SetupItem[]> {
+  const found: SetupItem[] = [];
   for (const [object, ofObject] of Map.groupBy(wanted, (one) => one.object)) {
     const path = paths.properties(pluralOf(object));
     const { results } = await api.call('GET', path, DefinitionList);
@@ -65,7 +59,7 @@ async function missingProperties(wanted: readonly WantedProperty[], api: HubSpot
   return found;
 }
 
-const missingGroup = (api: HubSpotApi, object: CrmObject, path: string): Missing => ({
+const missingGroup = (api: HubSpotApi, object: CrmObject, path: string): SetupItem => ({
   id: `${path}/groups`,
   what: `create the ${object} property group "${group.label}"`,
   async make() {
@@ -77,7 +71,7 @@ const missingGroup = (api: HubSpotApi, object: CrmObject, path: string): Missing
 const Made = z.object({ type: z.string(), fieldType: z.string() });
 
 /** Creating a property of a deleted one's name restores the deleted property, with its type: the step says so. */
-function missingProperty(api: HubSpotApi, { object, role, name }: WantedProperty, path: string): Missing {
+function missingProperty(api: HubSpotApi, { object, role, name }: WantedProperty, path: string): SetupItem {
   const { what, ...common } = specs[role].made;
   // Several properties, which people distinguish by their labels.
   const definition = role === 'answer' ? { ...common, label: `${common.label} (${name})` } : common;
@@ -114,7 +108,7 @@ function missingOptionsOf(
   wanted: WantedProperty,
   defined: Definition | undefined,
   path: string,
-): Missing[] {
+): SetupItem[] {
   const { object, name } = wanted;
   if (defined?.type !== 'enumeration' || defined.modificationMetadata?.readOnlyDefinition) return [];
   const missing = missingOptions(wanted, defined);
@@ -162,7 +156,6 @@ async function webhookSteps(
   hookUrl: string | undefined,
   api: HubSpotApi,
   ports: ConnectorPorts,
-  stepsOf: (compare: () => Promise<Missing[]>) => Promise<SetupStep[]>,
 ): Promise<SetupStep[]> {
   const { developerApiKey, publicUrl } = settings;
   const url = targetOf(settings, hookUrl);
@@ -172,11 +165,11 @@ async function webhookSteps(
   if (appId === undefined) return [];
 
   const webhooks = webhookApi(settings, appId, developerApiKey, ports);
-  return stepsOf(async () => {
+  return setupSteps(async () => {
     const hook = await webhooks.hook();
     const given = hook === undefined ? [] : await webhooks.subscriptions();
     const missing = subscriptionsBy(settings, given).filter((one) => one.given.length === 0);
-    const target: Missing = {
+    const target: SetupItem = {
       id: 'target',
       what: `have app ${appId} deliver its webhooks to ${url}`,
       async make() {
@@ -184,7 +177,7 @@ async function webhookSteps(
         return { note: 'HubSpot may take five minutes to heed it' };
       },
     };
-    const subscriptions = missing.map(({ wanted }): Missing => {
+    const subscriptions = missing.map(({ wanted }): SetupItem => {
       const name = subscriptionInWords(wanted);
       return {
         id: name,
@@ -199,16 +192,13 @@ async function webhookSteps(
   });
 }
 
-const fileStep = (settings: HubSpotSettings, url: string): SetupStep => ({
-  what: "print the app's webhooks-hsmeta.json, for you to upload (HubSpot lets nobody else change an app's webhooks)",
-  apply: async () => ({
-    note: [
-      "1. Save this in the app's project as src/app/webhooks/webhooks-hsmeta.json, and run `hs project upload`. (A legacy private app: enter the same on its Webhooks tab.)",
-      webhooksFile(settings, url),
-      `2. Set publicUrl of this source to ${url}: it says that HubSpot delivers there, and setup has nothing left to do.`,
-    ].join('\n'),
-  }),
-});
+const fileStep = (settings: HubSpotSettings, url: string): SetupStep =>
+  manualStep(
+    "print the app's webhooks-hsmeta.json, for you to upload (HubSpot lets nobody else change an app's webhooks)",
+    "1. Save this in the app's project as src/app/webhooks/webhooks-hsmeta.json, and run `hs project upload`. (A legacy private app: enter the same on its Webhooks tab.)",
+    webhooksFile(settings, url),
+    `2. Set publicUrl of this source to ${url}: it says that HubSpot delivers there, and setup has nothing left to do.`,
+  );
 
 /** Generic events, but for the one that has no generic form. Source: HubSpot, configure webhooks (project apps). */
 function webhooksFile(settings: Pick<HubSpotSettings, 'objects'>, targetUrl: string): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { placesOf } from '../../core/connector/answer.ts';
-import type { Comparison, MissingItem } from '../../core/connector/check.ts';
+import type { Comparison, SetupItem } from '../../core/connector/check.ts';
 import { compareFields, type NeededField } from '../../core/connector/fields.ts';
 import { listOf } from '../../core/entries.ts';
 import type { Workspace } from './api.ts';
@@ -27,12 +27,6 @@ const TicketType = z.object({
 });
 const TicketTypes = z.object({ data: listOf(TicketType) });
 
-/** The call that creates the attribute. */
-export interface MissingAttribute extends MissingItem {
-  path: string;
-  body: object;
-}
-
 /** What `writeBack` names, compared with the attributes of conversations and of each ticket type that asks. */
 export function attributeComparer(settings: IntercomSettings, workspace: Workspace) {
   const { writeBack, ticketCategories } = settings;
@@ -44,16 +38,20 @@ export function attributeComparer(settings: IntercomSettings, workspace: Workspa
     const current = data
       .filter(({ archived }) => !archived)
       .map(({ name, data_type: type, required }) => ({ name, type, required }));
-    return compareFields<MissingAttribute>(needed, current, {
+    return compareFields<SetupItem>(needed, current, {
       ...{ of, field: 'attribute', place: 'Settings > Data' },
       missing({ name, types: [type] }) {
         const body = { name, description: 'Of the customer feedback', data_type: type, ...extra };
-        return { id: `${of}: ${name}`, what: `create the attribute "${name}" of ${of} (${type})`, path, body };
+        const make = async () => {
+          await workspace.call({ method: 'POST', path, body }, z.unknown());
+          return {};
+        };
+        return { id: `${of}: ${name}`, what: `create the attribute "${name}" of ${of} (${type})`, make };
       },
     });
   }
 
-  return async (): Promise<Comparison<MissingAttribute>[]> => {
+  return async (): Promise<Comparison<SetupItem>[]> => {
     if (needed.length === 0) return [];
     const path = '/conversations/attributes';
     const ofConversations = compare('conversations', path, await workspace.call({ method: 'GET', path }, List));

@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { combined, errorAt, prober, unknownReads, unseenWebhook, warningAt } from '../../core/connector/check.ts';
-import { VendorError } from '../../core/connector/classify.ts';
+import {
+  combined,
+  errorAt,
+  hookUrlFindings,
+  unknownReads,
+  unseenWebhook,
+  vendorProber,
+  warningAt,
+} from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { Me, type People, type Query, version, type Workspace } from './api.ts';
 import { attributeComparer } from './attributes.ts';
@@ -22,11 +29,7 @@ export function checker(
   const one = { perPage: 1 };
 
   return async (about) => {
-    const { findings, probe } = prober(({ at }, error) => {
-      if (!(error instanceof VendorError)) throw error;
-      const isRefused = error.status === 401 || error.status === 403;
-      return errorAt(isRefused ? 'accessToken' : at, error.problem, error.remedy);
-    });
+    const { findings, probe } = vendorProber('accessToken');
     const at = 'accessToken';
     const reads = unknownReads('Intercom', shapeNames, 'attributes are under `attributes`', about.reads);
     const own = [...ofWebhook(settings, about), ...reads];
@@ -86,6 +89,8 @@ function ofAdmin({ adminId }: IntercomSettings, { admins }: People): Finding[] {
 }
 
 function ofWebhook(settings: IntercomSettings, { hookUrl }: PreflightContext): Finding[] {
-  if (hookUrl === undefined || settings.webhookUrl === hookUrl) return [];
-  return [unseenWebhook('Intercom', `Enter them as "closeloop setup" lists them, then set webhookUrl to ${hookUrl}`)];
+  const found = hookUrlFindings('Intercom', hookUrl, settings.baseUrl !== undefined);
+  if (hookUrl === undefined || settings.webhookUrl === hookUrl) return found;
+  const remedy = `Enter them as "closeloop setup" lists them, then set webhookUrl to ${hookUrl}`;
+  return [...found, unseenWebhook('Intercom', remedy)];
 }

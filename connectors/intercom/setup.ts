@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { combined, setupSteps } from '../../core/connector/check.ts';
+import { combined, manualStep, setupSteps } from '../../core/connector/check.ts';
 import type { SetupStep, Source } from '../../core/connector/contract.ts';
 import type { Workspace } from './api.ts';
 import { attributeComparer } from './attributes.ts';
@@ -9,11 +8,7 @@ import type { IntercomSettings } from './settings.ts';
 export function installer(settings: IntercomSettings, workspace: Workspace): NonNullable<Source['setup']> {
   const compare = attributeComparer(settings, workspace);
   return async ({ hookUrl }) => {
-    const missing = async () => combined(await compare()).missing;
-    const steps = await setupSteps(missing, async ({ path, body }) => {
-      await workspace.call({ method: 'POST', path, body }, z.unknown());
-      return {};
-    });
+    const steps = await setupSteps(async () => combined(await compare()).missing);
     const isDone = hookUrl === undefined || settings.webhookUrl !== undefined;
     return isDone ? steps : [...steps, webhookStep(settings, hookUrl)];
   };
@@ -30,12 +25,9 @@ function topicsOf({ ratings, eraseArchived, ticketCategories }: IntercomSettings
 }
 
 /** Intercom has no API for an app's webhooks. */
-const webhookStep = (settings: IntercomSettings, hookUrl: string): SetupStep => ({
-  what: "list what to enter as the app's webhooks, which only its owner can",
-  apply: async () => ({
-    note: [
-      `1. Developer Hub > your app > Webhooks: the URL ${hookUrl}, and the topics ${topicsOf(settings).join(', ')}. No others: those of notes, tags and attributes tell of closeloop's own writes.`,
-      `2. Set webhookUrl of this source to ${hookUrl}: it says that this is done.`,
-    ].join('\n'),
-  }),
-});
+const webhookStep = (settings: IntercomSettings, hookUrl: string): SetupStep =>
+  manualStep(
+    "list what to enter as the app's webhooks, which only its owner can",
+    `1. Developer Hub > your app > Webhooks: the URL ${hookUrl}, and the topics ${topicsOf(settings).join(', ')}. No others: those of notes, tags and attributes tell of closeloop's own writes.`,
+    `2. Set webhookUrl of this source to ${hookUrl}: it says that this is done.`,
+  );

@@ -1,4 +1,4 @@
-import { errorAt, type ShapeNames, unknownReads, warningAt } from '../../core/connector/check.ts';
+import { errorAt, hookUrlFindings, type ShapeNames, unknownReads, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { type Field, fieldsOf } from './answer.ts';
@@ -77,14 +77,8 @@ function ofAccess(
 
 function ofWebhooks(all: readonly Subscription[], settings: ShopifySettings, hookUrl: string | undefined): Finding[] {
   if (!settings.webhooks) return [];
-  if (hookUrl === undefined) {
-    const remedy = 'Set http.publicUrl to the address under which Shopify reaches closeloop.';
-    return [warningAt('webhooks', "where they should deliver isn't known", remedy)];
-  }
-  const found: Finding[] = [];
-  if (!hookUrl.startsWith('https://') && settings.baseUrl === undefined) {
-    found.push(errorAt('webhooks', 'Shopify delivers to https only', 'Set http.publicUrl to an https address.'));
-  }
+  const found = hookUrlFindings('Shopify', hookUrl, settings.baseUrl !== undefined);
+  if (hookUrl === undefined) return found;
   const ours = all.filter(({ uri }) => uri === hookUrl);
   for (const topic of topicsFor(settings)) {
     const own = ours.filter((one) => one.topic === topic);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type MissingItem, setupSteps } from '../../core/connector/check.ts';
-import type { SetupStep, Source } from '../../core/connector/contract.ts';
+import { type SetupItem, setupSteps } from '../../core/connector/check.ts';
+import type { Source } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Field, fieldsOf } from './answer.ts';
@@ -14,18 +14,9 @@ const Made = z.object({
   made: z.object({ userErrors: listOf(z.object({ code: z.string().nullish() })) }).nullable(),
 });
 
-/** An object that the shop lacks, and its creation. */
-interface Missing extends MissingItem {
-  make: SetupStep['apply'];
-}
-
 /** Creates missing definitions of metafields and webhooks. */
 export function setupOf(settings: ShopifySettings, api: ShopifyApi): NonNullable<Source['setup']> {
-  return ({ hookUrl }) =>
-    setupSteps(
-      async () => missingIn(await takeInventory(settings, api), settings, api, hookUrl),
-      ({ make }) => make(),
-    );
+  return ({ hookUrl }) => setupSteps(async () => missingIn(await takeInventory(settings, api), settings, api, hookUrl));
 }
 
 function missingIn(
@@ -33,16 +24,16 @@ function missingIn(
   settings: ShopifySettings,
   api: ShopifyApi,
   hookUrl: string | undefined,
-): Missing[] {
+): SetupItem[] {
   const { writeBack } = settings;
   const fields = fieldsOf(writeBack).filter(({ key }) => !definitions.has(key));
-  const undefinedFields = fields.map((field): Missing => {
+  const undefinedFields = fields.map((field): SetupItem => {
     const { key, type, label } = field;
     const what = `define the order metafield ${writeBack.namespace}.${key} "${label}" (${type})`;
     return { id: `metafield ${key}`, what, make: () => define(api, writeBack, field) };
   });
   if (hookUrl === undefined || !settings.webhooks) return undefinedFields;
-  const webhooks = topicsFor(settings).flatMap((topic): Missing[] => {
+  const webhooks = topicsFor(settings).flatMap((topic): SetupItem[] => {
     const ours = subscriptions.find((one) => one.topic === topic && one.uri === hookUrl);
     const flaw = ours === undefined ? '' : flawOf(ours);
     if (flaw === undefined) return [];

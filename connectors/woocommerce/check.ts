@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../../core/address.ts';
-import { errorAt, type Prober, prober, unknownReads, warningAt } from '../../core/connector/check.ts';
+import { errorAt, type Prober, unknownReads, vendorProber, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import type { Shop } from './api.ts';
@@ -21,10 +21,7 @@ export function checker(
   ports: Pick<ConnectorPorts, 'now'>,
 ): NonNullable<Source['check']> {
   return async (about) => {
-    const { findings, probe } = prober((_probe, error) => {
-      if (error instanceof VendorError) return inWords(error);
-      throw error;
-    });
+    const { findings, probe } = vendorProber('consumerKey');
     const own = [...ofSettings(settings), ...ofAddress(settings, about)];
     const reads = unknownReads('WooCommerce', shapeNames, 'meta data are under order.meta', about.reads);
     const orders = await probe({ at: 'site', what: 'the orders' }, () =>
@@ -32,20 +29,15 @@ export function checker(
     );
     // The other calls would fail for the same reason.
     if (orders === undefined) return [...own, ...reads, ...findings];
-    await probe({ at: 'consumerKey', what: 'the right to write' }, () =>
+    await probe({ at: 'site', what: 'the right to write' }, () =>
       shop.call('POST', 'orders/batch', Anything, { body: { update: [] } }),
     );
     const statuses = await ofStatuses(settings, shop, probe);
-    const webhooks = await probe({ at: 'webhook', what: 'the webhooks' }, () => listWebhooks(shop));
+    const webhooks = await probe({ at: 'site', what: 'the webhooks' }, () => listWebhooks(shop));
     const { hookUrl } = about;
     const hooks = webhooks === undefined || hookUrl === undefined ? [] : ofWebhooks(webhooks, hookUrl, settings);
     return [...own, ...reads, ...ofClock(ports.now(), orders.at), ...findings, ...statuses, ...hooks];
   };
-}
-
-function inWords({ problem, remedy, status, advice }: VendorError): Finding {
-  const isOfKey = advice.kind === 'config' && (status === 401 || status === 403);
-  return errorAt(isOfKey ? 'consumerKey' : 'site', problem, remedy);
 }
 
 function ofSettings({ webhookSecrets, writeBack }: WooCommerceSettings): Finding[] {
@@ -116,7 +108,7 @@ async function ofStatuses({ statuses }: WooCommerceSettings, shop: Shop, probe: 
     if (coreStatuses.has(status)) continue;
     const at = `statuses.${index}`;
     const query = { status, per_page: '1', _fields: 'id' };
-    await probe({ at, what: `the orders that are ${status}` }, async () => {
+    await probe({ at: 'site', what: `the orders that are ${status}` }, async () => {
       try {
         await shop.call('GET', 'orders', Anything, { query });
       } catch (error) {

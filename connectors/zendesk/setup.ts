@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { setupSteps } from '../../core/connector/check.ts';
+import { type SetupItem, setupSteps } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, SetupStep, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
@@ -22,14 +22,15 @@ export function installer(
   return async (about): Promise<SetupStep[]> => {
     // The source's own token may create nothing; this one is used by setup alone.
     const create = forAdmins(zendeskApi({ ...settings, scope: 'read write' }, ports).send);
-    const made = async ({ calls, note }: MissingField) => {
-      for (const { method, path, body } of calls) await create(method, path, body, z.unknown());
-      return note === undefined ? {} : { note };
-    };
-    return [
-      ...(await setupSteps(() => missingFields({ ...settings, grades: about.grades }, api), made)),
-      ...(await webhookSteps(settings, about.hookUrl, api, create)),
-    ];
+    const item = ({ calls, note, ...field }: MissingField): SetupItem => ({
+      ...field,
+      async make() {
+        for (const { method, path, body } of calls) await create(method, path, body, z.unknown());
+        return note === undefined ? {} : { note };
+      },
+    });
+    const compare = async () => (await missingFields({ ...settings, grades: about.grades }, api)).map(item);
+    return [...(await setupSteps(compare)), ...(await webhookSteps(settings, about.hookUrl, api, create))];
   };
 }
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import {
   errorAt,
+  hookUrlFindings,
   isSameUrl,
-  type MissingItem,
   type Prober,
+  type SetupItem,
   setupSteps,
   warningAt,
 } from '../../core/connector/check.ts';
@@ -29,7 +30,7 @@ export async function webhookFindings(
   rules: readonly Rule[] | undefined,
   probe: Prober['probe'],
 ): Promise<Finding[]> {
-  const address = addressFindings(hookUrl, settings.baseUrl !== undefined);
+  const address = hookUrlFindings('Zendesk', hookUrl, settings.baseUrl !== undefined);
   if (hookUrl === undefined) return address;
   const all = await probe({ at: 'webhook', what: 'the webhooks' }, () => webhooks(api));
   if (all === undefined) return address;
@@ -52,18 +53,6 @@ export async function webhookFindings(
   for (const webhook of ours) found.push(...(await secretFindings(settings, api, webhook, probe)));
   for (const webhook of active) found.push(...(await deliveryFindings(api, webhook, probe)));
   return found;
-}
-
-/** Zendesk has to reach the address, over https. A stand-in (`baseUrl`) reaches this machine, too. */
-function addressFindings(hookUrl: string | undefined, isStandin: boolean): Finding[] {
-  const at = 'http.publicUrl';
-  if (hookUrl === undefined) {
-    const problem = 'is missing, so the webhook was not checked; without one, closings are only found by polling';
-    return [warningAt(at, problem, 'Set it to the https address under which Zendesk reaches closeloop')];
-  }
-  if (hookUrl.startsWith('https://') || isStandin) return [];
-  const problem = 'is not https: deliveries hold what customers wrote, and could be read on their way';
-  return [errorAt(at, problem, 'Put closeloop behind https and give that address')];
 }
 
 function presence(
@@ -159,11 +148,6 @@ const subscriptions = (settings: ZendeskSettings): string[] =>
 
 const Created = z.object({ webhook: z.object({ id: z.union([z.string(), z.number()]).transform(String) }) });
 
-/** A missing part of the webhook, and its creation. */
-interface MissingPart extends MissingItem {
-  make: SetupStep['apply'];
-}
-
 /**
  * The webhook that delivers to `hookUrl`: subscribed to ticket events, or where the account refuses that, connected to a
  * trigger. None without an address, nor for one that Zendesk can't reach safely: `check` says so.
@@ -185,7 +169,7 @@ export async function webhookSteps(
   const isCalled = async (id: string): Promise<boolean> =>
     (await triggers(api)).some((trigger) => bodiesFor(trigger, id).length > 0);
 
-  async function missingParts(): Promise<MissingPart[]> {
+  async function missingParts(): Promise<SetupItem[]> {
     const there = await find();
     const webhook = { id: 'webhook', make: finish };
     if (there === undefined)
@@ -219,7 +203,7 @@ export async function webhookSteps(
     return {};
   }
 
-  return await setupSteps(missingParts, ({ make }) => make());
+  return await setupSteps(missingParts);
 }
 
 const isConnected = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): boolean =>

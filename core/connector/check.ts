@@ -1,3 +1,4 @@
+import { VendorError } from './classify.ts';
 import type { Finding, PreflightContext, SetupStep } from './contract.ts';
 
 /* What `check` and `setup` of every connector are made of. */
@@ -48,6 +49,18 @@ export function prober(findingOf: (probe: Probe, error: unknown) => Finding | un
   };
 }
 
+/**
+ * A prober for a vendor whose refusals tell what is wrong: each is a finding, any other error is thrown.
+ * @param credential the setting that a refused credential is reported at
+ */
+export const vendorProber = (credential: string): Prober =>
+  prober(({ at }, error) => {
+    if (!(error instanceof VendorError)) throw error;
+    const { problem, remedy, status, advice } = error;
+    const isOfCredential = advice.kind === 'config' && (status === 401 || status === 403);
+    return errorAt(isOfCredential ? credential : at, problem, remedy);
+  });
+
 /** A field, webhook … that the account lacks. */
 export interface MissingItem {
   /** The same at every comparison: `options of user field "last_grade"`. */
@@ -71,26 +84,46 @@ export function combined<Item extends MissingItem>(comparisons: readonly Compari
   };
 }
 
+/** A missing item, and its creation. */
+export interface SetupItem extends MissingItem {
+  make: SetupStep['apply'];
+}
+
 /**
  * One step per missing item. A step compares again before it creates its item, so that it can be repeated after a failure and
  * while other people change the account.
  */
-export async function setupSteps<Item extends MissingItem>(
-  compare: () => Promise<readonly Item[]>,
-  make: (item: Item) => ReturnType<SetupStep['apply']>,
-): Promise<SetupStep[]> {
+export async function setupSteps(compare: () => Promise<readonly SetupItem[]>): Promise<SetupStep[]> {
   return (await compare()).map(({ id, what }) => ({
     what,
-    async apply() {
-      const missing = (await compare()).find((item) => item.id === id);
-      return missing === undefined ? {} : make(missing);
-    },
+    apply: async () => (await compare()).find((item) => item.id === id)?.make() ?? {},
   }));
 }
+
+/** A step that only a person can take: it tells them how. */
+export const manualStep = (what: string, ...note: readonly string[]): SetupStep => ({
+  what,
+  apply: async () => ({ note: note.join('\n') }),
+});
 
 /** Do two addresses lead to the same place, however they are written? */
 export const isSameUrl = (one: string, other: string): boolean =>
   URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href;
+
+/**
+ * Can the vendor deliver to closeloop, and does nobody read along?
+ * @param isStandin a stand-in on this machine, which reaches every address
+ */
+export function hookUrlFindings(vendor: string, hookUrl: string | undefined, isStandin: boolean): Finding[] {
+  const at = 'http.publicUrl';
+  if (hookUrl === undefined) {
+    const problem = 'is missing, so the webhook was not checked; without one, closings are only found by polling';
+    return [warningAt(at, problem, `Set it to the https address under which ${vendor} reaches closeloop`)];
+  }
+  if (hookUrl.startsWith('https://') || isStandin) return [];
+  const problem = 'is not https: deliveries hold what customers wrote, and could be read on their way';
+  return [errorAt(at, problem, 'Put closeloop behind https and give that address')];
+}
 
 /**
  * For a vendor that shows an app's webhooks to nobody but its owner: whether they deliver here is known by the owner's word.

@@ -78,7 +78,7 @@ describe('check', () => {
     ['another shop', { shop: 'other.myshopify.com' }, {}, {}, /^error shop: .*another shop/],
     ['another version', { webhookVersion: '2026-07' }, {}, {}, /^warning webhook version/],
     ['late answers', {}, { deliveredWithin: '50d' }, {}, /^warning scopes: .*64 days/],
-    ['no address', {}, {}, { hookUrl: 'http://closeloop.example/hooks/shop' }, /^error webhooks: .*https only/],
+    ['no address', {}, {}, { hookUrl: 'http://closeloop.example/hooks/shop' }, /^error http.publicUrl: is not https/],
     [
       'a removed webhook',
       { subscriptions: inventory().subscriptions.slice(1) },
@@ -212,7 +212,7 @@ describe('check', () => {
     const settings = settingsOf({ writeBack, trigger: 'paid' });
     const reads = [{ at: 'when', path: ['fulfillments', 'status'] }];
     const findings = findingsIn(inventory(), settings, { ...rest, reads });
-    expect(findings.map(({ level, at }) => `${level} ${at}`)).toEqual(['warning webhooks', 'warning when']);
+    expect(findings.map(({ level, at }) => `${level} ${at}`)).toEqual(['warning http.publicUrl', 'warning when']);
   });
 
   test('it leaves webhooks alone that the API does not show', () => {

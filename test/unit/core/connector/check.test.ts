@@ -2,14 +2,18 @@ import { describe, expect, test } from 'vitest';
 import {
   combined,
   errorAt,
+  hookUrlFindings,
   isSameUrl,
+  manualStep,
   namesOf,
   prober,
   type ShapeNames,
   setupSteps,
   unknownReads,
+  vendorProber,
   warningAt,
 } from '../../../../core/connector/check.ts';
+import { VendorError } from '../../../../core/connector/classify.ts';
 
 describe('a probe', () => {
   test('gives what was read, and a finding where it failed, whatever else fails', async () => {
@@ -35,16 +39,60 @@ test.each([
   expect(isSameUrl(url, 'https://hooks.example.com/hooks/shop')).toBe(same);
 });
 
+describe('a vendor whose refusals tell what is wrong', () => {
+  const refusal = (status: number, kind: 'config' | 'permanent') =>
+    new VendorError('Deskly', {
+      ...{ advice: { kind }, outcome: 'refused', status, code: '' },
+      ...{ problem: 'no right to it', remedy: 'grant it' },
+    });
+  test.each<[what: string, error: VendorError, at: string]>([
+    ['a refused credential at the credential', refusal(401, 'config'), 'token'],
+    ['a lacking right at the credential', refusal(403, 'config'), 'token'],
+    ['a 403 that no credential mends where it was met', refusal(403, 'permanent'), 'fields'],
+    ['anything else where it was met', refusal(404, 'config'), 'fields'],
+  ])('is told %s', async (_what, error, at) => {
+    const { findings, probe } = vendorProber('token');
+    expect(await probe({ at: 'fields', what: 'the fields' }, () => Promise.reject(error))).toBeUndefined();
+    expect(findings).toEqual([errorAt(at, 'no right to it', 'grant it')]);
+  });
+
+  test('throws what is no refusal of the vendor', async () => {
+    const { findings, probe } = vendorProber('token');
+    const bug = new TypeError('a bug');
+    await expect(probe({ at: 'fields', what: 'the fields' }, () => Promise.reject(bug))).rejects.toBe(bug);
+    expect(findings).toEqual([]);
+  });
+});
+
+test.each<[hookUrl: string | undefined, isStandin: boolean, expected: RegExp[]]>([
+  [undefined, false, [/^warning http.publicUrl is missing.*Set it to .* Deskly reaches/]],
+  [undefined, true, [/^warning http.publicUrl is missing/]],
+  ['http://hooks.example.com/hooks/shop', false, [/^error http.publicUrl is not https/]],
+  ['http://127.0.0.1:8080/hooks/shop', true, []],
+  ['https://hooks.example.com/hooks/shop', false, []],
+])('the address %s, at a stand-in: %s', (hookUrl, isStandin, expected) => {
+  const findings = hookUrlFindings('Deskly', hookUrl, isStandin);
+  const lines = findings.map(({ level, at, problem, remedy }) => `${level} ${at} ${problem}; ${remedy}`);
+  expect(lines).toEqual(expected.map((line) => expect.stringMatching(line)));
+});
+
+test('a step for a person tells what to do, and does nothing', async () => {
+  const step = manualStep('enter the webhooks', '1. Open it.', '2. Save it.');
+  expect([step.what, await step.apply()]).toEqual(['enter the webhooks', { note: '1. Open it.\n2. Save it.' }]);
+});
+
 describe('setup', () => {
   test('makes what is missing when a step is applied, not when it was told', async () => {
     const account = new Set(['b']);
-    const make = async ({ id }: { id: string }) => {
-      account.add(id);
-      return { note: `made ${id}` };
-    };
-    const compare = async () =>
-      ['a', 'b', 'c'].flatMap((id) => (account.has(id) ? [] : [{ id, what: `create ${id}` }]));
-    const steps = await setupSteps(compare, make);
+    const itemOf = (id: string) => ({
+      id,
+      what: `create ${id}`,
+      make: async () => {
+        account.add(id);
+        return { note: `made ${id}` };
+      },
+    });
+    const steps = await setupSteps(async () => ['a', 'b', 'c'].filter((id) => !account.has(id)).map(itemOf));
     expect(steps.map(({ what }) => what)).toEqual(['create a', 'create c']);
     account.add('a');
     expect(await Promise.all(steps.map(({ apply }) => apply()))).toEqual([{}, { note: 'made c' }]);
