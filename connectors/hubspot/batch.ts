@@ -10,6 +10,9 @@ import { ErrorBody, inWords, refusalOf } from './responses.ts';
 /** Records in one batch call. */
 export const batchSize = 100;
 
+/** Records in one call that reads their associations. Source: HubSpot's changelog, batch read limit of the associations API. */
+export const associationsPerCall = 1_000;
+
 /** HubSpot sends every value as a string or null; other values become strings, so that they don't fail the other 99 records. */
 export const Texts = mapOf(z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
 

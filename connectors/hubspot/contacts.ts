@@ -3,7 +3,7 @@ import { chunks } from '../../core/connector/batches.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { BatchResponse, type BatchResult, batchSize, type Fate, fates } from './batch.ts';
+import { associationsPerCall, BatchResponse, type BatchResult, batchSize, type Fate, fates } from './batch.ts';
 import { type ObjectType, objectTypes, paths } from './objects.ts';
 import { type HubSpotContact, timeZoneOf } from './record.ts';
 import { ErrorBody, inWords, refusalOf } from './responses.ts';
@@ -56,8 +56,8 @@ interface Candidate {
 }
 
 /**
- * The contact to ask for each record, or the error of reading it. Per 100 records one associations call and (with one contact each) one
- * contacts call. HubSpot has no primary contact of a ticket or deal, so of several contacts closeloop takes the one with the configured
+ * The contact to ask for each record, or the error of reading it. One associations call per 1,000 records and (with one contact each) one
+ * contacts call per 100. HubSpot has no primary contact of a ticket or deal, so of several contacts closeloop takes the one with the configured
  * label, else the first with an email address, else the first; lowest id first.
  */
 export async function chooseContacts(
@@ -85,7 +85,7 @@ async function readCandidates(api: HubSpotApi, type: ObjectType, ids: readonly s
   const path = paths.contactsOf(objectTypes[type].plural);
   const candidates = new Map<string, Candidate[] | CloseloopError>();
   await Promise.all(
-    chunks(ids, batchSize).map(async (some) => {
+    chunks(ids, associationsPerCall).map(async (some) => {
       const body = { inputs: some.map((id) => ({ id })) };
       const { results, errors = [] } = await api.call('POST', path, Associations, { body });
       for (const { from, to } of results) candidates.set(from.id, shortlist(to, label));

@@ -45,7 +45,8 @@ export const hubspot = defineConnector({
       deal: pipelineReader('deal', api, ports.now),
     };
     return {
-      batchSize: 100,
+      // Of the associations of so many it takes one call, of the rest one for each 50 or 100.
+      batchSize: 500,
       taken: { status: 202 },
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.publicUrl),
       events: (delivery) => events(delivery, settings),

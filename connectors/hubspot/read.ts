@@ -14,7 +14,7 @@ import type { HubSpotSettings } from './settings.ts';
 
 type Purpose = 'plan' | 'ask';
 
-/** Per 100 closed tickets: `plan` 2 + 1 (associations) + 1 (contacts) calls, `ask` 1; pipelines and owners are cached. */
+/** Per 1,000 closed tickets: `plan` 20 + 1 (associations) + 10 (contacts) calls, `ask` 10; pipelines and owners are cached. */
 export function reader(
   settings: HubSpotSettings,
   api: HubSpotApi,

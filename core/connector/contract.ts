@@ -228,7 +228,7 @@ export interface Source<Shape extends object = object> {
   };
   /** Where people see the record at the vendor: an https address. Left out, or undefined: nobody can tell. */
   recordUrl?(recordId: string): string | undefined;
-  /** How many records one vendor call takes; the worker collects this many before it calls `read` or `writeBack`. */
+  /** The most records that the worker collects for one `read` or `writeBack`: as many as the call that takes the most. */
   batchSize: number;
   /** The response to a stored delivery: 202 unless the vendor needs exactly 200, and the body that the vendor wants. */
   taken: HttpReply & { status: 200 | 202 };

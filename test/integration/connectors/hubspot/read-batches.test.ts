@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { chunks } from '../../../../core/connector/batches.ts';
 import { account, against, type Handler, now, type Row } from '../../../support/connectors/hubspot/fake-hubspot.ts';
 import { closedTicket, closing, contact, owners, reading } from '../../../support/connectors/hubspot/reading.ts';
 
@@ -46,7 +47,7 @@ test('tickets and deals are read together, in order, repetitions too', async () 
   });
 });
 
-test('a thousand closings arriving together take 42 calls to plan, 10 to ask and 10 to write back', async () => {
+test('a thousand closings arriving together take 34 calls to plan, 10 to ask and 10 to write back', async () => {
   const people = Array.from(
     { length: 1000 },
     (_, n): Row => ({ id: String(5000 + n), properties: { email: `${n}@example.com` } }),
@@ -60,15 +61,14 @@ test('a thousand closings arriving together take 42 calls to plan, 10 to ask and
   await against(
     handler,
     async ({ source, calls, used }) => {
-      const batches = Array.from({ length: 10 }, (_, n) =>
-        tickets.slice(n * 100, n * 100 + 100).map(({ id }) => `ticket-${id}`),
-      );
+      const all = tickets.map(({ id }) => `ticket-${id}`);
+      const batches = chunks(all, source.batchSize);
       const count = async (work: Promise<unknown[][]>) => {
         const before = calls.length;
         const done = (await work).flat();
         return [done.length, calls.length - before];
       };
-      expect(await count(Promise.all(batches.map((ids) => source.read(ids, 'plan'))))).toEqual([1000, 42]);
+      expect(await count(Promise.all(batches.map((ids) => source.read(ids, 'plan'))))).toEqual([1000, 34]);
       expect(await count(Promise.all(batches.map((ids) => source.read(ids, 'ask'))))).toEqual([1000, 10]);
       const answers = (ids: string[]) =>
         ids.map((recordId) => ({

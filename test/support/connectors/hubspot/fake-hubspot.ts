@@ -194,8 +194,8 @@ export function account({ tickets = [], deals = [], contacts = [], owners = {}, 
       return { body: { results: all.slice(from, from + 2), ...next } };
     }
     const ids: string[] = body.inputs.map((input) => input.id);
-    if (ids.length > (body.propertiesWithHistory.length ? 50 : 100))
-      return { status: 400, body: { category: 'VALIDATION_ERROR' } };
+    const most = area === 'associations' ? 1_000 : body.propertiesWithHistory.length > 0 ? 50 : 100;
+    if (ids.length > most) return { status: 400, body: { category: 'VALIDATION_ERROR' } };
     const own = rows[object] ?? new Map<string, Row>();
     if (area === 'associations' && rest.join('/') === 'contacts/batch/read') {
       const without = ids.filter((id) => !own.get(id)?.contacts?.length);
