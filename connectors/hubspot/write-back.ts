@@ -5,8 +5,8 @@ import { instant, isSameValue, notTaken, propertiesOf } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
 import { currentOf } from './batch.ts';
 import { chooseContacts } from './contacts.ts';
-import { createNotes, findNotes, type Note } from './note.ts';
-import { type ObjectType, objectTypes, type Plural, type Properties, parseRecordId } from './objects.ts';
+import { createNotes, findNotes, type Note, withoutNotes } from './note.ts';
+import { type ObjectType, objectTypes, type Properties, parseRecordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { type Update, updateConfirmed } from './update.ts';
 
@@ -22,7 +22,7 @@ interface Order {
 
 /**
  * Writes the answers' properties, then the notes, then the contacts' properties: each one call per 100. Notes need a read before, which
- * shows whether an earlier attempt may have written the note; so do contacts with `answeredAt`.
+ * shows whether an earlier attempt may have written the note: one call per 1,000 where no record has one; so do contacts with `answeredAt`.
  */
 export function writer(settings: HubSpotSettings, api: HubSpotApi) {
   const { writeBack } = settings;
@@ -58,7 +58,7 @@ async function writeOnRecords(
   given: readonly Order[],
 ) {
   const { plural } = objectTypes[type];
-  const orders = writeBack.note ? await withBefore(api, plural, given) : given;
+  const orders = writeBack.note ? await withBefore(writeBack, api, type, given) : given;
 
   const isLate = ({ item, before }: Order) => isOlderThan(item, instantIn(before, writeBack.answeredAt));
   const writes = orders.filter((order) => !isLate(order) && Object.keys(order.properties).length > 0);
@@ -70,7 +70,9 @@ async function writeOnRecords(
   const written = orders.map((order) => {
     const update = updates.get(order.id);
     const id = update?.is === 'done' ? update.result.id : order.id;
-    return { order: { ...order, id }, result: isLate(order) ? late : resultOf(update, type) };
+    // What was read under the id of before a merge says nothing of the record that lives on.
+    const before = id === order.id ? order.before : undefined;
+    return { order: { ...order, id, before }, result: isLate(order) ? late : resultOf(update, type) };
   });
   if (!writeBack.note) return written;
   const failures = await writeNotes(
@@ -84,13 +86,23 @@ async function writeOnRecords(
   });
 }
 
-/** Reads closeloop's properties, so that a newer answer stays and no note is written twice. */
-async function withBefore(api: HubSpotApi, plural: Plural, orders: readonly Order[]): Promise<Order[]> {
+/**
+ * Reads closeloop's properties, so that a newer answer stays and no note is written twice. Where no property tells which answer is newer
+ * a record without any note need not be read: one call tells that of 1,000 records.
+ */
+async function withBefore(
+  { answeredAt }: HubSpotSettings['writeBack'],
+  api: HubSpotApi,
+  type: ObjectType,
+  orders: readonly Order[],
+): Promise<Order[]> {
   const properties = [...new Set(orders.flatMap((order) => Object.keys(order.properties)))];
   if (properties.length === 0) return [...orders];
   const ids = orders.map(({ id }) => id);
-  const current = await currentOf(api, plural, ids, properties);
-  return orders.map((order) => ({ ...order, before: current.get(order.id) }));
+  const bare = answeredAt === undefined ? await withoutNotes(api, type, ids) : new Set<string>();
+  const toRead = ids.filter((id) => !bare.has(id));
+  const current = await currentOf(api, objectTypes[type].plural, toRead, properties);
+  return orders.map((order) => ({ ...order, before: bare.has(order.id) ? {} : current.get(order.id) }));
 }
 
 const instantIn = (properties: Properties | undefined, name: string | undefined) =>

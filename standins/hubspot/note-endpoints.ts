@@ -96,6 +96,7 @@ function readAssociations(context: Context, params: Params): StandinResponse {
   if (noteTypeIds[type] === undefined) throw notFound();
   context.need(scopeFor(type, 'read'));
   const { inputs } = bodyOf(context, associated);
+  if (inputs.length === 0 || inputs.length > 1000) throw invalid('The number of inputs must be between 1 and 1000');
   const results: object[] = [];
   const errors: object[] = [];
   for (const { id, after = '0' } of inputs) {
