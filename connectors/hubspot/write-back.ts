@@ -44,7 +44,7 @@ export function writer(settings: HubSpotSettings, api: HubSpotApi) {
         }
       }),
     );
-    const answered = current.filter(({ item }) => onContacts && item.outcome === 'answered');
+    const answered = current.filter(({ item }) => onContacts && item.status === 'answered');
     const contacts = answered.length > 0 ? await writeOnContacts(settings, api, answered) : new Map();
     return items.map((item) => together(results.get(item) ?? gone('record'), contacts.get(item)));
   };

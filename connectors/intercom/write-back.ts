@@ -21,7 +21,7 @@ export function writer(settings: IntercomSettings, workspace: Workspace): Source
     const wanted = wantedOf(item, writeBack);
     const changes = new Map([...wanted].filter(([name, value]) => !holds(place.current, name, value)));
     const findings = changes.size > 0 ? await put(place, changes) : [];
-    if (!writeBack.note || item.outcome === 'no-answer') return { ok: true, findings };
+    if (!writeBack.note || item.status === 'no-answer') return { ok: true, findings };
     // The note comes last, as it can't be written twice: it is looked for where an earlier attempt may have written it.
     const isFirst = wanted.size > 0 && changes.size === wanted.size && findings.length === 0;
     if (isFirst || !(await hasNote(place, item))) await addNote(place, item);

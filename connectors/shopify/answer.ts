@@ -71,7 +71,7 @@ function written({ part, value }: AnswerPart): string | null {
 
 /** Does the order hold a later answer, by its metafields or its tags? */
 export const holdsLater = (item: WriteBack, settings: WriteBackSettings, { values, tags }: Current): boolean =>
-  (item.outcome === 'no-answer' && tags.includes('fb_answered')) ||
+  (item.status === 'no-answer' && tags.includes('fb_answered')) ||
   isOutdated(item, settings, (key) => values.get(key));
 
 /**
@@ -91,7 +91,7 @@ export function changeFor(item: WriteBack, settings: WriteBackSettings, current:
     change.addTags = tags.filter((tag) => !current.tags.includes(tag));
     change.removeTags = current.tags.filter((tag) => isAnswerTag(tag) && !tags.includes(tag));
   }
-  const note = settings.note && item.outcome === 'answered' ? noteWith(item, current.note) : current.note;
+  const note = settings.note && item.status === 'answered' ? noteWith(item, current.note) : current.note;
   if (note !== current.note) change.note = note;
   const { set, unset, addTags, removeTags } = change;
   const steps = set.length + unset.length + addTags.length + removeTags.length;

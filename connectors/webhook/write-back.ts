@@ -52,9 +52,9 @@ export function idOf({ recordId, marker }: Pick<WriteBack, 'recordId' | 'marker'
 
 /** The body that the receiver gets. */
 export function eventOf(item: WriteBack, include: readonly ('comment' | 'answers')[]) {
-  const { outcome, recordId, requestId, campaign, grade, maxGrade, comment, answeredAt, answers } = item;
+  const { status, recordId, requestId, campaign, grade, maxGrade, comment, answeredAt, answers } = item;
   return {
-    type: outcome === 'answered' ? 'feedback.answered' : 'feedback.unanswered',
+    type: status === 'answered' ? 'feedback.answered' : 'feedback.unanswered',
     timestamp: answeredAt.toISOString(),
     data: {
       record: senderIdOf(recordId),

@@ -101,12 +101,12 @@ function gradeValue(grade: number | null, type: string, gradeValues: Readonly<Re
 }
 
 function statusValue(
-  outcome: WriteBack['outcome'],
+  status: WriteBack['status'],
   type: string,
   values: WriteBackSettings['statusValues'],
 ): FieldValue {
   const [answered, noAnswer] = choices.has(type) ? ['fb_answered', 'fb_no_answer'] : ['answered', 'no answer'];
-  return outcome === 'answered' ? (values?.answered ?? answered) : (values?.noAnswer ?? noAnswer);
+  return status === 'answered' ? (values?.answered ?? answered) : (values?.noAnswer ?? noAnswer);
 }
 
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);

@@ -45,7 +45,7 @@ export async function fallBack(
 /** `no-answer` is written on the ticket alone. */
 export function answersOnly(fallback: Fallback): Fallback {
   return async (orders) => {
-    const answers = orders.filter(({ item }) => item.outcome === 'answered');
+    const answers = orders.filter(({ item }) => item.status === 'answered');
     const results = answers.length === 0 ? [] : await fallback(answers);
     return orders.map((order) => results[answers.indexOf(order)] ?? notPlaced('only answers are written there.'));
   };

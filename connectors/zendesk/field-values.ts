@@ -85,10 +85,10 @@ function written(part: 'grade' | 'status', type: string, { writeBack, grades }: 
   const answer = { recordId: '', marker: '', campaign: '', comment: null, answeredAt: new Date(0) };
   const items: WriteBack[] =
     part === 'grade'
-      ? grades.map((grade) => ({ ...answer, outcome: 'answered', grade }))
+      ? grades.map((grade) => ({ ...answer, status: 'answered', grade }))
       : [
-          { ...answer, outcome: 'answered', grade: null },
-          ...(writeBack.noAnswer ? [{ ...answer, outcome: 'no-answer' as const, grade: null }] : []),
+          { ...answer, status: 'answered', grade: null },
+          ...(writeBack.noAnswer ? [{ ...answer, status: 'no-answer' as const, grade: null }] : []),
         ];
   const values = items.flatMap((item) => wantedFields(item, writeBack, new Map([[part, { id: part, type }]])));
   return [...new Set(values.map(({ value }) => String(value)))];

@@ -96,7 +96,7 @@ function removalFrom(ticket: Ticket, fields: readonly WantedField[]): Change {
 
 const blank = (recordId: string): WriteBack => ({
   recordId,
-  outcome: 'answered',
+  status: 'answered',
   marker: '',
   grade: null,
   comment: null,

@@ -98,7 +98,7 @@ async function planFor(
 
   // The person who was asked, even if the ticket has another requester now.
   const person = item.personId ?? ticket.requester_id;
-  const isForPerson = writeBack.userFields !== undefined && item.outcome === 'answered' && person != null;
+  const isForPerson = writeBack.userFields !== undefined && item.status === 'answered' && person != null;
   const plan = (one: Plan['ticket']): Plan => ({ item, ticket: one, ...(isForPerson && { userId: person }) });
 
   if (holdsNewer(item, targets, valuesOf(ticket))) {
@@ -106,7 +106,7 @@ async function planFor(
   }
   const wanted = wantedOf(item, writeBack, targets);
   const change = changeFor(wanted, ticket);
-  let withNote = writeBack.note && item.outcome === 'answered';
+  let withNote = writeBack.note && item.status === 'answered';
   if (withNote && mayHaveNote(wanted, ticket, item.answeredAt)) {
     try {
       withNote = !(await hasNote(api, ticket.id, item.marker));

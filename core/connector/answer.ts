@@ -10,13 +10,13 @@ export type AnswerPart =
   | { part: 'grade'; value: number | null }
   | { part: 'comment'; value: string | null }
   | { part: 'answeredAt'; value: Date }
-  | { part: 'status'; value: WriteBack['outcome'] }
+  | { part: 'status'; value: WriteBack['status'] }
   | { part: `answers.${string}`; value: AnswerValue };
 
 /** The parts to write. `no-answer` changes the status alone; places of unanswered questions keep their values. */
-export function partsOf({ outcome, grade, comment, answeredAt, answers = {} }: WriteBack): AnswerPart[] {
-  const status: AnswerPart = { part: 'status', value: outcome };
-  if (outcome === 'no-answer') return [status];
+export function partsOf({ status: value, grade, comment, answeredAt, answers = {} }: WriteBack): AnswerPart[] {
+  const status: AnswerPart = { part: 'status', value };
+  if (value === 'no-answer') return [status];
   return [
     { part: 'grade', value: grade },
     { part: 'comment', value: comment },
@@ -88,8 +88,8 @@ export function isSameText(one: string, other: string): boolean {
 }
 
 /** The tags that say what was answered. */
-export function tagsOf({ outcome, grade }: Pick<WriteBack, 'outcome' | 'grade'>): string[] {
-  if (outcome === 'no-answer') return ['fb_no_answer'];
+export function tagsOf({ status, grade }: Pick<WriteBack, 'status' | 'grade'>): string[] {
+  if (status === 'no-answer') return ['fb_no_answer'];
   return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
 }
 
@@ -106,10 +106,10 @@ interface AnswerNote {
   reference: string;
 }
 
-export function noteOf({ outcome, grade, maxGrade, comment, campaign, answeredAt, marker }: WriteBack): AnswerNote {
+export function noteOf({ status, grade, maxGrade, comment, campaign, answeredAt, marker }: WriteBack): AnswerNote {
   const at = `${answeredAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const reference = referenceBegin + marker;
-  if (outcome === 'no-answer') {
+  if (status === 'no-answer') {
     return {
       title: `No answer to the feedback request (${campaign})`,
       comment: '',
@@ -163,7 +163,7 @@ export function isOutdated<Place>(
   instantOf: (current: unknown) => number | undefined = (current) => Date.parse(String(current)),
 ): boolean {
   const at = (place: Place | undefined): unknown => (place === undefined ? undefined : currentAt(place));
-  if (item.outcome === 'answered') return isOlderThan(item, instantOf(at(answeredAt)));
+  if (item.status === 'answered') return isOlderThan(item, instantOf(at(answeredAt)));
   return at(status) === 'answered' || [grade, comment].some((place) => (at(place) ?? '') !== '');
 }
 

@@ -98,7 +98,7 @@ export interface PresentedRecord<Shape extends object = object> {
 export interface WriteBack {
   recordId: string;
   /** `no-answer`: the journey expired at `answeredAt`; grade and comment are null. Only with `writesNoAnswer`. */
-  outcome: 'answered' | 'no-answer';
+  status: 'answered' | 'no-answer';
   /** As in `PresentedRecord.personId`, where known. */
   personId?: string;
   /** The feedback request. */

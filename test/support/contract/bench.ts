@@ -126,7 +126,7 @@ export async function eventsOf(source: Source, delivery: Delivery): Promise<Sour
 export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
   return {
     recordId,
-    outcome: 'answered',
+    status: 'answered',
     marker: 'j7.1',
     grade: 7,
     comment: customer.comment,

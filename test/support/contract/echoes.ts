@@ -99,7 +99,7 @@ export function forgettings(
     const { source } = bench();
     const id = await closeOne(bench());
     const before = traces(id);
-    await source.writeBack([answer(id, { outcome: 'no-answer', grade: null, comment: null, marker: 'j1.0' })]);
+    await source.writeBack([answer(id, { status: 'no-answer', grade: null, comment: null, marker: 'j1.0' })]);
     await forget(source, [id]);
     assert.deepEqual(traces(id), before);
   });

@@ -138,7 +138,7 @@ export function records(
     assert.equal(source.writesNoAnswer, true);
     const id = await closeOne(bench());
     const untouched = vendor.traces(id);
-    const none = answer(id, { outcome: 'no-answer', grade: null, comment: null, marker: 'j1.0' });
+    const none = answer(id, { status: 'no-answer', grade: null, comment: null, marker: 'j1.0' });
     assert.deepEqual((await source.writeBack([none])).map(inShort), [[]]);
     const once = vendor.traces(id);
     assert.notDeepEqual(once, untouched);

@@ -21,7 +21,7 @@ const Erased = z.object({ erase: z.string() });
 
 const blank = (recordId: string): WriteBack => ({
   recordId,
-  outcome: 'answered',
+  status: 'answered',
   marker: 'none',
   grade: null,
   comment: null,
@@ -50,8 +50,8 @@ export const whole: Connector = {
         return { ok: true, events: [event], ignored: [] };
       },
       async writeBack(items) {
-        for (const { recordId, outcome } of items) {
-          if (outcome === 'no-answer') account.unanswered.add(recordId);
+        for (const { recordId, status } of items) {
+          if (status === 'no-answer') account.unanswered.add(recordId);
           account.told.push(recordId);
           account.written.add(recordId);
         }

@@ -223,7 +223,7 @@ const vendors: Try = async (chance) => {
   const id = source.name === 'hubspot' ? 'ticket-7' : '7';
   const item = {
     recordId: id,
-    outcome: 'answered',
+    status: 'answered',
     marker: 'm1',
     grade: 5,
     comment: 'x',

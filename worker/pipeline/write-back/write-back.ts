@@ -46,7 +46,7 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
 
   const result = await context.write({
     ...about(journey),
-    outcome: 'answered',
+    status: 'answered',
     marker: `${markOf(journey)}.v${answer.version}`,
     grade: answer.grade,
     comment: answer.comment,
@@ -199,7 +199,7 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
   }
   const result = await context.write({
     ...about(journey),
-    outcome: 'no-answer',
+    status: 'no-answer',
     marker: `${markOf(journey)}.none`,
     grade: null,
     comment: null,

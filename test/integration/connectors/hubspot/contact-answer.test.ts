@@ -100,7 +100,7 @@ describe('the contact', () => {
     atDesk(async (desk) => {
       const { jane, ids } = furnish(desk);
       const source = desk.source({ writeBack: { note: true, noAnswer: true, contact } });
-      const item = answer(ids[0] ?? '', { outcome: 'no-answer', grade: null, comment: null, personId: String(jane) });
+      const item = answer(ids[0] ?? '', { status: 'no-answer', grade: null, comment: null, personId: String(jane) });
       expect(await source.writeBack([item])).toEqual([done]);
       expect(lastOf(desk, jane)).toBeUndefined();
     }));

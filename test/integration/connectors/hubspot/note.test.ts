@@ -148,7 +148,7 @@ describe('a note', () => {
       const [one] = furnish(desk);
       const source = desk.source({ writeBack: { status: 'feedback_status', note: true, noAnswer: true } });
       expect(source.writesNoAnswer).toBe(true);
-      await source.writeBack([answer(one ?? '', { outcome: 'no-answer', grade: null, comment: null })]);
+      await source.writeBack([answer(one ?? '', { status: 'no-answer', grade: null, comment: null })]);
       expect(desk.standin.ticket(number(one)).properties.feedback_status).toBe('no_answer');
       expect(notes(desk, one)).toEqual([expect.stringContaining('No answer to the feedback request (Support)')]);
     }));

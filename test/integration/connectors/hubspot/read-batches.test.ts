@@ -75,7 +75,7 @@ test('a thousand closings arriving together take 34 calls to plan, 10 to ask and
           recordId,
           marker: recordId,
           grade: 5,
-          outcome: 'answered' as const,
+          status: 'answered' as const,
           comment: null,
           answeredAt: now,
           campaign: 'c',

@@ -9,7 +9,7 @@ import { openPorts } from '../../../support/contract/bench.ts';
 
 const item: WriteBack = {
   recordId: 'ticket-7',
-  outcome: 'answered',
+  status: 'answered',
   marker: 'j7.1',
   grade: 4,
   comment: null,
@@ -36,7 +36,7 @@ describe('an answer to a survey', () => {
 
   test('it leaves the property alone where there is none', () => {
     expect(propertiesOf(item, { answers })).toEqual({});
-    expect(propertiesOf({ ...item, outcome: 'no-answer', answers: { 17: 'x' } }, { answers })).toEqual({});
+    expect(propertiesOf({ ...item, status: 'no-answer', answers: { 17: 'x' } }, { answers })).toEqual({});
   });
 
   test('it is on the record', async () => {

@@ -12,7 +12,7 @@ import {
 const writeBack = { grade: 'feedback_grade', comment: 'feedback_comment', answeredAt: 'feedback_at' };
 const answer = (recordId: string, more: Partial<WriteBack> = {}): WriteBack => ({
   recordId,
-  outcome: 'answered',
+  status: 'answered',
   marker: `m-${recordId}`,
   grade: 5,
   comment: 'good',
@@ -120,7 +120,7 @@ describe('an answer', () => {
   test('is marked as answered, or as never answered, and then nothing else is touched', async () => {
     const { calls } = await writing(
       takes,
-      [answer('ticket-7'), answer('ticket-8', { outcome: 'no-answer', grade: null, comment: null })],
+      [answer('ticket-7'), answer('ticket-8', { status: 'no-answer', grade: null, comment: null })],
       { writeBack: { ...writeBack, status: 'feedback_status', noAnswer: true } },
     );
     expect(calls[0]?.body.inputs.map(({ properties }) => properties)).toEqual([

@@ -153,7 +153,7 @@ test('it reads the metafields that are named', async () => {
   const id = await fixture();
   const { source } = shop.open({ writeBack: { namespace: 'custom', grade: 'branch' } });
   await source.writeBack([
-    { recordId: id, outcome: 'answered', marker: 'm', grade: 7, comment: null, answeredAt: new Date(), campaign: 'C' },
+    { recordId: id, status: 'answered', marker: 'm', grade: 7, comment: null, answeredAt: new Date(), campaign: 'C' },
   ]);
   expect((await read(id)).shape).toMatchObject({ order: { metafields: { 'custom.branch': '7' } } });
 });

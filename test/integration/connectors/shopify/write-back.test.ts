@@ -65,7 +65,7 @@ test('it writes the newest of several answers in one go', async () => {
 });
 
 describe('no answer', () => {
-  const none = (id: string) => answer(id, { outcome: 'no-answer', grade: null, comment: null, marker: 'j7.0' });
+  const none = (id: string) => answer(id, { status: 'no-answer', grade: null, comment: null, marker: 'j7.0' });
 
   test('it is told in status and tags, and gives way to an answer', async () => {
     const id = shop.order();

@@ -12,7 +12,7 @@ import { openPorts } from '../../../support/contract/bench.ts';
 const secrets = [`whsec_${Buffer.alloc(32, 1).toString('base64')}`, `whsec_${Buffer.alloc(32, 2).toString('base64')}`];
 const item: WriteBack = {
   recordId: 'J%207',
-  outcome: 'answered',
+  status: 'answered',
   requestId: '812',
   marker: 'jobs/J%207.1.v1',
   grade: 4,
@@ -94,7 +94,7 @@ describe('what is posted', () => {
   test('it holds no words of the customer where they are left out, and says when nobody answered', () => {
     expect(eventOf(item, []).data).toMatchObject({ grade: 4, comment: null, answers: {} });
     const { maxGrade: _, requestId: _1, answers: _2, ...bare } = item;
-    const none = eventOf({ ...bare, outcome: 'no-answer', grade: null, comment: null }, ['comment', 'answers']);
+    const none = eventOf({ ...bare, status: 'no-answer', grade: null, comment: null }, ['comment', 'answers']);
     expect(none).toMatchObject({ type: 'feedback.unanswered', data: { request: null, maxGrade: null, answers: {} } });
   });
 

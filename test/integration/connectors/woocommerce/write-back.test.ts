@@ -73,7 +73,7 @@ test('it never replaces a later answer by an earlier one', async () => {
 });
 
 test('it says that no answer came, but not over an answer', async () => {
-  const none = answer(id, { outcome: 'no-answer', grade: null, comment: null });
+  const none = answer(id, { status: 'no-answer', grade: null, comment: null });
   expect(await shop.source.writeBack([none])).toEqual(ok);
   expect(order().values).toEqual({ feedback_status: 'no-answer' });
   expect(notes()).toEqual([]);

@@ -177,7 +177,7 @@ test('what it makes takes an answer: on a closed ticket, in the custom object', 
   const settings = wrote({ ...newObject.writeBack, whenClosed: ['customObject'], userFields: undefined });
   await apply(await steps(settings));
   const { id } = account.standin.addTicket({ requesterId: account.standin.addUser({}).id, status: 'closed' });
-  const answer = { recordId: String(id), outcome: 'answered' as const, marker: 'j1.1', campaign: 'Support' };
+  const answer = { recordId: String(id), status: 'answered' as const, marker: 'j1.1', campaign: 'Support' };
   const results = await account
     .open(settings)
     .writeBack([{ ...answer, grade: 4, comment: 'Fine', answeredAt: new Date() }]);

@@ -122,7 +122,7 @@ describe('every client', () => {
   };
   const item = {
     recordId: '7',
-    outcome: 'answered',
+    status: 'answered',
     marker: 'm',
     grade: 5,
     comment: null,

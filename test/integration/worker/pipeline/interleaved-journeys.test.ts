@@ -297,7 +297,7 @@ describe('"no answer"', () => {
     };
     await writeBack({ journeyId: 'l.1', noAnswer: true }, context);
     for (const { data } of await pipeline.jobs.writeBack.queue.getJobs()) await writeBack(data, context);
-    expect(vendor.written.at(-1)).toMatchObject({ outcome: 'answered', grade: 4 });
+    expect(vendor.written.at(-1)).toMatchObject({ status: 'answered', grade: 4 });
     expect(await store.get('l.1')).toMatchObject({ state: 'written' });
   });
 });

@@ -137,5 +137,5 @@ test('"no answer" is written once, though its job is run again after a crash', a
   await asking(unit, 'c');
   await store.update('c.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
   for (let i = 0; i < 2; i++) await writeBack({ journeyId: 'c.1', noAnswer: true }, context);
-  expect(vendor.written).toMatchObject([{ recordId: 'c', outcome: 'no-answer' }]);
+  expect(vendor.written).toMatchObject([{ recordId: 'c', status: 'no-answer' }]);
 });

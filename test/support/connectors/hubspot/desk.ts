@@ -48,7 +48,7 @@ export async function atDesk<T>(run: (desk: Desk) => Promise<T>, options: Hubspo
 export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
   return {
     recordId,
-    outcome: 'answered',
+    status: 'answered',
     marker: `m-${recordId}.v1`,
     grade: 5,
     comment: 'good',

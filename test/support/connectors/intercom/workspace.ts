@@ -138,7 +138,7 @@ export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
 export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
   return {
     recordId,
-    outcome: 'answered',
+    status: 'answered',
     marker: 'inbox/1.1.v1',
     grade: 4,
     comment: 'Quick & <b>good</b>',

@@ -156,7 +156,7 @@ export async function openShop(settings: object = {}, options: ShopifyStandinOpt
 export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
   return {
     recordId,
-    outcome: 'answered',
+    status: 'answered',
     marker: 'j7.1',
     grade: 4,
     comment: 'Fine',

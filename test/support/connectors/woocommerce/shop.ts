@@ -45,7 +45,7 @@ export type Shop = Awaited<ReturnType<typeof openShop>>;
 export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
   return {
     recordId,
-    outcome: 'answered',
+    status: 'answered',
     marker: 'shop/1.1.v1',
     grade: 4,
     comment: 'Quick & <b>good</b>',

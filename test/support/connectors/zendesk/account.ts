@@ -73,7 +73,7 @@ export async function account(
 export function answer(recordId: number | string, more: Partial<WriteBack> = {}): WriteBack {
   return {
     recordId: String(recordId),
-    outcome: 'answered',
+    status: 'answered',
     marker: `j${recordId}.1`,
     grade: 9,
     comment: 'Quick and kind',
@@ -95,4 +95,4 @@ export const written: WriteResult = { ok: true, findings: [] };
 
 /** That nobody answered in time. */
 export const noAnswer = (recordId: number): WriteBack =>
-  answer(recordId, { outcome: 'no-answer', grade: null, comment: null });
+  answer(recordId, { status: 'no-answer', grade: null, comment: null });

@@ -78,7 +78,7 @@ const rekeyed = (events: Events, key: () => string): Events =>
 
 const bare: WriteBack = {
   recordId: '',
-  outcome: 'answered',
+  status: 'answered',
   marker: 'none',
   grade: null,
   comment: null,

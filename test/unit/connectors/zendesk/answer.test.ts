@@ -16,7 +16,7 @@ import type { WriteBack } from '../../../../core/connector/contract.ts';
 
 const item: WriteBack = {
   recordId: '7',
-  outcome: 'answered',
+  status: 'answered',
   marker: 'j7.1',
   grade: 9,
   comment: 'Quick and kind',
@@ -171,9 +171,9 @@ test('a note says all there is to say, and ends in its reference', () => {
 });
 
 describe('that nobody answered', () => {
-  const none: WriteBack = { ...item, outcome: 'no-answer', grade: null, comment: null };
+  const none: WriteBack = { ...item, status: 'no-answer', grade: null, comment: null };
   const all = { grade: idOf('integer'), comment: idOf('textarea'), answeredAt: idOf('date'), tags: true };
-  const rows: [name: string, given: object, outcome: WriteBack['outcome'], fields: FieldValue[], tags: string[]][] = [
+  const rows: [name: string, given: object, status: WriteBack['status'], fields: FieldValue[], tags: string[]][] = [
     ['writes the tag, and clears nothing', all, 'no-answer', [], ['fb_no_answer']],
     ['writes a text', { ...all, tags: false, status: idOf('text') }, 'no-answer', ['no answer'], []],
     ['writes an option', { status: idOf('tagger') }, 'no-answer', ['fb_no_answer'], []],
@@ -187,8 +187,8 @@ describe('that nobody answered', () => {
     ['is otherwise "answered"', { status: idOf('text') }, 'answered', ['answered'], []],
     ['is otherwise the option for that', { status: idOf('tagger') }, 'answered', ['fb_answered'], []],
   ];
-  test.each(rows)('%s', (_name, given, outcome, fields, tags) => {
-    const wanted = wantedBy({ ...none, outcome }, writeBack(given));
+  test.each(rows)('%s', (_name, given, status, fields, tags) => {
+    const wanted = wantedBy({ ...none, status }, writeBack(given));
     expect(wanted.fields.map(({ value }) => value)).toEqual(fields);
     expect(wanted.tags).toEqual(tags);
   });

@@ -22,7 +22,7 @@ import type { WriteBack } from '../../../../core/connector/contract.ts';
 const answeredAt = new Date('2026-11-21T22:30:15Z');
 const answer: WriteBack = {
   recordId: '7',
-  outcome: 'answered',
+  status: 'answered',
   marker: '7.1',
   grade: 9,
   comment: 'Quick and kind',
@@ -30,7 +30,7 @@ const answer: WriteBack = {
   campaign: 'Support',
   maxGrade: 10,
 };
-const noAnswer: WriteBack = { ...answer, outcome: 'no-answer', grade: null, comment: null, answers: { 17: 'x' } };
+const noAnswer: WriteBack = { ...answer, status: 'no-answer', grade: null, comment: null, answers: { 17: 'x' } };
 
 describe('the parts of an answer', () => {
   test('are all that was answered; a grade or comment that is gone is a part, too', () => {

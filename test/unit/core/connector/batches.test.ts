@@ -5,7 +5,7 @@ import type { WriteBack, WriteResult } from '../../../../core/connector/contract
 
 const answer = (recordId: string, marker: string): WriteBack => ({
   recordId,
-  outcome: 'answered',
+  status: 'answered',
   marker,
   grade: 9,
   comment: null,

@@ -14,10 +14,10 @@ describe('no answer', () => {
     await loop.post(vendor.close('s1').delivery);
     await loop.journey('s1.1', 'expired');
     await until(() => vendor.written.length > 0);
-    expect(vendor.written).toMatchObject([{ recordId: 's1', outcome: 'no-answer', grade: null, comment: null }]);
+    expect(vendor.written).toMatchObject([{ recordId: 's1', status: 'no-answer', grade: null, comment: null }]);
     loop.feedback.standin.answer({ contact: 's1@example.com', grade: 3 });
     await loop.journey('s1.1', 'written');
-    expect(vendor.written.slice(1)).toMatchObject([{ recordId: 's1', outcome: 'answered', grade: 3 }]);
+    expect(vendor.written.slice(1)).toMatchObject([{ recordId: 's1', status: 'answered', grade: 3 }]);
     await loop.close();
   });
 

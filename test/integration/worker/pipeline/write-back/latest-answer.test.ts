@@ -58,5 +58,5 @@ test('that nobody answered about an earlier closing is not said of a record that
   await writeBack({ journeyId: 't.2' }, context);
   await store.update('t.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
   await writeBack({ journeyId: 't.1', noAnswer: true }, context);
-  expect(vendor.written).toMatchObject([{ outcome: 'answered', grade: 9 }]);
+  expect(vendor.written).toMatchObject([{ status: 'answered', grade: 9 }]);
 });

@@ -112,7 +112,7 @@ test('that nobody answered about an earlier closing, and arrives late, does not 
   });
   await written(unit, 't.1', true);
   await drain(unit, 'writeBack');
-  expect(unit.vendor.written.map(({ outcome }) => outcome)).toEqual(['answered', 'no-answer', 'answered']);
+  expect(unit.vendor.written.map(({ status }) => status)).toEqual(['answered', 'no-answer', 'answered']);
 });
 
 test('an answer that was on its way while its record was merged is put on the one that remains', async () => {
