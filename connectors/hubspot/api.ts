@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { quotasIn, searchEndpoint, untoldLimits } from './quota.ts';
+import { quotasIn, searchEndpoint, unreportedLimits } from './quota.ts';
 import { inWords, isAboutRequest, type Refusal, refusalIn, responseRules } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { credentialsOf } from './tokens.ts';
@@ -46,7 +46,7 @@ export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, tim
       baseUrl,
       credentials: credentialsOf(settings, ports, timeoutMs),
       rateLimits: (headers, now) => quotasIn(headers, now, timeZone),
-      untoldLimits,
+      unreportedLimits,
       rules: responseRules(settings, ports.now),
       transport: new OfficialClient(baseUrl, ports.fetch).transport,
       ...(timeoutMs !== undefined && { timeoutMs }),

@@ -34,14 +34,14 @@ function readOf(object: CrmObject, settings: HubSpotSettings): Set<string> {
 
 /** HubSpot silently leaves out unknown names: a rule would never find a value. */
 export function readFindings(settings: HubSpotSettings, { reads }: PreflightContext, defined: Definitions): Finding[] {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const findings = [
     ...listed('properties', settings.properties, settings.objects, defined),
     ...listed('contactProperties', settings.contactProperties, ['contact'], defined),
     ...unknownReads('HubSpot', shapeNames, "HubSpot's own properties are under `properties`", reads),
     ...reads.flatMap(({ at, path }) => pathFindings(at, path, settings, defined)),
   ];
-  return findings.filter(({ at, problem }) => !told.has(`${at} ${problem}`) && told.add(`${at} ${problem}`));
+  return findings.filter(({ at, problem }) => !reported.has(`${at} ${problem}`) && reported.add(`${at} ${problem}`));
 }
 
 /** With several kinds of record, a property may be of one of them only. */

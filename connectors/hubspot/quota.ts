@@ -6,7 +6,7 @@ import { headerNumber } from '../../core/connector/quota.ts';
 export const searchEndpoint = 'search';
 
 /** Responses to searches report no limit. Source: HubSpot, usage guidelines. */
-export const untoldLimits: Readonly<Record<string, Quota>> = {
+export const unreportedLimits: Readonly<Record<string, Quota>> = {
   [searchEndpoint]: { limit: 5, remaining: 5, resetMs: 1000 },
 };
 

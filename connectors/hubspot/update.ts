@@ -73,11 +73,11 @@ export async function updateConfirmed(
 ): Promise<Map<string, Update>> {
   const updates = await updateAll(api, plural, writes);
   const doubtful = [...updates.values()].flatMap((update) => {
-    const untold = update.is === 'done' ? untoldBy(update) : [];
-    return update.is === 'done' && untold.length > 0 ? [{ id: update.result.id, untold }] : [];
+    const missing = update.is === 'done' ? missingFrom(update) : [];
+    return update.is === 'done' && missing.length > 0 ? [{ id: update.result.id, missing }] : [];
   });
   if (doubtful.length === 0) return updates;
-  const names = [...new Set(doubtful.flatMap(({ untold }) => untold))];
+  const names = [...new Set(doubtful.flatMap(({ missing }) => missing))];
   const ids = doubtful.map(({ id }) => id);
   const current = await currentOf(api, plural, ids, names);
   return new Map(
@@ -89,7 +89,7 @@ export async function updateConfirmed(
   );
 }
 
-function untoldBy({ write, result }: Extract<Update, { is: 'done' }>): string[] {
+function missingFrom({ write, result }: Extract<Update, { is: 'done' }>): string[] {
   return Object.keys(write.properties).filter((name) => result.properties[name] === undefined);
 }
 
@@ -107,10 +107,10 @@ async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string
     const known = livingOn(some, results);
     for (const [id, result] of known) found.set(id, result.id);
     for (const { id } of results) if (some.includes(id)) found.set(id, id);
-    const told = new Set(found.values());
-    const untold = results.find(({ id }) => !told.has(id));
-    if (untold === undefined) return;
-    if (only !== undefined && others.length === 0) found.set(only, untold.id);
+    const returned = new Set(found.values());
+    const unmatched = results.find(({ id }) => !returned.has(id));
+    if (unmatched === undefined) return;
+    if (only !== undefined && others.length === 0) found.set(only, unmatched.id);
     else for (const id of some) if (!found.has(id)) await ask([id]);
   };
   for (const some of chunks(ids, batchSize)) await ask(some);

@@ -140,10 +140,10 @@ export function webhookFindings(
 }
 
 /** When `check` begins to warn. HubSpot ends legacy apps, and v3 of its API, in September 2027. */
-const tellFrom = new Date('2027-03-01T00:00:00Z');
+const warnFrom = new Date('2027-03-01T00:00:00Z');
 
 export function legacyFindings({ developerApiKey }: Pick<HubSpotSettings, 'developerApiKey'>, now: Date): Finding[] {
-  if (developerApiKey === undefined || now < tellFrom) return [];
+  if (developerApiKey === undefined || now < warnFrom) return [];
   const problem = 'legacy public apps, and the webhook settings this key opens, end in September 2027';
   const remedy =
     'Make a project app (HubSpot CLI), install it, and give its credentials; then leave developerApiKey out';

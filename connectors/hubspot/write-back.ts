@@ -121,9 +121,9 @@ async function writeNotes(api: HubSpotApi, type: ObjectType, orders: readonly Or
 }
 
 function mayHaveNote({ properties, before }: Order): boolean {
-  const telling = Object.entries(properties).filter(([, value]) => value !== '');
-  if (before === undefined || telling.length === 0) return true;
-  return telling.some(([name, value]) => isSameValue(value, before[name] ?? ''));
+  const values = Object.entries(properties).filter(([, value]) => value !== '');
+  if (before === undefined || values.length === 0) return true;
+  return values.some(([name, value]) => isSameValue(value, before[name] ?? ''));
 }
 
 const late: WriteResult = { ok: true, findings: [], remarks: [newerStays('record')] };

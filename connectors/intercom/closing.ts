@@ -43,7 +43,7 @@ export interface Reading {
 }
 
 /** Do the statistics of a search suffice: was the conversation closed by a teammate? A bot may also have merged it, which only the parts show. */
-export const isToldBySearch = ({ ticket, statistics }: Conversation, { adminId }: Rules): boolean =>
+export const isShownBySearch = ({ ticket, statistics }: Conversation, { adminId }: Rules): boolean =>
   ticket === null && ![undefined, adminId].includes(statistics?.last_closed_by_id);
 
 export const isTicketClosed = (
@@ -68,8 +68,8 @@ export function stateOf(reading: Reading, rules: Rules): RecordState {
   const by = ticket ? ticketClosedAt(ticket, rules) : parts && lastClose(parts, rules);
   const why = whyOut(reading, by, rules);
   if (why !== undefined) return { is: 'out', why };
-  const told = isToldBySearch(conversation, rules) ? conversation.statistics?.last_close_at : undefined;
-  const at = told ?? by?.created_at;
+  const shown = isShownBySearch(conversation, rules) ? conversation.statistics?.last_close_at : undefined;
+  const at = shown ?? by?.created_at;
   return { is: 'closed', ...(at === undefined ? closedOnce(conversation) : closingAt(at)) };
 }
 

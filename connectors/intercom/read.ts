@@ -3,7 +3,7 @@ import { chunks } from '../../core/connector/batches.ts';
 import type { ReadResult } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import type { Workspace } from './api.ts';
-import { isClosed, isToldBySearch, type Reading, stateOf } from './closing.ts';
+import { isClosed, isShownBySearch, type Reading, stateOf } from './closing.ts';
 import { Contact, Conversation, Ticket } from './conversation.ts';
 import { type IntercomShape, localeOf, present } from './record.ts';
 import type { IntercomSettings } from './settings.ts';
@@ -52,7 +52,7 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
     for (const id of new Set(recordIds.filter(isId))) {
       const conversation = found.get(id);
       const reading = conversation && { conversation, ticket: tickets.get(id) };
-      const isSettled = reading && isClosed(reading, settings) && isTold(reading, isPlan);
+      const isSettled = reading && isClosed(reading, settings) && isShown(reading, isPlan);
       const now = isSettled ? reading : await readingNow(id, readsTickets);
       if (now) readings.set(id, now);
     }
@@ -81,14 +81,14 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
   }
 
   /** Before asking, the closing need not be named; but only bots merge, so a teammate has to have closed the conversation. */
-  function isTold({ conversation, ticket }: Reading, isPlan: boolean): boolean {
+  function isShown({ conversation, ticket }: Reading, isPlan: boolean): boolean {
     if (!isPlan) return conversation.statistics?.last_closed_by_id !== undefined;
-    return ticket !== undefined || isToldBySearch(conversation, settings);
+    return ticket !== undefined || isShownBySearch(conversation, settings);
   }
 
   function stateFor(purpose: 'plan' | 'ask', reading: Reading) {
     const state = stateOf(reading, settings);
-    const isNamed = purpose === 'plan' || isToldBySearch(reading.conversation, settings);
+    const isNamed = purpose === 'plan' || isShownBySearch(reading.conversation, settings);
     return state.is === 'closed' && !isNamed ? { ...state, closing: '' } : state;
   }
 }

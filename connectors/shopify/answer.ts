@@ -71,8 +71,7 @@ function written({ part, value }: AnswerPart): string | null {
 
 /** Does the order hold a later answer, by its metafields or its tags? */
 export const holdsLater = (item: WriteBack, settings: WriteBackSettings, { values, tags }: Current): boolean =>
-  (item.status === 'no-answer' && tags.includes('fb_answered')) ||
-  isOutdated(item, settings, (key) => values.get(key));
+  (item.status === 'no-answer' && tags.includes('fb_answered')) || isOutdated(item, settings, (key) => values.get(key));
 
 /**
  * The changes that put this answer on the order; undefined for none. Tags are added and removed one by one: setting the list would

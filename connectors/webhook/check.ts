@@ -22,37 +22,42 @@ const shortest = 20;
 
 function ofSignature({ signature, writeBack }: WebhookSettings, { hookUrl }: PreflightContext): Finding[] {
   const found: Finding[] = [];
-  const tell = (level: Finding['level'], at: string, problem: string, remedy: string): void =>
+  const report = (level: Finding['level'], at: string, problem: string, remedy: string): void =>
     void found.push({ level, at, problem, remedy });
   const at = 'signature.secrets';
   const fresh = 'make a new one: openssl rand -base64 32';
   signature.secrets.forEach((secret, i) => {
     const plain = secret.replace(/^(?:Bearer|Basic|Token) /i, '');
     if (signature.kind !== 'standard' && plain.length < shortest) {
-      tell('warning', `${at}.${i}`, 'is short enough to be guessed', fresh);
+      report('warning', `${at}.${i}`, 'is short enough to be guessed', fresh);
     } else if (new Set(plain.replace(/^wh(?:sec|pk)_/, '').replace(/=+$/, '')).size < 8) {
-      tell('error', `${at}.${i}`, 'consists of very few different signs', fresh);
+      report('error', `${at}.${i}`, 'consists of very few different signs', fresh);
     }
   });
   const [one, two] = signature.secrets;
-  if (one === two) tell('warning', at, 'both are the same', 'take one out, or rotate to another');
+  if (one === two) report('warning', at, 'both are the same', 'take one out, or rotate to another');
   if (writeBack?.secrets.some((secret) => signature.secrets.includes(secret))) {
     const problem = 'the same secret signs events in both directions: what we send could be sent back to us as genuine';
-    tell('error', 'writeBack.secrets', problem, fresh);
+    report('error', 'writeBack.secrets', problem, fresh);
   }
   if (signature.kind === 'token') {
     const problem = 'whoever has seen one delivery can send others: a token proves little';
-    tell('warning', 'signature', problem, 'let the sender sign (standard or hmac), if it can');
+    report('warning', 'signature', problem, 'let the sender sign (standard or hmac), if it can');
   }
   if (signature.kind === 'hmac' && signature.algorithm === 'sha1') {
-    tell('warning', 'signature.algorithm', 'SHA-1 is outdated', 'let the sender sign with SHA-256');
+    report('warning', 'signature.algorithm', 'SHA-1 is outdated', 'let the sender sign with SHA-256');
   }
   if (hookUrl === undefined) {
     const problem = 'it is not known where the sender has to deliver';
-    tell('warning', 'webhook', problem, 'set http.publicUrl, and give the sender <publicUrl>/hooks/<source>');
+    report('warning', 'webhook', problem, 'set http.publicUrl, and give the sender <publicUrl>/hooks/<source>');
   } else if (hookUrl.startsWith('http:') && !isLoopback(hookUrl)) {
     const problem = 'events, with personal data in them, would come unencrypted';
-    tell(signature.kind === 'token' ? 'error' : 'warning', 'webhook', problem, 'give http.publicUrl an https address');
+    report(
+      signature.kind === 'token' ? 'error' : 'warning',
+      'webhook',
+      problem,
+      'give http.publicUrl an https address',
+    );
   }
   return found;
 }

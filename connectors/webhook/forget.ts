@@ -11,7 +11,7 @@ import { senderIdOf } from './record-id.ts';
  */
 export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<Source['forget']> {
   return async (recordIds) => {
-    let told = 0;
+    let informed = 0;
     let unknown = 0;
     const left: string[] = [];
     for (const recordId of new Set(recordIds)) {
@@ -20,14 +20,15 @@ export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<
       // A new id each time: answers may have come since the record was last forgotten.
       const id = `fb_${createHash('sha256').update(`erased ${recordId} ${at}`).digest('base64url').slice(0, 32)}`;
       try {
-        if ((await post(id, event)) === 'taken') told++;
+        if ((await post(id, event)) === 'taken') informed++;
         else unknown++;
       } catch (error) {
         if (!(error instanceof CloseloopError && error.advice.kind === 'permanent')) throw error;
         left.push(error.message);
       }
     }
-    if (told > 0) left.push(`what the receiver of answers keeps: it was told to forget those of ${told} records`);
+    if (informed > 0)
+      left.push(`what the receiver of answers keeps: it was told to forget those of ${informed} records`);
     if (unknown > 0)
       left.push(
         `what the receiver of answers keeps of ${unknown} records: it answered 404, as if it did not know them`,

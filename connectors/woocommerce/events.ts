@@ -45,7 +45,7 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
   if (order.success) {
     const news = new Date(receivedAt.getTime() - newsMs);
     const what = /^order\.[a-z]{1,20}$/.test(topic) ? topic : 'order';
-    return outcomeOf(order.data, { ...settings, via: 'webhook', what, news, at: receivedAt });
+    return eventsOf(order.data, { ...settings, via: 'webhook', what, news, at: receivedAt });
   }
   const action = Action.safeParse(json);
   // WooCommerce makes the delivery's id of the webhook and the second, so that two orders can share it.
@@ -64,7 +64,7 @@ export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, '
   return noEvent('a delivery', 'not an order');
 }
 
-type Outcome = Extract<Events, { ok: true }> & { events: RecordEvent[] };
+type OrderEvents = Extract<Events, { ok: true }> & { events: RecordEvent[] };
 
 /**
  * The event for an order from a webhook or the poll. The key of a closing names nothing but the closing, so that closeloop's own
@@ -72,13 +72,13 @@ type Outcome = Extract<Events, { ok: true }> & { events: RecordEvent[] };
  * @param news Orders that were completed before this are only changes.
  * @param at The time of the event where the order has none.
  */
-export function outcomeOf(
+export function eventsOf(
   order: OrderMoment,
-  told: Pick<WooCommerceSettings, 'statuses'> & { via: 'webhook' | 'poll'; what: string; news: Date; at: Date },
-): Outcome {
-  const { statuses, via, news, at } = told;
+  context: Pick<WooCommerceSettings, 'statuses'> & { via: 'webhook' | 'poll'; what: string; news: Date; at: Date },
+): OrderEvents {
+  const { statuses, via, news, at } = context;
   const { id: recordId, status, date_modified_gmt: modified } = order;
-  const what = `${told.what}: status ${status}`;
+  const what = `${context.what}: status ${status}`;
   if (order.parent_id !== '0') return noEvent(what, 'a refund, or a part of another order');
   if (status === 'checkout-draft' || status === 'pending') return noEvent(what, 'not ordered yet');
   if (statuses.includes(status) && isNews(order, news)) {

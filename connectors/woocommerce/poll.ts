@@ -5,7 +5,7 @@ import { jsonBody } from '../../core/connector/json-body.ts';
 import { listOf } from '../../core/entries.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './api.ts';
-import { oddEvent, outcomeOf } from './events.ts';
+import { eventsOf, oddEvent } from './events.ts';
 import { ListedOrder, momentFields } from './order.ts';
 import { listed } from './read.ts';
 import type { WooCommerceSettings } from './settings.ts';
@@ -54,12 +54,12 @@ export function poller(
       _fields: momentFields,
     };
     const { data, at } = await shop.call('GET', 'orders', listOf(z.unknown(), 1_000), { query, urgency: 'background' });
-    const told = { ...settings, via: 'poll', what: 'poll', news: cursor.since, at } as const;
+    const context = { ...settings, via: 'poll', what: 'poll', news: cursor.since, at } as const;
     const orders = data.map((raw) => ({ raw, ...listed(ListedOrder, raw) }));
     const events = orders.flatMap(({ raw, order }) => {
-      if (!(order instanceof VendorError)) return outcomeOf(order, told).events;
+      if (!(order instanceof VendorError)) return eventsOf(order, context).events;
       ports.log.warn({ why: order.message }, 'the poll met an odd order');
-      return oddEvent(raw, told);
+      return oddEvent(raw, context);
     });
     const dates = orders.flatMap(({ order }) => (order instanceof VendorError ? [] : (order.date_modified_gmt ?? [])));
     const last = dates.at(-1) ?? cursor.after;

@@ -100,11 +100,7 @@ function gradeValue(grade: number | null, type: string, gradeValues: Readonly<Re
   return type === 'multiselect' ? [text] : text;
 }
 
-function statusValue(
-  status: WriteBack['status'],
-  type: string,
-  values: WriteBackSettings['statusValues'],
-): FieldValue {
+function statusValue(status: WriteBack['status'], type: string, values: WriteBackSettings['statusValues']): FieldValue {
   const [answered, noAnswer] = choices.has(type) ? ['fb_answered', 'fb_no_answer'] : ['answered', 'no answer'];
   return status === 'answered' ? (values?.answered ?? answered) : (values?.noAnswer ?? noAnswer);
 }

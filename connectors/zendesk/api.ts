@@ -7,7 +7,7 @@ import type { HttpResponse } from '../../core/connector/send.ts';
 import { type Credentials, clientCredentials, staticToken, TokenGrant } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { rateLimitsIn, untoldLimits, type Via } from './quota.ts';
+import { rateLimitsIn, unreportedLimits, type Via } from './quota.ts';
 import type * as requestPackage from './request/index.cjs';
 import { responseRules, tokenRules } from './responses.ts';
 import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
@@ -35,7 +35,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
     name: `Zendesk ${subdomain}`,
     baseUrl: addressOf(settings),
     rateLimits: (headers: Headers, _now: Date, endpoint: string | undefined) => rateLimitsIn(headers, endpoint),
-    untoldLimits,
+    unreportedLimits,
     requestIdHeader: 'x-request-id',
     jsonOf: ({ text, json }: HttpResponse) => (text.trim() === '' ? {} : json),
   };

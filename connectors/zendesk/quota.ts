@@ -14,7 +14,7 @@ export const incrementalExports = { endpoint: 'incremental', urgency: 'backgroun
 export const userUpdates = { endpoint: 'user-updates' } as const satisfies Via;
 
 /** Limits that no header reports: one update of users a second for the whole account. */
-export const untoldLimits: Readonly<Record<string, Quota>> = {
+export const unreportedLimits: Readonly<Record<string, Quota>> = {
   [userUpdates.endpoint]: { limit: 1, remaining: 1, resetMs: 1000 },
 };
 

@@ -131,8 +131,8 @@ export function tokenRules(scope: string): ResponseRules {
     meaningOf(response) {
       const { status, json } = response;
       if (isThrottle(response)) return wait(response);
-      const isTold = (errorName(json) ?? '') in codes || (status === 404 && json === undefined);
-      return status >= 400 && status < 500 && status !== 408 && !isTold ? badClient : undefined;
+      const isNamed = (errorName(json) ?? '') in codes || (status === 404 && json === undefined);
+      return status >= 400 && status < 500 && status !== 408 && !isNamed ? badClient : undefined;
     },
   };
 }

@@ -135,8 +135,8 @@ const isPage = ({ text, json }: HttpResponse): boolean => text.trim() !== '' && 
 function classified(meaning: Meaning, response: HttpResponse, code: string, now: Date): Classification {
   const { status, headers } = response;
   const said = [status < 300 ? '' : String(status), code === '' && isPage(response) && status >= 300 ? 'a page' : code];
-  const told = said.filter((part) => part !== '').join(', ');
-  const words = { problem: told === '' ? meaning.problem : `${meaning.problem} (${told})`, remedy: meaning.remedy };
+  const shown = said.filter((part) => part !== '').join(', ');
+  const words = { problem: shown === '' ? meaning.problem : `${meaning.problem} (${shown})`, remedy: meaning.remedy };
   const given = retryAfterMs(headers.get('retry-after'), now);
   return { ...words, status, code, ...consequences(meaning, given, isPage(response)) };
 }

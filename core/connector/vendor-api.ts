@@ -23,7 +23,7 @@ export interface VendorAccount {
   /** The limits in a response's headers: of the account, and of the endpoint (`VendorCall.endpoint`). */
   rateLimits?: (headers: Headers, now: Date, endpoint: string | undefined) => readonly RateLimit[];
   /** Limits of endpoints (`VendorCall.endpoint`) that no header reports. */
-  untoldLimits?: Readonly<Record<string, Quota>>;
+  unreportedLimits?: Readonly<Record<string, Quota>>;
   /** How its responses differ from the standard table. */
   rules?: ResponseRules;
   /** The meaning of a missing response. Default: transient. */
@@ -143,8 +143,8 @@ async function sendOnce(
   if (path !== '' && !path.startsWith('/'))
     throw new TypeError(`${placeOf(account, call)}: a path begins with a slash`);
   if (leadsElsewhere.test(path)) throw new TypeError(`${name}: a path has neither '..' nor '#' in it`);
-  const untold = endpoint === undefined ? undefined : account.untoldLimits?.[endpoint];
-  if (untold !== undefined) await ports.budget.reportRemaining(untold, endpoint);
+  const unreported = endpoint === undefined ? undefined : account.unreportedLimits?.[endpoint];
+  if (unreported !== undefined) await ports.budget.reportRemaining(unreported, endpoint);
   await ports.budget.take(endpoint, urgency);
   const init = requestOf(call, token === undefined ? {} : authorize(token));
   const options = { timeoutMs, ...(head !== undefined && { head }) };

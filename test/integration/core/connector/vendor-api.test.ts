@@ -260,12 +260,12 @@ describe('what is peculiar to a vendor', () => {
       take: async (endpoint?: string) => void order.push(['take', endpoint]),
       reportRemaining: async (quota: object, name?: string) => void order.push([quota, name]),
     };
-    const untoldLimits = { search: { limit: 5, remaining: 5, resetMs: 1000 } };
-    const { call } = createVendorApi({ ...toy(vendor.url), untoldLimits }, { ...ports, budget });
+    const unreportedLimits = { search: { limit: 5, remaining: 5, resetMs: 1000 } };
+    const { call } = createVendorApi({ ...toy(vendor.url), unreportedLimits }, { ...ports, budget });
     await call({ ...get, endpoint: 'search' }, Thing);
     await call({ ...get, endpoint: 'other' }, Thing);
     expect(order).toEqual([
-      [untoldLimits.search, 'search'],
+      [unreportedLimits.search, 'search'],
       ['take', 'search'],
       ['take', 'other'],
     ]);
