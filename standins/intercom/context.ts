@@ -10,6 +10,6 @@ export interface Context {
   settings: Settings;
   nowMs: number;
   appId: string;
-  /** A part was made; the webhooks are told of it. */
-  told(topic: string, one: Conversation, part: Part | undefined): void;
+  /** A part was made; the webhooks are notified. */
+  notify(topic: string, one: Conversation, part: Part | undefined): void;
 }

@@ -150,7 +150,7 @@ export function note(context: Context, one: Conversation, schema: typeof NoteOfC
     author: adminOf(context, admin_id),
     app: appCode,
   });
-  context.told('conversation.admin.noted', one, part);
+  context.notify('conversation.admin.noted', one, part);
   return part;
 }
 
@@ -168,8 +168,8 @@ function move(context: Context, params: Params): StandinResponse {
   const { message_type: how, admin_id } = parsed.data;
   const admin = adminOf(context, admin_id);
   if (how === 'close')
-    context.told('conversation.admin.closed', one, context.store.close(one, admin, context.nowMs, appCode));
-  else context.told('conversation.admin.opened', one, context.store.open(one, admin, context.nowMs, appCode));
+    context.notify('conversation.admin.closed', one, context.store.close(one, admin, context.nowMs, appCode));
+  else context.notify('conversation.admin.opened', one, context.store.open(one, admin, context.nowMs, appCode));
   return shown(context, one);
 }
 

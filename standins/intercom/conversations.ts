@@ -5,7 +5,7 @@ import type { Conversation, Part } from './model.ts';
 import { bot } from './store.ts';
 import { newest, viewConversation, viewTicket } from './views.ts';
 
-/** What teammates, bots and customers do with conversations, each told to the webhook. */
+/** What teammates, bots and customers do with conversations, each sent to the webhook. */
 export class IntercomConversations extends IntercomAccount {
   addConversation(given: Given<typeof define.conversationDefinition> = {}): Conversation {
     return this.store.add(define.conversationDefinition.parse(given), this.now());
@@ -33,9 +33,11 @@ export class IntercomConversations extends IntercomAccount {
     const isTicket = one.ticket !== null && one.ticket.category !== 'resolved' && author !== bot;
     if (isTicket) this.store.setCategory(one, 'resolved', author, this.now());
     await Promise.all([
-      this.tell('conversation.admin.closed', one, part),
-      ...(isTicket ? [this.#tellTicket('ticket.state.updated', one), this.#tellTicket('ticket.resolved', one)] : []),
-      ...(one.ticket && part ? [this.#tellTicket('ticket.closed', one)] : []),
+      this.notify('conversation.admin.closed', one, part),
+      ...(isTicket
+        ? [this.#notifyTicket('ticket.state.updated', one), this.#notifyTicket('ticket.resolved', one)]
+        : []),
+      ...(one.ticket && part ? [this.#notifyTicket('ticket.closed', one)] : []),
     ]);
   }
 
@@ -50,8 +52,8 @@ export class IntercomConversations extends IntercomAccount {
     const part = this.store.open(one, author, this.now());
     if (one.ticket?.category === 'resolved') this.store.setCategory(one, 'in_progress', author, this.now());
     await Promise.all([
-      this.tell('conversation.admin.opened', one, part),
-      ...(one.ticket ? [this.#tellTicket('ticket.state.updated', one)] : []),
+      this.notify('conversation.admin.opened', one, part),
+      ...(one.ticket ? [this.#notifyTicket('ticket.state.updated', one)] : []),
     ]);
   }
 
@@ -63,14 +65,14 @@ export class IntercomConversations extends IntercomAccount {
     if (one.statistics) one.statistics.lastReplyAt = Math.floor(this.now() / 1_000);
     const part = this.store.addPart(one, this.now(), { type: 'comment', body: 'One more thing', author });
     if (one.ticket?.category === 'resolved') this.store.setCategory(one, 'in_progress', author, this.now());
-    await this.tell('conversation.user.replied', one, part);
+    await this.notify('conversation.user.replied', one, part);
   }
 
   async snooze(given: Given<typeof define.named>): Promise<void> {
     const one = this.store.conversation(define.named.parse(given).id);
     one.state = 'snoozed';
     const author = this.store.author(one);
-    await this.tell(
+    await this.notify(
       'conversation.admin.snoozed',
       one,
       this.store.addPart(one, this.now(), { type: 'snoozed', author }),
@@ -81,8 +83,8 @@ export class IntercomConversations extends IntercomAccount {
     const { id, category } = define.stateChange.parse(given);
     const one = this.store.conversation(id);
     this.store.setCategory(one, category, this.store.author(one), this.now());
-    await this.#tellTicket('ticket.state.updated', one);
-    if (category === 'resolved') await this.#tellTicket('ticket.resolved', one);
+    await this.#notifyTicket('ticket.state.updated', one);
+    if (category === 'resolved') await this.#notifyTicket('ticket.resolved', one);
   }
 
   /** This one goes into another: it is closed by the bot, and no field says where it went. */
@@ -91,7 +93,7 @@ export class IntercomConversations extends IntercomAccount {
     const [one, other] = [this.store.conversation(id), this.store.conversation(into)];
     this.store.addPart(one, this.now(), { type: 'merged_secondary_conversation', author: bot });
     this.store.addPart(other, this.now(), { type: 'merged_primary_conversation', author: bot });
-    await this.tell('conversation.admin.closed', one, this.store.close(one, bot, this.now()));
+    await this.notify('conversation.admin.closed', one, this.store.close(one, bot, this.now()));
   }
 
   async remove(given: Given<typeof define.named>): Promise<void> {
@@ -106,7 +108,7 @@ export class IntercomConversations extends IntercomAccount {
     const one = this.store.conversation(id);
     one.rating = { rating, remark, at: Math.floor(this.now() / 1_000) };
     this.store.touch(one, this.now());
-    if (one.ticket === null) await this.tell('conversation.rating.added', one, undefined);
+    if (one.ticket === null) await this.notify('conversation.rating.added', one, undefined);
     else await this.outbox.send('ticket.rating.provided', viewConversation(this.store, one, []));
   }
 
@@ -124,12 +126,12 @@ export class IntercomConversations extends IntercomAccount {
   }
 
   /** Only the causing part is in it. */
-  protected async tell(topic: string, one: Conversation, part: Part | undefined): Promise<void> {
+  protected async notify(topic: string, one: Conversation, part: Part | undefined): Promise<void> {
     if (part === undefined && topic !== 'conversation.rating.added') return;
     await this.outbox.send(topic, viewConversation(this.store, one, part ? [part] : []));
   }
 
-  async #tellTicket(topic: string, one: Conversation): Promise<void> {
+  async #notifyTicket(topic: string, one: Conversation): Promise<void> {
     const ticket = viewTicket(this.store, one);
     if (ticket === null) throw new ControlError(`${one.id} is no ticket`);
     await this.outbox.send(topic, topic === 'ticket.closed' ? { type: 'ticket_conversation', ticket } : ticket);

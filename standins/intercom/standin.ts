@@ -64,7 +64,7 @@ export class IntercomStandin extends IntercomConversations {
         settings: this.settings,
         nowMs,
         appId: this.appId,
-        told: (topic, one, part) => void this.tell(topic, one, part),
+        notify: (topic, one, part) => void this.notify(topic, one, part),
       };
       const { status, body } = await found.route.answer(context, found.params);
       return { status, headers, body: JSON.stringify(body) };

@@ -64,12 +64,12 @@ function update(context: Context, params: Params): StandinResponse {
     setValues(one.ticket.values, given, type?.attributes ?? [], 'Ticket');
     store.addPart(one, nowMs, { type: 'ticket_attribute_updated_by_admin', author, app: appCode });
     if (settings.ticketWrites !== 'honoured' || open !== false)
-      context.told('conversation.admin.opened', one, store.open(one, author, nowMs, appCode));
+      context.notify('conversation.admin.opened', one, store.open(one, author, nowMs, appCode));
   }
-  if (open === true) context.told('conversation.admin.opened', one, store.open(one, author, nowMs, appCode));
+  if (open === true) context.notify('conversation.admin.opened', one, store.open(one, author, nowMs, appCode));
   if (open === false && given === undefined && settings.ticketWrites !== 'stubborn')
-    context.told('conversation.admin.closed', one, store.close(one, author, nowMs, appCode));
+    context.notify('conversation.admin.closed', one, store.close(one, author, nowMs, appCode));
   if (open === false && given !== undefined && settings.ticketWrites === 'honoured')
-    context.told('conversation.admin.closed', one, store.close(one, author, nowMs, appCode));
+    context.notify('conversation.admin.closed', one, store.close(one, author, nowMs, appCode));
   return { status: 200, body: viewTicket(store, one) ?? {} };
 }

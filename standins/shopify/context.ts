@@ -8,5 +8,5 @@ export interface Context extends Sight {
   now: number;
   searchLagMs: number;
   /** Tells the webhooks. */
-  tell: (occurrences: readonly Occurrence[]) => void;
+  notify: (occurrences: readonly Occurrence[]) => void;
 }

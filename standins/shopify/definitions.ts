@@ -76,7 +76,7 @@ export const fulfilling = z.strictObject({
   id,
   lines: z.array(z.number().int().min(0)).min(1).exactOptional(),
   locationId: id.exactOptional(),
-  /** What its carrier will tell later begins with this. */
+  /** The start of the tracking number by which the carrier reports later. */
   shipmentStatus: z.enum(shipmentStatuses).nullable().default(null),
 });
 /** `parcel`: its position; left out: the last one. */

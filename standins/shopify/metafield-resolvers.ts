@@ -16,7 +16,7 @@ interface DefinitionInput {
 
 /** The fields of QueryRoot and Mutation about metafields and their definitions. */
 export function metafieldResolvers(context: Context) {
-  const { store, need, now, tell } = context;
+  const { store, need, now, notify } = context;
   return {
     metafieldDefinitions({ key, namespace, ...page }: Page & { key?: string | null; namespace?: string | null }) {
       need('read_orders');
@@ -37,7 +37,7 @@ export function metafieldResolvers(context: Context) {
         const held = one.order.metafields.get(`${one.namespace}.${key}`);
         return held === undefined ? null : metafieldView(held);
       });
-      for (const one of changed) tell(store.touched(one, now));
+      for (const one of changed) notify(store.touched(one, now));
       return { metafields: kept, userErrors: [] };
     },
     metafieldsDelete({ metafields }: { metafields: { ownerId: string; namespace: string; key: string }[] }) {
@@ -61,7 +61,7 @@ export function metafieldResolvers(context: Context) {
         touched.add(found);
         return { ...one, namespace: store.namespaceOf(one.namespace) };
       });
-      for (const one of touched) tell(store.touched(one, now));
+      for (const one of touched) notify(store.touched(one, now));
       return { deletedMetafields, userErrors: [] };
     },
     metafieldDefinitionCreate({ definition }: { definition: DefinitionInput }) {

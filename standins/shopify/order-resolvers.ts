@@ -16,7 +16,7 @@ export function visibleOrder({ store, need, now, scopes }: Context, id: string):
 
 /** The fields of QueryRoot and Mutation about orders, their tags and notes. */
 export function orderResolvers(context: Context) {
-  const { store, need, now, tell } = context;
+  const { store, need, now, notify } = context;
   const node = ({ id }: { id: string }) => {
     if (!/^gid:\/\/shopify\/[A-Za-z]+\/[\w-]+(\?.*)?$/.test(id)) {
       throw new GraphQLError(`Invalid global id '${id}'`, { extensions: { code: 'argumentLiteralsIncompatible' } });
@@ -40,7 +40,7 @@ export function orderResolvers(context: Context) {
     }
     const changed = JSON.stringify(tags) !== JSON.stringify(found.tags);
     found.tags = tags;
-    if (changed) tell(store.touched(found, now));
+    if (changed) notify(store.touched(found, now));
     return { userErrors: [], node: orderView(found, context) };
   };
   const lower = (tag: string): string => tag.trim().toLowerCase();
@@ -85,7 +85,7 @@ export function orderResolvers(context: Context) {
       if (input.note !== undefined) found.note = input.note;
       // Replaces them all.
       if (input.tags != null) found.tags = input.tags;
-      tell(store.touched(found, now));
+      notify(store.touched(found, now));
       return { userErrors: [], order: orderView(found, context) };
     },
   };

@@ -37,17 +37,17 @@ export class ShopifyOrders extends ShopifyAccount {
   }
 
   addLine(given: Given<typeof define.addingLine>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.addLine(define.addingLine.parse(given), this.now()));
+    return this.notify(this.store.addLine(define.addingLine.parse(given), this.now()));
   }
 
   /** Hands a parcel to a carrier: all that is left of an order, or some lines of it. */
   fulfil(given: Given<typeof define.fulfilling>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.fulfil(define.fulfilling.parse(given), this.now()));
+    return this.notify(this.store.fulfil(define.fulfilling.parse(given), this.now()));
   }
 
   /** What the carrier tells of a parcel. */
   parcelNews(given: Given<typeof define.parcelNews>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.parcelNews(define.parcelNews.parse(given), this.now()));
+    return this.notify(this.store.parcelNews(define.parcelNews.parse(given), this.now()));
   }
 
   deliver(id: string, parcel?: number): Promise<DeliveryResult[]> {
@@ -55,27 +55,27 @@ export class ShopifyOrders extends ShopifyAccount {
   }
 
   cancelParcel(given: Given<typeof define.parcelName>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.cancelParcel(define.parcelName.parse(given), this.now()));
+    return this.notify(this.store.cancelParcel(define.parcelName.parse(given), this.now()));
   }
 
   pay(given: Given<typeof define.orderName>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.pay(define.orderName.parse(given), this.now()));
+    return this.notify(this.store.pay(define.orderName.parse(given), this.now()));
   }
 
   refund(given: Given<typeof define.refunding>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.refund(define.refunding.parse(given), this.now()));
+    return this.notify(this.store.refund(define.refunding.parse(given), this.now()));
   }
 
   cancel(given: Given<typeof define.orderName>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.cancel(define.orderName.parse(given), this.now()));
+    return this.notify(this.store.cancel(define.orderName.parse(given), this.now()));
   }
 
   remove(given: Given<typeof define.orderName>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.remove(define.orderName.parse(given)));
+    return this.notify(this.store.remove(define.orderName.parse(given)));
   }
 
   change(given: Given<typeof define.orderChange>): Promise<DeliveryResult[]> {
-    return this.tell(this.store.change(define.orderChange.parse(given), this.now()));
+    return this.notify(this.store.change(define.orderChange.parse(given), this.now()));
   }
 
   order(id: string): OrderReport {
@@ -103,7 +103,7 @@ export class ShopifyOrders extends ShopifyAccount {
   }
 
   /** What one action causes shares an event. */
-  protected async tell(occurrences: readonly Occurrence[]): Promise<DeliveryResult[]> {
+  protected async notify(occurrences: readonly Occurrence[]): Promise<DeliveryResult[]> {
     const eventId = randomUUID();
     const results = occurrences.map(({ topic, order, parcel }) =>
       order === undefined

@@ -63,7 +63,7 @@ export class ShopifyStandin extends ShopifyOrders {
       now,
       searchLagMs: this.settings.searchLagMs,
       broken: this.settings.broken,
-      tell: (occurrences) => void this.tell(occurrences),
+      notify: (occurrences) => void this.notify(occurrences),
     });
     const { maximumAvailable, restoreRate } = this.settings;
     const limits = { maximumAvailable, restoreRate };

@@ -84,7 +84,7 @@ export class JobboardStandin extends VendorStandin {
       command('POST', 'jobs/{id}/reopen', define.jobName, ({ id }) => this.reopen(id)),
       command('POST', 'jobs/{id}/rate', define.rating, (input) => this.rate(input)),
       command('POST', 'jobs/{id}/forget', define.jobName, ({ id }) => this.forget(id)),
-      command('POST', 'survey', define.surveyAnswers, (input) => this.tellSurvey(input)),
+      command('POST', 'survey', define.surveyAnswers, (input) => this.sendSurvey(input)),
       command('POST', 'redeliver', define.redelivery, ({ id }) => this.redeliver(id)),
       command('GET', 'sent', nothing, () => this.sent()),
       ...vendorCommands(this),
@@ -148,32 +148,32 @@ export class JobboardStandin extends VendorStandin {
     const job = this.#job(id);
     job.status = 'done';
     job.doneAt = new Date(this.now()).toISOString();
-    return await this.#tell('job.done', this.#view(job));
+    return await this.#notify('job.done', this.#view(job));
   }
 
   async reopen(id: string): Promise<DeliveryResult | undefined> {
     const job = this.#job(id);
     job.status = 'open';
     job.doneAt = null;
-    return await this.#tell('job.reopened', this.#view(job));
+    return await this.#notify('job.reopened', this.#view(job));
   }
 
   /** The customer rates the job on the board itself. */
   async rate(input: z.input<typeof define.rating>): Promise<DeliveryResult | undefined> {
     const { id, stars, words } = define.rating.parse(input);
-    return await this.#tell('job.rated', { ...this.#view(this.#job(id)), stars, words });
+    return await this.#notify('job.rated', { ...this.#view(this.#job(id)), stars, words });
   }
 
   async forget(id: string): Promise<DeliveryResult | undefined> {
     const { customer } = this.#job(id);
-    return await this.#tell('customer.forget', { customer });
+    return await this.#notify('customer.forget', { customer });
   }
 
   /** The Feedback service's survey event, as it is assumed to be. */
-  async tellSurvey(input: z.input<typeof define.surveyAnswers>): Promise<DeliveryResult | undefined> {
+  async sendSurvey(input: z.input<typeof define.surveyAnswers>): Promise<DeliveryResult | undefined> {
     const { request, answers } = define.surveyAnswers.parse(input);
     const list = Object.entries(answers).map(([question, answer]) => ({ question: asNumber(question), answer }));
-    return await this.#tell('survey.completed', { appeal: asNumber(request), answers: list });
+    return await this.#notify('survey.completed', { appeal: asNumber(request), answers: list });
   }
 
   /** The same event again, under its id. */
@@ -207,7 +207,7 @@ export class JobboardStandin extends VendorStandin {
     }
     job.taken += 1;
     // As any system does: it tells of its own change, whoever made it.
-    void this.#tell('job.updated', this.#view(job));
+    void this.#notify('job.updated', this.#view(job));
   }
 
   #job(id: string): Job {
@@ -220,7 +220,7 @@ export class JobboardStandin extends VendorStandin {
     return { job: { id, title, status, doneAt }, customer };
   }
 
-  async #tell(type: string, data: object): Promise<DeliveryResult | undefined> {
+  async #notify(type: string, data: object): Promise<DeliveryResult | undefined> {
     const id = `msg_${this.#sent.size + 1}_${Math.floor(this.random() * 1e9)}`;
     const event = { id, body: JSON.stringify({ type, timestamp: new Date(this.now()).toISOString(), data }) };
     this.#sent.set(id, event);

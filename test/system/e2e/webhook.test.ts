@@ -314,9 +314,9 @@ test("a survey's answers come by the generic webhook and land in the mapped fiel
   await until(() => feedback.standin.requests().some((one) => String(one.id) === requestId && one.sentAt));
   feedback.standin.answer({ request: Number(requestId), grade: 4 });
   await until(() => desk.standin.ticket(id).fields['360001'] === 4);
-  await board.standin.tellSurvey({ request: requestId, answers: { '17': 'It took three calls', '18': 7 } });
+  await board.standin.sendSurvey({ request: requestId, answers: { '17': 'It took three calls', '18': 7 } });
   await until(() => desk.standin.ticket(id).fields['360002'] === 'It took three calls');
-  await board.standin.tellSurvey({ request: requestId, answers: { '17': 'Four, in fact' } });
+  await board.standin.sendSurvey({ request: requestId, answers: { '17': 'Four, in fact' } });
   await until(() => desk.standin.ticket(id).fields['360002'] === 'Four, in fact');
   expect(desk.standin.ticket(id).fields['360001']).toBe(4);
 });
