@@ -156,7 +156,7 @@ ${settings}
       await service.control('POST', 'answers', { request: Number(request), ...answer });
     },
 
-    /** Closings that no webhook told of, and people who were erased, as `status` counts them. */
+    /** Closings that no webhook reported, and people who were erased, as `status` counts them. */
     async status() {
       const { poll, erasures } = await told(Poll, ['status']);
       return { missed: poll?.missed ?? 0, erasures };

@@ -11,7 +11,7 @@ export async function testAlerts(options: RuntimeOptions & { json: boolean }): P
   const { alerts } = await readConfig(options, { uses: 'alerts', sources: 'named' });
   const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
   const receivers = alerts ? receiversOf(alerts, livePorts, log) : [];
-  const told = await Promise.all(
+  const sent = await Promise.all(
     receivers.map(async ({ name, setting, deliver }) => {
       const taken = { receiver: name, setting, taken: true, why: undefined };
       return await deliver(sample(new Date())).then(
@@ -20,10 +20,10 @@ export async function testAlerts(options: RuntimeOptions & { json: boolean }): P
       );
     }),
   );
-  if (options.json) for (const one of told) process.stdout.write(`${JSON.stringify(one)}\n`);
-  else for (const one of told) process.stdout.write(`${inWords(one)}\n`);
-  if (told.length === 0) process.stderr.write('Nobody is told: "alerts" in the configuration names no receiver.\n');
-  return told.length > 0 && told.every(({ taken }) => taken) ? 0 : 1;
+  if (options.json) for (const one of sent) process.stdout.write(`${JSON.stringify(one)}\n`);
+  else for (const one of sent) process.stdout.write(`${inWords(one)}\n`);
+  if (sent.length === 0) process.stderr.write('Nobody is told: "alerts" in the configuration names no receiver.\n');
+  return sent.length > 0 && sent.every(({ taken }) => taken) ? 0 : 1;
 }
 
 function inWords({

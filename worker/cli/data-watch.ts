@@ -19,7 +19,7 @@ export interface HeldData extends Pick<Watch, 'lost'> {
 export async function holdData(redis: RedisClient, known: KnownData, log: Log): Promise<HeldData> {
   const data = new DataVersion(redis, known);
   const watching = watch(
-    () => data.tell(),
+    () => data.announce(),
     (error) => log.debug({ why: messageOf(error) }, 'the version of the data could not be looked at'),
   );
   const release = async (): Promise<void> => {

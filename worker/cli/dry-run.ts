@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type DryRunSummary, sentenceOf, summaryOf } from '../support/dry-run-summary.ts';
 import { instantsOf } from '../support/journey-filter.ts';
-import { tellHeldUp } from './journeys.ts';
+import { printHeldUp } from './journeys.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { table } from './table.ts';
 import { withStored } from './with-stored.ts';
@@ -22,7 +22,7 @@ export async function showDryRun(options: Options): Promise<number> {
   return await withStored({ ...options, dryRun: true }, async ({ sources, runtime: { redis, config } }) => {
     const chosen = sources(options.source);
     const summary = await summaryOf(chosen, redis, await instantsOf(options, config.feedback));
-    if (!options.json) await tellHeldUp(chosen, redis);
+    if (!options.json) await printHeldUp(chosen, redis);
     process.stdout.write(options.json ? `${JSON.stringify(summary)}\n` : textOf(summary));
     return 0;
   });

@@ -34,8 +34,8 @@ export async function replayEvents(options: Options & { event?: string }): Promi
       throw new CloseloopError(message, { kind: 'config' });
     }
     for (const { source, event } of chosen) await sources.pipeline(source).jobs.plan.replay(event.id);
-    const told = `${chosen.length === 1 ? '1 event is' : `${chosen.length} events are`} taken up again.`;
-    process.stdout.write(`${options.json ? JSON.stringify({ replayed: chosen.length }) : told}\n`);
+    const line = `${chosen.length === 1 ? '1 event is' : `${chosen.length} events are`} taken up again.`;
+    process.stdout.write(`${options.json ? JSON.stringify({ replayed: chosen.length }) : line}\n`);
     return 0;
   });
 }

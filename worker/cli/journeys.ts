@@ -37,7 +37,7 @@ export async function listJourneys(options: ListOptions): Promise<number> {
 
 async function list(sources: readonly Waiting[], redis: RedisClient, options: ListOptions): Promise<number> {
   const { found, lookedTo } = await lastChanged(sources, options, options.limit);
-  await tellHeldUp(sources, redis);
+  await printHeldUp(sources, redis);
   if (found.length === 0 && !options.json) process.stderr.write('No journeys.\n');
   for (const { journey, context } of found) {
     const { id, state, test, why, reason, updatedAt, rule, campaign, requestId } = journey;
@@ -63,7 +63,7 @@ export async function showJourney(options: Options & { journey: string; answers?
   return await withStored(options, async (stored) => {
     const { redis } = stored.runtime;
     const { journey, context } = await find(options.journey, stored).catch(async (error: unknown) => {
-      if (error instanceof CloseloopError) await tellHeldUp(stored.sources(), redis);
+      if (error instanceof CloseloopError) await printHeldUp(stored.sources(), redis);
       throw error;
     });
     const trace = await context.store.trace(journey);
@@ -144,9 +144,9 @@ async function find(ref: string, { runtime, source }: Stored): Promise<Found<Sea
 }
 
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
-export async function tellHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
+export async function printHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
   for (const { name, pauses, timeZone } of sources) {
-    tellStanding({
+    printStanding({
       source: name,
       timeZone,
       paused: await pauses.list(),
@@ -155,10 +155,10 @@ export async function tellHeldUp(sources: readonly Waiting[], redis: RedisClient
   }
 }
 
-export function tellStanding({ source, timeZone, paused, notPlanned }: Omit<Standing, 'held'>): void {
+export function printStanding({ source, timeZone, paused, notPlanned }: Omit<Standing, 'held'>): void {
   for (const { stage, why, at } of paused) {
-    const told = `Source ${source}: stage ${stage} is paused since ${at.toISOString()}: ${why}`;
-    process.stderr.write(`${inZone(told, timeZone)}\n`);
+    const line = `Source ${source}: stage ${stage} is paused since ${at.toISOString()}: ${why}`;
+    process.stderr.write(`${inZone(line, timeZone)}\n`);
   }
   if (notPlanned > 0) process.stderr.write(`Source ${source}: ${waitingInQueue(notPlanned)}.\n`);
 }

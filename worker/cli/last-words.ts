@@ -8,11 +8,11 @@ const mostCauses = 6;
  * requests and responses, the arguments of a Redis command.
  */
 export function lastWords(error: unknown): string {
-  const told: string[] = [];
+  const lines: string[] = [];
   let at = error;
   do {
-    told.push(redacted(at instanceof Error ? stackOf(at) : messageOf(at)));
+    lines.push(redacted(at instanceof Error ? stackOf(at) : messageOf(at)));
     at = at instanceof Error ? at.cause : undefined;
-  } while (at !== undefined && told.length < mostCauses);
-  return `${told.join('\nCaused by: ')}\n`;
+  } while (at !== undefined && lines.length < mostCauses);
+  return `${lines.join('\nCaused by: ')}\n`;
 }

@@ -29,9 +29,9 @@ export async function patiently<T>(who: string, work: () => Promise<T>, shown: P
 }
 
 /** Waits, and tells every second how long still. */
-async function counted(ms: number, tell: (seconds: number) => void): Promise<void> {
+async function counted(ms: number, show: (seconds: number) => void): Promise<void> {
   for (let left = ms; left > 0; left -= 1_000) {
-    tell(Math.ceil(left / 1_000));
+    show(Math.ceil(left / 1_000));
     await sleep(Math.min(1_000, left));
   }
 }

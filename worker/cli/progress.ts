@@ -9,13 +9,13 @@ export interface Progress {
 const everyMs = 10_000;
 
 export function progress(stream: NodeJS.WriteStream): Progress {
-  let told = 0;
+  let shownAt = 0;
   const clear = '\r\u001b[K';
   return {
     update(text) {
       if (stream.isTTY) stream.write(`${clear}${text}`);
-      else if (Date.now() - told >= everyMs) {
-        told = Date.now();
+      else if (Date.now() - shownAt >= everyMs) {
+        shownAt = Date.now();
         stream.write(`${text}\n`);
       }
     },

@@ -34,7 +34,7 @@ export async function replayJourneys(options: Options & JourneyFilter & { journe
     }
     shown.end();
     const rows = tally.rows();
-    tell(
+    print(
       options,
       { journeys: count, outcomes: rows.map(({ ids, ...row }) => ({ ...row, journeys: ids })) },
       rows.map((row) => lineOf(row.outcome, row)).join('\n') || 'No journeys.',
@@ -50,7 +50,7 @@ export async function cancelJourney(options: Options & { journey: string; why: s
   return await withSources({ ...options, looks: true }, async (sources) => {
     const { journey, context } = await findAnywhere(sources.engine, options.journey);
     const after = await cancel(journey, options.why, context);
-    tell(options, { journey: options.journey, state: after }, `${options.journey} is cancelled.`);
+    print(options, { journey: options.journey, state: after }, `${options.journey} is cancelled.`);
     return 0;
   });
 }
@@ -60,8 +60,8 @@ export async function hurryJourney(options: Options & { journey: string }): Prom
   return await withSources({ ...options, looks: true }, async (sources) => {
     const { journey, context } = await findAnywhere(sources.engine, options.journey);
     const dueAt = await askNow(journey, context);
-    const told = `${options.journey} is to be asked at ${dueAt.toISOString()}.`;
-    tell(options, { journey: options.journey, state: 'waiting', dueAt }, inZone(told, context.timeZone));
+    const line = `${options.journey} is to be asked at ${dueAt.toISOString()}.`;
+    print(options, { journey: options.journey, state: 'waiting', dueAt }, inZone(line, context.timeZone));
     return 0;
   });
 }
@@ -77,7 +77,7 @@ export async function resolveJourney(
     const { asked, written } = options;
     const settled = asked !== undefined ? { asked } : written ? 'written' : 'not-asked';
     const after = await resolve(journey, settled, context);
-    tell(options, { journey: options.journey, state: after }, `${options.journey} is ${after}.`);
+    print(options, { journey: options.journey, state: after }, `${options.journey} is ${after}.`);
     return 0;
   });
 }
@@ -90,6 +90,6 @@ function refusal(message: string): CloseloopError {
   return new CloseloopError(`${message}.`, { kind: 'config' });
 }
 
-function tell({ json }: { json: boolean }, shown: object, line: string): void {
+function print({ json }: { json: boolean }, shown: object, line: string): void {
   process.stdout.write(json ? `${JSON.stringify(shown)}\n` : `${line}\n`);
 }

@@ -93,10 +93,10 @@ export async function openRedis(
   options: Pick<EmbeddedOptions, 'cache' | 'say'>,
 ): Promise<Runtime> {
   // Logged once: a start that waits for a wrong address must not be silent. Later losses are logged by the stages.
-  let told = false;
+  let isReported = false;
   const lost = (error: Error) => {
-    if (!told) options.say(`Redis does not answer (${messageOf(error) || error.name}); trying on.`);
-    told = true;
+    if (!isReported) options.say(`Redis does not answer (${messageOf(error) || error.name}); trying on.`);
+    isReported = true;
   };
   if (config.redis !== undefined) {
     const handle = connect(config.redis, lost);

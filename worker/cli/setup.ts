@@ -51,27 +51,27 @@ export async function setup(
       if (context) steps.set(source, await missingAt(context, runtime.config, shown));
     });
     const planned = [...contexts.keys()].flatMap((source) => steps.get(source) ?? []);
-    const tell = () => {
+    const print = () => {
       const missing = planned.filter(({ done }) => !done).map(({ source, step }) => ({ source, what: step.what }));
       const done = planned.flatMap((one) => one.done ?? []);
-      const told = { missing, done, ...(failed.length > 0 && { failed }) };
-      process.stdout.write(options.json ? `${JSON.stringify(told)}\n` : done.map(toDo).join(''));
+      const result = { missing, done, ...(failed.length > 0 && { failed }) };
+      process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : done.map(toDo).join(''));
     };
     if (planned.length === 0) {
       if (failed.length === 0) shown.say('Nothing to do: everything is there.');
-      tell();
+      print();
       return failed.length === 0 ? 0 : 1;
     }
     shown.say(styleText('bold', 'Missing:'));
     for (const { source, step } of planned) shown.say(`  ${source}: ${step.what}`);
     if (!options.yes && (options.json || !(await agreed()))) {
       shown.say(`Nothing was changed${options.json ? ': say --yes to have it done' : ''}.`);
-      tell();
+      print();
       return 1;
     }
     await ofEach([...steps.keys()], (source) => doAll(steps.get(source) ?? [], options, shown));
     // Also when a step failed: a secret is shown this once.
-    tell();
+    print();
     return failed.length === 0 ? 0 : 1;
   });
 }
@@ -95,9 +95,9 @@ async function doAll(
 ): Promise<void> {
   for (const one of planned) {
     const { source, step } = one;
-    const { note, secrets: told } = await patiently(source, () => step.apply(), shown);
+    const { note, secrets: given } = await patiently(source, () => step.apply(), shown);
     shown.say(`${styleText('green', '✓')} ${source}: ${step.what}`);
-    const secrets = told && byVariable(configText ?? readFileSync(config, 'utf8'), source, told);
+    const secrets = given && byVariable(configText ?? readFileSync(config, 'utf8'), source, given);
     if (secrets) keep?.(secrets);
     // The step's note says where to put the secrets.
     const isKept = keep !== undefined && secrets !== undefined;

@@ -101,14 +101,14 @@ export async function start(options: StartOptions): Promise<number> {
 
 /** Notes until when it ran, and tells how far it has come; where Redis is away, or there is very much to count, it ends all the same. */
 async function endDryRun(engine: Engine, { redis }: Runtime, log: Log): Promise<void> {
-  const tell = async () => {
+  const printSummary = async () => {
     await engine.noteSources();
     const sources = [...engine.pipelines.values()].map(({ context, holds }) => ({ ...context, holds }));
     const summary = await summaryOf(sources, redis);
     log.info({ found: sentenceOf(summary), remedy: '"closeloop dry-run" tells more' }, 'DRY RUN');
   };
   const onError = (error: unknown) => log.warn({ why: messageOf(error) }, 'the dry run could not be summed up');
-  await Promise.race([tell().catch(onError), sleep(summaryMs, undefined, { ref: false })]);
+  await Promise.race([printSummary().catch(onError), sleep(summaryMs, undefined, { ref: false })]);
 }
 
 /** Refuses a Redis that evicts keys when its memory is full: journeys would be lost. */
@@ -141,7 +141,7 @@ function showProcess(runtime: Runtime, role: Role, log: Log): { stop(): Promise<
     return { role, version, configuration: fingerprintOf(written), dryRun };
   });
   const onError = (error: unknown): void => log.debug({ why: messageOf(error) }, 'the heartbeat could not be told');
-  const rounds = new Rounds(() => heartbeat.tell(), onError);
+  const rounds = new Rounds(() => heartbeat.report(), onError);
   rounds.start(heartbeatMs);
   return {
     stop: async () => {

@@ -18,33 +18,33 @@ import { withStored } from './with-stored.ts';
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
   return await withStored(options, async ({ sources, source, service, collecting, runtime: { redis, config } }) => {
     const { timeZone } = config.feedback;
-    const tell = (shown: object, lines: readonly string[]) =>
+    const print = (shown: object, lines: readonly string[]) =>
       void process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(lines.join('\n'), timeZone)}\n`);
     const tests = testPlaces(config);
     if (tests.length > 0)
-      tell(
+      print(
         { test: tests },
         testLines(config).map((line) => styleText(['bold', 'yellow'], line)),
       );
-    if (config.dryRun) tell({ dryRun: true }, [styleText(['bold', 'yellow'], 'DRY RUN: nothing is sent')]);
+    if (config.dryRun) print({ dryRun: true }, [styleText(['bold', 'yellow'], 'DRY RUN: nothing is sent')]);
     const known = await new KnownSources(redis).all();
     const down = await service.down({ now: true });
     for (const one of sources()) {
       const shown = await stateOfSource(one, { service: down, redis, now: new Date() });
       const canPoll = known.find(({ name }) => name === one.name)?.polls ?? true;
-      tell(shown, linesOf(shown, canPoll));
+      print(shown, linesOf(shown, canPoll));
     }
     const paused = config.dryRun ? [] : await collecting.list();
     if (paused.length > 0)
-      tell({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
+      print({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
     const configured = new Set(sources().map(({ name }) => name));
     for (const one of known.filter(({ name }) => !configured.has(name) && isDryRun(name) === config.dryRun)) {
       const state = await stateOf(source(one.name), redis);
       const shown = { source: one.name, notConfigured: true, lastConfigured: one.configuredAt, ...state };
-      tell(shown, orphanLines(one, state));
+      print(shown, orphanLines(one, state));
     }
     const installation = stateOfProcesses(await runningProcesses(redis), fingerprintOf(config.written), config);
-    tell(installation, processLines(installation));
+    print(installation, processLines(installation));
     return 0;
   });
 }
@@ -136,7 +136,7 @@ function pauseLine({ stage, why, at, by }: Pause): string {
 function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean): string {
   if (!canPoll) return 'this connector has none: what its webhooks miss stays missed';
   if (!poll?.doneAt) return 'not yet';
-  return `last ${poll.doneAt.toISOString()} · closings that no webhook told of: ${poll.missed}`;
+  return `last ${poll.doneAt.toISOString()} · closings that no webhook reported: ${poll.missed}`;
 }
 
 /** A source that Redis knows and the configuration doesn't. */

@@ -5,7 +5,7 @@ import { forecastForMachines } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../support/why-record.ts';
-import { tellStanding } from './journeys.ts';
+import { printStanding } from './journeys.ts';
 import { forecastLines } from './preview.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
@@ -24,10 +24,10 @@ export async function why(
     const answer = await answerWhy(sources, options.about, { redis, isStored: options.stored });
     if (options.json) process.stdout.write(`${JSON.stringify(forMachines(answer))}\n`);
     else {
-      for (const one of answer.sources) tellStanding(one);
+      for (const one of answer.sources) printStanding(one);
       for (const closing of answer.closings) print(closingLines(closing), closing);
       for (const record of answer.records) print(['', ...recordLines(record)], record);
-      tellMissing(answer);
+      printMissing(answer);
     }
     return answer.closings.length > 0 ? 0 : 1;
   });
@@ -37,7 +37,7 @@ function print(lines: readonly string[], { timeZone }: { timeZone: string }): vo
   process.stdout.write(`${inZone(lines.join('\n'), timeZone)}\n`);
 }
 
-function tellMissing({ closings, earlier }: Answer): void {
+function printMissing({ closings, earlier }: Answer): void {
   if (earlier > 0) process.stderr.write(`${earlier} earlier closings are not shown.\n`);
   if (closings.length > 0) return;
   process.stderr.write(

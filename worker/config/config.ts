@@ -193,8 +193,8 @@ function replaceAt(value: unknown, path: Path, change: (old: unknown) => unknown
 /** In the order of the file, each once. */
 function problemsOf(found: readonly Found[], document: ConfigDocument): Problem[] {
   const holes = found.filter(({ hole }) => hole === true).map(({ path }) => pathText(path));
-  const told = found.filter(({ hole, path }) => hole === true || !holes.includes(pathText(path)));
-  const problems = told.map(({ path, message, place = document.placeOf(path) }): Problem => {
+  const shown = found.filter(({ hole, path }) => hole === true || !holes.includes(pathText(path)));
+  const problems = shown.map(({ path, message, place = document.placeOf(path) }): Problem => {
     return { path: pathText(path), ...place, message: document.hide(message) };
   });
   const distinct = new Map(problems.map((problem) => [`${problem.path}: ${problem.message}`, problem]));

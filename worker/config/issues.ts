@@ -51,11 +51,11 @@ export function check<Schema extends z.ZodType>(
   const parsed = schema.safeParse(value, { error: inOurWords });
   if (parsed.success) return { ok: true, data: parsed.data };
   const { issues } = parsed.error;
-  const found = tell(issues, (path) => [...(path.length === 0 ? beside : []), ...keysAt(schema, path)]);
+  const found = describe(issues, (path) => [...(path.length === 0 ? beside : []), ...keysAt(schema, path)]);
   return { ok: false, found: found.map((one) => ({ ...one, path: [...at, ...one.path] })), issues };
 }
 
-function tell(issues: readonly z.core.$ZodIssue[], known: (path: Path) => string[]): Found[] {
+function describe(issues: readonly z.core.$ZodIssue[], known: (path: Path) => string[]): Found[] {
   return issues.flatMap((issue): Found[] => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(key, known(issue.path)) }));
@@ -68,7 +68,7 @@ function tell(issues: readonly z.core.$ZodIssue[], known: (path: Path) => string
       (branch) => !branch.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
     );
     const [best] = fitting.toSorted((a, b) => a.length - b.length || depth(b) - depth(a));
-    if (best) return tell(best, (path) => known([...issue.path, ...path])).map((one) => within(issue.path, one));
+    if (best) return describe(best, (path) => known([...issue.path, ...path])).map((one) => within(issue.path, one));
     const kinds = issue.errors.flatMap((branch) => branch.map(({ message }) => message.replace(/^must be /, '')));
     return [{ path: issue.path, message: `must be ${[...new Set(kinds)].join(' or ')}` }];
   });

@@ -46,17 +46,17 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   const stop = () => {
     stopped = true;
   };
-  const tellAnswers = answerTeller(world, clock.now, say);
+  const sayAnswers = answerReporter(world, clock.now, say);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, stop);
   try {
     const over = async () => stopped || (options.once && (await isOver(app, clock.now)));
     for (let turn = 0; !(await over()); turn++) {
       await world.live(async (ticket) => (await storeOf(app).get(`${ticket}.1`))?.state === 'waiting');
-      tellAnswers();
+      sayAnswers();
       if (!options.once && turn % 50 === 49) world.addCaller();
       await sleep(50);
     }
-    tellAnswers();
+    sayAnswers();
     return stopped ? await soFar(app, world, say) : await summary(app, world, say);
   } finally {
     await app.close();
@@ -138,13 +138,13 @@ async function soFar(app: App, world: DemoWorld, say: (line: string) => void): P
 }
 
 /** Says each answer when it is on its ticket, and again when it was corrected. */
-function answerTeller(world: DemoWorld, now: () => Date, say: (line: string) => void): () => void {
-  const told = new Map<number, string>();
+function answerReporter(world: DemoWorld, now: () => Date, say: (line: string) => void): () => void {
+  const shown = new Map<number, string>();
   return () => {
     for (const { ticket, grade, comment } of world.answers()) {
       const text = `grade ${grade}${comment === undefined ? '' : `, “${comment}”`}`;
-      if (told.get(ticket) === text) continue;
-      told.set(ticket, text);
+      if (shown.get(ticket) === text) continue;
+      shown.set(ticket, text);
       say(
         `${styleText('gray', format.format(now()))}  ${styleText('green', 'on ticket ')} ${styleText('cyan', `${ticket}`)}  ${text}`,
       );

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { type HealthOptions, tellHealth } from './health.ts';
+import { addHealthRoutes, type HealthOptions } from './health.ts';
 
 export interface AdminOptions extends HealthOptions {
   /** The address that it listens on. */
@@ -15,7 +15,7 @@ export interface AdminOptions extends HealthOptions {
 export function createAdmin(options: AdminOptions): FastifyInstance {
   const { host, tokens, scrape } = options;
   const app = Fastify({ forceCloseConnections: true });
-  tellHealth(app, options);
+  addHealthRoutes(app, options);
   app.get('/metrics', async ({ headers }, reply) => {
     if (tokens === undefined && !isLoopback(host)) {
       const error = 'Metrics are shown on another than a loopback address only with credentials: set admin.tokens.';

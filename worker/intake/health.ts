@@ -11,7 +11,7 @@ export interface HealthOptions {
 }
 
 /** `/healthz`: the process lives. `/readyz`: 503 while nothing can be stored, codes for what is stopped. */
-export function tellHealth(app: FastifyInstance, { tryToStore, paused, now }: HealthOptions): void {
+export function addHealthRoutes(app: FastifyInstance, { tryToStore, paused, now }: HealthOptions): void {
   const ready = createReadiness({
     tryToStore,
     hasPaused: async () => Object.keys(await paused()).length > 0,

@@ -9,7 +9,7 @@ import type { Tracing } from '../operations/tracing.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { Bodies, type BodyLimits, BodyRefused, discard } from './bodies.ts';
 import { Connections } from './connections.ts';
-import { type HealthOptions, tellHealth } from './health.ts';
+import { addHealthRoutes, type HealthOptions } from './health.ts';
 import { inTurn } from './in-turn.ts';
 import { MeteredServer } from './metered-server.ts';
 import { Refusals } from './refusals.ts';
@@ -68,7 +68,7 @@ export interface IntakeOptions extends HealthOptions {
   /** Traces what becomes of a delivery. */
   tracing?: Pick<Tracing, 'span'> | undefined;
   /** How often refused deliveries are summed up. Default a minute. */
-  tellEveryMs?: number;
+  reportEveryMs?: number;
   limits?: Partial<IntakeLimits>;
   log: Log;
 }
@@ -103,15 +103,15 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
     const { source = '' } = Source.safeParse(request.params).data ?? {};
     options.onAnswered?.(options.pipelines.get(source)?.context.name, statusCode);
   });
-  const telling = setInterval(() => refusals.tell(), options.tellEveryMs ?? 60_000).unref();
+  const reporting = setInterval(() => refusals.report(), options.reportEveryMs ?? 60_000).unref();
   app.addHook('onClose', async () => {
-    clearInterval(telling);
-    refusals.tell();
+    clearInterval(reporting);
+    refusals.report();
   });
   takeTypes(app, options.pipelines);
   answerErrors(app, refusals);
   takeDeliveries(app, options, { bodies: new Bodies(limits), connections, refusals });
-  tellHealth(app, options);
+  addHealthRoutes(app, options);
   return app;
 }
 

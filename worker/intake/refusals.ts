@@ -21,7 +21,7 @@ const mostKinds = 200;
 export class Refusals {
   readonly #log: Log;
   readonly #onCounted: (source: string, why: string, count: number) => void;
-  readonly #kinds = new Map<string, { refusal: Refusal; untold: number; uncounted: number }>();
+  readonly #kinds = new Map<string, { refusal: Refusal; unreported: number; uncounted: number }>();
 
   /** @param onCounted called with the refusals of configured sources: the first of a kind at once, further ones summed up */
   constructor(log: Log, onCounted: (source: string, why: string, count: number) => void) {
@@ -34,11 +34,11 @@ export class Refusals {
     const counted = isFull ? { ...refusal, why: 'for other reasons' } : refusal;
     const known = this.#kinds.get(keyOf(counted));
     if (known) {
-      known.untold += 1;
+      known.unreported += 1;
       known.uncounted += 1;
       return;
     }
-    this.#kinds.set(keyOf(counted), { refusal: counted, untold: 0, uncounted: 0 });
+    this.#kinds.set(keyOf(counted), { refusal: counted, unreported: 0, uncounted: 0 });
     const { source, why, message, level, example } = counted;
     if (source !== undefined) this.#onCounted(source, why, 1);
     this.#log[level](
@@ -48,14 +48,15 @@ export class Refusals {
   }
 
   /** To be called once a minute, and at the end. What has not come again since the last call is forgotten. */
-  tell(): void {
+  report(): void {
     for (const [key, kind] of this.#kinds) {
       const { source, why, message, level } = kind.refusal;
       if (source !== undefined && kind.uncounted > 0) this.#onCounted(source, why, kind.uncounted);
       kind.uncounted = 0;
-      if (kind.untold === 0) this.#kinds.delete(key);
-      else this.#log[level]({ ...(source !== undefined && { source }), why, times: kind.untold }, `${message}, again`);
-      kind.untold = 0;
+      if (kind.unreported === 0) this.#kinds.delete(key);
+      else
+        this.#log[level]({ ...(source !== undefined && { source }), why, times: kind.unreported }, `${message}, again`);
+      kind.unreported = 0;
     }
   }
 }

@@ -29,14 +29,14 @@ export class JourneyReader {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;
   readonly #seal: Seal;
-  readonly #tellLeft: Left;
+  readonly #reportLeft: Left;
   readonly #stored = new WeakMap<Journey, Stored>();
 
   constructor(redis: RedisClient, keys: JourneyKeys, options: { source: string; seal: Seal; log?: Log }) {
     this.#redis = redis;
     this.#keys = keys;
     this.#seal = options.seal;
-    this.#tellLeft = (id) =>
+    this.#reportLeft = (id) =>
       options.log?.warn({ journey: `${options.source}/${id}` }, 'a journey that can not be read is left out');
   }
 
@@ -74,7 +74,7 @@ export class JourneyReader {
   }
 
   /** Undefined for a journey that can't be read: in a list it must not hide the others. */
-  async readable(id: string, left = this.#tellLeft): Promise<Journey | undefined> {
+  async readable(id: string, left = this.#reportLeft): Promise<Journey | undefined> {
     try {
       return (await this.read(id))?.journey;
     } catch (error) {

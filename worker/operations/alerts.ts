@@ -20,15 +20,15 @@ const keptJourneys = 20;
 
 /**
  * Deletes the alerts that every receiver got and that have not been raised for two periods since, so that the hashes don't grow.
- * KEYS alerts, then count, first and told of each receiver · ARGV the time before which an alert must have been sent
+ * KEYS alerts, then count, first and sent of each receiver · ARGV the time before which an alert must have been sent
  */
 const forgetScript = `
 for _, group in ipairs(redis.call('HKEYS', KEYS[1])) do
   local quiet = true
   for i = 2, #KEYS, 3 do
     local count = tonumber(redis.call('HGET', KEYS[i], group) or '0')
-    local told = tonumber(redis.call('HGET', KEYS[i + 2], group) or '0')
-    if count > 0 or told >= tonumber(ARGV[1]) then quiet = false end
+    local sent = tonumber(redis.call('HGET', KEYS[i + 2], group) or '0')
+    if count > 0 or sent >= tonumber(ARGV[1]) then quiet = false end
   end
   if quiet then
     for i = 1, #KEYS do redis.call('HDEL', KEYS[i], group) end
@@ -90,7 +90,7 @@ export class Alerts {
   async send(): Promise<void> {
     const sent = await Promise.all(this.#outboxes.map((outbox) => outbox.send()));
     if (!sent.includes(true) || !this.#settings) return;
-    const counted = this.#outboxes.flatMap(({ counted: { count, first, told } }) => [count, first, told]);
+    const counted = this.#outboxes.flatMap(({ counted: { count, first, sent } }) => [count, first, sent]);
     const before = this.#ports.now().getTime() - 2 * this.#settings.again;
     await runScript(this.#redis, forgetScript, [whatKey, ...counted], before);
   }

@@ -80,8 +80,8 @@ export class Pauses {
   /** The stage stops for a configuration error. */
   async set(stage: string, why: string): Promise<void> {
     // The alert comes first: a process that is killed in between, or loses Redis, must not leave a stop that nobody was told of.
-    if ((await this.#redis.sismember(this.#told, `${stage}: ${why}`)) === 0) await this.#onNews(stage, why);
-    const keys = [this.#key, this.#told, this.#turn(stage)];
+    if ((await this.#redis.sismember(this.#reported, `${stage}: ${why}`)) === 0) await this.#onNews(stage, why);
+    const keys = [this.#key, this.#reported, this.#turn(stage)];
     const isNews = await runScript(this.#redis, setScript, keys, stage, why, new Date().toISOString(), probeEveryMs);
     if (isNews === 1)
       this.#log.error({ source: this.#source, stage, why }, 'paused: nothing is lost, somebody has to act');
@@ -143,7 +143,7 @@ export class Pauses {
   /** Ends the stop of a stage. If the stage stops again, for the same reason too, another alert is raised. */
   async lift(stage: string, queue?: Queue): Promise<void> {
     if (queue) await this.#openWide(queue);
-    const lifted = await runScript(this.#redis, liftScript, [this.#key, this.#told], stage);
+    const lifted = await runScript(this.#redis, liftScript, [this.#key, this.#reported], stage);
     if (lifted === 1) this.#log.info({ source: this.#source, stage }, 'goes on');
   }
 
@@ -162,7 +162,7 @@ export class Pauses {
     // The queues are resumed first: the sweep of another process would alert of a paused queue without a stored reason.
     await Promise.all(queues.map((queue) => this.#openWide(queue)));
     if (stopped.length > 0) await this.#redis.hdel(this.#key, ...stopped);
-    await this.#redis.del(this.#told);
+    await this.#redis.del(this.#reported);
   }
 
   /**
@@ -170,7 +170,7 @@ export class Pauses {
    * alert. Also finishes what a killed process has left half done.
    */
   async probe(queues: readonly Queue[]): Promise<void> {
-    await this.#tellUnknown(queues);
+    await this.#reportUnknown(queues);
     const all = await this.list();
     for (const queue of queues) {
       const held = all.filter(({ stage }) => stage === queue.name);
@@ -214,7 +214,7 @@ export class Pauses {
    * Repairs a paused queue without a stored reason: a process may be suspended between storing a stop and pausing the queue, while
    * the start of another process clears the stop. Reads the queue before the stop, as a stop is stored before its queue is paused.
    */
-  async #tellUnknown(queues: readonly Queue[]): Promise<void> {
+  async #reportUnknown(queues: readonly Queue[]): Promise<void> {
     const stopped = await Promise.all(queues.map((queue) => queue.isPaused()));
     const known = new Set((await this.list()).map(({ stage }) => stage));
     for (const [i, queue] of queues.entries()) {
@@ -224,8 +224,8 @@ export class Pauses {
   }
 
   /** A set: the reasons for which an alert was raised. */
-  get #told(): string {
-    return `${this.#key}:told`;
+  get #reported(): string {
+    return `${this.#key}:reported`;
   }
 
   /** While this key exists the stage is not tried again. */

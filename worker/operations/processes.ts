@@ -28,7 +28,7 @@ const key = `${globalTag}:processes`;
 const aliveMs = 10_000;
 
 /** Stores a heartbeat and deletes the entries of processes that ended without deleting their own. KEYS processes · ARGV id, JSON, ms */
-const tellScript = `
+const reportScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local all = redis.call('HGETALL', KEYS[1])
@@ -51,8 +51,8 @@ export class Heartbeat {
   }
 
   /** Stores a heartbeat. Call it every second or two. */
-  async tell(): Promise<void> {
-    await runScript(this.#redis, tellScript, [key], this.#id, this.#about(), aliveMs);
+  async report(): Promise<void> {
+    await runScript(this.#redis, reportScript, [key], this.#id, this.#about(), aliveMs);
   }
 
   async end(): Promise<void> {

@@ -4,7 +4,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
 import { isLostLock, probe } from '../redis/unavailable.ts';
 
-const tellEveryMs = 30_000;
+const logEveryMs = 30_000;
 const lostLock =
   'a job lost its lock, as this process stood still for seconds (a busy or suspended machine): another worker has the job, and nothing is done twice';
 
@@ -13,8 +13,8 @@ export class RedisWatch {
   readonly #redis: RedisClient;
   readonly #sleep: Ports['sleep'];
   readonly #log: Log;
-  readonly #toldAt = new Map<'lock' | 'redis', number>();
-  #isTellingBack = false;
+  readonly #loggedAt = new Map<'lock' | 'redis', number>();
+  #isAwaited = false;
   #isClosed = false;
 
   constructor(redis: RedisClient, { sleep }: Pick<Ports, 'sleep'>, log: Log) {
@@ -26,8 +26,8 @@ export class RedisWatch {
   readonly onLost = (error: Error): void => {
     const why = messageOf(error) || error.name;
     const kind = isLostLock(error) ? 'lock' : 'redis';
-    if (Date.now() - (this.#toldAt.get(kind) ?? 0) < tellEveryMs) return;
-    this.#toldAt.set(kind, Date.now());
+    if (Date.now() - (this.#loggedAt.get(kind) ?? 0) < logEveryMs) return;
+    this.#loggedAt.set(kind, Date.now());
     if (kind === 'lock') {
       this.#log.warn({ why }, lostLock);
       return;
@@ -36,18 +36,18 @@ export class RedisWatch {
       { why },
       'Redis is away, or takes no writes: deliveries are answered with 503, work goes on when it is back',
     );
-    void this.#tellBack();
+    void this.#logReturn();
   };
 
   close(): void {
     this.#isClosed = true;
   }
 
-  async #tellBack(): Promise<void> {
-    if (this.#isTellingBack) return;
-    this.#isTellingBack = true;
+  async #logReturn(): Promise<void> {
+    if (this.#isAwaited) return;
+    this.#isAwaited = true;
     while (!this.#isClosed && !(await this.#takesWrites())) await this.#sleep(1_000);
-    this.#isTellingBack = false;
+    this.#isAwaited = false;
     if (!this.#isClosed) this.#log.info({}, 'Redis takes writes again');
   }
 

@@ -73,12 +73,12 @@ async function watched(result: Promise<unknown>, call: Call): Promise<unknown> {
 
 async function answered({ watch, end }: Call): Promise<void> {
   end('ok');
-  await told(watch.answered());
+  await stored(watch.answered());
 }
 
 async function failed(error: unknown, { watch, isShared, end }: Call): Promise<void> {
   end(endOf(error));
-  await told(tell(error, watch, isShared));
+  await stored(report(error, watch, isShared));
 }
 
 function endOf(error: unknown): CallEnd {
@@ -98,7 +98,7 @@ function failureOfAll(value: unknown): Error | undefined {
   return errors.every((error) => error !== undefined) ? errors[0] : undefined;
 }
 
-async function tell(error: unknown, watch: Watch, isShared: boolean): Promise<void> {
+async function report(error: unknown, watch: Watch, isShared: boolean): Promise<void> {
   // A programming error says nothing about the endpoint.
   if (!(error instanceof CloseloopError)) return;
   const advice = adviceOf(error);
@@ -110,8 +110,8 @@ async function tell(error: unknown, watch: Watch, isShared: boolean): Promise<vo
 }
 
 /** Reports the result after the call: a failure of Redis is met, and waited for, by the job. */
-async function told(telling: Promise<void>): Promise<void> {
-  await telling.catch((error: unknown) => {
+async function stored(report: Promise<void>): Promise<void> {
+  await report.catch((error: unknown) => {
     if (!isRedisUnavailable(error)) throw error;
   });
 }

@@ -71,7 +71,7 @@ export class Inlets {
    * Stores a delivery's events, a hundred per write: thousands in one write would block the process for a second. Resolves when
    * Redis, and a replica if there is one, has them all.
    */
-  async store(door: string, told: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+  async store(door: string, delivered: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     failpoint('event-received');
     const { engine, pipelines } = this.#options;
     const source = this.#doors.get(door)?.context.name ?? door;
@@ -79,11 +79,11 @@ export class Inlets {
     const pipeline = pipelines.get(source);
     if (!inlet || !pipeline) throw new Error(`source ${source} has no inlet: openInlets comes first`);
     // A delivery is acknowledged only if every event can be processed.
-    for (const event of told) {
+    for (const event of delivered) {
       const { error } = (event.kind === 'erase' ? EraseJob : PlanJob).safeParse({ ...event, receivedAt });
       if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);
     }
-    const events = await aliasedEvents(told, pipeline.context.aliases, receivedAt);
+    const events = await aliasedEvents(delivered, pipeline.context.aliases, receivedAt);
     for (const some of slices(events, eventsAtOnce)) {
       const due = some.map((event) => ({ event: { ...event, receivedAt } }));
       await addEvents(inlet, due, (key) => jobIdOf(key, engine.seal));

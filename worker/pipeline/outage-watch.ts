@@ -31,7 +31,7 @@ export async function downOf(endpoint: Outage): Promise<Stopped[]> {
 }
 
 /** Tells a person of endpoints that are away for long: a short outage is nobody's business. @param endpoints by source */
-export async function tellOutages(endpoints: Iterable<[string, Outage]>, alerts: Alerts): Promise<void> {
+export async function alertOutages(endpoints: Iterable<[string, Outage]>, alerts: Alerts): Promise<void> {
   for (const [source, endpoint] of endpoints) {
     if (await endpoint.quota()) await alerts.raise({ kind: 'paused', source, why: usedUp, remedy: quotaRemedy });
     const down = await endpoint.down({ now: true });

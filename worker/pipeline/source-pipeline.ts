@@ -34,7 +34,7 @@ import { openVendor } from './vendor.ts';
 /** Real time. */
 const spanKeepMs = 60_000;
 
-const missedWebhooks = 'closings that no webhook had told of were found by the poll';
+const missedWebhooks = 'closings that no webhook had reported were found by the poll';
 
 /** One source with its stages. */
 export interface SourcePipeline {
@@ -80,7 +80,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     log,
     holds,
     alert,
-    missed: (ref, at) => tellMissed(ref, at, { name, alert, options }),
+    missed: (ref, at) => reportMissed(ref, at, { name, alert, options }),
     revoke: (why) => stopAccess(why, jobs, pauses),
     isCollectPaused: () => pauses.isPausedByPerson('collect'),
     clock,
@@ -231,7 +231,7 @@ function stopsOf(
   return { pauses, holds };
 }
 
-async function tellMissed(
+async function reportMissed(
   ref: string,
   at: Date,
   { name, alert, options }: { name: string; alert: Operations['alert']; options: EngineOptions },
@@ -243,7 +243,7 @@ async function tellMissed(
     'they are asked about all the same; see why webhooks are lost ("closeloop check")',
     [ref],
   );
-  options.log.warn({ journey: ref, at }, 'a closing that no webhook had told of');
+  options.log.warn({ journey: ref, at }, 'a closing that no webhook had reported');
 }
 
 /** An erasure goes on: what can be done without the vendor is. */

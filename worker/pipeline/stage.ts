@@ -222,8 +222,8 @@ export class Stage<Data extends z.ZodType> {
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
       // That an endpoint is down is told once, not for each job.
-      const isTold = (await this.#door.down()) !== undefined;
-      log[isTold ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
+      const isReported = (await this.#door.down()) !== undefined;
+      log[isReported ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
       this.#ended('retried');
       await job.updateProgress(failing);
       return await this.#delay(job, token, step.delayMs);

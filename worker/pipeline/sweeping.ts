@@ -5,7 +5,7 @@ import { type Orphan, OrphanNews } from '../sources/orphans.ts';
 import type { Collecting } from './collect/schedule.ts';
 import { figuresOf } from './digest-figures.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { tellOutages } from './outage-watch.ts';
+import { alertOutages } from './outage-watch.ts';
 import { Rounds, stepsOf } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 import { type SweepPlaces, sweep } from './sweep.ts';
@@ -46,7 +46,7 @@ export class Sweeping {
       (error) => log.warn({ why: messageOf(error) }, 'sweep failed'),
     );
     this.#alerting = new Rounds(
-      (isStopped) => this.#tell(stepsOf(log, isStopped)),
+      (isStopped) => this.#report(stepsOf(log, isStopped)),
       (error) => log.warn({ why: messageOf(error) }, 'alerts could not be sent'),
     );
   }
@@ -68,11 +68,11 @@ export class Sweeping {
     await step('collect', 'schedule', () => collecting.lookAfter());
     await step('collect', 'probe', () => collecting.probe());
     const vendors = [...pipelines].map(([name, { vendor }]): [string, Outage] => [name, vendor]);
-    await step('outages', 'tell', () => tellOutages([...vendors, ['feedback', service]], alerts));
+    await step('outages', 'alert', () => alertOutages([...vendors, ['feedback', service]], alerts));
     this.#alerting.begin();
   }
 
-  async #tell(step: Step): Promise<void> {
+  async #report(step: Step): Promise<void> {
     const { pipelines, alerts, engine } = this.#options;
     const { timeZone } = engine.config.feedback;
     await step('alerts', 'digest', () => alerts.digest(timeZone, (week) => figuresOf(pipelines, week)));
@@ -101,7 +101,7 @@ export class Sweeping {
       // A dry run leaves erasures to a process in earnest.
       if (isGone || context.dryRun) await step(context.name, 'erase', () => this.#eraseForGone(pipeline));
       else await pipeline.stages.erase.stop(stopMs);
-      if (!context.dryRun) await step(context.name, 'tell', () => this.#orphanNews.tell(orphan));
+      if (!context.dryRun) await step(context.name, 'report', () => this.#orphanNews.report(orphan));
     }
   }
 

@@ -83,8 +83,8 @@ export async function tryToWithdraw(
   } catch (error) {
     // A person has to mend the form of the call; other work must not wait for that.
     if (adviceOf(error).kind !== 'permanent' && !isFormFault(error)) throw error;
-    const told = { journey: refOf(context.name, journey.id), why: messageOf(error) };
-    context.log.warn(told, 'its request could not be cancelled');
+    const fields = { journey: refOf(context.name, journey.id), why: messageOf(error) };
+    context.log.warn(fields, 'its request could not be cancelled');
     return 'ended';
   }
 }

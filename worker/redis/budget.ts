@@ -74,12 +74,12 @@ export async function remainingQuotas(
   const tag = tagOfBudget(account);
   const points = await readPoints(redis, tag, now);
   const names = await redis.smembers(`${tag}:quotas`);
-  const told = names.map(async (name) => {
+  const quotas = names.map(async (name) => {
     const [limit, remaining] = await redis.hmget(`${tag}:quota${name === '' ? '' : `:${name}`}`, 'limit', 'remaining');
     return { quota: name === '' ? 'calls' : name, limit: Number(limit), remaining: Math.max(0, Number(remaining)) };
   });
   // Of one whose window has ended nothing is known until the vendor tells again.
-  const known = (await Promise.all(told)).filter(({ limit }) => limit > 0);
+  const known = (await Promise.all(quotas)).filter(({ limit }) => limit > 0);
   return points === undefined ? known : [...known, { quota: 'points', ...points }];
 }
 

@@ -47,14 +47,14 @@ const lockKey = `${versionKey}:lock`;
 /** The processes that work on the data, as "<data version> <id>", scored by when they count as dead, by the server's clock. */
 const runningKey = `${globalTag}:running`;
 
-/** A process that has not called `tell` for this long counts as dead. */
+/** A process that has not called `announce` for this long counts as dead. */
 const aliveMs = 10_000;
 const lockMs = 10_000;
-/** Whoever works on older data learns within this time that they are taken up: `tell` is called every second. */
+/** Whoever works on older data learns within this time that they are migrated: `announce` is called every second. */
 const learnMs = 3_000;
 
 /** KEYS running, version · ARGV process, ms, version of an empty Redis. Returns the version and who it is by. */
-const tellScript = `
+const announceScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
@@ -93,8 +93,8 @@ export class DataVersion {
    * Announces that this process works on the data: before it begins, and every second until `leave`.
    * @returns why the process must end: the data are newer, or are being migrated to a newer version
    */
-  async tell(): Promise<CloseloopError | undefined> {
-    const stored = await this.#tell();
+  async announce(): Promise<CloseloopError | undefined> {
+    const stored = await this.#announce();
     if (this.#holdsLock) await takeLock(this.#redis, lockKey, this.#name, lockMs);
     return flawOf(stored, this.#known);
   }
@@ -105,7 +105,7 @@ export class DataVersion {
 
   /**
    * Takes older data up to the version that this closeloop works on, when every process that works on older ones has ended:
-   * each ends by itself, as `tell` says so there. `tell` has to be called meanwhile, or another process does the same.
+   * each ends by itself, as `announce` says so there. `announce` has to be called meanwhile, or another process does the same.
    * @param say what is done, and whom it waits for
    */
   async takeUp(sleep: (ms: number) => Promise<void>, say: (fields: object, message: string) => void): Promise<void> {
@@ -118,14 +118,14 @@ export class DataVersion {
 
   async #takeUpLocked(sleep: (ms: number) => Promise<void>, say: (fields: object, message: string) => void) {
     const { version, closeloop } = this.#known;
-    const from = await this.#tell();
+    const from = await this.#announce();
     if (from.version >= version) return;
     say({ from: from.version, to: version }, 'the data are taken up');
     await this.#store({ version: from.version, to: version, by: closeloop });
     await sleep(learnMs);
-    for (let told = 0, others = await this.#older(); others > 0; others = await this.#older()) {
-      if (others !== told) say({ processes: others }, 'waiting until those that work on older data have ended');
-      told = others;
+    for (let reported = 0, others = await this.#older(); others > 0; others = await this.#older()) {
+      if (others !== reported) say({ processes: others }, 'waiting until those that work on older data have ended');
+      reported = others;
       await sleep(learnMs);
     }
     for (let next = from.version + 1; next <= version; next += 1) {
@@ -138,19 +138,19 @@ export class DataVersion {
   }
 
   async #isOlder(): Promise<boolean> {
-    const stored = await this.#tell();
+    const stored = await this.#announce();
     const flaw = flawOf(stored, this.#known);
     if (flaw) throw flaw;
     return stored.version < this.#known.version;
   }
 
-  async #tell(): Promise<Stored> {
+  async #announce(): Promise<Stored> {
     const args = [this.#name, aliveMs, asBegun(this.#known)];
-    return storedIn(String(await runScript(this.#redis, tellScript, [runningKey, versionKey], ...args)));
+    return storedIn(String(await runScript(this.#redis, announceScript, [runningKey, versionKey], ...args)));
   }
 
   async #older(): Promise<number> {
-    await this.#tell();
+    await this.#announce();
     const running = await this.#redis.zrange(runningKey, '0', '-1');
     return running.filter((name) => Number.parseInt(name, 10) < this.#known.version).length;
   }

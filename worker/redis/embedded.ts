@@ -272,13 +272,13 @@ class Keeper {
       running = false;
     });
     const begun = Date.now();
-    for (let told = false; ; await sleep(5)) {
+    for (let isReported = false; ; await sleep(5)) {
       const pulse = await ping(socket, 5_000);
       if (pulse === 'ready') break;
       if (!running) throw await this.#failure();
-      if (!told && Date.now() - begun > 3_000) {
+      if (!isReported && Date.now() - begun > 3_000) {
         say(`Redis reads the data in ${dir} …`);
-        told = true;
+        isReported = true;
       }
     }
     void this.#keep();

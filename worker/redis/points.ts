@@ -125,8 +125,16 @@ export function createPoints(
           const cost = Math.ceil(wanted.base + records * wanted.each);
           const settle = async (said: PointsBucket | 'unspent' | 'unknown') => {
             const back = said === 'unspent' ? cost : 0;
-            const told = typeof said === 'string' ? [] : [said.limit, said.perSecond, said.available];
-            await runScript(redis, settleScript, [bucket, underWay], now().getTime(), `${id} ${cost}`, back, ...told);
+            const reported = typeof said === 'string' ? [] : [said.limit, said.perSecond, said.available];
+            await runScript(
+              redis,
+              settleScript,
+              [bucket, underWay],
+              now().getTime(),
+              `${id} ${cost}`,
+              back,
+              ...reported,
+            );
           };
           return { records, since, settle };
         }

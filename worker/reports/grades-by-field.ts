@@ -93,7 +93,7 @@ function index(rule: IndexRule | undefined, grades: ValueGrades | undefined, per
   };
 }
 
-interface Told {
+interface Asked {
   asked: Statistics;
   /** Of those whose grade ever changed: the ones that have one. */
   graded: Statistics | undefined;
@@ -101,7 +101,7 @@ interface Told {
   campaign: Campaign;
 }
 
-function figuresByValue({ asked, graded, field, campaign }: Told, indexOf: Index): Map<string, GradeFigures> {
+function figuresByValue({ asked, graded, field, campaign }: Asked, indexOf: Index): Map<string, GradeFigures> {
   const answers = graded && valuesIn(graded, field);
   const entries = [...valuesIn(asked, field)].map(([value, { count, average_grade = null }]) => {
     const answer = answers?.get(value);

@@ -89,8 +89,8 @@ export class Newcomers {
     const { queue } = jobs.plan;
     // First: a worker that is at it refuses each job by itself.
     await this.#options.names.noteNewcomer(context.name, why);
-    const isTold = (await pauses.list()).some((one) => one.stage === queue.name && one.why === why);
-    if (!isTold) await pauses.set(queue.name, why);
+    const isReported = (await pauses.list()).some((one) => one.stage === queue.name && one.why === why);
+    if (!isReported) await pauses.set(queue.name, why);
     await queue.pause();
   }
 }

@@ -88,7 +88,7 @@ export class Orphans {
 
 /** Logs what waits for a person, once per process; alerts when no process has the source any more. */
 export class OrphanNews {
-  readonly #told = new Map<string, string>();
+  readonly #reported = new Map<string, string>();
   readonly #log: Log;
   readonly #redis: RedisClient;
 
@@ -97,7 +97,7 @@ export class OrphanNews {
     this.#log = log;
   }
 
-  async tell(orphan: Orphan): Promise<void> {
+  async report(orphan: Orphan): Promise<void> {
     const { name, alert } = orphan.pipeline.context;
     const waits = whatWaits(await stateOf(orphan.pipeline.context, this.#redis));
     if (waits === undefined) return;
@@ -105,8 +105,8 @@ export class OrphanNews {
       ? 'a source is in no configuration any more, and something of it waits'
       : 'a source that another process has, or had a moment ago, is not in this configuration';
     const remedy = orphanRemedy(name);
-    if (this.#told.get(name) !== why) this.#log.warn({ source: name, waits, remedy }, why);
-    this.#told.set(name, why);
+    if (this.#reported.get(name) !== why) this.#log.warn({ source: name, waits, remedy }, why);
+    this.#reported.set(name, why);
     if (orphan.isGone) await alert('to-do', why, remedy);
   }
 }

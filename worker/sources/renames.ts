@@ -27,7 +27,7 @@ const oldName =
 export class Renames {
   readonly #options: RenamesOptions;
   /** Sources that this process has configured under an old name. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(options: RenamesOptions) {
     this.#options = options;
@@ -39,7 +39,7 @@ export class Renames {
     const renamed = await names.renamed();
     for (const { name } of engine.config.sources) {
       const now = renamed.get(name);
-      if (now !== undefined) await this.#tell(name, now);
+      if (now !== undefined) await this.#report(name, now);
     }
     return engine.config.sources.filter(({ name }) => !renamed.has(name));
   }
@@ -82,11 +82,11 @@ export class Renames {
     });
   }
 
-  async #tell(name: string, now: string): Promise<void> {
+  async #report(name: string, now: string): Promise<void> {
     const { engine, alerts } = this.#options;
     const remedy = `call it ${now} in the configuration of this process, and start it anew`;
-    if (!this.#told.has(name)) engine.log.error({ source: name, now, remedy }, oldName);
-    this.#told.add(name);
+    if (!this.#reported.has(name)) engine.log.error({ source: name, now, remedy }, oldName);
+    this.#reported.add(name);
     await alerts.raise({ kind: 'to-do', source: name, why: oldName, remedy });
   }
 }

@@ -180,7 +180,7 @@ test('a closing whose webhook is lost is found by the poll and counted', async (
   const backfill = ['backfill', '--source', 'crm', '--since', '2026-01-01', '--dry-run'];
   await on.told(z.looseObject({ closings: z.number() }), backfill);
   const { requestId } = await on.journey(second.journey, 'asked');
-  expect(await on.trace(second.journey, /asked/)).toMatch(/found by the poll: no webhook had told of it/);
+  expect(await on.trace(second.journey, /asked/)).toMatch(/found by the poll: no webhook had reported it/);
   expect((await on.status()).missed).toBe(missed + 1);
 
   await on.answer(requestId, { grade: 4 });

@@ -184,9 +184,9 @@ test('a parcel of which no carrier tells is asked about when the time is over', 
   expect(await store().get(`${id}.2`)).toBeUndefined();
 });
 
-test('an order that no webhook told of is found by the poll, which brings back the webhooks that Shopify removed', async () => {
+test('an order that no webhook reported is found by the poll, which brings back the webhooks that Shopify removed', async () => {
   shop.standin.removeSubscriptions();
-  // Delivered a while ago: a webhook would have told of it by now.
+  // Delivered a while ago: a webhook would have reported it by now.
   offsetMs = -5 * minute;
   const id = order('dora');
   await shop.standin.fulfil({ id });

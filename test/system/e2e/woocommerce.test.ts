@@ -167,10 +167,10 @@ test('a customer who is to be forgotten is masked at the service, gone here and 
   expect([Object.keys(values).filter((key) => key.startsWith('feedback_')), notes]).toEqual([[], []]);
 });
 
-test('an order that no webhook told of is found by the poll, which switches the webhook on again', async () => {
+test('an order that no webhook reported is found by the poll, which switches the webhook on again', async () => {
   const [webhook] = shop.standin.webhooks();
   shop.standin.changeWebhook({ id: webhook?.id ?? 0, status: 'disabled' });
-  // Completed a while ago: a webhook would have told of it by now.
+  // Completed a while ago: a webhook would have reported it by now.
   offsetMs = -5 * minute;
   const id = order('carl');
   await shop.standin.complete(id);

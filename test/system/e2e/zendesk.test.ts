@@ -268,7 +268,7 @@ test('a closing whose webhook is lost is found by the poll and counted, also by 
 
   await on.start('all');
   await on.journey('41961.1', 'asked');
-  expect(await on.trace('41961.1', /asked/)).toMatch(/found by the poll: no webhook had told of it/);
+  expect(await on.trace('41961.1', /asked/)).toMatch(/found by the poll: no webhook had reported it/);
   expect((await on.status()).missed).toBe(missed + 1);
   expect(await on.told(Findings, ['check'], 1)).toMatchObject({
     errors: 1,

@@ -61,9 +61,9 @@ export async function init(options: InitOptions): Promise<number> {
 
 /** Runs `setup`, then `check`. */
 async function prepare(options: InitOptions, envFile: string, say: (text: string) => void): Promise<number> {
-  const keep = (told: Readonly<Record<string, string>>) => {
-    saveToEnvFile(envFile, told);
-    say(`${styleText('green', '✓')} ${envFile}: ${Object.keys(told).join(', ')}`);
+  const keep = (secrets: Readonly<Record<string, string>>) => {
+    saveToEnvFile(envFile, secrets);
+    say(`${styleText('green', '✓')} ${envFile}: ${Object.keys(secrets).join(', ')}`);
   };
   const { config, data, connectors, yes } = options;
   const common = { config, data, connectors, json: false };

@@ -85,9 +85,9 @@ function checkView(check: LastCheck | undefined, timeZone: string): Html {
   if (check === undefined)
     return html`<p class="notice">Nobody has run <code>closeloop check</code> yet: it looks at keys, campaigns, fields and webhooks.</p>`;
   const { at, only, findings } = check;
-  const told = html`<p><code>closeloop check${only !== undefined && ` --source ${only}`}</code>, ${time(at, timeZone)}</p>`;
-  if (findings.length === 0) return html`${told}<p class="notice good">It found nothing.</p>`;
-  return html`${told}<ul class="notices">${findings.map(
+  const heading = html`<p><code>closeloop check${only !== undefined && ` --source ${only}`}</code>, ${time(at, timeZone)}</p>`;
+  if (findings.length === 0) return html`${heading}<p class="notice good">It found nothing.</p>`;
+  return html`${heading}<ul class="notices">${findings.map(
     (one) =>
       html`<li class="notice ${one.level === 'error' && 'bad'}"><p><strong>${one.level}: ${one.source}: ${one.at}</strong></p><p>${one.problem}</p><p class="quiet">${one.remedy}</p></li>`,
   )}</ul>`;

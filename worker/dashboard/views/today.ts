@@ -130,18 +130,18 @@ function stopped(source: string, { stage, why, at, by }: Pause, mayAct: boolean)
     step !== undefined &&
     source !== 'collect' &&
     html` <a class="button" href="${stepAt(source, step, 'resume')}">${text}</a>`;
-  const told = `since ${at.toISOString()}${by === undefined ? '' : ` by ${by}`}: ${why}`;
+  const pausedSince = `since ${at.toISOString()}${by === undefined ? '' : ` by ${by}`}: ${why}`;
   return by === undefined
     ? {
         isUrgent: true,
         what: `${source}: ${stage} has stopped`,
-        why: told,
+        why: pausedSince,
         remedy: html`Nothing is lost. Mend it: one job a minute finds out, and it goes on.${button('Try now…')}`,
       }
     : {
         isUrgent: false,
         what: `${source}: ${stage} is paused`,
-        why: told,
+        why: pausedSince,
         remedy: html`What comes in is stored and waits.${button('Resume…')}`,
       };
 }
@@ -170,7 +170,7 @@ function row({ state, quotas, polls }: TodaySource, { timeZone, mayAct }: Pick<T
   const { asked, answered, responseRate } = lastWeek;
   return html`<tr><th scope="row"><a href="${listAt({ source })}">${source}</a></th>
 <td>${lastDelivery ? time(lastDelivery, timeZone) : 'none yet'}</td>
-<td>${polled(poll?.doneAt, polls, timeZone)}${poll && poll.missed > 0 && html`<br>${poll.missed} that no webhook told of`}</td>
+<td>${polled(poll?.doneAt, polls, timeZone)}${poll && poll.missed > 0 && html`<br>${poll.missed} that no webhook reported`}</td>
 <td>${jobs(queues)}</td>
 <td>${quotas.length === 0 ? '–' : quotas.map(({ quota, limit, remaining }) => html`${remaining} of ${limit} ${quota}<br>`)}</td>
 <td class="right">${asked}</td><td class="right">${answered}</td><td class="right">${percent(responseRate)}</td>

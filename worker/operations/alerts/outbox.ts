@@ -52,8 +52,8 @@ export class Outbox {
     return this.#key('messages');
   }
   /** By group of equal alerts: how often raised since the last message, when first, and when the last message was sent. */
-  get counted(): { count: string; first: string; told: string } {
-    return { count: this.#key('count'), first: this.#key('first'), told: this.#key('told') };
+  get counted(): { count: string; first: string; sent: string } {
+    return { count: this.#key('count'), first: this.#key('first'), sent: this.#key('sent') };
   }
 
   #key(part: string): string {
@@ -99,23 +99,23 @@ export class Outbox {
   async #freeze(): Promise<string | undefined> {
     const { redis, againMs, now } = this.#options;
     const keys = this.counted;
-    const [what, count, first, told] = await Promise.all([
+    const [what, count, first, sent] = await Promise.all([
       redis.hgetall(whatKey),
       redis.hgetall(keys.count),
       redis.hgetall(keys.first),
-      redis.hgetall(keys.told),
+      redis.hgetall(keys.sent),
     ]);
     const at = now();
     // Sent in the future: the clock was set back since.
     const isToTell = (group: string) =>
-      Number(count[group] ?? 0) > 0 && Math.abs(at.getTime() - Number(told[group] ?? 0)) >= againMs;
+      Number(count[group] ?? 0) > 0 && Math.abs(at.getTime() - Number(sent[group] ?? 0)) >= againMs;
     const due = Object.entries(what)
       .filter(([group]) => isToTell(group))
       .slice(0, this.#receiver.mostAlerts);
     if (due.length === 0) return undefined;
     const alerts = due.map(async ([group, text]) => {
       // Raised while the message about it was being sent, and not since.
-      const since = first[group] ?? new Date(Number(told[group] ?? at)).toISOString();
+      const since = first[group] ?? new Date(Number(sent[group] ?? at)).toISOString();
       const journeys = await redis.zrangebyscore(journeysKey(group), Date.parse(since), '+inf');
       const about = { first: since, count: Number(count[group]), journeys: journeys.slice(-mostJourneys) };
       return { group, ...Stored.parse(JSON.parse(text)), ...about };
@@ -148,12 +148,12 @@ export class Outbox {
 
   async #settle(message: Message, text: string): Promise<void> {
     const { redis, now } = this.#options;
-    const told: readonly AlertGroup[] = message.type === 'alert' ? message.alerts : [];
+    const groups: readonly AlertGroup[] = message.type === 'alert' ? message.alerts : [];
     const keys = this.counted;
     const batch = redis.multi();
-    for (const { group, count } of told) {
+    for (const { group, count } of groups) {
       batch.hincrby(keys.count, group, -count);
-      batch.hset(keys.told, group, now().getTime());
+      batch.hset(keys.sent, group, now().getTime());
       batch.hdel(keys.first, group);
     }
     await batch.lrem(this.messages, 1, text).del(this.#key('failing')).exec();

@@ -27,7 +27,7 @@ export interface Pass extends CollectPass {
   strangers: number;
   unreadable: number;
   /** Journeys whose request, by its contact or campaign, is not theirs. */
-  misfits: Set<string>;
+  mismatches: Set<string>;
 }
 
 interface AnswersContext {
@@ -87,9 +87,9 @@ function isAnswerTo(journey: Journey, request: FeedbackRequest, pass: CollectPas
   return !isShown || (contact !== undefined && isTo(request, contactKey(contact)));
 }
 
-export async function tellMisfits({ campaign, misfits }: Pass, { log, alert }: AnswersContext): Promise<void> {
-  if (misfits.size === 0) return;
-  const journeys = [...misfits];
+export async function reportMismatches({ campaign, mismatches }: Pass, { log, alert }: AnswersContext): Promise<void> {
+  if (mismatches.size === 0) return;
+  const journeys = [...mismatches];
   const why = `campaign ${campaign}: answers were left at the service, as their requests are to other contacts or of other campaigns than the journeys that hold their ids`;
   log.error({ campaign, answers: journeys.length, journeys: journeys.slice(0, 20) }, why);
   await alert(
@@ -125,7 +125,7 @@ async function takeAnswer(
     if (now.erasedAt || !mayFollow(now.state, to)) return undefined;
     if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
     if (!isAnswerTo(now, request, pass)) {
-      pass.misfits.add(refOf(context.name, id));
+      pass.mismatches.add(refOf(context.name, id));
       return undefined;
     }
     const version = (now.answer?.version ?? 0) + 1;

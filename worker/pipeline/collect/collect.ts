@@ -15,7 +15,7 @@ import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
 import { type CollectJob, done, type JobResult } from '../jobs.ts';
-import { type Pass, takePage, tellMisfits } from './answers.ts';
+import { type Pass, reportMismatches, takePage } from './answers.ts';
 import { areSame, Counts, countsOf } from './counts.ts';
 import { expectedIn } from './expected.ts';
 import { type Narrowed, type Reading, readAll, waysFor } from './ways.ts';
@@ -109,10 +109,10 @@ async function collectOnce(
   const isPaused = await Promise.all(sources.map((source) => source.isCollectPaused()));
   const paused = new Set(sources.filter((_, i) => isPaused[i]).map(({ name }) => name));
   const none = { heldBack: 0, answers: 0, strangers: 0, unreadable: 0 };
-  const pass: Pass = { ...current, ...none, sources, paused, misfits: new Set() };
+  const pass: Pass = { ...current, ...none, sources, paused, mismatches: new Set() };
   const found = await readChanged(pass, isFullDue ? undefined : seen, stats, renew, context);
   if (found === undefined || !(await renew())) return;
-  await tellMisfits(pass, context);
+  await reportMismatches(pass, context);
   // Then every pass meets them again, until they are taken.
   if (pass.heldBack > 0) return;
   // A stranger may belong to a journey that does not know its request yet: the next pass has to read it again.

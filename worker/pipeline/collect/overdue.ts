@@ -21,15 +21,15 @@ interface OverdueOptions {
  * Alerts a person of campaigns whose grades do not come in: every pass fails, or no pass begins any more. Runs outside the passes,
  * as a pass that does not run reports nothing. @returns the reasons
  */
-export async function tellOverdue(campaigns: readonly number[], options: OverdueOptions): Promise<string[]> {
-  const told: string[] = [];
+export async function alertOverdue(campaigns: readonly number[], options: OverdueOptions): Promise<string[]> {
+  const reported: string[] = [];
   for (const campaign of campaigns) {
     const overdue = await overdueOf(campaign, options);
     if (!overdue) continue;
-    told.push(overdue.why);
+    reported.push(overdue.why);
     await options.alert('paused', overdue.why, overdue.remedy);
   }
-  return told;
+  return reported;
 }
 
 async function overdueOf(campaign: number, { redis, sources, everyMs }: OverdueOptions) {

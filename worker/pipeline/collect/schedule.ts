@@ -12,7 +12,7 @@ import { JobQueue } from '../job-queue.ts';
 import { CollectJob, done } from '../jobs.ts';
 import { Stage } from '../stage.ts';
 import { collect } from './collect.ts';
-import { tellOverdue } from './overdue.ts';
+import { alertOverdue } from './overdue.ts';
 
 interface CollectingOptions {
   engine: EngineOptions;
@@ -32,7 +32,7 @@ export class Collecting {
   readonly stage: Stage<typeof CollectJob>;
   readonly pauses: Pauses;
   readonly #options: CollectingOptions;
-  #told: readonly string[] = [];
+  #overdue: readonly string[] = [];
 
   constructor(options: CollectingOptions) {
     this.#options = options;
@@ -136,7 +136,7 @@ export class Collecting {
   async lookAfter(): Promise<void> {
     if (this.#isDry) return;
     await this.schedule();
-    await this.#tellOverdue();
+    await this.#alertOverdue();
   }
 
   /** Lets a stopped collecting try again. */
@@ -153,16 +153,16 @@ export class Collecting {
     return this.#options.engine.config.dryRun;
   }
 
-  async #tellOverdue(): Promise<void> {
+  async #alertOverdue(): Promise<void> {
     const { engine, alerts, sources } = this.#options;
-    const told = await tellOverdue(await this.#campaigns(), {
+    const overdue = await alertOverdue(await this.#campaigns(), {
       redis: engine.redis,
       sources,
       alert: alerts.of('collect'),
       everyMs: engine.clock.real(engine.config.collect.every),
     });
-    for (const why of told) if (!this.#told.includes(why)) engine.log.error({ why }, 'grades do not come in');
-    this.#told = told;
+    for (const why of overdue) if (!this.#overdue.includes(why)) engine.log.error({ why }, 'grades do not come in');
+    this.#overdue = overdue;
   }
 
   /** The campaigns of the rules, and of earlier rules whose requests may still be answered. */

@@ -35,11 +35,11 @@ export async function partIn(snapshot: unknown, { isPerson, isContact }: Sought,
   const keys = (await contactsIn(snapshot, context)).filter(isContact);
   if (keys.length === 0) return 'none';
   if ((await customersIn(snapshot, context)).keys.some(isContact)) return 'theirs';
-  return keys.some(isTelling) ? 'mention' : 'none';
+  return keys.some(isIdentifying) ? 'mention' : 'none';
 }
 
 /** A contact of digits only does not count as a mention: the same digits may be an order's number. */
-const isTelling = (key: string): boolean => !/^\d+$/.test(key);
+const isIdentifying = (key: string): boolean => !/^\d+$/.test(key);
 
 export function personIn(snapshot: unknown): string | undefined {
   return Snapshot.safeParse(snapshot).data?.personId;
@@ -70,7 +70,7 @@ export async function withoutMentions(
   isContact: (key: string) => boolean,
   context: Pick<Reading, 'defaultCountry'>,
 ): Promise<Record<string, unknown>> {
-  const isForgotten = (key: string) => isTelling(key) && isContact(key);
+  const isForgotten = (key: string) => isIdentifying(key) && isContact(key);
   const isOut = (text: string) => withoutContacts(text, isForgotten, context) !== text;
   const without = async (value: unknown): Promise<unknown> => {
     if (typeof value === 'string') return withoutContacts(value, isForgotten, context);

@@ -55,7 +55,7 @@ interface Before {
  */
 async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
   const known = await knownJourney(event, context);
-  await keepWhatIsTold(event, known, context);
+  await saveCarriedSnapshot(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
   if (known && known.state !== 'received' && !wasOut) return await enqueueAsk(known, context);
   const delayMs = event.everyMs === undefined ? 0 : await context.rateLimit(event.key, event.everyMs);
@@ -83,7 +83,7 @@ async function knownJourney(event: RecordJob, { store }: PlanContext): Promise<J
 }
 
 /** Stores the event's snapshot of the record, unless the record's person was erased. */
-async function keepWhatIsTold(event: RecordJob, known: Journey | undefined, context: PlanContext): Promise<void> {
+async function saveCarriedSnapshot(event: RecordJob, known: Journey | undefined, context: PlanContext): Promise<void> {
   if (!known?.erasedAt) return await keepSnapshot(event, context);
   const all = await context.store.records.journeysOf(event.recordId);
   if (all.every(({ erasedAt }) => erasedAt)) await context.aliases.fade(event.recordId);
@@ -172,7 +172,7 @@ async function getOrCreateJourney(
 ): Promise<{ journey: Journey; created: boolean }> {
   const { key: eventKey, receivedAt, via } = event;
   const found =
-    via === 'poll' ? ', found by the poll: no webhook had told of it' : via === 'backfill' ? ', backfill' : '';
+    via === 'poll' ? ', found by the poll: no webhook had reported it' : via === 'backfill' ? ', backfill' : '';
   const result = await context.store.getOrCreate({ ...closing, eventKey, receivedAt, backfilled: via === 'backfill' }, [
     `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}${found}`,
   ]);

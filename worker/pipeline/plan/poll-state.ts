@@ -13,7 +13,7 @@ const Known = z.object({
     .transform((ms) => new Date(ms))
     .optional(),
   begunAt: z.coerce.number().default(0),
-  /** Closings that no webhook had told of. */
+  /** Closings that no webhook had reported. */
   missed: z.coerce.number().default(0),
 });
 export type PollState = z.output<typeof Known>;

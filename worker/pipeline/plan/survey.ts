@@ -34,9 +34,9 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
     });
     if (after?.state === 'answered') await of.queueWriteBack([id]);
     const isTaken = after?.survey?.at.getTime() === at.getTime();
-    const told = { journey: refOf(of.name, id), state: after?.state };
-    if (isTaken) of.log.info(told, 'survey answered');
-    else of.log.warn(told, 'answers to a survey are left out: newer ones are there, or the journey is over');
+    const fields = { journey: refOf(of.name, id), state: after?.state };
+    if (isTaken) of.log.info(fields, 'survey answered');
+    else of.log.warn(fields, 'answers to a survey are left out: newer ones are there, or the journey is over');
     return done;
   }
   // The request may belong to a journey in `creating`.

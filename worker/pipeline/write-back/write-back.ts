@@ -94,8 +94,8 @@ async function saveWritten(
     return done;
   }
   if (after?.state === 'parked') {
-    const told = `a record does not hold its answer: ${result.findings.join(' ')}`;
-    await tellParked(journey, notAllOf(result), { why: told, remedy: replay }, context);
+    const why = `a record does not hold its answer: ${result.findings.join(' ')}`;
+    await reportParked(journey, notAllOf(result), { why, remedy: replay }, context);
   } else log.info({ journey: refOf(name, journey.id), version: answer.version }, 'written');
   return after?.state === 'answered' ? again : done;
 }
@@ -146,7 +146,7 @@ async function saveRefused(journey: Journey, result: Result<false>, context: Wri
     }),
   );
   if (after?.state === 'answered') return again;
-  await tellParked(journey, why, alert, context);
+  await reportParked(journey, why, alert, context);
   return done;
 }
 
@@ -166,14 +166,14 @@ function refusalOf(result: Result<false>): { reason: string; alert: { why: strin
 
 const replay = 'mend that, then "closeloop journeys replay --state parked" writes what is parked again';
 
-async function tellParked(
+async function reportParked(
   { id }: Journey,
-  why: string,
-  { why: told, remedy }: { why: string; remedy: string },
+  reason: string,
+  { why, remedy }: { why: string; remedy: string },
   { name, log, alert }: WriteBackContext,
 ): Promise<void> {
-  log.warn({ journey: refOf(name, id), why }, 'parked');
-  await alert('parked', told, remedy, [refOf(name, id)]);
+  log.warn({ journey: refOf(name, id), why: reason }, 'parked');
+  await alert('parked', why, remedy, [refOf(name, id)]);
 }
 
 /** Whether the journey is unchanged since it was read: no other answer, no merge, no write over its answer. */
@@ -207,7 +207,7 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
   });
   if (!result.ok && result.why === 'error') throw result.error;
   if (result.ok) await writeLaterAgain(journey, context, isLater);
-  const told = result.ok
+  const trace = result.ok
     ? [
         ...(result.remarks ?? []),
         ...result.findings.map((finding) => `not taken: ${finding}`),
@@ -216,10 +216,9 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
     : [`"no answer" can't be put on the record: ${result.message}`];
   const after = await store.update(journey.id, (now) => {
     // The answer came, and may have been written, during this write: the record may now show "no answer".
-    if (now.state === 'written' && now.answer)
-      return { journey: step(now, 'answered', context.clock.now()), trace: told };
+    if (now.state === 'written' && now.answer) return { journey: step(now, 'answered', context.clock.now()), trace };
     if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
-    return { journey: { ...now, noAnswerWritten: true }, trace: told };
+    return { journey: { ...now, noAnswerWritten: true }, trace };
   });
   if (after?.erasedAt) await removeLateAnswer(journey, context);
   if (after?.state === 'answered') await context.queueWriteBack([journey.id]);

@@ -11,11 +11,11 @@ test('it shows every process that tells of itself, as it is now, until it ends',
   let configuration = 'abc';
   const one = new Heartbeat(client, () => ({ ...about, configuration }));
   const other = new Heartbeat(client, () => ({ ...about, role: 'intake' }));
-  for (const heartbeat of [one, other, one]) await heartbeat.tell();
+  for (const heartbeat of [one, other, one]) await heartbeat.report();
   expect((await runningProcesses(client)).map(({ role }) => role).sort()).toEqual(['intake', 'worker']);
   await other.end();
   configuration = 'def';
-  await one.tell();
+  await one.report();
   expect(await runningProcesses(client)).toEqual([
     {
       ...about,
@@ -31,7 +31,7 @@ test('it shows every process that tells of itself, as it is now, until it ends',
 
 test('it forgets a process that ended without a goodbye: with the heartbeat of another, or by itself', async () => {
   const { client } = redis.handle;
-  await new Heartbeat(client, () => about).tell();
+  await new Heartbeat(client, () => about).report();
   const [[id = '', text = ''] = []] = Object.entries(await client.hgetall(key));
   expect(await client.pttl(key)).toBeGreaterThan(0);
   await client.hset(
@@ -41,7 +41,7 @@ test('it forgets a process that ended without a goodbye: with the heartbeat of a
   );
   expect(await runningProcesses(client)).toEqual([]);
   const other = new Heartbeat(client, () => about);
-  await other.tell();
+  await other.report();
   expect(Object.keys(await client.hgetall(key))).toHaveLength(1);
   expect(await client.hexists(key, id)).toBe(0);
 });

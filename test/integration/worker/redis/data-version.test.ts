@@ -77,7 +77,7 @@ describe('the version of data', () => {
     const data = open(one);
     await data.takeUp(at(), silent);
     await redis.handle.client.flushall();
-    expect(await data.tell()).toBeUndefined();
+    expect(await data.announce()).toBeUndefined();
     expect(await stored()).toEqual({ version: 1, by: '0.1.0' });
   });
 });
@@ -130,7 +130,7 @@ describe('a newer closeloop', () => {
   test('waits until those that work on older data have been told, and have ended', async () => {
     await restore();
     const older = open(one);
-    expect(await older.tell()).toBeUndefined();
+    expect(await older.announce()).toBeUndefined();
     const steps: string[] = [];
     const newer = known(2, async (client) => {
       steps.push('taken up');
@@ -139,7 +139,7 @@ describe('a newer closeloop', () => {
     let turns = 0;
     const between = at(async () => {
       turns += 1;
-      const flaw = await older.tell();
+      const flaw = await older.announce();
       steps.push(flaw === undefined ? 'goes on' : 'has to end');
       if (turns < 3) return;
       await older.leave();
@@ -180,7 +180,7 @@ describe('an older closeloop', () => {
   });
 
   test('is waited for no longer once it has said nothing for ten seconds', async () => {
-    await open(one).tell();
+    await open(one).announce();
     expect(await running()).toEqual(['1']);
     const [seconds, micros] = z.tuple([z.coerce.number(), z.coerce.number()]).parse(await redis.handle.client.time());
     const until = Number(

@@ -31,7 +31,7 @@ function polled(changes: { id: string; at: Date; kind?: 'closed' | 'changed' }[]
   return { vendor, asked };
 }
 
-test('it finds a closing that no webhook told of, makes one journey of it, and counts it', async () => {
+test('it finds a closing that no webhook reported, makes one journey of it, and counts it', async () => {
   const source = 'gap-1';
   const { vendor, asked } = polled([{ id: 'lost', at: minutesAgo(5) }]);
   vendor.close('lost', { state: { is: 'closed', closing: 'one', closedAt: minutesAgo(5) } });
@@ -75,7 +75,7 @@ test('it notes at the first start from when on closings count', async () => {
   await loop.close();
 });
 
-test('it counts nothing as missed that a webhook told of', async () => {
+test('it counts nothing as missed that a webhook reported', async () => {
   const source = 'gap-4';
   const { vendor } = polled([{ id: 'known', at: minutesAgo(5) }]);
   const loop = await startLoop(redis, { source, vendor, general: 'poll: { every: 200ms }' });
