@@ -1,21 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
-  type Account,
   contactId,
   dealId,
   openAccount,
   readBody,
   ticketId,
+  useAccount,
 } from '../../../support/standins/hubspot/account.ts';
 
-let now = 0;
-let account: Account;
-
-beforeEach(async () => {
-  now = Date.parse('2026-11-21T10:00:00Z');
-  account = await openAccount({ now: () => new Date(now) });
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const tickets = '/crm/objects/2026-09/tickets';
 
@@ -68,10 +61,10 @@ describe('access', () => {
 
 describe('limits', () => {
   test('it refuses what is too much in any ten seconds, and serves again as they pass', async () => {
-    const small = await openAccount({ now: () => new Date(now), rateLimit: { per10s: 2 } });
+    const small = await openAccount({ now: account.now, rateLimit: { per10s: 2 } });
     const get = () => small.call('GET', `${tickets}/${ticketId}`);
     expect((await get()).headers.get('x-hubspot-ratelimit-remaining')).toBe('1');
-    now += 6_000;
+    account.clock.now += 6_000;
     await get();
     const refused = await get();
     expect([refused.status, refused.headers.get('retry-after'), refused.json]).toEqual([
@@ -85,13 +78,13 @@ describe('limits', () => {
       }),
     ]);
     expect(refused.headers.get('x-hubspot-ratelimit-interval-milliseconds')).toBe('10000');
-    now += 4_000;
+    account.clock.now += 4_000;
     expect([(await get()).status, (await get()).status]).toEqual([200, 429]);
     await small.close();
   });
 
   test('it has a daily limit', async () => {
-    const small = await openAccount({ now: () => new Date(now), rateLimit: { daily: 1 } });
+    const small = await openAccount({ now: account.now, rateLimit: { daily: 1 } });
     await small.call('GET', `${tickets}/${ticketId}`);
     expect((await small.call('GET', `${tickets}/${ticketId}`)).json.policyName).toBe('DAILY');
     await small.close();
@@ -105,11 +98,11 @@ describe('limits', () => {
 });
 
 test('it ends the day of calls at midnight in the zone of the account', async () => {
-  now = Date.parse('2026-11-21T21:59:00Z');
-  const small = await openAccount({ now: () => new Date(now), rateLimit: { daily: 1 }, accessToken: 'another' });
+  account.clock.now = Date.parse('2026-11-21T21:59:00Z');
+  const small = await openAccount({ now: account.now, rateLimit: { daily: 1 }, accessToken: 'another' });
   const get = () => small.call('GET', `${tickets}/${ticketId}`, undefined, { authorization: 'Bearer another' });
   expect([(await get()).status, (await get()).status]).toEqual([200, 429]);
-  now += 120_000;
+  account.clock.now += 120_000;
   expect((await get()).status).toBe(200);
   await small.close();
 });

@@ -1,11 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, openAccount, type Reply } from '../../../support/standins/hubspot/account.ts';
+import { describe, expect, test } from 'vitest';
+import { type Reply, useAccount } from '../../../support/standins/hubspot/account.ts';
 
-let account: Account;
-beforeEach(async () => {
-  account = await openAccount();
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const tickets = '/crm/properties/2026-09/tickets';
 const definition = { label: 'Mood', type: 'enumeration', fieldType: 'select', groupName: 'ticketinformation' };

@@ -1,12 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, contactId, openAccount, ticketId } from '../../../support/standins/hubspot/account.ts';
+import { describe, expect, test } from 'vitest';
+import { contactId, ticketId, useAccount } from '../../../support/standins/hubspot/account.ts';
 
-let account: Account;
-
-beforeEach(async () => {
-  account = await openAccount({ now: () => new Date('2026-11-21T10:00:00Z') });
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const tickets = '/crm/objects/2026-09/tickets';
 

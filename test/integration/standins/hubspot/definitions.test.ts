@@ -1,12 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, openAccount } from '../../../support/standins/hubspot/account.ts';
+import { describe, expect, test } from 'vitest';
+import { useAccount } from '../../../support/standins/hubspot/account.ts';
 
-let account: Account;
-
-beforeEach(async () => {
-  account = await openAccount({ now: () => new Date('2026-11-21T10:00:00Z') });
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 describe('what surrounds the records', () => {
   test('it describes stages with text only', async () => {

@@ -1,14 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, contactId, openAccount, readBody, ticketId } from '../../../support/standins/hubspot/account.ts';
+import { describe, expect, test } from 'vitest';
+import { contactId, readBody, ticketId, useAccount } from '../../../support/standins/hubspot/account.ts';
 
-let now = 0;
-let account: Account;
-
-beforeEach(async () => {
-  now = Date.parse('2026-11-21T10:00:00Z');
-  account = await openAccount({ now: () => new Date(now) });
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const tickets = '/crm/objects/2026-09/tickets';
 
@@ -41,7 +34,7 @@ describe('batch read', () => {
   });
 
   test('it gives the history of a stage', async () => {
-    now += 1000;
+    account.clock.now += 1000;
     await account.standin.close(ticketId);
     const { json } = await account.call(
       'POST',
@@ -170,7 +163,7 @@ describe('batch update', () => {
   });
 
   test('it bumps the date of the last change with any write', async () => {
-    now += 5000;
+    account.clock.now += 5000;
     const { json } = await account.call('PATCH', `${tickets}/${ticketId}`, { properties: { fb_grade: '9' } });
     expect(json.properties).toMatchObject({ fb_grade: '9', hs_lastmodifieddate: '2026-11-21T10:00:05.000Z' });
   });
@@ -214,7 +207,7 @@ describe('lists whose options live elsewhere', () => {
       label: 'Other',
       stages: [{ id: '900', label: 'Done', closed: true }],
     });
-    now += 1000;
+    account.clock.now += 1000;
     await account.call('PATCH', `${tickets}/${ticketId}`, { properties: { hs_pipeline_stage: '900' } });
     expect(account.standin.ticket(ticketId).properties).toMatchObject({
       hs_pipeline: '55',

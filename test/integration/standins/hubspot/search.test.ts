@@ -1,14 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, openAccount, ticketId } from '../../../support/standins/hubspot/account.ts';
+import { describe, expect, test } from 'vitest';
+import { ticketId, useAccount } from '../../../support/standins/hubspot/account.ts';
 
-let now = 0;
-let account: Account;
-
-beforeEach(async () => {
-  now = Date.parse('2026-11-21T10:00:00Z');
-  account = await openAccount({ now: () => new Date(now) });
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const tickets = '/crm/objects/2026-09/tickets';
 
@@ -28,7 +21,7 @@ describe('search', () => {
   test('it finds by stage and time, in order and in pages, deleted ones not', async () => {
     const ids: number[] = [];
     for (const id of [11, 12, 13, 14]) {
-      now += 1000;
+      account.clock.now += 1000;
       account.standin.addTicket({ id });
       await account.standin.close(id);
       ids.push(id);
@@ -66,7 +59,7 @@ describe('search', () => {
   test('it lags when told to, and takes five a second without saying what is left', async () => {
     account.standin.changeSettings({ searchLagMs: 500 });
     expect((await search()).json.total).toBe(0);
-    now += 500;
+    account.clock.now += 500;
     const later = await search();
     expect([later.json.total, later.headers.get('x-hubspot-ratelimit-remaining')]).toEqual([1, null]);
     await Promise.all([search(), search(), search()]);

@@ -1,21 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  type Account,
-  agent,
-  customer,
-  grant,
-  openAccount,
-  request,
-} from '../../../support/standins/zendesk/account.ts';
+import { describe, expect, test } from 'vitest';
+import { agent, customer, grant, openAccount, request, useAccount } from '../../../support/standins/zendesk/account.ts';
 
-let now = 0;
-let account: Account;
-
-beforeEach(async () => {
-  now = Date.parse('2026-11-21T10:00:00Z');
-  account = await openAccount({ now: () => new Date(now) });
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const ticket = '/api/v2/tickets/41960';
 
@@ -71,7 +57,7 @@ describe('tokens', () => {
   });
 
   test('it refuses an expired token with invalid_token', async () => {
-    now += 1_800_000;
+    account.clock.now += 1_800_000;
     const reply = await account.call('GET', ticket);
     expect([reply.status, reply.json.error]).toEqual([401, 'invalid_token']);
   });
@@ -106,9 +92,9 @@ describe('tokens', () => {
 
 describe('limits', () => {
   test('it answers 429 as text/html with Retry-After, and serves again after that time', async () => {
-    const small = await openAccount({ now: () => new Date(now), rateLimit: { perMinute: 2 } });
+    const small = await openAccount({ now: account.now, rateLimit: { perMinute: 2 } });
     expect((await small.call('GET', ticket)).headers.get('x-rate-limit-remaining')).toBe('1');
-    now += 20_000;
+    account.clock.now += 20_000;
     await small.call('GET', ticket);
     const refused = await small.call('GET', ticket);
     expect([
@@ -117,13 +103,13 @@ describe('limits', () => {
       refused.headers.get('content-type'),
       refused.json,
     ]).toEqual([429, '40', 'text/html; charset=utf-8', undefined]);
-    now += 40_000;
+    account.clock.now += 40_000;
     expect((await small.call('GET', ticket)).status).toBe(200);
     await small.close();
   });
 
   test('it limits ticket updates apart from reads, and update_many not at all', async () => {
-    const small = await openAccount({ now: () => new Date(now), rateLimit: { ticketUpdatesPerMinute: 1 } });
+    const small = await openAccount({ now: account.now, rateLimit: { ticketUpdatesPerMinute: 1 } });
     const put = () => small.call('PUT', ticket, { ticket: { subject: 'x' } });
     const first = await put();
     expect([first.status, first.headers.get('zendesk-ratelimit-tickets-update')]).toEqual([

@@ -1,20 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
-  type Account,
   agent,
   customer,
   fields,
   grant,
-  openAccount,
   type Reply,
   request,
+  useAccount,
 } from '../../../support/standins/zendesk/account.ts';
 
-let account: Account;
-beforeEach(async () => {
-  account = await openAccount();
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const hook = {
   name: 'ours',

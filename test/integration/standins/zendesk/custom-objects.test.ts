@@ -1,18 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  type Account,
-  fields,
-  grant,
-  openAccount,
-  type Reply,
-  request,
-} from '../../../support/standins/zendesk/account.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { fields, grant, type Reply, request, useAccount } from '../../../support/standins/zendesk/account.ts';
 
-let account: Account;
-beforeEach(async () => {
-  account = await openAccount();
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const objects = '/api/v2/custom_objects';
 const feedback = { key: 'feedback', title: 'Feedback', title_pluralized: 'Feedback records' };

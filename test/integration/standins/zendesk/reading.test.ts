@@ -1,14 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, agent, customer, fields, openAccount } from '../../../support/standins/zendesk/account.ts';
+import { describe, expect, test } from 'vitest';
+import { agent, customer, fields, useAccount } from '../../../support/standins/zendesk/account.ts';
 
-let now = 0;
-let account: Account;
-
-beforeEach(async () => {
-  now = Date.parse('2026-11-21T10:00:00Z');
-  account = await openAccount({ now: () => new Date(now) });
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const ticket = '/api/v2/tickets/41960';
 
@@ -72,7 +65,7 @@ describe('reading', () => {
 
   test('it exports changes older than a minute, with a cursor that goes on', async () => {
     account.standin.addTicket({ id: 50_000, requesterId: customer });
-    now += 120_000;
+    account.clock.now += 120_000;
     account.standin.addTicket({ id: 50_001, requesterId: customer });
     const start = Date.parse('2026-11-21T09:00:00Z') / 1000;
     const first = await account.call('GET', `/api/v2/incremental/tickets/cursor.json?start_time=${start}&per_page=1`);
@@ -96,13 +89,13 @@ describe('reading', () => {
 describe('the metric set', () => {
   test('it counts reopenings and knows the last solve', async () => {
     await account.standin.solve(41960);
-    now += 60_000;
+    account.clock.now += 60_000;
     await account.standin.comment({ id: 41960, authorId: customer, body: 'still broken' });
     expect(account.standin.ticket(41960)).toMatchObject({
       ticket: { status: 'open' },
       metric_set: { reopens: 1, solved_at: '2026-11-21T10:00:00Z' },
     });
-    now += 60_000;
+    account.clock.now += 60_000;
     await account.standin.solve(41960);
     expect(account.standin.ticket(41960)).toMatchObject({
       metric_set: { reopens: 1, solved_at: '2026-11-21T10:02:00Z' },

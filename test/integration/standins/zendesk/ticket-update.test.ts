@@ -1,12 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, customer, fields, openAccount } from '../../../support/standins/zendesk/account.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { customer, fields, openAccount, useAccount } from '../../../support/standins/zendesk/account.ts';
 
-let account: Account;
-
-beforeEach(async () => {
-  account = await openAccount({ now: () => new Date('2026-11-21T10:00:00Z') });
-});
-afterEach(() => account.close());
+const account = useAccount();
 
 const ticket = '/api/v2/tickets/41960';
 

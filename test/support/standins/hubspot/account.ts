@@ -4,6 +4,7 @@ import {
   startHubspotStandin,
 } from '../../../../standins/hubspot/standin.ts';
 import type { StandinServer } from '../../../../standins/kit/server.ts';
+import { accountOfEachTest } from '../each-test.ts';
 
 export const ticketId = 541_935_488_729;
 export const dealId = 318_842_210_076;
@@ -56,6 +57,9 @@ export async function openAccount(options: HubspotStandinOptions = {}): Promise<
     },
   };
 }
+
+/** The account of the test that runs. */
+export const useAccount = () => accountOfEachTest((now) => openAccount({ now }));
 
 /** Of a batch read of these records. */
 export const readBody = (ids: number[], more: object = {}) => ({

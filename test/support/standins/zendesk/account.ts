@@ -4,6 +4,7 @@ import {
   type ZendeskStandin,
   type ZendeskStandinOptions,
 } from '../../../../standins/zendesk/standin.ts';
+import { accountOfEachTest } from '../each-test.ts';
 
 export const customer = 8_645_878;
 export const agent = 9_001;
@@ -84,6 +85,9 @@ export async function openAccount(options: ZendeskStandinOptions = {}): Promise<
     request(`${url}${path}`, method, body, { authorization: `Bearer ${token}`, ...headers });
   return { ...server, token, call };
 }
+
+/** The account of the test that runs. */
+export const useAccount = () => accountOfEachTest((now) => openAccount({ now }));
 
 export function grant(scope: unknown, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
