@@ -34,6 +34,18 @@ describe('nextSendTime', () => {
     }
   });
 
+  test('gives the same instant when asked again at that instant', () => {
+    fc.assert(
+      fc.property(casesAround(anywhere), (one) => {
+        const time = ofCore(one);
+        if (time === undefined) return;
+        expect(time.at.getTime()).toBeGreaterThanOrEqual(one.now);
+        expect(ofCore({ ...one, now: time.at.getTime() })?.at).toStrictEqual(time.at);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   test('says when that time ends: open until then, closed at it', () => {
     fc.assert(
       fc.property(casesAround(anywhere), (one) => {
