@@ -1,19 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { connectors } from '../../../connectors/index.ts';
-import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startShopifyStandin } from '../../../standins/shopify/standin.ts';
-import { type App, run } from '../../../worker/cli/app.ts';
-import { loadConfig } from '../../../worker/config/config.ts';
-import type { Journey, JourneyState } from '../../../worker/journey/journey.ts';
-import { liveClock } from '../../../worker/pipeline/clock.ts';
-import { tagOf } from '../../../worker/redis/keys.ts';
-import { commandHere } from '../../support/command-here.ts';
-import { freePort } from '../../support/free-port.ts';
-import { memoryLog, type Told, until } from '../../support/loop.ts';
+import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
+import { startShopLoop } from '../../support/shop-loop.ts';
 
 const redis = useRedis();
 const minute = 60_000;
@@ -29,68 +18,29 @@ const topics = [
 
 /** The shop's clock is ours, and this. */
 let offsetMs = 0;
-let feedback: Awaited<ReturnType<typeof startFeedbackStandin>>;
 let shop: Awaited<ReturnType<typeof startShopifyStandin>>;
-let app: App;
-let told: Told[];
-let config: string;
-let dir: string;
+let loop: Awaited<ReturnType<typeof startShopLoop>>;
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-shopify-'));
-  config = join(dir, 'closeloop.yaml');
-  feedback = await startFeedbackStandin({ seed: true });
-  const customFields = [{ name: 'Store' }, { name: 'Agent' }, { name: 'closeloop' }];
-  feedback.standin.addCampaign({ account: 'acme', id: 40, name: 'After delivery', type: 'mixed', customFields });
   shop = await startShopifyStandin({ now: () => new Date(Date.now() + offsetMs) });
-  const port = await freePort();
-  writeFileSync(
-    config,
-    `
-feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
-policy: { sms: { from: "00:00", until: "24:00" } }
-redis: { path: ${redis.socket} }
-secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
-http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }
-poll: { every: 300ms }
-collect: { every: 300ms }
-sources:
-  shop:
-    connector: shopify
-    shop: acme.myshopify.com
-    baseUrl: ${shop.url}
-    clientId: shopify-client
-    clientSecret: shopify-client-secret
-    webhookSecrets: [the secret before, shopify-client-secret]
-    trigger: delivered
-    deliveredWithin: 1h
-    watchEvery: 500ms
-    rules:
-      - { name: slow, when: '"furniture" in order.tags', campaign: 40, contact: contact.email, fields: &fields { Store: order.city, Agent: order.source }, delay: 2h }
-      - { name: all, campaign: 40, contact: [contact.phones, contact.email], fields: *fields }
-    writeBack: { grade: feedback_grade, comment: feedback_comment, answeredAt: feedback_at, status: feedback_status, tags: true }
-`,
-  );
-  const { handle } = redis;
-  // This shop has been looked after for a day.
-  await handle.client.hset(`${tagOf('shop')}:poll`, 'since', Date.now() - 24 * hour);
-  const memory = memoryLog();
-  told = memory.told;
-  const runtime = {
-    config: loadConfig(readFileSync(config, 'utf8'), { env: {}, connectors }),
-    handle,
-    redis: handle.client,
-    close: async () => undefined,
-  };
-  app = await run(runtime, { role: 'all', clock: liveClock, log: memory.log, sweepEveryMs: 200 });
+  const source = `
+connector: shopify
+shop: acme.myshopify.com
+baseUrl: ${shop.url}
+clientId: shopify-client
+clientSecret: shopify-client-secret
+webhookSecrets: [the secret before, shopify-client-secret]
+trigger: delivered
+deliveredWithin: 1h
+watchEvery: 500ms
+rules:
+  - { name: slow, when: '"furniture" in order.tags', campaign: 40, contact: contact.email, fields: &fields { Store: order.city, Agent: order.source }, delay: 2h }
+  - { name: all, campaign: 40, contact: [contact.phones, contact.email], fields: *fields }
+writeBack: { grade: feedback_grade, comment: feedback_comment, answeredAt: feedback_at, status: feedback_status, tags: true }
+`;
+  loop = await startShopLoop(redis, shop, source, 24 * hour);
 });
-
-afterAll(async () => {
-  await app?.close();
-  await shop?.close();
-  await feedback?.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+afterAll(() => loop.close());
 
 /** An order of a customer with this name. Several lines make several parcels possible. */
 function order(name: string, more: Parameters<typeof shop.standin.addOrder>[0] = {}): string {
@@ -99,37 +49,18 @@ function order(name: string, more: Parameters<typeof shop.standin.addOrder>[0] =
   return shop.standin.addOrder({ customerId, email: `${name}@example.com`, shipping, ...more }).id;
 }
 
-const context = () => app.engine.pipelines.get('shop')?.context ?? expect.fail('no pipeline');
-const store = () => context().store;
-const journeyIn = (id: string, ...states: JourneyState[]): Promise<Journey> =>
-  until(async () => {
-    const journey = await store().get(`${id}.1`);
-    return journey !== undefined && states.includes(journey.state) ? journey : undefined;
-  });
-const hooks = () => `${app.url}/hooks/shop`;
 /** The proof of an erasure, when all of it has been done. */
 const proofOf = (topic: string) =>
-  until(async () =>
-    (await context().erasures.all()).find(({ what, copies }) => what.includes(topic) && copies !== 'being taken off'),
-  );
-const answerTo = async (id: string, grade: number, comment: string) => {
-  const { requestId } = await journeyIn(id, 'asked', 'written');
-  const request = Number(requestId);
-  await until(() => feedback.standin.requests().some((one) => one.id === request && one.sentAt));
-  feedback.standin.answer({ request, grade, comment });
-};
+  until(async () => {
+    const all = await loop.context().erasures.all();
+    return all.find(({ what, copies }) => what.includes(topic) && copies !== 'being taken off');
+  });
 
 test('setup makes metafields and webhooks, and check then finds nothing', async () => {
-  const before = await commandHere(['check', '--config', config, '--json']);
-  expect([before.code, before.out]).toEqual([1, expect.stringContaining('webhook ORDERS_FULFILLED')]);
-  const made = await commandHere(['setup', '--config', config, '--yes']);
-  expect([made.code, made.err]).toEqual([0, expect.stringContaining('create the webhook ORDERS_FULFILLED')]);
+  await loop.setUp('webhook ORDERS_FULFILLED', 'create the webhook ORDERS_FULFILLED');
   expect(shop.standin.subscriptions().map(({ topic, uri }) => [topic, uri])).toEqual(
-    topics.map((topic) => [topic, hooks()]),
+    topics.map((topic) => [topic, loop.hookUrl]),
   );
-  const after = await commandHere(['check', '--config', config, '--json']);
-  expect([after.code, after.out]).toEqual([0, expect.stringMatching(/"findings":\[\]/)]);
-  expect((await commandHere(['setup', '--config', config, '--yes'])).err).toContain('Nothing to do');
 });
 
 test('a bad signature is refused, also for privacy', async () => {
@@ -139,7 +70,7 @@ test('a bad signature is refused, also for privacy', async () => {
     'x-shopify-shop-domain': 'acme.myshopify.com',
     'x-shopify-hmac-sha256': 'A'.repeat(43).concat('='),
   };
-  expect((await fetch(hooks(), { method: 'POST', body: '{}', headers })).status).toBe(401);
+  expect((await fetch(loop.hookUrl, { method: 'POST', body: '{}', headers })).status).toBe(401);
 });
 
 test('a refund cancels the request that waits', async () => {
@@ -147,9 +78,9 @@ test('a refund cancels the request that waits', async () => {
   await shop.standin.fulfil({ id });
   const deliveries = await shop.standin.deliver(id);
   expect(deliveries).toMatchObject([{ delivered: true, status: 200 }]);
-  await journeyIn(id, 'waiting');
+  await loop.journeyIn(id, 'waiting');
   await shop.standin.refund({ id });
-  expect(await journeyIn(id, 'cancelled')).toMatchObject({ why: 'the order was refunded' });
+  expect(await loop.journeyIn(id, 'cancelled')).toMatchObject({ why: 'the order was refunded' });
 });
 
 test('two parcels are asked about once, when the second arrived; the grade is written, and a changed one again', async () => {
@@ -158,19 +89,19 @@ test('two parcels are asked about once, when the second arrived; the grade is wr
   await shop.standin.deliver(id, 0);
   await shop.standin.fulfil({ id });
   await shop.standin.idle();
-  expect(await store().get(`${id}.1`)).toBeUndefined();
+  expect(await loop.journey(id)).toBeUndefined();
   await shop.standin.deliver(id, 1);
-  await answerTo(id, 5, 'Fast <b>and</b> good');
+  await loop.answerTo(id, 5, 'Fast <b>and</b> good');
   await until(() => shop.standin.order(id).metafields['$app.feedback_grade'] === '5');
-  await answerTo(id, 2, 'It broke');
+  await loop.answerTo(id, 2, 'It broke');
   await until(() => shop.standin.order(id).metafields['$app.feedback_grade'] === '2');
-  await journeyIn(id, 'written');
+  await loop.journeyIn(id, 'written');
   expect(shop.standin.order(id)).toMatchObject({
     tags: ['vip', 'fb_answered', 'fb_grade_2'],
     metafields: { '$app.feedback_comment': 'It broke', '$app.feedback_status': 'answered' },
   });
-  expect(await store().get(`${id}.2`)).toBeUndefined();
-  expect(feedback.standin.requests({ contact: 'bert@example.com' })).toHaveLength(1);
+  expect(await loop.journey(id, 2)).toBeUndefined();
+  expect(loop.feedback.requests({ contact: 'bert@example.com' })).toHaveLength(1);
 });
 
 test('a parcel of which no carrier tells is asked about when the time is over', async () => {
@@ -179,9 +110,9 @@ test('a parcel of which no carrier tells is asked about when the time is over', 
   const id = order('carl');
   await shop.standin.fulfil({ id });
   offsetMs = 0;
-  const { closedAt } = await journeyIn(id, 'asked');
+  const { closedAt } = await loop.journeyIn(id, 'asked');
   expect(Math.abs(closedAt.getTime() - Date.now())).toBeLessThan(minute);
-  expect(await store().get(`${id}.2`)).toBeUndefined();
+  expect(await loop.journey(id, 2)).toBeUndefined();
 });
 
 test('an order that no webhook reported is found by the poll, which brings back the webhooks that Shopify removed', async () => {
@@ -192,40 +123,37 @@ test('an order that no webhook reported is found by the poll, which brings back 
   await shop.standin.fulfil({ id });
   expect(await shop.standin.deliver(id)).toEqual([]);
   offsetMs = 0;
-  await journeyIn(id, 'asked');
+  await loop.journeyIn(id, 'asked');
   await until(() => shop.standin.subscriptions().length === topics.length);
   expect(shop.standin.subscriptions().map(({ topic, uri }) => [topic, uri])).toEqual(
-    topics.map((topic) => [topic, hooks()]),
+    topics.map((topic) => [topic, loop.hookUrl]),
   );
   // Told once the last of them is made.
-  await until(() => told.some(({ message }) => /removed webhooks of ours; they were made again/.test(message)));
+  await until(() => loop.told.some(({ message }) => /removed webhooks of ours; they were made again/.test(message)));
 });
 
 test('a customer who is to be forgotten is masked at the service, gone here and from the order, with proof', async () => {
-  shop.standin.setCompliance({ uri: hooks() });
+  shop.standin.setCompliance({ uri: loop.hookUrl });
   const customerId = shop.standin.addCustomer({ email: 'account-emil@example.com' }).id;
   const id = order('emil', { customerId, tags: ['vip'] });
   await shop.standin.fulfil({ id });
   await shop.standin.deliver(id);
-  await answerTo(id, 1, 'My neighbour took it');
-  const { requestId } = await journeyIn(id, 'written');
+  await loop.answerTo(id, 1, 'My neighbour took it');
+  const { requestId } = await loop.journeyIn(id, 'written');
   expect(await shop.standin.requestData({ customerId })).toMatchObject([{ status: 200 }]);
-  const todo = told.find(({ message }) => message === 'somebody has to act');
+  const todo = loop.told.find(({ message }) => message === 'somebody has to act');
   expect(todo).toMatchObject({ level: 'warn', fields: { event: 'customers/data_request' } });
   expect(await shop.standin.redactCustomer({ customerId })).toMatchObject([{ status: 200 }]);
   const proof = await proofOf('customers/redact');
   expect(proof).toMatchObject({ journeys: 1, contacts: 2, copies: 'none left' });
-  expect(feedback.standin.requests().find((one) => one.id === Number(requestId))).toMatchObject({ masked: true });
-  const gone = await store().get(`${id}.1`);
-  expect(gone?.erasedAt).toBeInstanceOf(Date);
-  expect(JSON.stringify([gone, proof, told])).not.toMatch(/emil@example|neighbour/);
+  await loop.expectForgotten(id, requestId, proof, /emil@example|neighbour/);
   expect(shop.standin.order(id)).toMatchObject({ tags: ['vip'], metafields: {} });
 });
 
 test('the source stops when the app is uninstalled, and says who must do what', async () => {
   await shop.standin.uninstall();
   await until(() =>
-    told.some(({ fields }) => /the app was uninstalled: the shop's owner must/.test(String(fields.why))),
+    loop.told.some(({ fields }) => /the app was uninstalled: the shop's owner must/.test(String(fields.why))),
   );
 });
 
@@ -234,10 +162,11 @@ test('everybody of a shop that left is forgotten, though its source has stopped;
   expect(await shop.standin.redactShop()).toMatchObject([{ status: 200 }]);
   const { copies } = await proofOf('shop/redact');
   expect(copies).toMatch(/^left at shop: .*an owner of the shop must/i);
-  expect(feedback.standin.requests().filter(({ masked, campaign }) => campaign === 40 && !masked)).toEqual([]);
-  for await (const journey of store().queries.all()) expect(journey).toMatchObject({ erasedAt: expect.any(Date) });
+  expect(loop.feedback.requests().filter(({ masked, campaign }) => campaign === 40 && !masked)).toEqual([]);
+  for await (const journey of loop.context().store.queries.all())
+    expect(journey).toMatchObject({ erasedAt: expect.any(Date) });
 });
 
 test('every delivery was stored the first time', () => {
-  expect(told.filter(({ message }) => message.startsWith('delivery not stored'))).toEqual([]);
+  expect(loop.told.filter(({ message }) => message.startsWith('delivery not stored'))).toEqual([]);
 });
