@@ -7,7 +7,7 @@ import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipien
 import { nextSendTime, type SendTimeInput } from '../../../core/schedule/send-time.ts';
 
 /*
- * Send times computed a second time, by other means: minute by minute, Intl's wall clock, hours as sets of the minutes of a week,
+ * Send times computed a second time, by other means: minute by minute (quarter by quarter where hours are quarters), Intl's wall clock, hours as sets of the minutes of a week,
  * zones and countries of people by hand. Hours are whole minutes: nothing turns between two looks.
  */
 
@@ -116,7 +116,9 @@ function ofOracle(one: Case): number | undefined {
   const aheadMs = one.serviceAddsDelay ? sendDelay * minuteMs : 0;
   const earliest = Math.max(one.now + aheadMs, one.closedAt + one.delayMs);
   const isOpen = openAt(one);
-  for (let at = earliest; at <= earliest + 29 * dayMs; at = (Math.floor(at / minuteMs) + 1) * minuteMs) {
+  const turns = [one.campaign, one.rule, one.sms].flatMap((hours) => (hours ? [hours.from, hours.until] : []));
+  const lookMs = turns.every((minute) => minute % 15 === 0) ? quarterMs : minuteMs;
+  for (let at = earliest; at <= earliest + 29 * dayMs; at = (Math.floor(at / lookMs) + 1) * lookMs) {
     if (isOpen(at)) return at - aheadMs;
   }
   return undefined;
@@ -155,19 +157,37 @@ interface Wall {
 }
 
 const quarterMs = 15 * minuteMs;
-const quarters = new Map<string, { at: number; read: Wall }>();
 
-/** What the wall of a zone shows. Intl is slow: it is read each quarter of an hour, on which all clocks of these years change. */
-function wall(zone: string, at: number): Wall {
-  const begins = Math.floor(at / quarterMs) * quarterMs;
-  let known = quarters.get(zone);
-  if (known?.at !== begins) {
-    known = { at: begins, read: readWall(zone, begins) };
-    quarters.set(zone, known);
-  }
-  const { minute, date } = known.read;
-  return { minute: minute + Math.floor((at - begins) / minuteMs), date };
+/** A day, from midnight UTC, by the clock of a zone. */
+interface WallDay {
+  begins: Wall;
+  next: string;
+  /** The clock goes on as it did; where it doesn't, it is read each quarter of an hour, on which all clocks of these years change. */
+  isPlain: boolean;
 }
+const wallDays = new Map<string, Map<number, WallDay>>();
+
+/** What the wall of a zone shows. Intl is slow: it is read once a day where that tells all. */
+function wall(zone: string, at: number): Wall {
+  const ofZone = wallDays.get(zone) ?? new Map<number, WallDay>();
+  wallDays.set(zone, ofZone);
+  const midnight = Math.floor(at / dayMs) * dayMs;
+  const day = ofZone.get(midnight) ?? readDay(zone, midnight);
+  ofZone.set(midnight, day);
+  if (!day.isPlain) return goneOn(readWall(zone, Math.floor(at / quarterMs) * quarterMs), at % quarterMs);
+  const now = goneOn(day.begins, at - midnight);
+  return now.minute % 1_440 < day.begins.minute % 1_440 ? { ...now, date: day.next } : now;
+}
+
+function readDay(zone: string, midnight: number): WallDay {
+  const [begins, ends] = [readWall(zone, midnight), readWall(zone, midnight + dayMs)];
+  return { begins, next: ends.date, isPlain: (begins.minute + 1_440) % week === ends.minute };
+}
+
+const goneOn = ({ minute, date }: Wall, ms: number): Wall => ({
+  minute: (minute + Math.floor(ms / minuteMs)) % week,
+  date,
+});
 
 /** The date that the calendar of a zone shows. */
 export const dateOn = (zone: string, at: number): string => wall(zone, at).date;
@@ -233,15 +253,32 @@ function at(zone: string): Pick<Person, 'own' | 'clocks' | 'calendar'> {
 }
 
 const everyDay = [0, 1, 2, 3, 4, 5, 6];
-const hours = (opening: fc.Arbitrary<readonly number[]>): fc.Arbitrary<Hours> =>
-  fc.record({ from: fc.nat(1_439), until: fc.nat(1_439), days: opening });
+/** Some from midnight, some the whole day. @param each how many minutes lie between two of them */
+const hours = (opening: fc.Arbitrary<readonly number[]>, each: number): fc.Arbitrary<Hours> => {
+  const minute = fc.oneof(
+    { arbitrary: fc.nat(1_440 / each - 1).map((one) => one * each), weight: 9 },
+    { arbitrary: fc.constant(0), weight: 1 },
+  );
+  const wholeDay = fc.record({ from: minute, days: opening }).map((one) => ({ ...one, until: one.from }));
+  return fc.oneof(
+    { arbitrary: fc.record({ from: minute, until: minute, days: opening }), weight: 8 },
+    { arbitrary: wholeDay, weight: 1 },
+  );
+};
 
 /** How many days from the decision holidays are: some soon, or nearly every day of a month. */
 const month = Array.from({ length: 30 }, (_, i) => i - 1);
 const ahead = fc.oneof({ arbitrary: fc.subarray(month.slice(0, 6)), weight: 4 }, fc.subarray(month));
 
-/** Cases whose decision falls near one of these instants of a zone. */
-export function casesAround(place: fc.Arbitrary<{ zone: string; around: number }>): fc.Arbitrary<Case> {
+/**
+ * Cases whose decision falls near one of these instants of a zone.
+ * @param each of how many minutes all hours are multiples: where they are quarters of an hour, the oracle looks as seldom, and many
+ * more cases take the same time
+ */
+export function casesAround(
+  place: fc.Arbitrary<{ zone: string; around: number }>,
+  each: 1 | 15 = 1,
+): fc.Arbitrary<Case> {
   const person = fc.oneof(
     fc.constantFrom(...people),
     fc
@@ -255,11 +292,11 @@ export function casesAround(place: fc.Arbitrary<{ zone: string; around: number }
       before: fc.integer({ min: -6 * 3_600_000, max: 30 * 3_600_000 }),
       age: fc.integer({ min: 0, max: 3 * dayMs }),
       delayMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2 * dayMs })),
-      campaign: hours(fc.constant(everyDay)),
+      campaign: hours(fc.constant(everyDay), each),
       rule: fc.option(
         fc
           .tuple(
-            hours(fc.subarray(everyDay, { minLength: 1 })),
+            hours(fc.subarray(everyDay, { minLength: 1 }), each),
             fc.constantFrom('account' as const, 'recipient' as const),
           )
           .map(([one, zone]) => ({ ...one, zone })),
@@ -267,11 +304,11 @@ export function casesAround(place: fc.Arbitrary<{ zone: string; around: number }
       ),
       sms: fc.option(
         fc
-          .tuple(fc.nat(12 * 60), fc.integer({ min: 30, max: 719 }))
-          .map(([from, length]) => ({ from, until: from + length, days: everyDay })),
-        { nil: undefined },
+          .tuple(fc.nat((12 * 60) / each), fc.integer({ min: 30 / each, max: 705 / each }))
+          .map(([from, length]) => ({ from: from * each, until: (from + length) * each, days: everyDay })),
+        { nil: undefined, freq: 2 },
       ),
-      holidaysIn: fc.option(fc.record({ home: ahead, theirs: ahead, region: ahead }), { nil: undefined }),
+      holidaysIn: fc.option(fc.record({ home: ahead, theirs: ahead, region: ahead }), { nil: undefined, freq: 2 }),
       serviceAddsDelay: fc.boolean(),
     })
     .map(({ place: { zone, around }, before, age, holidaysIn, ...rest }) => {
