@@ -10,7 +10,7 @@ import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { Engine } from '../../worker/pipeline/engine.ts';
 import type { JobQueue } from '../../worker/pipeline/job-queue.ts';
-import type { RecordJob } from '../../worker/pipeline/jobs.ts';
+import type { AskedToErase, ExternalGradeJob, RecordJob } from '../../worker/pipeline/jobs.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import type { RedisClient } from '../../worker/redis/client.ts';
 import { storedName } from '../../worker/redis/keys.ts';
@@ -130,6 +130,30 @@ export const eventOf = (recordId: string, more: Partial<RecordJob> = {}): Record
   receivedAt: new Date(),
   ...more,
 });
+/** A request to erase, from now. */
+export const eraseOf = (who: Partial<AskedToErase>): AskedToErase => ({
+  kind: 'erase',
+  at: new Date(),
+  key: 'erase',
+  what: 'toy erase',
+  receivedAt: new Date(),
+  personIds: [],
+  recordIds: [],
+  contacts: [],
+  everybody: false,
+  ...who,
+});
+/** A grade that was given elsewhere, without a comment. */
+export const gradedElsewhere = (recordId: string, at: number, grade: number): ExternalGradeJob => ({
+  kind: 'external-grade',
+  recordId,
+  grade,
+  comment: null,
+  at: new Date(at),
+  key: `graded ${at}`,
+  what: 'graded',
+  receivedAt: new Date(),
+});
 export const open = { state: { is: 'open' } } as const;
 export const closedAs = (closing: string, closedAt = new Date()) =>
   ({ state: { is: 'closed', closing, closedAt } }) as const;
@@ -140,6 +164,22 @@ export async function asking({ context, store, vendor }: UnitContext, id: string
   await plan(eventOf(id), context);
   await ask({ journeyId: `${id}.1` }, context);
   return (await store.get(`${id}.1`)) ?? expect.fail('no journey');
+}
+
+/** A record `t` whose customer was asked about two closings of it, at a vendor that takes `no-answer`. */
+export async function askedTwice(unitContext: ReturnType<typeof useManual>['unitContext']): Promise<UnitContext> {
+  const vendor = new ToyVendor();
+  vendor.writesNoAnswer = true;
+  const unit = unitContext({
+    vendor,
+    rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }',
+  });
+  await asking(unit, 't');
+  vendor.close('t', { ...anyone, ...closedAs('two') });
+  await plan(eventOf('t'), unit.context);
+  await ask({ journeyId: 't.2' }, unit.context);
+  expect(await unit.store.get('t.2')).toMatchObject({ state: 'asked' });
+  return unit;
 }
 
 /** The object, with some of its methods replaced. */

@@ -12,19 +12,30 @@ export const identityKeys = {
   record: (id: string) => `record:${id}`,
   person: (id: string) => `person:${id}`,
   contact: (key: string) => `contact:${key}`,
+  /** A contact as `Journey.alsoKnownAs` holds it. */
+  address: (address: string) => `address:${address}`,
 };
 
-/** The identity keys of a subject in this source. A contact is the same person in every source. */
-export function identityKeysOf(subjects: readonly Subject[], source: string): string[] {
+/** The identity keys of subjects in this source. A contact is the same person in every source. */
+export function identityKeysOf(
+  subjects: readonly Subject[],
+  { name: source, contacts }: Pick<Named, 'name'> & Pick<Journeys, 'contacts'>,
+): string[] {
   return subjects.flatMap((subject) => {
-    if (subject.kind === 'contact') return keysOf(subject).map(identityKeys.contact);
+    if (subject.kind === 'contact') {
+      const keys = keysOf(subject);
+      return [...keys.map(identityKeys.contact), ...keys.map((key) => identityKeys.address(contacts.addressOf(key)))];
+    }
     const isHere = subject.source === source && (subject.kind === 'person' || subject.kind === 'record');
     return isHere ? [identityKeys[subject.kind](subject.id)] : [];
   });
 }
 
-function identityKeysIn({ recordId, personId, contact }: Journey): string[] {
+function identityKeysIn({ recordId, personId, contact, alsoKnownAs = [] }: Journey): string[] {
+  // As in the search of an erasure: an address may be known of several people, and means one of whom nothing else is known.
+  const isKnownByAddress = contact === undefined && personId === undefined;
   return [
+    ...(isKnownByAddress ? alsoKnownAs.map(identityKeys.address) : []),
     identityKeys.everybody,
     identityKeys.record(recordId),
     ...(personId === undefined ? [] : [identityKeys.person(personId)]),

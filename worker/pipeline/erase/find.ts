@@ -124,7 +124,7 @@ class Search implements Found {
 
   async lookIn(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
     const keys: string[] = [];
-    for await (const subject of spread(fresh)) keys.push(...identityKeysOf([subject], of.name));
+    for await (const subject of spread(fresh)) keys.push(...identityKeysOf([subject], of));
     await of.erasures.noteForgotten(keys, this.until, of.keepMs);
     for (const subject of fresh) {
       for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);

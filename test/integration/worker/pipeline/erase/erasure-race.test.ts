@@ -3,12 +3,12 @@ import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
-import type { AskedToErase, ExternalGradeJob, PlanJob, SurveyJob } from '../../../../../worker/pipeline/jobs.ts';
+import type { ExternalGradeJob, PlanJob, SurveyJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { remedies } from '../../../../../worker/pipeline/stages.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
-import { eventOf, hour, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { eraseOf, eventOf, hour, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 const service = useManual();
@@ -21,19 +21,6 @@ async function all<T>(some: AsyncIterable<T>): Promise<T[]> {
   return found;
 }
 const ago = (ms: number) => new Date(Date.now() - ms);
-
-const eraseOf = (who: Partial<AskedToErase>): AskedToErase => ({
-  kind: 'erase',
-  at: new Date(),
-  key: 'erase',
-  what: 'toy erase',
-  receivedAt: new Date(),
-  personIds: [],
-  recordIds: [],
-  contacts: [],
-  everybody: false,
-  ...who,
-});
 
 async function asked({ context, vendor }: UnitContext, id: string, more: object = {}): Promise<void> {
   vendor.close(id, more);
@@ -166,6 +153,33 @@ describe('a person who is erased while their closing is being planned', () => {
     expect(JSON.stringify(after)).not.toMatch(/erika|p-7/i);
     await ask({ journeyId: 'x.1' }, context);
     expect(service.standin.requests()).toEqual([]);
+  });
+
+  const skipped = '{ name: none, when: "false", campaign: 12, contact: customer.email }';
+  const alone = { customer: { email } };
+  test.each<[who: string, record: object, isErased: boolean]>([
+    ['nothing but an address is known', alone, true],
+    ['the vendor knows by another id, as many share the address', { ...alone, personId: 'p-8' }, false],
+  ])('a skipped one loses what it is known by, if of its person %s', async (_, record, isErased) => {
+    const { context, vendor, store } = unitContext({ rule: skipped });
+    vendor.close('x', record);
+    const racing: SourceContext = {
+      ...context,
+      read: async (...args) => {
+        const found = await context.read(...args);
+        await erase(eraseOf({ contacts: ['Erika@Example.com'] }), context);
+        return found;
+      },
+    };
+    await plan(eventOf('x', { at: ago(1_000), receivedAt: ago(1_000) }), racing);
+    const after = await store.get('x.1');
+    expect([after?.state, after?.erasedAt !== undefined, after?.alsoKnownAs === undefined]).toEqual([
+      'skipped',
+      isErased,
+      isErased,
+    ]);
+    const found = await store.queries.knownBy({ contact: { kind: 'email', value: email } }, () => undefined);
+    expect(found.map(({ id }) => id)).toEqual(isErased ? [] : ['x.1']);
   });
 
   test('it asks nobody either where its worker was killed when it had just been planned', async () => {
