@@ -5,7 +5,7 @@ import { ask } from '../../../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../../../worker/pipeline/clock.ts';
 import type { SourceContext } from '../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../worker/pipeline/erase/erase.ts';
-import type { AskedToErase, ExternalGradeJob, RecordJob, SurveyJob } from '../../../../worker/pipeline/jobs.ts';
+import type { RecordJob, SurveyJob } from '../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../../../worker/pipeline/sweep.ts';
 import { writeBack } from '../../../../worker/pipeline/write-back/write-back.ts';
@@ -13,8 +13,10 @@ import {
   anyone,
   asking,
   closedAs,
+  eraseOf,
   eventOf,
   goesAhead,
+  gradedElsewhere,
   hasAsked,
   hour,
   later,
@@ -120,19 +122,6 @@ describe('a record that is reopened while its customer is being asked', () => {
 });
 
 describe('an erasure', () => {
-  const eraseOf = (who: Partial<AskedToErase>): AskedToErase => ({
-    kind: 'erase',
-    at: new Date(),
-    key: 'erase',
-    what: 'toy erase',
-    receivedAt: new Date(),
-    personIds: [],
-    recordIds: [],
-    contacts: [],
-    everybody: false,
-    ...who,
-  });
-
   test('it comes again for a journey that began to ask meanwhile, and forgets that one too', async () => {
     const { context, store, vendor } = unitContext();
     vendor.close('e', anyone);
@@ -197,28 +186,18 @@ describe('a grade that was given elsewhere', () => {
     vendor.close('g');
     await plan(eventOf('g'), context);
     await ask({ journeyId: 'g.1' }, context);
-    const graded = (at: number, grade: number): ExternalGradeJob => ({
-      kind: 'external-grade',
-      recordId: 'g',
-      grade,
-      comment: null,
-      at: new Date(at),
-      key: `graded ${at}`,
-      what: 'graded',
-      receivedAt: new Date(),
-    });
     const slow: SourceContext = {
       ...context,
       feedback: {
         ...context.feedback,
         grade: async (id, grade) => {
-          await plan(graded(2_000, 5), context);
+          await plan(gradedElsewhere('g', 2_000, 5), context);
           await context.feedback.grade(id, grade);
         },
       },
     };
-    const first = await plan(graded(1_000, 1), slow);
-    if (first.do === 'wait') await plan(graded(1_000, 1), context);
+    const first = await plan(gradedElsewhere('g', 1_000, 1), slow);
+    if (first.do === 'wait') await plan(gradedElsewhere('g', 1_000, 1), context);
     expect(service.standin.requests()).toMatchObject([{ grade: 5 }]);
     expect(await store.get('g.1')).toMatchObject({ given: { grade: 5, delivered: true } });
   });

@@ -3,13 +3,13 @@ import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
-import type { ExternalGradeJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import {
   anyone,
   asking,
   closedAs,
   eventOf,
+  gradedElsewhere,
   later,
   open,
   overriding,
@@ -258,29 +258,19 @@ describe('a grade that was given elsewhere', () => {
     vendor.close('g');
     await plan(eventOf('g'), context);
     await ask({ journeyId: 'g.1' }, context);
-    const graded = (at: number, grade: number): ExternalGradeJob => ({
-      kind: 'external-grade',
-      recordId: 'g',
-      grade,
-      comment: null,
-      at: new Date(at),
-      key: `graded ${at}`,
-      what: 'graded',
-      receivedAt: new Date(),
-    });
     const dying: SourceContext = {
       ...context,
       feedback: overriding(context.feedback, {
         grade: async (id, grade) => {
-          await plan(graded(2_000, 5), context);
+          await plan(gradedElsewhere('g', 2_000, 5), context);
           await context.feedback.grade(id, grade);
           throw new Error('killed');
         },
       }),
     };
-    await expect(plan(graded(1_000, 1), dying)).rejects.toThrow('killed');
+    await expect(plan(gradedElsewhere('g', 1_000, 1), dying)).rejects.toThrow('killed');
     expect(service.standin.requests()).toMatchObject([{ grade: 1 }]);
-    await plan(graded(1_000, 1), context);
+    await plan(gradedElsewhere('g', 1_000, 1), context);
     expect(service.standin.requests()).toMatchObject([{ grade: 5 }]);
     expect(await stateOf(context, 'g.1')).toMatchObject({ given: { grade: 5, delivered: true } });
   });

@@ -1,28 +1,9 @@
 import { expect, test } from 'vitest';
 import { step } from '../../../../../worker/journey/transitions.ts';
-import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { anyone, asking, closedAs, eventOf, hour, type UnitContext, useManual } from '../../../../support/manual.ts';
-import { ToyVendor } from '../../../../support/toy-connector.ts';
+import { askedTwice, hour, type UnitContext, useManual } from '../../../../support/manual.ts';
 
 const { unitContext } = useManual();
-
-/** A record whose customer was asked about two closings of it. */
-async function askedTwice(): Promise<UnitContext> {
-  const vendor = new ToyVendor();
-  vendor.writesNoAnswer = true;
-  const unit = unitContext({
-    vendor,
-    rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }',
-  });
-  await asking(unit, 't');
-  vendor.close('t', { ...anyone, ...closedAs('two') });
-  await plan(eventOf('t'), unit.context);
-  await ask({ journeyId: 't.2' }, unit.context);
-  expect(await unit.store.get('t.2')).toMatchObject({ state: 'asked' });
-  return unit;
-}
 
 /** Its customer answered `minutes` ago. */
 const answered = ({ store }: UnitContext, id: string, grade: number, minutes: number) =>
@@ -32,7 +13,7 @@ const answered = ({ store }: UnitContext, id: string, grade: number, minutes: nu
   });
 
 test('an earlier answer that is written late does not replace the later one of another closing', async () => {
-  const unit = await askedTwice();
+  const unit = await askedTwice(unitContext);
   const { context, store, vendor } = unit;
   await answered(unit, 't.1', 2, 30);
   await answered(unit, 't.2', 9, 5);
@@ -43,7 +24,7 @@ test('an earlier answer that is written late does not replace the later one of a
 });
 
 test('a later answer about an earlier closing replaces the earlier one', async () => {
-  const unit = await askedTwice();
+  const unit = await askedTwice(unitContext);
   await answered(unit, 't.2', 9, 30);
   await writeBack({ journeyId: 't.2' }, unit.context);
   await answered(unit, 't.1', 2, 5);
@@ -52,7 +33,7 @@ test('a later answer about an earlier closing replaces the earlier one', async (
 });
 
 test('that nobody answered about an earlier closing is not said of a record that has the answer to a later one', async () => {
-  const unit = await askedTwice();
+  const unit = await askedTwice(unitContext);
   const { context, store, vendor } = unit;
   await answered(unit, 't.2', 9, 5);
   await writeBack({ journeyId: 't.2' }, context);

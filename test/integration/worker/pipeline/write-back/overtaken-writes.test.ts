@@ -2,12 +2,11 @@ import { expect, test } from 'vitest';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { erased, step } from '../../../../../worker/journey/transitions.ts';
-import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { anyone, asking, closedAs, eventOf, type UnitContext, useManual } from '../../../../support/manual.ts';
-import { ToyVendor } from '../../../../support/toy-connector.ts';
+import { askedTwice, asking, eventOf, type UnitContext, useManual } from '../../../../support/manual.ts';
+import type { ToyVendor } from '../../../../support/toy-connector.ts';
 
 /** What happens while an answer is on its way to its record. */
 
@@ -47,24 +46,8 @@ function slowly(vendor: ToyVendor, work: () => Promise<unknown>): void {
   };
 }
 
-/** A record whose customer was asked about two closings of it. */
-async function askedTwice(): Promise<UnitContext> {
-  const vendor = new ToyVendor();
-  vendor.writesNoAnswer = true;
-  const unit = unitContext({
-    vendor,
-    rule: '{ name: all, campaign: 12, contact: customer.email, again: each closing }',
-  });
-  await asking(unit, 't');
-  vendor.close('t', { ...anyone, ...closedAs('two') });
-  await plan(eventOf('t'), unit.context);
-  await ask({ journeyId: 't.2' }, unit.context);
-  expect(await unit.store.get('t.2')).toMatchObject({ state: 'asked' });
-  return unit;
-}
-
 test('a later answer that is written while an earlier one is on its way is written once more', async () => {
-  const unit = await askedTwice();
+  const unit = await askedTwice(unitContext);
   await answered(unit, 't.1', 2);
   slowly(unit.vendor, async () => {
     await answered(unit, 't.2', 9);
@@ -77,7 +60,7 @@ test('a later answer that is written while an earlier one is on its way is writt
 });
 
 test('a later answer that is still on its way when an earlier one arrives is written once more', async () => {
-  const unit = await askedTwice();
+  const unit = await askedTwice(unitContext);
   await answered(unit, 't.1', 2);
   slowly(unit.vendor, async () => {
     await answered(unit, 't.2', 9);
@@ -104,7 +87,7 @@ test('a later answer that is still on its way when an earlier one arrives is wri
 });
 
 test('that nobody answered about an earlier closing, and arrives late, does not stay over a later answer', async () => {
-  const unit = await askedTwice();
+  const unit = await askedTwice(unitContext);
   await unit.store.update('t.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
   slowly(unit.vendor, async () => {
     await answered(unit, 't.2', 9);
