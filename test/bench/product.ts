@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import type { JourneyState } from '../../worker/journey/states.ts';
 import { startEmbeddedRedis } from '../../worker/redis/embedded.ts';
+import { tagOf } from '../../worker/redis/keys.ts';
 import { serverCache } from '../support/redis-cache.ts';
 import { webhookSecret } from './load.ts';
 
@@ -26,6 +28,11 @@ export interface BenchRedis {
   /** Commands that it has executed, and bytes that it was sent. */
   work(): Promise<{ commands: number; bytes: number }>;
   stop(): Promise<void>;
+}
+
+/** How many journeys are in a state. */
+export async function journeysIn({ client }: BenchRedis, state: JourneyState, of = source): Promise<number> {
+  return Number((await client.get(`${tagOf(of)}:state:${state}:count`)) ?? 0);
 }
 
 /** A Redis as the embedded one is, which flushes every write to the disk before it answers. */

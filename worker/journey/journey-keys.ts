@@ -12,6 +12,16 @@ function nameOf(who: Who): string {
   return 'contact' in who ? contactKey(who.contact) : `test:${contactKey(who.testContact)}`;
 }
 
+/** Small hashes and sorted sets, which Redis packs, in place of one large one: of a million journeys each has at most some 120 entries. */
+const requestBuckets = 8_192;
+const peopleBuckets = 32_768;
+
+function bucketOf(text: string, buckets: number): number {
+  let sum = 2_166_136_261;
+  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 16_777_619);
+  return ((sum ^ (sum >>> 15)) >>> 0) % buckets;
+}
+
 /** The Redis keys, and fields within them, of one source's journeys. */
 export class JourneyKeys {
   readonly tag: string;
@@ -28,6 +38,9 @@ export class JourneyKeys {
   state(state: JourneyState): string {
     return `${this.tag}:state:${state}`;
   }
+  countOf(state: JourneyState): string {
+    return `${this.state(state)}:count`;
+  }
   /** Of one day, UTC: see hourly-counts.ts. */
   counts(day: string): string {
     return `${this.tag}:counts:${day}`;
@@ -38,28 +51,33 @@ export class JourneyKeys {
   record(recordId: string): string {
     return `${this.tag}:record:${recordId}`;
   }
-  /** 256 buckets keep the hashes small enough for Redis to pack them. */
   requests(requestId: string): string {
-    let sum = 0;
-    for (let i = 0; i < requestId.length; i++) sum = (sum * 31 + requestId.charCodeAt(i)) % 256;
-    return `${this.tag}:requests:${sum}`;
+    return `${this.tag}:requests:${bucketOf(requestId, requestBuckets)}`;
   }
-  /** Journey ids by when they were closed, by a keyed digest of the person, as an erasure must leave no personal data in the index. */
+  /** Digests by which a journey is found: an erasure must leave no personal data in the index. */
   people(journey: Pick<Journey, 'personId' | 'contact' | 'alsoKnownAs' | 'test'>): string[] {
     const { personId, contact, alsoKnownAs = [], test } = journey;
-    const keys = [
+    const digests = [
       ...(personId === undefined ? [] : [this.person({ personId })]),
       ...(contact ? [this.person({ contact })] : []),
       ...(test ? [this.person({ testContact: test.contact })] : []),
-      ...alsoKnownAs.map((address) => this.#who(address)),
+      ...alsoKnownAs,
     ];
-    return [...new Set(keys)];
+    return [...new Set(digests)];
   }
   person(who: Who | { digest: string }): string {
-    return this.#who('digest' in who ? who.digest : addressDigest(this.#seal, nameOf(who)));
+    return 'digest' in who ? who.digest : addressDigest(this.#seal, nameOf(who));
   }
-  #who(address: string): string {
-    return `${this.tag}:who:${address}`;
+  /** Where a person's journeys are: the sorted set, and in it the entry of a journey. */
+  personEntry(digest: string, journeyId: string): [key: string, entry: string] {
+    const { key, from } = this.personRange(digest);
+    return [key, from + journeyId];
+  }
+  /** The entries of a person's journeys begin with `from`, and come before `to`. The journeys' ids follow. */
+  personRange(digest: string): { key: string; from: string; to: string } {
+    const from = digest.slice(0, 14).padEnd(14, '-');
+    const to = from.slice(0, -1) + String.fromCharCode(from.charCodeAt(13) + 1);
+    return { key: `${this.tag}:who:${bucketOf(digest, peopleBuckets)}`, from, to };
   }
   /** Fields of a record's hash. Event keys and closings come from the vendor and may name a person, hence digests: 96 bits, among those of one record. */
   eventField(eventKey: string): string {

@@ -13,6 +13,7 @@ import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
 import { RecordMemory } from './record-memory.ts';
 import { type CollectPass, JourneyRequests } from './requests.ts';
+import { changingLists } from './state-lists.ts';
 import { askedStates, type Decision } from './transitions.ts';
 
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
@@ -24,7 +25,7 @@ import { askedStates, type Decision } from './transitions.ts';
  * Returns the id of the journey of this closing (or of this event), and whether it was made now. Error GATED while the source is
  * being renamed, or has another name now (redis/source-names.ts).
  */
-const getOrCreateScript = `
+const getOrCreateScript = `${changingLists}
 if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local known = redis.call('HMGET', KEYS[1], ARGV[4], ARGV[3], 'count', 'alive')
 local id = known[1] or known[2]
@@ -38,34 +39,39 @@ id = ARGV[2] .. '.' .. count
 redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, ARGV[4], id, ARGV[3], id)
 redis.call('PERSIST', KEYS[1])
 redis.call('SET', ARGV[1] .. ':journey:' .. id, '1 received ' .. ARGV[5])
-redis.call('ZADD', ARGV[1] .. ':state:received', ARGV[6], id)
+enlist(ARGV[1] .. ':state:received', ARGV[6], id)
 for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
 return {id, 1}`;
 
 /**
- * KEYS journey, index of the old state, index of the new one, record, what that was merged into or itself, requests,
- * people to index it under…, people no longer… · ARGV rev, sealed journey, id, score, request id or '', '1' once asked ('if none': unless
- * another has) or '0' when it turned out not to be, number of people to index it under, key of the collecting pass' fence or '',
- * generation of the pass, state, when it was closed, for each count to change its key, field and difference…
+ * KEYS journey, list of the old state, list of the new one, record, what that was merged into or itself, requests
+ * ARGV rev, instant in the old list, sealed journey, id, instant in the new list, request id or '', '1' once asked ('if none': unless
+ * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, state, number of
+ * people to index it under, number of people no longer, of each of these the key and entry, then for each count to change its key,
+ * field and difference…
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
-const saveScript = `
-if string.match(redis.call('GET', KEYS[1]) or '', '^%d+') ~= ARGV[1] then return 0 end
-if ARGV[8] ~= '' and tonumber(redis.call('GET', ARGV[8]) or '0') > tonumber(ARGV[9]) then return -1 end
-if ARGV[5] ~= '' and redis.call('HSETNX', KEYS[6], ARGV[5], ARGV[3]) == 0
-  and redis.call('HGET', KEYS[6], ARGV[5]) ~= ARGV[3] then return -1 end
-redis.call('SET', KEYS[1], ARGV[1] + 1 .. ' ' .. ARGV[10] .. ' ' .. ARGV[2])
-if KEYS[2] ~= KEYS[3] then redis.call('ZREM', KEYS[2], ARGV[3]) end
-redis.call('ZADD', KEYS[3], ARGV[4], ARGV[3])
-if ARGV[6] == '1' then redis.call('HSET', KEYS[4], 'asked', ARGV[3]) end
-if ARGV[6] == 'if none' then redis.call('HSETNX', KEYS[4], 'asked', ARGV[3]) end
-for i = 4, KEYS[4] == KEYS[5] and 4 or 5 do
-  if ARGV[6] == '0' and redis.call('HGET', KEYS[i], 'asked') == ARGV[3] then redis.call('HDEL', KEYS[i], 'asked') end
+const saveScript = `${changingLists}
+local rev, wasAt, sealed, id, at, request, asked, fence, generation, state = unpack(ARGV, 1, 10)
+if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
+if fence ~= '' and tonumber(redis.call('GET', fence) or '0') > tonumber(generation) then return -1 end
+if request ~= '' and redis.call('HSETNX', KEYS[6], request, id) == 0
+  and redis.call('HGET', KEYS[6], request) ~= id then return -1 end
+redis.call('SET', KEYS[1], rev + 1 .. ' ' .. state .. ' ' .. sealed)
+if KEYS[2] ~= KEYS[3] or wasAt ~= at then
+  unlist(KEYS[2], wasAt, id)
+  enlist(KEYS[3], at, id)
 end
-for i = 7, 6 + ARGV[7] do redis.call('ZADD', KEYS[i], ARGV[11], ARGV[3]) end
-for i = 7 + ARGV[7], #KEYS do redis.call('ZREM', KEYS[i], ARGV[3]) end
-for i = 12, #ARGV, 3 do
+if asked == '1' then redis.call('HSET', KEYS[4], 'asked', id) end
+if asked == 'if none' then redis.call('HSETNX', KEYS[4], 'asked', id) end
+for i = 4, KEYS[4] == KEYS[5] and 4 or 5 do
+  if asked == '0' and redis.call('HGET', KEYS[i], 'asked') == id then redis.call('HDEL', KEYS[i], 'asked') end
+end
+local added, removed = 12 + 2 * ARGV[11], 12 + 2 * (ARGV[11] + ARGV[12])
+for i = 13, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+for i = added + 1, removed, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
+for i = removed + 1, #ARGV, 3 do
   redis.call('HINCRBY', ARGV[i], ARGV[i + 1], ARGV[i + 2])
   redis.call('PEXPIRE', ARGV[i], ${countsKeptMs})
 end
@@ -74,15 +80,16 @@ return 1`;
 /**
  * The record's hash lives as long as any of its journeys: without the hash a journey number would be used twice, and a customer
  * asked twice. Merged records are remembered as long as their own hashes live.
- * Returns 1, or 0 when the journey is gone, or in another state than when it was read.
- * KEYS journey, index, requests, record, people… · ARGV id, request id or '', state, tag, record id
+ * Returns 1, or 0 when the journey is gone, or was changed since it was read.
+ * KEYS journey, list, requests, record · ARGV id, request id or '', rev, tag, record id, instant in the list, of each person the key
+ * and entry…
  */
-const forgetScript = `
-if string.match(redis.call('GET', KEYS[1]) or '', '^%d+ (%l+)') ~= ARGV[3] then return 0 end
+const forgetScript = `${changingLists}
+if redis.call('GETRANGE', KEYS[1], 0, #ARGV[3]) ~= ARGV[3] .. ' ' then return 0 end
 redis.call('DEL', KEYS[1])
-redis.call('ZREM', KEYS[2], ARGV[1])
+unlist(KEYS[2], ARGV[6], ARGV[1])
 if ARGV[2] ~= '' then redis.call('HDEL', KEYS[3], ARGV[2]) end
-for i = 5, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
+for i = 7, #ARGV, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
 if redis.call('HINCRBY', KEYS[4], 'alive', -1) > 0 then
   local memory = redis.call('HGETALL', KEYS[4])
   for i = 1, #memory, 2 do
@@ -264,15 +271,17 @@ export class JourneyStore {
 
   /**
    * Removes a journey, its trace and its index entries; with the last journey of a record, and of the records merged into it, also
-   * the record's hash. Returns false when the journey has changed its state since it was read (a late answer came), or is gone.
+   * the record's hash. Returns false when the journey has changed since it was read (a late answer came), or is gone.
    */
   async forget(journey: Journey): Promise<boolean> {
+    const stored = this.#reader.storedAs(journey);
+    if (!stored) return false;
     const { id, recordId, state, requestId = '' } = journey;
-    const keys = [this.#keys.journey(id), this.#keys.state(state), this.#keys.requests(requestId)];
-    keys.push(this.#keys.record(recordId), ...this.#keys.people(journey));
-    const args = [id, requestId, state, this.#keys.tag, recordId];
-    const forgotten = await runScript(this.#redis, forgetScript, keys, ...args);
-    return forgotten === 1;
+    const of = this.#keys;
+    const keys = [of.journey(id), of.state(state), of.requests(requestId), of.record(recordId)];
+    const people = of.people(journey).flatMap((digest) => of.personEntry(digest, id));
+    const args = [id, requestId, stored.rev, of.tag, recordId, listedAt(journey).getTime(), ...people];
+    return (await runScript(this.#redis, forgetScript, keys, ...args)) === 1;
   }
 
   async #save(
@@ -287,25 +296,27 @@ export class JourneyStore {
     // Where neither has changed they are in its index since it was saved last.
     const isSame = isAboutSame(before, journey);
     const people = isSame ? [] : of.people(journey);
+    const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.record(journey.recordId), of.record(journey.currentId ?? journey.recordId), of.requests(requestId));
-    keys.push(...people, ...(isSame ? [] : of.people(before).filter((key) => !people.includes(key))));
     const lines = [...stored.trace, ...this.#lines(trace)];
     const saved = await runScript(
       this.#redis,
       saveScript,
       keys,
       stored.rev,
+      listedAt(before).getTime(),
       this.#sealed(journey.recordId, data, lines),
       id,
       listedAt(journey).getTime(),
       requestId,
       askedMark(before.state, journey),
-      people.length,
-      pass ? this.#keys.pass(pass.campaign) : '',
+      pass ? of.pass(pass.campaign) : '',
       pass?.generation ?? 0,
       journey.state,
-      journey.closedAt.getTime(),
+      people.length,
+      noLonger.length,
+      ...[...people, ...noLonger].flatMap((digest) => of.personEntry(digest, id)),
       ...countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]),
     );
     if (saved === 1) {

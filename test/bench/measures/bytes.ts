@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { tagOf } from '../../../worker/redis/keys.ts';
+import type { JourneyState } from '../../../worker/journey/states.ts';
 import { bareBullmq } from '../bare-bullmq.ts';
 import { startFakes } from '../fakes.ts';
 import type { Measure, Row } from '../harness.ts';
 import { deliveriesOf, freshTickets, sendAll } from '../load.ts';
-import { type BenchRedis, source, startProduct, startRedis } from '../product.ts';
+import { type BenchRedis, journeysIn, startProduct, startRedis } from '../product.ts';
 
 const inFlight = 200;
 /** Parts of fewer bytes are not shown. */
@@ -47,22 +47,21 @@ interface PerJourney {
 }
 
 /** What a journey takes in Redis, by the state in which `rule` leaves it: all its keys, its indexes, and its job. */
-async function perJourney(count: number, rule: string, state: string): Promise<PerJourney> {
+async function perJourney(count: number, rule: string, state: JourneyState): Promise<PerJourney> {
   const [fakes, redis] = await Promise.all([startFakes(), startRedis()]);
   const product = await startProduct({ url: fakes.url, redis, rule });
   const tickets = freshTickets();
-  const index = `${tagOf(source)}:state:${state}`;
   // What is there before: scripts, the queues' own keys, the first of everything.
   await sendAll(product.hooks, deliveriesOf(tickets(50)), inFlight);
   const until = async (journeys: number) => {
-    while ((await redis.client.zcard(index)) < journeys) await sleep(50);
+    while ((await journeysIn(redis, state)) < journeys) await sleep(50);
     await sleep(200);
   };
   await until(50);
   const [before, kindsBefore] = [await usedBy(redis), await byKind(redis)];
   await sendAll(product.hooks, deliveriesOf(tickets(count)), inFlight);
   await until(50 + count);
-  const [bytes, counted] = [((await usedBy(redis)) - before) / count, (await redis.client.zcard(index)) - 50];
+  const [bytes, counted] = [((await usedBy(redis)) - before) / count, (await journeysIn(redis, state)) - 50];
   const parts = [...(await byKind(redis))].map(([kind, all]): [string, number] => {
     return [kind, (all - (kindsBefore.get(kind) ?? 0)) / count];
   });

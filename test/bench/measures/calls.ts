@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
 import { startZendeskStandin } from '../../../standins/zendesk/standin.ts';
-import { tagOf } from '../../../worker/redis/keys.ts';
+import type { JourneyState } from '../../../worker/journey/states.ts';
 import type { Measure, Row } from '../harness.ts';
-import { program, source, startProduct, startRedis } from '../product.ts';
+import { journeysIn, program, startProduct, startRedis } from '../product.ts';
 import { node } from './commands.ts';
 
 const sizes = { full: 1_000, short: 40 };
@@ -86,15 +86,15 @@ async function hubspot(closings: number): Promise<Desk> {
 async function loopOf(desk: Desk, closings: number): Promise<Row> {
   const [service, redis] = await Promise.all([startFeedbackStandin({ seed: true }), startRedis()]);
   const product = await startProduct({ url: service.url, redis, settings: desk.settings });
-  const until = async (state: string) => {
-    while ((await redis.client.zcard(`${tagOf(source)}:state:${state}`)) < closings) await sleep(50);
+  const until = async (state: JourneyState) => {
+    while ((await journeysIn(redis, state)) < closings) await sleep(50);
   };
   await desk.close(product.hooks);
   await until('asked');
   for (const { id } of service.standin.requests()) service.standin.answer({ request: id, grade: 4 });
   await node(program, 'collect', '--once', '--config', product.config);
   await until('written');
-  const counted = await redis.client.zcard(`${tagOf(source)}:state:written`);
+  const counted = await journeysIn(redis, 'written');
   const calls = desk.calls();
   await product.stop();
   await Promise.all([desk.stop(), service.close(), redis.stop()]);

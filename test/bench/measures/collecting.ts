@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tagOf } from '../../../worker/redis/keys.ts';
 import { startFakes } from '../fakes.ts';
 import type { Measure } from '../harness.ts';
 import { deliveriesOf, freshTickets, sendAll } from '../load.ts';
-import { configure, program, source, startProduct, startRedis } from '../product.ts';
+import { configure, journeysIn, program, startProduct, startRedis } from '../product.ts';
 import { node } from './commands.ts';
 
 const inFlight = 200;
@@ -24,8 +23,7 @@ export const collecting: Measure = {
     const created = fakes.created(open);
     await sendAll(product.hooks, deliveriesOf(freshTickets()(open)), inFlight);
     await created;
-    const asked = `${tagOf(source)}:state:asked`;
-    while ((await redis.client.zcard(asked)) < open) await sleep(50);
+    while ((await journeysIn(redis, 'asked')) < open) await sleep(50);
     // Else it collects as well, and what each pass read could not be told apart.
     await product.stop();
     const collect = async (graded: number) => {
@@ -37,7 +35,7 @@ export const collecting: Measure = {
     const whole = await collect(1);
     const ours: number[] = [];
     for (let graded = 2; graded <= rounds + 1; graded++) ours.push(await collect(graded));
-    const found = open - (await redis.client.zcard(asked)) - 1;
+    const found = open - (await journeysIn(redis, 'asked')) - 1;
     await Promise.all([fakes.close(), redis.stop()]);
     remove();
     return [

@@ -9,6 +9,7 @@ import type { Measure, Row } from '../harness.ts';
 import {
   type BenchRedis,
   deskOfFakes,
+  journeysIn,
   type ProductOptions,
   program,
   source,
@@ -97,10 +98,8 @@ async function sealOf(options: ProductOptions) {
   return seal;
 }
 
-const indexOf = (of: string, state: JourneyState): string => `${tagOf(of)}:state:${state}`;
-
-async function countIn({ client }: BenchRedis): Promise<number> {
-  const counts = sources.flatMap((one) => journeyStates.map((state) => client.zcard(indexOf(one, state))));
+async function countIn(redis: BenchRedis): Promise<number> {
+  const counts = sources.flatMap((one) => journeyStates.map((state) => journeysIn(redis, state, one)));
   return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0);
 }
 
@@ -164,10 +163,15 @@ async function pagesOf(origin: string, stored: Stored, redis: BenchRedis): Promi
 }
 
 /** Behind half of those in this state. */
-async function placeIn({ client }: BenchRedis, state: JourneyState): Promise<string> {
-  const index = indexOf(source, state);
-  const middle = Math.floor((await client.zcard(index)) / 2);
-  const [id = '', at = ''] = await client.zrange(index, String(middle), String(middle), 'WITHSCORES');
+async function placeIn(redis: BenchRedis, state: JourneyState): Promise<string> {
+  const middleOf = async (key: string) => {
+    const middle = String(Math.floor((await redis.client.zcard(key)) / 2));
+    return await redis.client.zrange(key, middle, middle, 'WITHSCORES');
+  };
+  // The middle one of the pieces, which are of about the same size.
+  const list = `${tagOf(source)}:state:${state}`;
+  const [begin] = await middleOf(list);
+  const [id = '', at = ''] = await middleOf(`${list}:${begin}`);
   return writePlace({ at: Number(at), ref: `${source}/${id}` });
 }
 

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tagOf } from '../../../worker/redis/keys.ts';
 import { bareBullmq } from '../bare-bullmq.ts';
 import { type Fakes, startFakes } from '../fakes.ts';
 import { inTurns, type Measure } from '../harness.ts';
 import { deliveriesOf, freshTickets, sendAll } from '../load.ts';
-import { type BenchRedis, type Product, program, source, startProduct, startRedis } from '../product.ts';
+import { type BenchRedis, journeysIn, type Product, program, startProduct, startRedis } from '../product.ts';
 import { node } from './commands.ts';
 
 const inFlight = 200;
@@ -24,7 +23,7 @@ async function round(closings: readonly number[], { fakes, redis, product, earli
   const created = fakes.created(closings.length);
   await sendAll(product.hooks, deliveriesOf(closings), inFlight);
   await created;
-  while ((await redis.client.zcard(`${tagOf(source)}:state:asked`)) < closings.length) await sleep(50);
+  while ((await journeysIn(redis, 'asked')) < closings.length) await sleep(50);
   await fakes.grade(closings.length);
   const written = fakes.written(closings.length);
   await node(program, 'collect', '--once', '--config', product.config);

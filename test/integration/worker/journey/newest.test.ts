@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { useManual } from '../../../support/manual.ts';
+import { listOf } from '../../../support/state-lists.ts';
 
 const service = useManual();
 const { redis, unitContext } = service;
@@ -20,8 +21,8 @@ async function skippedAt(times: readonly number[]) {
 
 test('the last changed ones of very many are read without the others', async () => {
   const store = await skippedAt([1_000, 2_000]);
-  const many = Array.from({ length: 50_000 }, (_, n) => [n / 100, `old${n}.1`]).flat();
-  await redis.handle.client.zadd('{cl:calm}:state:skipped', ...many);
+  const many = Array.from({ length: 50_000 }, (_, n) => [`old${n}.1`, n / 100] as const);
+  await listOf(redis.handle.client, store.source, 'skipped').add(many);
   await redis.handle.client.config('RESETSTAT');
   const found: string[] = [];
   for await (const { id } of store.queries.newest(['skipped', 'failed'])) {
@@ -47,13 +48,13 @@ test('each comes once, in its order, though many were changed at once, and those
 
 test('a page deep among very many of one instant is found without those before it, also where its place has moved on', async () => {
   const { store } = unitContext();
-  const key = `{cl:${store.source}}:state:waiting`;
+  const list = listOf(redis.handle.client, store.source, 'waiting');
   const ids = Array.from({ length: 30_000 }, (_, n) => `r${n}.1`).toSorted();
-  await redis.handle.client.zadd(key, ...ids.flatMap((id) => [7, id]), 6, 'before', 8, 'after');
+  await list.add([...ids.map((id) => [id, 7] as const), ['before', 6], ['after', 8]]);
   const sent = async () => Number(/total_net_output_bytes:(\d+)/.exec(await redis.handle.client.info('stats'))?.[1]);
   for (const isGone of [false, true]) {
     const [place = ''] = ids.slice(10_000);
-    if (isGone) await redis.handle.client.zrem(key, place);
+    if (isGone) await list.remove([[place, 7]]);
     const begun = await sent();
     const found: string[] = [];
     for await (const { id } of store.queries.latest(['waiting', 'failed'], { id: place, at: 7 })) {

@@ -5,6 +5,7 @@ import { step } from '../../../../worker/journey/transitions.ts';
 import type { JourneyFilter } from '../../../../worker/support/journey-filter.ts';
 import { lastChanged } from '../../../../worker/support/last-changed.ts';
 import { useManual } from '../../../support/manual.ts';
+import { listOf } from '../../../support/state-lists.ts';
 
 const { redis, unitContext } = useManual();
 const at = (day: number): Date => new Date(Date.UTC(2026, 4, day));
@@ -41,8 +42,8 @@ test('those that wait for long do not hide what changed since', async () => {
 test('a reason that few have is looked for among the last ones, and further back from where that ended', async () => {
   const { add, list, store } = journeys();
   await add('old', 'skipped', at(1), { why: 'something rare' });
-  const many = Array.from({ length: 50_000 }, (_, n) => [at(9).getTime() + n, `gone${n}.1`]).flat();
-  await redis.handle.client.zadd(`{cl:${store.source}}:state:skipped`, ...many);
+  const many = Array.from({ length: 50_000 }, (_, n) => [`gone${n}.1`, at(9).getTime() + n] as const);
+  await listOf(redis.handle.client, store.source, 'skipped').add(many);
   await redis.handle.client.config('RESETSTAT');
   const first = await list({ error: 'rare' });
   expect(first).toEqual({ ids: [], lookedTo: new Date(at(9).getTime() + 49_000) });
