@@ -13,13 +13,13 @@ import { tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { probe } from '../redis/unavailable.ts';
-import { ask, giveUpAsk } from './ask/ask.ts';
+import { giveUpAsk } from './ask/ask.ts';
 import type { SourceContext } from './context.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { JobQueue } from './job-queue.ts';
 import { type AskJob, type EraseJob, type JobResult, type PlanJob, retryLater, type WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/plan.ts';
-import { planAndAsk } from './plan/plan-and-ask.ts';
+import { askAfterPlanning, planAndAsk, Readings } from './plan/plan-and-ask.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
@@ -77,6 +77,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
     forMs: context.keepMs,
   };
+  const readings = new Readings();
   // A planning job asks only while the asking stage would.
   const isStopped = shared(async () => {
     const { queue } = jobs.ask;
@@ -84,13 +85,13 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     return (await Promise.all(stops)).includes(true);
   });
   const planning = {
-    process: planAndAsk(isStopped),
+    process: planAndAsk(isStopped, readings),
     giveUp: giveUpPlan,
     remedy: remedies.plan,
     endpoints: both,
     keepGivenUp,
   };
-  const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both };
+  const asking = { process: askAfterPlanning(readings), giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both };
   const writing = {
     process: writingBack(options.tracing),
     giveUp: giveUpWriteBack,

@@ -1,10 +1,10 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { isRedisUnavailable } from '../../redis/unavailable.ts';
-import { askAbout } from '../ask/ask.ts';
+import { ask, askAbout } from '../ask/ask.ts';
 import type { AskContext } from '../ask/ask-steps.ts';
 import type { Queues, Vendor } from '../context.ts';
-import type { JobResult, PlanJob } from '../jobs.ts';
+import type { AskJob, JobResult, PlanJob } from '../jobs.ts';
 import type { RecordStatus } from '../vendor.ts';
 import { type PlanContext, plan } from './plan.ts';
 
@@ -15,21 +15,69 @@ const freshMs = 5_000;
 /** The most planning jobs of this process that ask at the same time: the others must not wait for a slow service. */
 const mostAsking = 500;
 
+/** A reading of a record, for asking. */
+interface Reading {
+  recordId: string;
+  status: RecordStatus;
+  /** Real time, of before it was made. */
+  at: number;
+}
+
+/** Planning's readings of records whose customers are due now, but are left to the asking stage as too many are. */
+export class Readings {
+  /** Oldest first. */
+  readonly #all = new Map<string, Reading>();
+
+  keep(reading: Reading): void {
+    for (const [recordId, kept] of this.#all) {
+      if (isFresh(kept)) break;
+      this.#all.delete(recordId);
+    }
+    this.#all.delete(reading.recordId);
+    this.#all.set(reading.recordId, reading);
+  }
+
+  /** Undefined where there is none, or none that is fresh. */
+  take(recordId: string): RecordStatus | undefined {
+    const reading = this.#all.get(recordId);
+    this.#all.delete(recordId);
+    return reading && isFresh(reading) ? reading.status : undefined;
+  }
+}
+
+const isFresh = ({ at }: Reading): boolean => performance.now() - at < freshMs;
+
+/** Asks as `ask` does, and reads no record that planning has just read for it. */
+export function askAfterPlanning(readings: Readings): (job: AskJob, context: AskContext) => Promise<JobResult> {
+  return async (job, context) => {
+    const read: Vendor['read'] = async (recordId, purpose) =>
+      (purpose === 'ask' ? readings.take(recordId) : undefined) ?? (await context.read(recordId, purpose));
+    return await ask(job, { ...context, read });
+  };
+}
+
 /**
  * Plans an event. A customer who is due now is asked in the same job, by the same reading of the record. Whatever fails or has to
  * wait is left to a job of the asking stage.
  * @param isStopped whether the asking stage is stopped
+ * @param readings for the asking stage, where too many are due at once
  */
 export function planAndAsk(
   isStopped: () => Promise<boolean>,
+  readings: Readings,
+  most = mostAsking,
 ): (event: PlanJob, context: PlanAndAskContext) => Promise<JobResult> {
   let asking = 0;
   return async (event, context) => {
-    const read = readOnce(context);
+    const { read, last } = readOnce(context);
     const due: Journey[] = [];
     const queueAsk: PlanContext['queueAsk'] = async (journey, dueAt) => {
-      const isNow = asking < mostAsking && dueAt <= context.clock.now() && !(await isStopped());
-      if (!isNow) return await context.queueAsk(journey, dueAt);
+      const isDue = dueAt <= context.clock.now() && !(await isStopped());
+      if (!isDue || asking >= most) {
+        const reading = isDue ? last() : undefined;
+        if (reading) readings.keep(reading);
+        return await context.queueAsk(journey, dueAt);
+      }
       asking++;
       due.push(journey);
     };
@@ -57,14 +105,16 @@ async function askNow(journey: Journey, context: PlanAndAskContext): Promise<voi
 }
 
 /** Lets asking use planning's reading of the record while the reading is fresh. */
-function readOnce({ read }: Pick<Vendor, 'read'>): Vendor['read'] {
-  let last: { recordId: string; status: RecordStatus; at: number } | undefined;
-  return async (recordId, purpose) => {
-    const isFresh = last?.recordId === recordId && performance.now() - last.at < freshMs;
-    if (purpose === 'ask' && last && isFresh) return last.status;
-    const at = performance.now();
-    const status = await read(recordId, purpose);
-    last = { recordId, status, at };
-    return status;
+function readOnce({ read }: Pick<Vendor, 'read'>): { read: Vendor['read']; last: () => Reading | undefined } {
+  let last: Reading | undefined;
+  return {
+    read: async (recordId, purpose) => {
+      if (purpose === 'ask' && last?.recordId === recordId && isFresh(last)) return last.status;
+      const at = performance.now();
+      const status = await read(recordId, purpose);
+      last = { recordId, status, at };
+      return status;
+    },
+    last: () => last,
   };
 }

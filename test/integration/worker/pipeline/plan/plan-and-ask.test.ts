@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { lockedMs } from '../../../../../worker/pipeline/ask/ask-steps.ts';
 import { fastClock } from '../../../../../worker/pipeline/clock.ts';
-import { planAndAsk } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { askAfterPlanning, planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
 import {
   anyone,
   eventOf,
@@ -15,7 +15,10 @@ import {
 } from '../../../../support/manual.ts';
 
 const world = useManual();
-const [goesOn, stopped] = [planAndAsk(async () => false), planAndAsk(async () => true)];
+const readings = new Readings();
+const goesOn = planAndAsk(async () => false, readings);
+const stopped = planAndAsk(async () => true, readings);
+
 const reads = ({ vendor }: UnitContext) => vendor.calls.filter(({ what }) => what === 'plan' || what === 'ask').length;
 const left = async ({ pipeline }: UnitContext) => await jobsOf(pipeline.jobs.ask);
 
@@ -42,6 +45,25 @@ test('a closing that is due later is left to a job of its own', async () => {
 });
 
 describe('it is left to a job of the asking stage', () => {
+  test('where many are asked at the moment, with the reading of its record', async () => {
+    const full = planAndAsk(async () => false, readings, 0);
+    await full(eventOf('a'), calm.context);
+    expect(await left(calm)).toEqual([{ journeyId: 'a.1' }]);
+    await askAfterPlanning(readings)({ journeyId: 'a.1' }, calm.context);
+    expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
+    expect(reads(calm)).toBe(1);
+  });
+
+  test('which reads the record where planning has not just done so', async () => {
+    await stopped(eventOf('a'), calm.context);
+    const old = new Readings();
+    const status = await calm.context.read('a', 'ask');
+    old.keep({ recordId: 'a', status, at: performance.now() - 6_000 });
+    await askAfterPlanning(old)({ journeyId: 'a.1' }, calm.context);
+    expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
+    expect(reads(calm)).toBe(3);
+  });
+
   test('while that is stopped', async () => {
     await stopped(eventOf('a'), calm.context);
     expect(await calm.store.get('a.1')).toMatchObject({ state: 'waiting' });
