@@ -2,6 +2,7 @@ import { type ConnectionOptions, type Job, type JobsOptions, Queue, type Telemet
 import { z } from 'zod';
 import { slices, spread } from '../../core/spread.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
+import { Approach } from './approach.ts';
 
 interface JobQueueOptions<Data extends z.ZodType> {
   name: string;
@@ -43,6 +44,8 @@ export class JobQueue<Data extends z.ZodType> {
   readonly options: JobQueueOptions<Data>;
   /** The number of the queue's jobs that run in this process. */
   running = 0;
+  /** Those of them that have not come to their call of the vendor yet. */
+  readonly approach = new Approach();
 
   constructor(options: JobQueueOptions<Data>) {
     const { name, prefix, connection, telemetry, onLost } = options;
@@ -81,9 +84,9 @@ export class JobQueue<Data extends z.ZodType> {
     else await this.queue.addBulk([first, ...others]);
   }
 
-  /** Whether there are jobs that have not begun yet. Jobs running in other processes count as such. */
+  /** Whether there are jobs that have not begun yet, or are still on their way in this process. */
   async hasMore(): Promise<boolean> {
-    return (await this.queue.getJobCountByTypes('waiting', 'active', 'prioritized')) > this.running;
+    return this.approach.isAny() || (await this.queue.getJobCountByTypes('waiting', 'prioritized')) > 0;
   }
 
   /** A job's data. @throws ZodError for a job that only another version can read */

@@ -130,15 +130,17 @@ function createStage<Data extends z.ZodType>(
     ...step,
     jobs,
     source,
-    process: async (job) => {
-      const [mustWait, newcomer] = await Promise.all([isGated(), name === 'plan' ? names.newcomer(source) : undefined]);
-      // The source is being renamed, or has another name now: the job waits, and is moved with the source.
-      if (mustWait) return retryLater;
-      // It may be another one under a new name: newcomers.ts.
-      if (newcomer !== undefined) throw new CloseloopError(newcomer, { kind: 'config' });
-      if (name === 'plan' || name === 'ask' || name === 'write-back') failpoint(`${name}-begun`);
-      return await untilMended(process(job, context), context);
-    },
+    process: async (job) =>
+      await jobs.approach.run(async (arrived) => {
+        const isNewcomer = name === 'plan' ? names.newcomer(source) : undefined;
+        const [mustWait, newcomer] = await Promise.all([isGated(), isNewcomer]);
+        // The source is being renamed, or has another name now: the job waits, and is moved with the source.
+        if (mustWait) return retryLater;
+        // It may be another one under a new name: newcomers.ts.
+        if (newcomer !== undefined) throw new CloseloopError(newcomer, { kind: 'config' });
+        if (name === 'plan' || name === 'ask' || name === 'write-back') failpoint(`${name}-begun`);
+        return await untilMended(process(job, tellingOfCalls(context, arrived)), context);
+      }),
     giveUp: async (job, why) => {
       // Alerted first: after a kill in between the alert is repeated, and equal alerts count as one.
       await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeysOf(job, source));
@@ -155,6 +157,18 @@ function createStage<Data extends z.ZodType>(
     observer,
     ...(quarantine && { quarantine }),
   });
+}
+
+/** The same, which tells of each call of the vendor that a batch is made of once it is part of one. */
+function tellingOfCalls(context: SourceContext, arrived: () => void): SourceContext {
+  const telling =
+    <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
+    (...given: Given): Promise<Result> => {
+      const called = call(...given);
+      arrived();
+      return called;
+    };
+  return { ...context, read: telling(context.read), write: telling(context.write) };
 }
 
 /** Those that a job names. */
