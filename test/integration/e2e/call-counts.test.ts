@@ -11,9 +11,10 @@ const redis = useRedis();
 // Each has a service of its own, whose requests begin with the same ids.
 beforeEach(() => redis.handle.client.flushall());
 const closings = 1_000;
-const atMost = 70;
+/** Ten more than where a thousand records are read, planned and asked about within seconds: on a slow machine they are read a second time. */
+const atMost = { zendesk: 55, hubspot: 66 };
 
-test(`it needs at most ${atMost} calls to Zendesk for ${closings} closings arriving together, job polls included`, async () => {
+test(`it needs at most ${atMost.zendesk} calls to Zendesk for ${closings} closings arriving together, job polls included`, async () => {
   const desk = await startZendeskStandin();
   const { standin } = desk;
   standin.addUser({ id: 9001, name: 'Ann Agent', role: 'agent' });
@@ -43,11 +44,11 @@ test(`it needs at most ${atMost} calls to Zendesk for ${closings} closings arriv
     },
   });
   expect(requests).toBe(closings);
-  expect(calls).toBeLessThanOrEqual(atMost);
+  expect(calls).toBeLessThanOrEqual(atMost.zendesk);
   await desk.close();
 });
 
-test(`it needs at most ${atMost} calls to HubSpot for ${closings} closings arriving together`, async () => {
+test(`it needs at most ${atMost.hubspot} calls to HubSpot for ${closings} closings arriving together, notes included`, async () => {
   const crm = await startHubspotStandin();
   const { standin } = crm;
   const owner = standin.addOwner({});
@@ -67,7 +68,7 @@ test(`it needs at most ${atMost} calls to HubSpot for ${closings} closings arriv
     accessToken: hubspot-token
     webhookSecrets: [a-secret]
     rules: [{ name: all, campaign: 12, contact: contact.email, fields: { Agent: owner.name } }]
-    writeBack: { grade: feedback_grade }`,
+    writeBack: { grade: feedback_grade, note: true }`,
     async close(url) {
       standin.setWebhook({ url, secrets: ['a-secret'] });
       // A delivery that a busy machine answers late comes again soon, not within a day.
@@ -77,6 +78,6 @@ test(`it needs at most ${atMost} calls to HubSpot for ${closings} closings arriv
   });
   expect(requests).toBe(closings);
   expect(standin.record('tickets', ids[0] ?? 0).properties.feedback_grade).toBe('4');
-  expect(calls).toBeLessThanOrEqual(atMost);
+  expect(calls).toBeLessThanOrEqual(atMost.hubspot);
   await crm.close();
 });
