@@ -4,8 +4,7 @@ import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
 import { startZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import type { JourneyState } from '../../../worker/journey/states.ts';
 import type { Measure, Row } from '../harness.ts';
-import { journeysIn, program, startProduct, startRedis } from '../product.ts';
-import { node } from './commands.ts';
+import { journeysIn, startProduct, startRedis } from '../product.ts';
 
 const sizes = { full: 1_000, short: 40 };
 
@@ -85,14 +84,13 @@ async function hubspot(closings: number): Promise<Desk> {
 /** The whole loop, from closings that come together to their answers on the records. */
 async function loopOf(desk: Desk, closings: number): Promise<Row> {
   const [service, redis] = await Promise.all([startFeedbackStandin({ seed: true }), startRedis()]);
-  const product = await startProduct({ url: service.url, redis, settings: desk.settings });
+  const product = await startProduct({ url: service.url, redis, settings: desk.settings, collectEvery: '2s' });
   const until = async (state: JourneyState) => {
     while ((await journeysIn(redis, state)) < closings) await sleep(50);
   };
   await desk.close(product.hooks);
   await until('asked');
   for (const { id } of service.standin.requests()) service.standin.answer({ request: id, grade: 4 });
-  await node(program, 'collect', '--once', '--config', product.config);
   await until('written');
   const counted = await journeysIn(redis, 'written');
   const calls = desk.calls();
