@@ -22,6 +22,8 @@ export interface Pause extends z.output<typeof Pause> {
 const probeEveryMs = 50_000;
 /** How often a process reads in Redis whether a stage whose jobs succeed had been stopped: at most once in this time. Real time. */
 const lookEveryMs = 1_000;
+/** The time in which a resumed stage's queue is resumed, too: until then sweeps leave a paused queue without a pause alone. Real time. */
+const resumingMs = 10_000;
 const unknown = 'it stood still, and why is not known any more: the log tells';
 const byPerson = 'by-person:';
 
@@ -120,6 +122,7 @@ export class Pauses {
    */
   async resume(step: PausableStep, queue?: Queue): Promise<Pause[]> {
     const held = (await this.list()).filter(({ stage }) => stage === step);
+    await this.#redis.set(this.#resuming(step), 1, 'PX', resumingMs);
     await this.#redis.hdel(this.#key, byPerson + step);
     if (!queue) return held;
     if (held.some(({ by }) => by === undefined)) await this.#openForOne(queue);
@@ -218,14 +221,21 @@ export class Pauses {
     const stopped = await Promise.all(queues.map((queue) => queue.isPaused()));
     const known = new Set((await this.list()).map(({ stage }) => stage));
     for (const [i, queue] of queues.entries()) {
+      if (!stopped[i] || known.has(queue.name)) continue;
       // Read again: the stop may have been cleared since, and its queue resumed before that.
-      if (stopped[i] && !known.has(queue.name) && (await queue.isPaused())) await this.set(queue.name, unknown);
+      if (!(await queue.isPaused()) || (await this.#redis.exists(this.#resuming(queue.name))) === 1) continue;
+      await this.set(queue.name, unknown);
     }
   }
 
   /** A set: the reasons for which an alert was raised. */
   get #reported(): string {
     return `${this.#key}:reported`;
+  }
+
+  /** While this key exists a person resumes the stage: its pause is gone, and its queue may still be paused. */
+  #resuming(stage: string): string {
+    return `${this.#key}:resuming:${stage}`;
   }
 
   /** While this key exists the stage is not tried again. */

@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Pauses } from '../../../../worker/operations/pauses.ts';
 import { memoryLog } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -52,6 +52,23 @@ test('clear lets everything run again, and the same reason be told again', async
   await pauses.set('plan', 'the key is inactive');
   expect(told).toHaveLength(2);
   await queue.close();
+});
+
+test('a step that a person resumes is not taken by the sweep of another process for a queue that nobody knows to be stopped', async () => {
+  const { source, open, queue } = fresh();
+  const [resuming, sweeping] = [open(), open()];
+  const other = new Queue('plan', { prefix: `{cl:${source}}`, connection: redis.handle.bull() });
+  await resuming.pauses.pause('plan', { why: 'a wrong text', by: 'anna@shop', at: new Date() }, queue);
+  // Between the end of the pause and the queue's own, which is where another process may sweep.
+  const resume = queue.resume.bind(queue);
+  vi.spyOn(queue, 'resume').mockImplementationOnce(async () => {
+    await sweeping.pauses.probe([other]);
+    await resume();
+  });
+  await resuming.pauses.resume('plan', queue);
+  expect([await queue.isPaused(), await sweeping.pauses.list()]).toEqual([false, []]);
+  await queue.close();
+  await other.close();
 });
 
 test('a start that clears a stop is not taken by the sweep of another process for a queue that nobody knows to be stopped', async () => {
