@@ -20,12 +20,12 @@ export function pipelineFindings(
 ): Finding[] {
   const all: Owned[] = [...lists].flatMap(([type, list]) => list.map((pipeline) => ({ type, ...pipeline })));
   const complete = settings.objects.every((type) => lists.has(type));
-  const looked = all.filter(({ id, archived }) => !archived && (settings.pipelines?.includes(id) ?? true));
+  const checked = all.filter(({ id, archived }) => !archived && (settings.pipelines?.includes(id) ?? true));
   return [
     ...(complete ? missingPipelines(settings.pipelines ?? [], all) : []),
-    ...(complete ? (settings.stages ?? []).flatMap((id) => stageFindings(id, all, looked)) : []),
-    ...looked.filter((pipeline) => closedStages(pipeline).length === 0).map((one) => neverCloses(one, settings)),
-    ...lostDeals(settings, looked, reads),
+    ...(complete ? (settings.stages ?? []).flatMap((id) => stageFindings(id, all, checked)) : []),
+    ...checked.filter((pipeline) => closedStages(pipeline).length === 0).map((one) => neverCloses(one, settings)),
+    ...lostDeals(settings, checked, reads),
   ];
 }
 
@@ -50,13 +50,13 @@ const choice = (
     .join(', ') || 'there is none';
 
 /** A configured stage must be one in which records are closed: by its metadata, whatever it is called. */
-function stageFindings(id: string, all: readonly Owned[], looked: readonly Owned[]): Finding[] {
+function stageFindings(id: string, all: readonly Owned[], checked: readonly Owned[]): Finding[] {
   const inAny = (pipelines: readonly Owned[]) =>
     pipelines.flatMap(({ stages }) => stages).filter((one) => one.id === id);
-  const here = inAny(looked);
+  const here = inAny(checked);
   const label = inAny(all)[0]?.label ?? '';
   const finding = (problem: string): Finding[] => [
-    errorAt('stages', problem, `Name closed stages: ${choice(looked.flatMap(closedStages))}`),
+    errorAt('stages', problem, `Name closed stages: ${choice(checked.flatMap(closedStages))}`),
   ];
   if (inAny(all).length === 0) return finding(`HubSpot has no stage ${id}`);
   if (here.length === 0) return finding(`stage ${id} (${label}) is in a pipeline that this source leaves out`);
@@ -82,13 +82,13 @@ const tellsWonFromLost = /^(stage|dealstage|hs_deal_stage_probability|hs_is_clos
 /** A lost deal is as closed as a won one. Whoever wants to ask for both names the stages. */
 function lostDeals(
   { stages }: Pick<HubSpotSettings, 'stages'>,
-  looked: readonly Owned[],
+  checked: readonly Owned[],
   reads: PreflightContext['reads'],
 ): Finding[] {
   const decided =
     stages !== undefined ||
     reads.some(({ path }) => path[0] === 'deal' && path.some((name) => tellsWonFromLost.test(name)));
-  const closed = decided ? [] : looked.filter(({ type }) => type === 'deal').flatMap(closedStages);
+  const closed = decided ? [] : checked.filter(({ type }) => type === 'deal').flatMap(closedStages);
   const [lost, won] = [0, 1].map((chance) => closed.filter(({ metadata }) => Number(metadata?.probability) === chance));
   if (!lost?.length || !won?.length) return [];
   const problem = `lost deals ask for feedback just like won ones: ${choice(lost)}`;

@@ -66,7 +66,7 @@ function handedOver(order: OrderState, { trigger, parcels, deliveredWithin }: Ch
   const isLost = parcels === 'all' && hopeful.length + arrivals.length < all.length;
   if (last === undefined || isLost) return { is: 'open' };
   const fallback = new Date(last.createdAt.getTime() + deliveredWithin);
-  return fallback <= now ? closed(fallback) : { is: 'open', lookAgainAt: fallback };
+  return fallback <= now ? closed(fallback) : { is: 'open', readAgainAt: fallback };
 }
 
 const delivered = new Set(['DELIVERED', 'PICKED_UP']);

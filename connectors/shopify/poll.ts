@@ -130,7 +130,7 @@ function eventOf(order: OrderState, settings: ShopifySettings, now: Date): Recor
       return { kind: 'closed', recordId, closing, at, key: `${recordId}|${closing}`, what: 'found closed by a poll' };
     }
     case 'open': {
-      const until = state.lookAgainAt?.toISOString();
+      const until = state.readAgainAt?.toISOString();
       if (until === undefined) return undefined;
       const key = `${recordId}|until|${until}`;
       return {

@@ -32,9 +32,11 @@ export function checker(
     const scopes = await grantedScopes(settings, api);
     const access = accessFindings(settings, user, scopes);
     // The findings on access report missing rights once: refused reads add no findings then.
-    const mayLook = user.role === 'admin' && scopes.includes('read');
+    const mayReadAll = user.role === 'admin' && scopes.includes('read');
     const probing = prober(({ at, what }, error) =>
-      mayLook || !isForbidden(error) ? errorAt(at, `${what} can't be read: not checked`, remedyFor(error)) : undefined,
+      mayReadAll || !isForbidden(error)
+        ? errorAt(at, `${what} can't be read: not checked`, remedyFor(error))
+        : undefined,
     );
     const found = [...known, ...access, ...(await accountFindings(settings, api, ports, about, probing.probe))];
     return [...found, ...probing.findings];

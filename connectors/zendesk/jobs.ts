@@ -27,7 +27,7 @@ const waits = { firstMs: 1000, leastMs: 500, mostMs: 30_000, giveUpMs: 15 * 60_0
 
 interface Watched {
   ageMs: number;
-  lookAtMs: number;
+  dueMs: number;
   resolve: (job: Job) => void;
   reject: (error: unknown) => void;
 }
@@ -42,10 +42,10 @@ export type JobWatch = (job: Job) => Promise<Job>;
 export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>): JobWatch {
   const watched = new Map<string, Watched>();
   let usualMs = waits.firstMs;
-  let looking = false;
+  let isPolling = false;
 
-  async function look(): Promise<void> {
-    const waitMs = Math.min(...[...watched.values()].map(({ ageMs, lookAtMs }) => lookAtMs - ageMs));
+  async function poll(): Promise<void> {
+    const waitMs = Math.min(...[...watched.values()].map(({ ageMs, dueMs }) => dueMs - ageMs));
     const waiters = [...watched];
     await sleep(waitMs);
     for (const [, waiter] of waiters) waiter.ageMs += waitMs;
@@ -66,29 +66,29 @@ export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>):
       watched.delete(id);
       waiter.reject(lost(id));
     } else {
-      waiter.lookAtMs = waiter.ageMs + Math.min(Math.max(waiter.ageMs, waits.firstMs), waits.mostMs);
+      waiter.dueMs = waiter.ageMs + Math.min(Math.max(waiter.ageMs, waits.firstMs), waits.mostMs);
     }
   }
 
-  async function lookUntilDone(): Promise<void> {
-    if (looking) return;
-    looking = true;
+  async function pollUntilDone(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
     try {
-      while (watched.size > 0) await look();
+      while (watched.size > 0) await poll();
     } catch (error) {
       const waiting = [...watched.values()];
       watched.clear();
       for (const { reject } of waiting) reject(error);
     } finally {
-      looking = false;
+      isPolling = false;
     }
   }
 
   return (job) => {
     if (hasEnded(job)) return Promise.resolve(job);
     return new Promise((resolve, reject) => {
-      watched.set(job.id, { ageMs: 0, lookAtMs: usualMs, resolve, reject });
-      void lookUntilDone();
+      watched.set(job.id, { ageMs: 0, dueMs: usualMs, resolve, reject });
+      void pollUntilDone();
     });
   };
 }

@@ -112,7 +112,7 @@ class ExpressionThread {
     let stillMs = 0;
     let workedMs = 0;
     let isAsking = false;
-    const look = async (): Promise<void> => {
+    const sample = async (): Promise<void> => {
       const moves = Atomics.load(this.#progress, progressOf.moves);
       const { user, system } = await worker.cpuUsage();
       const now = (user + system) / 1_000;
@@ -128,7 +128,7 @@ class ExpressionThread {
     const tick = (): void => {
       if (isAsking) return;
       isAsking = true;
-      look()
+      sample()
         // A thread that is terminating reports no CPU time.
         .catch(() => undefined)
         .finally(() => {

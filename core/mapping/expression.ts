@@ -132,19 +132,19 @@ interface Chosen {
 export async function evaluateFirst(choices: readonly Choice[], input: unknown): Promise<Chosen> {
   const isPlain = !Array.isArray(input) && !isDisguised(input);
   const here = (one: Expression): Evaluated | undefined => (isPlain ? one.plain?.(input) : undefined);
-  const looked: { choice: Choice; verdict: Evaluated | undefined }[] = [];
+  const tried: { choice: Choice; verdict: Evaluated | undefined }[] = [];
   for (const choice of choices) {
     const verdict = choice.when === undefined ? { ok: true as const, value: true } : here(choice.when);
-    looked.push({ choice, verdict });
+    tried.push({ choice, verdict });
     if (verdict !== undefined && (!verdict.ok || isTrue(verdict))) break;
   }
-  const open = looked.filter(({ verdict }) => verdict === undefined || isTrue(verdict));
+  const open = tried.filter(({ verdict }) => verdict === undefined || isTrue(verdict));
   const steps = open.map(({ choice, verdict }) => stepOf(choice, verdict === undefined, isPlain));
   const reports = await guarded(steps, input);
 
   const verdicts: Found[] = [];
   const found = new Map<Expression, Found>();
-  for (const one of looked) {
+  for (const one of tried) {
     const number = open.indexOf(one);
     const { when, then = [] } = reports?.[number] ?? {};
     const source = one.choice.when?.source ?? '';

@@ -87,7 +87,7 @@ interface LoopOptions {
   feedback?: Loop['feedback'];
   operations?: object;
   /** After a create of unknown outcome. Default 50ms. */
-  lookAfter?: string;
+  searchAfter?: string;
   /** Further sources on the same vendor, with the same rule. */
   others?: readonly string[];
   tracing?: Tracing | undefined;
@@ -120,7 +120,7 @@ export async function openLoop(redis: TestRedis, options: LoopOptions): Promise<
   const text = `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 http: { port: 0 }
-lookup: { after: ${options.lookAfter ?? '50ms'} }
+lookup: { after: ${options.searchAfter ?? '50ms'} }
 collect: { every: 200ms }
 ${options.general ?? ''}
 sources:${sources.join('')}

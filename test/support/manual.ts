@@ -199,7 +199,7 @@ export const intentNow = (): Intent => ({
   campaign: 12,
   numAppeals: 0,
   lastAppeal: null,
-  lookAfter: new Date(Date.now() + hour),
+  searchAfter: new Date(Date.now() + hour),
 });
 /** Another worker begins to ask. */
 export async function goesAhead({ store }: Pick<SourceContext, 'store'>, id: string): Promise<void> {

@@ -24,7 +24,7 @@ export async function showContact(options: Options): Promise<number> {
 
 /** Prints what closeloop has stored of a person, as the page shows it. Returns 1 when there is nothing. */
 export async function showStored(options: Options): Promise<number> {
-  return await withSources({ ...options, looks: 'only' }, async ({ engine, runtime: { config } }) => {
+  return await withSources({ ...options, reads: 'only' }, async ({ engine, runtime: { config } }) => {
     const contact = parseContact(options.contact, { defaultCountry: config.defaultCountry });
     const sources = await contextsOf(engine);
     const found = await personHere(contact, sources, { known: undefined, now: new Date() });
@@ -73,7 +73,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
     );
   }
   // Refuses an empty folder: nothing would be erased there, and the command would seem to have succeeded.
-  return await withSources({ ...options, looks: true }, async ({ pipelines, runtime }) => {
+  return await withSources({ ...options, reads: true }, async ({ pipelines, runtime }) => {
     const context = await takingErasures(pipelines());
     const id = await beginMasking(options.contact, 'asked for with "contact mask"', context);
     const code = await attemptNow(id, context, options.json);
@@ -131,7 +131,7 @@ function shown({ everybody, ...erasure }: Erasure, source: string): object {
 export async function listErasures(
   options: RuntimeOptions & { json: boolean; source?: string; subjects: boolean },
 ): Promise<number> {
-  return await withSources({ ...options, looks: true }, async ({ pipelines }) => {
+  return await withSources({ ...options, reads: true }, async ({ pipelines }) => {
     let isEmpty = true;
     for (const { context } of pipelines(options.source)) {
       for (const erasure of await context.erasures.open()) {
@@ -153,7 +153,7 @@ export async function listErasures(
 export async function retryErasures(
   options: RuntimeOptions & { json: boolean; source?: string; erasure?: string },
 ): Promise<number> {
-  return await withSources({ ...options, looks: true }, async ({ pipelines, runtime }) => {
+  return await withSources({ ...options, reads: true }, async ({ pipelines, runtime }) => {
     const found: { id: string; context: SourceContext }[] = [];
     for (const { context } of pipelines(options.source)) {
       for (const { id } of await context.erasures.open()) found.push({ id, context });

@@ -7,7 +7,7 @@ import { table } from './table.ts';
 import { withStored } from './with-stored.ts';
 
 /** As many are listed for people; machines are told up to a thousand. */
-const shownToLookAt = 50;
+const shownForReview = 50;
 
 interface Options extends RuntimeOptions {
   source?: string;
@@ -29,7 +29,7 @@ export async function showDryRun(options: Options): Promise<number> {
 }
 
 function textOf(summary: DryRunSummary): string {
-  const { outcomes, toLookAt, held, erasures } = summary;
+  const { outcomes, forReview, held, erasures } = summary;
   const rows = outcomes.map(({ source, what, rule = '', campaign = '', count }) => [
     source,
     what,
@@ -37,8 +37,8 @@ function textOf(summary: DryRunSummary): string {
     String(campaign),
     String(count),
   ]);
-  const shown = toLookAt.first.slice(0, shownToLookAt);
-  const more = toLookAt.count - shown.length;
+  const shown = forReview.first.slice(0, shownForReview);
+  const more = forReview.count - shown.length;
   const lines = [
     ...shown.map(({ journey, why }) => `  ${journey}  ${why}`),
     ...(more > 0 ? [`  and ${more} more: --json lists them`] : []),

@@ -9,7 +9,7 @@ type Options = RuntimeOptions & { source?: string; json: boolean };
 
 /** Lists events that were given up and have no journey that shows it: changes of records, grades and survey answers. */
 export async function listEvents(options: Options): Promise<number> {
-  return await withSources({ ...options, looks: true }, async (sources) => {
+  return await withSources({ ...options, reads: true }, async (sources) => {
     const all = await givenUpIn(sources, options.source);
     const { timeZone } = sources.runtime.config.feedback;
     if (all.length === 0 && !options.json) process.stderr.write('No event was given up.\n');
@@ -26,7 +26,7 @@ export async function listEvents(options: Options): Promise<number> {
 
 /** Queues one of these events again, or all. */
 export async function replayEvents(options: Options & { event?: string }): Promise<number> {
-  return await withSources({ ...options, looks: true }, async (sources) => {
+  return await withSources({ ...options, reads: true }, async (sources) => {
     const all = await givenUpIn(sources, options.source);
     const chosen = all.filter(({ event }) => options.event === undefined || event.id === options.event);
     if (options.event !== undefined && chosen.length === 0) {

@@ -29,14 +29,14 @@ export async function listJourneys(options: ListOptions): Promise<number> {
   }
   // Only its connector knows what people call a record.
   const { withSources } = await import('./with-engine.ts');
-  return await withSources({ ...options, looks: 'only' }, ({ pipelines, runtime }) => {
+  return await withSources({ ...options, reads: 'only' }, ({ pipelines, runtime }) => {
     const sources = pipelines(options.source).map(({ context, pauses }) => ({ ...context, pauses }));
     return list(sources, runtime.redis, options);
   });
 }
 
 async function list(sources: readonly Waiting[], redis: RedisClient, options: ListOptions): Promise<number> {
-  const { found, lookedTo } = await lastChanged(sources, options, options.limit);
+  const { found, readBackTo } = await lastChanged(sources, options, options.limit);
   await printHeldUp(sources, redis);
   if (found.length === 0 && !options.json) process.stderr.write('No journeys.\n');
   for (const { journey, context } of found) {
@@ -51,8 +51,8 @@ async function list(sources: readonly Waiting[], redis: RedisClient, options: Li
     process.stdout.write(`${line}\n`);
   }
   const [first] = sources;
-  if (lookedTo && first) {
-    const further = `Those changed before ${lookedTo.toISOString()} were not looked at: add --until ${lookedTo.toISOString()}`;
+  if (readBackTo && first) {
+    const further = `Those changed before ${readBackTo.toISOString()} were not looked at: add --until ${readBackTo.toISOString()}`;
     process.stderr.write(`${inZone(further, first.timeZone)}\n`);
   }
   return 0;
@@ -77,7 +77,7 @@ export async function showJourney(options: Options & { journey: string; answers?
       intent: _2,
       survey,
       given: _3,
-      lookedFor: _4,
+      searched: _4,
       ...shown
     } = journey;
     if (options.json) {

@@ -17,7 +17,7 @@ const emptiedRemedy =
 export function watchKey(key: DataKey, runtime: Runtime, log: Log): Watch {
   return watch(
     async () => {
-      const found = await key.look();
+      const found = await key.check();
       if (found === 'same') return undefined;
       if (found === 'another') return another();
       log.error({ remedy: emptiedRemedy }, emptied);

@@ -70,7 +70,7 @@ function forMachines(found: Preview): object {
     return {
       decision: 'skip',
       why: open,
-      lookAgainAt: found.lookAgainAt,
+      readAgainAt: found.readAgainAt,
       ifClosed: forecastForMachines(found.ifClosed),
     };
   }
@@ -88,10 +88,10 @@ function forMachines(found: Preview): object {
 function linesOf(found: Preview, context: SourceContext): string[] {
   if (found.is === 'out') return [heading('would not ask', found.why)];
   if (found.is === 'open') {
-    const { lookAgainAt, ifClosed } = found;
+    const { readAgainAt, ifClosed } = found;
     return [
       heading('would not ask', open),
-      ...(lookAgainAt ? [row('closed', `from ${lookAgainAt.toISOString()}, if nothing else happens`)] : []),
+      ...(readAgainAt ? [row('closed', `from ${readAgainAt.toISOString()}, if nothing else happens`)] : []),
       '',
       heading(`if it were closed: ${inWords(ifClosed)}`, ifClosed.why),
       ...forecastLines(ifClosed, context.timeZone),

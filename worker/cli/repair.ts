@@ -17,7 +17,7 @@ export async function replayJourneys(options: Options & JourneyFilter & { journe
   if (ref !== undefined && [source, state, contact, record, since, until, error].some((one) => one !== undefined)) {
     throw refusal('Name a journey, or say which ones by --source, --state and so on, not both');
   }
-  return await withSources({ ...options, looks: true }, async (sources) => {
+  return await withSources({ ...options, reads: true }, async (sources) => {
     const chosen =
       ref === undefined
         ? select(contextsOf(sources, source), { ...options, state: state ?? 'failed' })
@@ -47,7 +47,7 @@ const contextsOf = ({ pipelines }: Sources, name?: string) => pipelines(name).ma
 
 /** Ends journeys before they ask; a request that has not been sent yet is cancelled at the service. */
 export async function cancelJourney(options: Options & { journey: string; why: string }): Promise<number> {
-  return await withSources({ ...options, looks: true }, async (sources) => {
+  return await withSources({ ...options, reads: true }, async (sources) => {
     const { journey, context } = await findAnywhere(sources.engine, options.journey);
     const after = await cancel(journey, options.why, context);
     print(options, { journey: options.journey, state: after }, `${options.journey} is cancelled.`);
@@ -57,7 +57,7 @@ export async function cancelJourney(options: Options & { journey: string; why: s
 
 /** Asks a waiting journey's customer as soon as it may be. */
 export async function hurryJourney(options: Options & { journey: string }): Promise<number> {
-  return await withSources({ ...options, looks: true }, async (sources) => {
+  return await withSources({ ...options, reads: true }, async (sources) => {
     const { journey, context } = await findAnywhere(sources.engine, options.journey);
     const dueAt = await askNow(journey, context);
     const line = `${options.journey} is to be asked at ${dueAt.toISOString()}.`;
@@ -72,7 +72,7 @@ export async function resolveJourney(
 ): Promise<number> {
   const given = [options.asked !== undefined, options.notAsked, options.written].filter(Boolean).length;
   if (given !== 1) throw refusal('Say exactly one of --asked <request>, --not-asked and --written');
-  return await withSources({ ...options, looks: true }, async (sources) => {
+  return await withSources({ ...options, reads: true }, async (sources) => {
     const { journey, context } = await findAnywhere(sources.engine, options.journey);
     const { asked, written } = options;
     const settled = asked !== undefined ? { asked } : written ? 'written' : 'not-asked';

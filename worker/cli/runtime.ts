@@ -132,7 +132,7 @@ export async function openRedis(
 
 const rewriteEveryMs = 3_600_000;
 const rewriteMs = 60_000;
-const lookMs = 20;
+const pollMs = 20;
 
 /**
  * Rewrites Redis' append-only file, in which deleted data would stay otherwise.
@@ -150,13 +150,13 @@ export async function withoutTheErased(redis: RedisClient): Promise<boolean> {
     // A rewrite that is under way began before the last deletion.
     for (let now = await state(); now.isBusy; now = await state()) {
       if (Date.now() > until) return false;
-      await sleep(lookMs);
+      await sleep(pollMs);
     }
     await redis.call('BGREWRITEAOF');
     for (let now = await state(); ; now = await state()) {
       if (!now.isBusy) return now.isGood;
       if (Date.now() > until) return false;
-      await sleep(lookMs);
+      await sleep(pollMs);
     }
   } catch {
     return false;

@@ -8,7 +8,7 @@ export async function renameSource(
   options: RuntimeOptions & { from: string; to: string; json: boolean },
 ): Promise<number> {
   const { from, to } = options;
-  return await withSources({ ...options, looks: true }, async ({ engine, pipeline }) => {
+  return await withSources({ ...options, reads: true }, async ({ engine, pipeline }) => {
     const target = pipeline(to);
     if (engine.pipelines.has(from)) {
       throw refusal(
@@ -37,7 +37,7 @@ export async function newSource(
   options: RuntimeOptions & { name: string; beside: string; json: boolean },
 ): Promise<number> {
   const { name, beside } = options;
-  return await withSources({ ...options, looks: true }, async ({ engine, pipeline }) => {
+  return await withSources({ ...options, reads: true }, async ({ engine, pipeline }) => {
     const mayBe = await engine.newcomers.begin(pipeline(name), beside);
     const still = mayBe.length === 0 ? 'what waits for it goes on' : `it may still be ${mayBe.join(' or ')}, and waits`;
     print(options, { source: name, beside, mayBe }, `Source ${name} is not ${beside}: ${still}.`);

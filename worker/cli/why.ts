@@ -18,8 +18,8 @@ import { withSources } from './with-engine.ts';
 export async function why(
   options: RuntimeOptions & { about: string; source?: string; stored: boolean; json: boolean },
 ): Promise<number> {
-  const looks = options.stored ? ('only' as const) : true;
-  return await withSources({ ...options, looks }, async ({ pipelines, runtime: { redis } }) => {
+  const reads = options.stored ? ('only' as const) : true;
+  return await withSources({ ...options, reads }, async ({ pipelines, runtime: { redis } }) => {
     const sources = pipelines(options.source);
     const answer = await answerWhy(sources, options.about, { redis, isStored: options.stored });
     if (options.json) process.stdout.write(`${JSON.stringify(forMachines(answer))}\n`);

@@ -22,14 +22,14 @@ export interface Sources {
  * `looks`: refuses an installation that has never run; `only`: reads nothing but Redis. Its log goes to standard error, from warnings up.
  */
 export async function withSources<T>(
-  options: RuntimeOptions & { looks?: boolean | 'only' },
+  options: RuntimeOptions & { reads?: boolean | 'only' },
   work: (sources: Sources) => Promise<T>,
 ): Promise<T> {
-  const { looks = false } = options;
-  const runtime = await (looks ? openToRead(options, looks === 'only' ? { uses: 'redis' } : {}) : openForNow(options));
+  const { reads = false } = options;
+  const runtime = await (reads ? openToRead(options, reads === 'only' ? { uses: 'redis' } : {}) : openForNow(options));
   const log: Log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
   // A command that only reads Redis makes no call to the service, and may not have its key.
-  const engine = await (looks === 'only' ? Promise.resolve() : checkAccount(runtime))
+  const engine = await (reads === 'only' ? Promise.resolve() : checkAccount(runtime))
     .then(() => engineOf(runtime, { clock: liveClock, log }))
     .catch(async (error: unknown) => {
       await runtime.close();

@@ -35,7 +35,7 @@ interface IntakeLimits extends BodyLimits {
   /** From the first byte of a request to its last. */
   requestMs: number;
   /** How often requests over that time are searched for. */
-  lookMs: number;
+  checkMs: number;
   /** How long a connection may be silent in the middle of a request or a response. */
   silentMs: number;
 }
@@ -48,7 +48,7 @@ export const intakeLimits: IntakeLimits = {
   addressBytes: 16 * mebibyte,
   connections: 1_000,
   requestMs: 10_000,
-  lookMs: 1_000,
+  checkMs: 1_000,
   silentMs: 20_000,
 };
 
@@ -76,12 +76,12 @@ export interface IntakeOptions extends HealthOptions {
 /** The HTTP server: verifies the raw bytes, stores the events in one durable write, answers. Nothing slow comes before the answer. */
 export function createIntake(options: IntakeOptions): FastifyInstance {
   const limits = { ...intakeLimits, ...options.limits };
-  const { requestMs, lookMs, silentMs } = limits;
+  const { requestMs, checkMs, silentMs } = limits;
   const refusals = new Refusals(options.log, options.countRefused ?? (() => undefined));
   const app = Fastify({
     bodyLimit: limits.bytes,
     serverFactory: (handle) => {
-      const times = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: lookMs };
+      const times = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: checkMs };
       const server = new MeteredServer(
         { ...times, keepAliveTimeout, highWaterMark },
         inTurn(handle, () => refusals.count(pipelined)),

@@ -25,23 +25,23 @@ const believedMs = 1_000;
 /** Checks whether deliveries can be stored now. Concurrent callers share one check. */
 export function createReadiness(options: ReadinessOptions): () => Promise<Ready> {
   let good: { at: number; ready: Ready } | undefined;
-  let looking: Promise<Ready> | undefined;
-  const look = async (): Promise<Ready> => {
+  let checking: Promise<Ready> | undefined;
+  const check = async (): Promise<Ready> => {
     const begun = options.now().getTime();
-    const ready = await lookNow(options);
+    const ready = await checkNow(options);
     good = ready.status === 200 ? { at: begun, ready } : undefined;
     return ready;
   };
   return async () => {
     if (good && Math.abs(options.now().getTime() - good.at) < believedMs) return good.ready;
-    looking ??= look().finally(() => {
-      looking = undefined;
+    checking ??= check().finally(() => {
+      checking = undefined;
     });
-    return await looking;
+    return await checking;
   };
 }
 
-async function lookNow({ tryToStore, hasPaused, waitMs }: ReadinessOptions): Promise<Ready> {
+async function checkNow({ tryToStore, hasPaused, waitMs }: ReadinessOptions): Promise<Ready> {
   const results = await Promise.allSettled(tryToStore().map((write) => within(waitMs, write)));
   const failed = results.filter((result) => result.status === 'rejected');
   if (results.length > 0 && failed.length === results.length) {

@@ -30,11 +30,11 @@ const Intent = keepingUnknown({
   numAppeals: z.number().int(),
   lastAppeal: z.coerce.date().nullable(),
   /** After an unknown outcome: do not search before this instant, as the service may still be processing the call. */
-  lookAfter: z.coerce.date(),
+  searchAfter: z.coerce.date(),
   /** Nothing was sent by this attempt: the service knows of a request since the closing that may be this journey's. */
   isSuspicion: z.boolean().optional(),
   /** Searches so far without a clear result. */
-  looks: z.number().int().optional(),
+  searches: z.number().int().optional(),
 });
 export type Intent = z.output<typeof Intent>;
 
@@ -42,7 +42,7 @@ export type Intent = z.output<typeof Intent>;
  * The last search that found no request, with the contact's counters at the service afterwards. The create may reach the service
  * later than the search, or Redis may lose a later create: before asking again the counters are compared.
  */
-const LookedFor = keepingUnknown({
+const Searched = keepingUnknown({
   at: z.coerce.date(),
   intent: Intent,
   /** Key of the contact. */
@@ -50,7 +50,7 @@ const LookedFor = keepingUnknown({
   numAppeals: z.number().int(),
   lastAppeal: z.coerce.date().nullable(),
 });
-export type LookedFor = z.output<typeof LookedFor>;
+export type Searched = z.output<typeof Searched>;
 
 const Answer = keepingUnknown({
   grade: z.number().nullable(),
@@ -97,7 +97,7 @@ const fields = {
   /** A person wants it asked as soon as it may be: without the delay and the rule's window. */
   hurried: z.boolean().optional(),
   intent: Intent.optional(),
-  lookedFor: LookedFor.optional(),
+  searched: Searched.optional(),
   /** Test mode held when it asked, or was about to: who got the request in place of `contact`. */
   test: keepingUnknown({ contact: Contact }).optional(),
   /** Attempts to create the request so far. */

@@ -101,7 +101,7 @@ export interface Step {
   trace?: readonly string[];
   change?: Partial<Journey> | ((now: Journey) => Partial<Journey>);
   /** Fields that this step removes. */
-  without?: readonly ('intent' | 'lookedFor' | 'test')[];
+  without?: readonly ('intent' | 'searched' | 'test')[];
   /** A further condition, beside the state. */
   when?: (now: Journey) => boolean;
 }
@@ -144,7 +144,7 @@ export function erased(journey: Journey, at: Date): Journey {
   // Fields of another version may hold personal data, too.
   const known = onlyKnown(journey);
   const { contact: _, personId: _1, values: _2, answer: _3, survey: _4, given: _5, intent: _6, ...others } = known;
-  const { place: _7, why: _8, lookedFor: _9, alsoKnownAs: _10, locale: _11, ...rest } = others;
+  const { place: _7, why: _8, searched: _9, alsoKnownAs: _10, locale: _11, ...rest } = others;
   const why = 'erased at the request of the person or the vendor';
   const ends = mayFollow(journey.state, 'cancelled');
   const after = ends ? step(rest, 'cancelled', at, { why }) : { ...rest, why, updatedAt: at };

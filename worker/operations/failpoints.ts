@@ -25,7 +25,7 @@ export const failpoints = [
   'asked-saved',
   // a create whose outcome is unknown
   'unknown-noted',
-  'looked-for',
+  'searched',
   'back-to-waiting',
   // collect
   'collect-begun',

@@ -10,7 +10,7 @@ export interface Stepping {
   updatedAt: Date;
   dueAt?: Date | undefined;
   requestId?: string | undefined;
-  intent?: { looks?: number | undefined } | undefined;
+  intent?: { searches?: number | undefined } | undefined;
   answer?: { grade: number | null } | undefined;
 }
 

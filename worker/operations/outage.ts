@@ -8,7 +8,7 @@ import { runScript } from '../redis/script.ts';
 /** After this many failed calls in a row, over all processes, the endpoint counts as down. */
 const downAfter = 3;
 /** How long a process goes by what it last read in Redis about an endpoint. Real time. */
-const lookEveryMs = 1_000;
+const readEveryMs = 1_000;
 /** Time between two probes: doubled each time, up to the longest. Real time. */
 const firstProbeMs = 1_000;
 const longestProbeMs = 60_000;
@@ -42,7 +42,7 @@ end
 return probeAt and 0 or 1`;
 
 /** KEYS outage · ARGV ms to keep. Returns '' or failures, since, why, ms until the next probe ('' while not down). */
-const lookScript = `
+const readScript = `
 local failures = redis.call('HGET', KEYS[1], 'failures')
 if not failures then return {} end
 local t = redis.call('TIME')
@@ -51,7 +51,7 @@ local probeAt = redis.call('HGET', KEYS[1], 'probeAt')
 local wait = probeAt and string.format('%.0f', math.max(0, probeAt - now)) or ''
 return {redis.call('HGET', KEYS[1], 'since'), redis.call('HGET', KEYS[1], 'why'), wait}`;
 
-const Looked = z.union([z.tuple([]), z.tuple([z.coerce.number(), z.string(), z.string()])]);
+const Stored = z.union([z.tuple([]), z.tuple([z.coerce.number(), z.string(), z.string()])]);
 
 const UsedUp = z.object({ since: z.coerce.date(), until: z.coerce.date() });
 
@@ -82,8 +82,8 @@ export class Outage {
   readonly #key: string;
   readonly #log: Log;
   #known: Known | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #looking: Promise<Known | undefined> | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Promise<Known | undefined> | undefined;
 
   constructor(redis: RedisClient, options: { endpoint: string; key: string; log: Log }) {
     this.#redis = redis;
@@ -100,7 +100,7 @@ export class Outage {
       const what = 'does not answer: one job at a time finds out when it is back, all others wait';
       this.#log.warn({ endpoint: this.endpoint, why }, what);
     }
-    await this.#look();
+    await this.#read();
   }
 
   /** Reports a call that was answered, with whatever status. */
@@ -140,8 +140,8 @@ export class Outage {
 
   /** The outage, as of a second ago at most (`now`: as of now); undefined: the endpoint answers, as far as is known. */
   async down(options: { now: boolean } = { now: false }): Promise<(Down & { untilProbeMs: number }) | undefined> {
-    const isFresh = !options.now && performance.now() - this.#lookedAt < lookEveryMs;
-    const known = isFresh ? this.#known : await this.#look();
+    const isFresh = !options.now && performance.now() - this.#readAt < readEveryMs;
+    const known = isFresh ? this.#known : await this.#read();
     if (known?.untilProbeMs === undefined) return undefined;
     const { since, why, untilProbeMs } = known;
     return { endpoint: this.endpoint, since, why, untilProbeMs };
@@ -167,16 +167,16 @@ export class Outage {
   }
 
   /** Reads Redis once for all callers that ask at the same time. */
-  #look(): Promise<Known | undefined> {
-    this.#looking ??= this.#lookUp().finally(() => {
-      this.#looking = undefined;
+  #read(): Promise<Known | undefined> {
+    this.#reading ??= this.#readStored().finally(() => {
+      this.#reading = undefined;
     });
-    return this.#looking;
+    return this.#reading;
   }
 
-  async #lookUp(): Promise<Known | undefined> {
-    const [since, why, wait] = Looked.parse(await runScript(this.#redis, lookScript, [this.#key]));
-    this.#lookedAt = performance.now();
+  async #readStored(): Promise<Known | undefined> {
+    const [since, why, wait] = Stored.parse(await runScript(this.#redis, readScript, [this.#key]));
+    this.#readAt = performance.now();
     this.#known =
       since === undefined || why === undefined
         ? undefined

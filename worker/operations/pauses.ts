@@ -21,7 +21,7 @@ export interface Pause extends z.output<typeof Pause> {
 /** The shortest time between two probes of a stage, over all processes. Probes are sent by sweeps, every minute. Real time. */
 const probeEveryMs = 50_000;
 /** How often a process reads in Redis whether a stage whose jobs succeed had been stopped: at most once in this time. Real time. */
-const lookEveryMs = 1_000;
+const readEveryMs = 1_000;
 /** The time in which a resumed stage's queue is resumed, too: until then sweeps leave a paused queue without a pause alone. Real time. */
 const resumingMs = 10_000;
 const unknown = 'it stood still, and why is not known any more: the log tells';
@@ -63,7 +63,7 @@ export class Pauses {
   readonly #log: Log;
   readonly #onNews: (stage: string, why: string) => Promise<void>;
   /** By stage: when Redis was last asked whether the stage had been stopped. */
-  readonly #lookedAt = new Map<string, number>();
+  readonly #readAt = new Map<string, number>();
 
   constructor(
     redis: RedisClient,
@@ -152,10 +152,10 @@ export class Pauses {
 
   /** Reports that a job of the stage has succeeded. */
   async cameThrough(queue: Queue): Promise<void> {
-    const lookedAt = this.#lookedAt.get(queue.name) ?? Number.NEGATIVE_INFINITY;
-    if (performance.now() - lookedAt < lookEveryMs) return;
+    const readAt = this.#readAt.get(queue.name) ?? Number.NEGATIVE_INFINITY;
+    if (performance.now() - readAt < readEveryMs) return;
     const stored = await this.#redis.hget(this.#key, queue.name);
-    this.#lookedAt.set(queue.name, performance.now());
+    this.#readAt.set(queue.name, performance.now());
     if (stored !== null && Pause.parse(JSON.parse(stored)).isProbing) await this.lift(queue.name, queue);
   }
 

@@ -69,17 +69,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const counters = createCounters(registers);
   begin(counters, options.sources);
   const show = createGauges(registers);
-  const look = async () => {
+  const sample = async () => {
     show(await options.measure().catch(() => undefined));
     return { type: registry.contentType, text: await registry.metrics() };
   };
   // A scrape that comes while another is being answered gets the same answer.
-  let looking: ReturnType<typeof look> | undefined;
+  let sampling: ReturnType<typeof sample> | undefined;
   const scrape = () => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+    sampling ??= sample().finally(() => {
+      sampling = undefined;
     });
-    return looking;
+    return sampling;
   };
   return { observer: createObserver(counters), begin: (sources) => begin(counters, sources), scrape };
 }
@@ -176,8 +176,8 @@ function resultOfCreate(before: Stepping, after: Stepping): (typeof createResult
   if (before.state !== 'creating') return undefined;
   if (after.state === 'waiting') return 'not-created';
   if (after.state === 'parked') return 'parked';
-  const isFirstLook = before.intent?.looks === undefined && after.intent?.looks !== undefined;
-  return after.state === 'creating' && isFirstLook ? 'unknown' : undefined;
+  const isFirstSearch = before.intent?.searches === undefined && after.intent?.searches !== undefined;
+  return after.state === 'creating' && isFirstSearch ? 'unknown' : undefined;
 }
 
 const writeBackEnds: Readonly<Record<string, (typeof writeBackResults)[number]>> = {

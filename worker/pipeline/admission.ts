@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Down, Outage } from '../operations/outage.ts';
 
 /** How often the held job checks whether the endpoint is back, or whether it may probe the endpoint. Real time. */
-const lookEveryMs = 250;
+const checkEveryMs = 250;
 /** The wait of a job that was begun beyond the limit. Real time. */
-const comeAgainMs = 2_000;
+const retryLaterMs = 2_000;
 
 type Admission =
   /** `done` is called at the job's end, whatever that is; `hasWaited`: in hand, until its endpoint was back or had to be tried. */
@@ -50,7 +50,7 @@ export class Door {
   async admit(token: string): Promise<Admission> {
     if (!(await this.#find())) return this.#open({ hasWaited: false });
     this.#narrow(true);
-    if (this.#isOneInHand) return { may: 'wait', delayMs: comeAgainMs * (1 + this.#random()) };
+    if (this.#isOneInHand) return { may: 'wait', delayMs: retryLaterMs * (1 + this.#random()) };
     this.#isOneInHand = true;
     try {
       for (;;) {
@@ -65,7 +65,7 @@ export class Door {
             return { may: 'run', hasWaited: true, done: endProbe };
           await endProbe();
         }
-        await sleep(lookEveryMs);
+        await sleep(checkEveryMs);
       }
     } finally {
       this.#isOneInHand = false;

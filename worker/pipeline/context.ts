@@ -67,7 +67,7 @@ export interface Service {
   /** Shares the reading of an export among searches for requests. */
   exports: Pick<SharedExports, 'read'>;
   /** A limit of its own for searches, which must not hold up asking. */
-  limitedLooks: <T>(call: () => Promise<T>) => Promise<T>;
+  limitedSearches: <T>(call: () => Promise<T>) => Promise<T>;
   /** Has the campaign's grades collected, whatever rules say later. `late`: a request may be graded already, so read the whole export. */
   askedIn(campaign: number, late: boolean): Promise<void>;
 }
@@ -94,7 +94,7 @@ export interface Policy {
   /** Country of phone numbers that are written without + or 00. */
   defaultCountry: Config['defaultCountry'];
   /** The wait before the search after a create of unknown outcome: the service may still be processing the call. */
-  lookAfterMs: number;
+  searchAfterMs: number;
   /** A job that fails for this long is given up. */
   retryForMs: number;
   /** How long one call to the service may take, at most. Real time. */

@@ -35,12 +35,12 @@ import { worked } from './stages.ts';
 import { Sweeping } from './sweeping.ts';
 
 /** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
-const serviceLooks = 100;
+const serviceSearches = 100;
 const exportReadings = 2;
 const campaignKeepMs = 60_000;
 
 /** How often a source is looked at whether its poll is due: a small part of the time between two, or it would miss its turn by as much. */
-const pollLookMs = (everyMs: number): number => Math.max(100, Math.min(1_000, everyMs / 10));
+const pollCheckMs = (everyMs: number): number => Math.max(100, Math.min(1_000, everyMs / 10));
 
 /** The loop: every source's stages, and the collecting of grades. Built whole; `work` runs jobs in this process. */
 export class Engine {
@@ -85,7 +85,7 @@ export class Engine {
       feedback,
       campaigns: new CampaignCache(feedback, campaignKeepMs),
       limited: pLimit(config.feedback.callsAtOnce),
-      limitedLooks: pLimit(serviceLooks),
+      limitedSearches: pLimit(serviceSearches),
       exports: new SharedExports(pLimit(exportReadings), { isByContact }),
       service: this.service,
       alerts: this.#alerts,
@@ -108,7 +108,7 @@ export class Engine {
       beforehand: {
         note: () => this.noteSources(),
         renamed: () => this.takeStragglers(),
-        newcomers: () => this.newcomers.look(),
+        newcomers: () => this.newcomers.check(),
       },
     });
   }
@@ -168,7 +168,7 @@ export class Engine {
       (error) => log.warn({ source, why: messageOf(error) }, 'poll failed'),
     );
     this.#polling.push(rounds);
-    rounds.start(pollLookMs(config.poll.every));
+    rounds.start(pollCheckMs(config.poll.every));
   }
 
   /** Remembers that these sources are in a configuration: before anything of theirs is stored, and from time to time. */
@@ -199,7 +199,7 @@ export class Engine {
   /** @throws CloseloopError config when it can't be: see `Renames` */
   async rename(from: string, to: SourcePipeline, progress: (text: string) => void): Promise<Renamed | 'already'> {
     const renamed = await this.#renames.rename(from, to, progress);
-    await this.newcomers.look();
+    await this.newcomers.check();
     return renamed;
   }
 

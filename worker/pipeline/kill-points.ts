@@ -9,7 +9,7 @@ import type { SourceContext } from './context.ts';
  */
 export function withKillPoints(context: SourceContext): SourceContext {
   if (!isDoomed) return context;
-  const { store, contacts, feedback, limitedLooks, read } = context;
+  const { store, contacts, feedback, limitedSearches, read } = context;
   return {
     ...context,
     store: replacing(store, {
@@ -24,7 +24,7 @@ export function withKillPoints(context: SourceContext): SourceContext {
       create: diesAfter(feedback.create, 'create-answered'),
       cancel: diesAfter(feedback.cancel, 'request-cancelled'),
     }),
-    limitedLooks: async (call) => await diesAfter(() => limitedLooks(call), 'looked-for')(),
+    limitedSearches: async (call) => await diesAfter(() => limitedSearches(call), 'searched')(),
     read: (recordId, purpose) =>
       diesAfter(read, purpose === 'plan' ? 'record-read' : 'record-read-again')(recordId, purpose),
     write: diesAfter(context.write, 'vendor-written'),

@@ -147,7 +147,7 @@ function journeysOf(name: string, { options, sources, names }: SharedParts): Jou
 }
 
 function serviceOf(parts: SharedParts): Service {
-  const { feedback, campaigns, limited, limitedLooks, exports, service, options } = parts;
+  const { feedback, campaigns, limited, limitedSearches, exports, service, options } = parts;
   const { redis } = options;
   const noted = new Map<number, () => Promise<unknown>>();
   const note = (campaign: number) => {
@@ -159,7 +159,7 @@ function serviceOf(parts: SharedParts): Service {
     feedback,
     campaigns,
     limited,
-    limitedLooks,
+    limitedSearches,
     exports,
     untilService: async () => (await service.down())?.untilProbeMs ?? 0,
     askedIn: async (campaign, late) => {
@@ -190,7 +190,7 @@ function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Poli
     keepMs: config.retention.journeys,
     timeZone: config.feedback.timeZone,
     defaultCountry,
-    lookAfterMs: config.lookup.after,
+    searchAfterMs: config.lookup.after,
     retryForMs: config.retry.for,
     callMs: config.feedback.timeoutMs,
     marker: config.marker,

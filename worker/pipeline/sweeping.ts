@@ -65,7 +65,7 @@ export class Sweeping {
     for (const [name, work] of Object.entries(beforehand)) await step('all', name, work);
     for (const pipeline of pipelines.values()) await this.#sweepSource(pipeline, step);
     await step('all', 'orphans', () => this.#sweepOrphans(step));
-    await step('collect', 'schedule', () => collecting.lookAfter());
+    await step('collect', 'schedule', () => collecting.maintain());
     await step('collect', 'probe', () => collecting.probe());
     const vendors = [...pipelines].map(([name, { vendor }]): [string, Outage] => [name, vendor]);
     await step('outages', 'alert', () => alertOutages([...vendors, ['feedback', service]], alerts));

@@ -26,7 +26,7 @@ export interface Vendor {
 /** A record as asking sees it: closed, open, or gone, with the reason why nobody is asked. */
 export type RecordStatus =
   | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
-  | { is: 'open'; lookAgainAt?: Date; record: PresentedRecord }
+  | { is: 'open'; readAgainAt?: Date; record: PresentedRecord }
   | { is: 'out'; why: string; record: PresentedRecord | undefined };
 
 /** @throws the record's own error, for the queue to retry */

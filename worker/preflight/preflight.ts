@@ -85,9 +85,9 @@ export async function checkSource(context: SourceContext, config: Config): Promi
 }
 
 /** A check that fails is a finding itself, and must not hide the other findings. */
-async function attempt(at: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+async function attempt(at: string, probe: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
-    return await look();
+    return await probe();
   } catch (error) {
     const problem = messageOf(error);
     const isOurs = adviceOf(error).kind === 'config';

@@ -92,14 +92,14 @@ export class DataKey {
    * Checks that the key in Redis is the key of this process. After Redis was emptied the key is stored again, so that the next process
    * can read what this one has stored since. Where another process made a new key first, this key is added to it.
    */
-  async look(): Promise<KeyFound> {
+  async check(): Promise<KeyFound> {
     const [current] = this.#wrappers;
     const all = [this.#own, ...this.#others] as const;
     const stored = await this.#redis.get(dataKeyKey);
     if (stored === null) {
       const isBack = (await this.#redis.set(dataKeyKey, sealedWith(current, all), 'NX')) === 'OK';
       await this.#replicated();
-      return isBack ? 'restored' : await this.look();
+      return isBack ? 'restored' : await this.check();
     }
     const known = keysIn(stored, this.#wrappers);
     if (known?.[0] === this.#own) {
@@ -110,7 +110,7 @@ export class DataKey {
     if (!known) return stored.endsWith(` ${idOf(this.#own)}`) ? 'same' : 'another';
     if (known.includes(this.#own)) return 'another';
     const both = sealedWith(current, [known[0], ...new Set([...known.slice(1), ...all])]);
-    if ((await runScript(this.#redis, changeScript, [dataKeyKey], stored, both)) !== 1) return await this.look();
+    if ((await runScript(this.#redis, changeScript, [dataKeyKey], stored, both)) !== 1) return await this.check();
     await this.#replicated();
     return 'another';
   }

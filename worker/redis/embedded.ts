@@ -39,7 +39,7 @@ const longestSocket = 103;
 const handOverMs = 10_000;
 const stopMs = 10_000;
 /** How often a process that shares a Redis checks whether the owner has ended. */
-const lookMs = 200;
+const checkMs = 200;
 const tryAgainMs = 5_000;
 
 /**
@@ -138,11 +138,11 @@ class Successor {
 
   async #watch(): Promise<void> {
     const { signal } = this.#stopping;
-    for (let pauseMs = lookMs; !signal.aborted && !this.#stopOwn; ) {
+    for (let pauseMs = checkMs; !signal.aborted && !this.#stopOwn; ) {
       await sleep(pauseMs, undefined, { ref: false, signal }).catch(() => undefined);
       if (signal.aborted) return;
       try {
-        pauseMs = lookMs;
+        pauseMs = checkMs;
         await this.#succeed();
       } catch (error) {
         this.#at.say(`${messageOf(error)} It is tried again.`);

@@ -11,7 +11,7 @@ const backgroundFloor = 0.5;
 const backgroundMs = 60_000;
 
 /** How often the first in line checks the bucket again: another process may have given points back. */
-const lookMs = 100;
+const pollMs = 100;
 /** The place of a process that has not renewed it for this long is dropped. */
 const goneMs = 5_000;
 /** A call without a reported outcome counts as over after this time, which is longer than any call takes. */
@@ -107,7 +107,7 @@ export function createPoints(
     const { base, each, most, least = 1, assumed } = wanted;
     const floor = urgency === 'background' ? backgroundFloor : 0;
     const call = [now().getTime(), id, rank, base, each, least, most, floor];
-    const times = [lookMs, goneMs, underWayMs, keepMs];
+    const times = [pollMs, goneMs, underWayMs, keepMs];
     const args = [...call, assumed.limit, assumed.perSecond, ...times];
     return Taken.parse(await runScript(redis, takeScript, [bucket, waiting, seen, underWay], ...args));
   }
@@ -138,7 +138,7 @@ export function createPoints(
           };
           return { records, since, settle };
         }
-        await sleep(Math.min(waitMs, lookMs));
+        await sleep(Math.min(waitMs, pollMs));
       }
     } finally {
       place.leave();

@@ -6,7 +6,7 @@ import { shared } from './shared.ts';
 /** How long a write waits for a replica before it counts as not replicated. Real time. */
 const waitMs = 1_000;
 /** How long a server without replicas is taken to have none. Real time. */
-const lookAgainMs = 1_000;
+const retryMs = 1_000;
 /** A replica that has been silent for this long counts as gone: Redis' own default of min-replicas-max-lag. */
 const goneAfterSeconds = 10;
 const keepMs = 60_000;
@@ -48,7 +48,7 @@ function createRound(open: () => RedisClient, key: string): () => Promise<void> 
     // In a cluster, commands without a key are sent to the node of their pipeline's key.
     const [info] = await results(redis.pipeline().call('INFO', 'replication').exists(key));
     if (!hasReplica(String(info))) {
-      alone = Date.now() + lookAgainMs;
+      alone = Date.now() + retryMs;
       return;
     }
     const token = randomUUID();

@@ -4,7 +4,7 @@ import { journeyPage } from '../support/journey-pages.ts';
 import { instantsOf, type Period } from './period.ts';
 
 /** Journeys that are looked at for the newest comments, at most. */
-export const mostLooked = 500;
+export const mostAnswers = 500;
 
 export interface Comment {
   source: string;
@@ -41,7 +41,7 @@ export async function newestComments(
     states: ['answered', 'written'],
     since: period.from,
     size,
-    most: mostLooked,
+    most: mostAnswers,
     fits: ({ answer, askedAt, campaign: of, test }) =>
       (answer?.comment ?? '').trim() !== '' &&
       test === undefined &&

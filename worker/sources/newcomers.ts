@@ -33,7 +33,7 @@ export class Newcomers {
   }
 
   /** Runs periodically, and after a person has decided: releases newcomers that can't be another source any more. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     const { pipelines, names } = this.#options;
     for (const [name, pipeline] of pipelines)
       if ((await names.newcomer(name)) !== undefined) await this.#settle(pipeline);

@@ -31,7 +31,7 @@ export interface Renamed {
   journeys: number;
 }
 
-const lookAgainMs = 200;
+const retryMs = 200;
 
 /**
  * Moves all stored data of a source to another name. Meanwhile no job of either source is run, and work over all sources waits. In a
@@ -47,7 +47,7 @@ export async function renameSource(options: RenameOptions): Promise<Renamed> {
     const running = await jobsRunning(options);
     if (running === 0) break;
     progress(`waiting for ${running} running ${running === 1 ? 'job' : 'jobs'} to end`);
-    await ports.sleep(lookAgainMs);
+    await ports.sleep(retryMs);
   }
   await to.pauses.takeOver(
     from.pauses,

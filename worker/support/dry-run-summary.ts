@@ -18,7 +18,7 @@ export interface Outcome {
 }
 
 /** A closing that a person should look at before going live. */
-export interface ToLookAt {
+export interface ForReview {
   journey: string;
   record: string;
   why: string;
@@ -28,7 +28,7 @@ export interface DryRunSummary {
   closings: number;
   /** Most frequent first, without those that a person should look at. */
   outcomes: (Outcome & { count: number })[];
-  toLookAt: { count: number; first: ToLookAt[] };
+  forReview: { count: number; first: ForReview[] };
   /** Campaigns, rules and operations that a person has to mend: what waits for that is not decided. */
   held: (Pick<Held, 'stage' | 'only' | 'why' | 'jobs'> & { source: string })[];
   /** Erasures that were delivered to the dry run, and wait for a process in earnest. */
@@ -36,7 +36,7 @@ export interface DryRunSummary {
 }
 
 const wouldBeAsked = 'would be asked';
-const mostToLookAt = 1_000;
+const mostForReview = 1_000;
 
 const skipped: Record<SkipReason, string> = {
   out: 'out of question by their records',
@@ -83,7 +83,7 @@ export async function summaryOf(
   const summary: DryRunSummary = {
     closings: 0,
     outcomes: [],
-    toLookAt: { count: 0, first: [] },
+    forReview: { count: 0, first: [] },
     held: [],
     erasures: 0,
   };
@@ -114,16 +114,16 @@ function count(counted: Map<string, Outcome & { count: number }>, outcome: Outco
   counted.set(key, { ...known, count: known.count + 1 });
 }
 
-function note({ toLookAt }: DryRunSummary, found: ToLookAt): void {
-  toLookAt.count++;
-  if (toLookAt.first.length < mostToLookAt) toLookAt.first.push(found);
+function note({ forReview }: DryRunSummary, found: ForReview): void {
+  forReview.count++;
+  if (forReview.first.length < mostForReview) forReview.first.push(found);
 }
 
 /** For people: "412 closings: 180 would be asked, 90 throttled, 12 that you should look at". */
-export function sentenceOf({ closings, outcomes, toLookAt }: DryRunSummary): string {
+export function sentenceOf({ closings, outcomes, forReview }: DryRunSummary): string {
   const sums = new Map([[wouldBeAsked, 0]]);
   for (const { what, count: n } of outcomes) sums.set(what, (sums.get(what) ?? 0) + n);
   const parts = [...sums].map(([what, n]) => `${n} ${what}`);
-  const look = toLookAt.count === 0 ? [] : [`${toLookAt.count} that you should look at`];
+  const look = forReview.count === 0 ? [] : [`${forReview.count} that you should look at`];
   return `${closings} ${closings === 1 ? 'closing' : 'closings'}: ${[...parts, ...look].join(', ')}`;
 }

@@ -40,14 +40,14 @@ export async function journeyPage<In extends Searched>(
 ): Promise<JourneyPage<In>> {
   const { fits = () => true, size, most } = options;
   const found: Found<In>[] = [];
-  let looked = 0;
+  let read = 0;
   let last: Place | undefined;
   const full = (isCut: boolean): JourneyPage<In> => ({ found, ...(last && { next: last }), isCut });
   for await (const chunk of chunksOf(placesOf(sources, options), size + 1)) {
     const journeys = await journeysAt(chunk);
     for (const { place, id, context } of chunk) {
       if (found.length === size) return full(false);
-      if (looked++ === most) return full(true);
+      if (read++ === most) return full(true);
       last = place;
       const journey = journeys.get(context)?.get(id);
       if (journey && fits(journey)) found.push({ journey, context });

@@ -8,7 +8,7 @@ const most = 1_000;
 export interface LastChanged<In> {
   found: Found<In>[];
   /** Not all were looked at: those changed (waiting: due) before this were not. To the second, as people are shown times. */
-  lookedTo?: Date;
+  readBackTo?: Date;
 }
 
 /** The last changed journeys of all these sources that fit, however many there are. */
@@ -40,6 +40,6 @@ export async function lastChanged<In extends Searched>(
   const cutAt = pages.flatMap(({ isCut, next }) => (isCut && next ? [next.at] : []));
   return {
     found: newest(pages.flatMap(({ found }) => found)),
-    ...(cutAt.length > 0 && { lookedTo: new Date((Math.floor(Math.max(...cutAt) / 1_000) + 1) * 1_000) }),
+    ...(cutAt.length > 0 && { readBackTo: new Date((Math.floor(Math.max(...cutAt) / 1_000) + 1) * 1_000) }),
   };
 }

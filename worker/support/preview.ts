@@ -37,7 +37,7 @@ export interface Forecast {
 /** A record as it was read now, and what becomes of it. */
 export type Preview =
   | { is: 'out'; why: string; record: PresentedRecord | undefined }
-  | { is: 'open'; lookAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast }
+  | { is: 'open'; readAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast }
   | {
       is: 'closed';
       record: PresentedRecord;
@@ -55,8 +55,8 @@ export async function previewOf(recordId: string, context: SourceContext): Promi
   if (status.is === 'out') return status;
   const { record } = status;
   if (status.is === 'open') {
-    const { lookAgainAt } = status;
-    return { is: 'open', lookAgainAt, record, ifClosed: await ifClosedAt(record, context, lookAgainAt) };
+    const { readAgainAt } = status;
+    return { is: 'open', readAgainAt, record, ifClosed: await ifClosedAt(record, context, readAgainAt) };
   }
   const { closing, closedAt } = status;
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);

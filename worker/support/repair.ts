@@ -133,15 +133,15 @@ async function asNotAsked(journey: Journey, context: SourceContext): Promise<Jou
   const known = contact && intent && (await context.feedback.contact(contact));
   const at = context.clock.now();
   const counters = { numAppeals: known?.num_appeals ?? 0, lastAppeal: known?.last_appeal ?? null };
-  const lookedFor = contact && intent && { at, intent, contact: contactKey(contact), ...counters };
+  const searched = contact && intent && { at, intent, contact: contactKey(contact), ...counters };
   const after = await context.store.update(
     journey.id,
     ifStill('parked', {
       to: 'waiting',
       at,
       // The outcome of this attempt is known: its request isn't searched for again.
-      change: { attempts: 1, ...(lookedFor && { lookedFor }) },
-      without: ['intent', 'lookedFor'],
+      change: { attempts: 1, ...(searched && { searched }) },
+      without: ['intent', 'searched'],
       trace: ['a person says that the customer was not asked'],
     }),
   );
@@ -177,7 +177,7 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
         to: 'asked',
         at: context.clock.now(),
         change: ({ intent }) => ({ requestId, askedAt: intent?.at ?? context.clock.now() }),
-        without: ['intent', 'lookedFor'],
+        without: ['intent', 'searched'],
         trace: [`a person says that feedback request ${requestId} is its own`],
       }),
     );

@@ -29,7 +29,7 @@ async function asks({ store }: UnitContext, journeyId: string, context: SourceCo
   for (let n = 0; n < 5; n++) {
     await ask({ journeyId }, context);
     await store.update(journeyId, (now) =>
-      now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
+      now.intent ? { journey: { ...now, intent: { ...now.intent, searchAfter: new Date(0) } }, trace: [] } : undefined,
     );
   }
   return await store.get(journeyId);

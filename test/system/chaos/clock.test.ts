@@ -48,9 +48,9 @@ interface TimedLoop extends Loop {
   done(): Promise<void>;
 }
 
-async function start(source: string, rule: string, lookAfter = '50ms'): Promise<TimedLoop> {
+async function start(source: string, rule: string, searchAfter = '50ms'): Promise<TimedLoop> {
   const feedback = await startFeedbackStandin({ seed: true, now: () => new RealDate(trueNow()) });
-  const loop = await startLoop(redis, { source, rule, feedback, lookAfter });
+  const loop = await startLoop(redis, { source, rule, feedback, searchAfter });
   return {
     ...loop,
     waiting: async (id) => {

@@ -90,7 +90,7 @@ const scenarios: readonly Scenario[] = [
     ...closes,
     // The service did the work, and its answer got lost.
     prepare: ({ world }) => world.order({ at: 0, on: 'feedback', fault: { ...create, then: 'work-then-cut' } }),
-    reaches: ['unknown-noted', 'looked-for'],
+    reaches: ['unknown-noted', 'searched'],
   },
   {
     ...closes,

@@ -1,6 +1,6 @@
 import type { Counts } from '../../journey/hourly-counts.ts';
 import { rangeOf } from '../../reports/cells.ts';
-import { type Comment, mostLooked } from '../../reports/comments.ts';
+import { type Comment, mostAnswers } from '../../reports/comments.ts';
 import { type GradesRow, resultOf } from '../../reports/grades.ts';
 import { mostRead } from '../../reports/grades-by-field.ts';
 import { mostAsked } from '../../reports/others.ts';
@@ -210,7 +210,7 @@ ${others && html`<p class="quiet">The CSV file has each of them.</p>`}`;
 function commentsPart({ comments, query, timeZone }: Grades): Html {
   const none = query.grade === undefined ? 'There is none' : `There is none with grade ${query.grade}`;
   return html`<h2>Newest comments</h2>
-<p class="quiet">Of requests that closeloop made to customers asked in this period. The last ${mostLooked} answers are looked at.</p>
+<p class="quiet">Of requests that closeloop made to customers asked in this period. The last ${mostAnswers} answers are looked at.</p>
 ${comments.length === 0 ? html`<p>${none}.</p>` : html`<ol class="comments">${comments.map((one) => commentView(one, timeZone))}</ol>`}`;
 }
 

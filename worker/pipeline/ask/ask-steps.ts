@@ -1,5 +1,5 @@
 import { messageOf } from '../../../core/errors.ts';
-import type { Intent, Journey, LookedFor } from '../../journey/journey.ts';
+import type { Intent, Journey, Searched } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
@@ -87,10 +87,10 @@ export async function searchBeforeAsking(
       to: 'creating',
       at: context.clock.now(),
       change: (now) => ({ intent, test, attempts: (now.attempts ?? 0) + 1 }),
-      trace: [`${why}: looks for that request first, at ${intent.lookAfter.toISOString()}`],
+      trace: [`${why}: searches for that request first, at ${intent.searchAfter.toISOString()}`],
     }),
   );
-  return { do: 'wait', delayMs: context.clock.until(intent.lookAfter) };
+  return { do: 'wait', delayMs: context.clock.until(intent.searchAfter) };
 }
 
 export async function markAsked(
@@ -111,7 +111,7 @@ export async function markAsked(
       to: 'asked',
       at: clock.now(),
       change: { requestId, askedAt: journey.intent?.at ?? clock.now() },
-      without: ['intent', 'lookedFor'],
+      without: ['intent', 'searched'],
       trace: [`asked: feedback request ${requestId} (${how})`],
       when: (now) => now.requestId === undefined,
     }),
@@ -129,7 +129,7 @@ export async function backToWaiting(
   journey: Journey,
   why: string,
   context: AskContext,
-  options: { counts: false } | { counts: true; lookedFor: LookedFor },
+  options: { counts: false } | { counts: true; searched: Searched },
 ): Promise<void> {
   await context.store.update(
     journey.id,
@@ -138,7 +138,7 @@ export async function backToWaiting(
       at: context.clock.now(),
       change: (now) => ({
         attempts: (now.attempts ?? 1) - (options.counts ? 0 : 1),
-        ...(options.counts && { lookedFor: options.lookedFor }),
+        ...(options.counts && { searched: options.searched }),
       }),
       without: ['intent', 'test'],
       trace: [why],
@@ -152,22 +152,22 @@ export async function searchLater(
   journey: Journey,
   error: unknown,
   context: AskContext,
-  looks = 0,
+  searches = 0,
 ): Promise<JobResult> {
-  const patience = context.lookAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1 + looks, 7);
-  const lookAfter = new Date(context.clock.now().getTime() + patience);
+  const patience = context.searchAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1 + searches, 7);
+  const searchAfter = new Date(context.clock.now().getTime() + patience);
   await context.store.update(
     journey.id,
     ifStill('creating', {
       to: 'creating',
       at: context.clock.now(),
-      change: ({ intent }) => (intent ? { intent: { ...intent, lookAfter, looks } } : {}),
-      trace: [`outcome unknown (${messageOf(error)}): will look for the request at ${lookAfter.toISOString()}`],
+      change: ({ intent }) => (intent ? { intent: { ...intent, searchAfter, searches } } : {}),
+      trace: [`outcome unknown (${messageOf(error)}): will look for the request at ${searchAfter.toISOString()}`],
       when: isAttemptOf(journey),
     }),
   );
   context.log.warn({ journey: refOf(context.name, journey.id), why: messageOf(error) }, 'outcome of create unknown');
-  return { do: 'wait', delayMs: context.clock.until(lookAfter) };
+  return { do: 'wait', delayMs: context.clock.until(searchAfter) };
 }
 
 /** Whether the customer was asked can't be found out: a person has to decide. */

@@ -15,7 +15,7 @@ import { recipientOf } from './send-request.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /** Between two looks at a journey that asks before this one. Real time. */
-const lookAgainMs = 10_000;
+const retryMs = 10_000;
 
 /**
  * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. A worker that finds a journey in
@@ -38,12 +38,12 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   await context.holds.pass('ask', [...needsOf(rule), createNeed]);
   const campaign = await campaignOf(rule, context);
   // Not where a request may have come of it: that is found out first.
-  const old = journey.lookedFor ? undefined : tooOld(journey, rule, campaign, context.clock.now());
+  const old = journey.searched ? undefined : tooOld(journey, rule, campaign, context.clock.now());
   if (old) return await endJourney(journey, old, context);
   const time = askingTime(rule, campaign, { ...journey, contact }, context);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   if (time.at > context.clock.now()) return await postpone(journey, time, context);
-  const later = journey.lookedFor ? undefined : await laterClosing({ ...journey, contact }, rule, campaign, context);
+  const later = journey.searched ? undefined : await laterClosing({ ...journey, contact }, rule, campaign, context);
   if (later) return await giveWay(journey, later, context);
   const turn = await takeTurn({ ...journey, contact }, rule, campaign, context);
   if (turn.do === 'wait') return await postpone(journey, turn, context);
@@ -61,7 +61,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
 async function giveWay(journey: Journey, { dueAt, why }: LaterClosing, context: AskContext): Promise<JobResult> {
   await giveTurnBack(journey, context);
   if (dueAt > context.clock.now()) return await postpone(journey, { at: dueAt, why: [why] }, context);
-  return { do: 'wait', delayMs: lookAgainMs };
+  return { do: 'wait', delayMs: retryMs };
 }
 
 /** The rule by which the journey was planned, unless it is gone, or asks in another campaign by now. */

@@ -79,22 +79,22 @@ export function lostRequest(
 
 /** The journey's own attempt was searched for and not found: the service may have got it, or a later attempt, since. */
 function lateRequest(
-  { lookedFor, contact }: Journey,
+  { searched, contact }: Journey,
   ref: string,
   known: Counters | undefined,
   lastHere: LastAsked | undefined,
 ): LostRequest | undefined {
-  if (!lookedFor || !contact || lookedFor.contact !== contactKey(contact)) return undefined;
-  const { at, isSuspicion = false } = lookedFor.intent;
-  if (lastHere?.journey === ref && lastHere.at > lookedFor.at) {
+  if (!searched || !contact || searched.contact !== contactKey(contact)) return undefined;
+  const { at, isSuspicion = false } = searched.intent;
+  if (lastHere?.journey === ref && lastHere.at > searched.at) {
     const why = 'its contact was noted as asked by it once more, which the journey does not know';
-    return { at, why, isSuspicion: false, sought: lookedFor.intent };
+    return { at, why, isSuspicion: false, sought: searched.intent };
   }
   const lastAppeal = known?.last_appeal?.getTime();
-  const hasMoved = (known?.num_appeals ?? 0) !== lookedFor.numAppeals || lastAppeal !== lookedFor.lastAppeal?.getTime();
+  const hasMoved = (known?.num_appeals ?? 0) !== searched.numAppeals || lastAppeal !== searched.lastAppeal?.getTime();
   if (!hasMoved) return undefined;
   const why = "the contact's counters at the service have moved since its request was looked for";
-  return { at, why, isSuspicion, sought: lookedFor.intent };
+  return { at, why, isSuspicion, sought: searched.intent };
 }
 
 /** Whether the service's `last_appeal` is the request of this note. */

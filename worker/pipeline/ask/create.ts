@@ -123,9 +123,9 @@ export async function create(
   const lost = context.dryRun ? undefined : lostRequest({ ...journey, contact }, ref, known, lastHere);
   const listed = onList(known, rule);
   if (lost && !listed) {
-    const { token, lookAfter, ...anew } = intentOf(attempt, lost.at, context);
+    const { token, searchAfter, ...anew } = intentOf(attempt, lost.at, context);
     const { sought = anew, isSuspicion, why } = lost;
-    const intent = { ...sought, token, lookAfter, isSuspicion, looks: 0 };
+    const intent = { ...sought, token, searchAfter, isSuspicion, searches: 0 };
     return await searchBeforeAsking(journey, { intent, ...testOf(people.to) }, why, context);
   }
   const now = clock.now();
@@ -173,7 +173,7 @@ function intentOf({ journey, campaign, known }: Attempt, at: Date, context: AskC
     ...(hasMarker(campaign, context.marker) ? { marker: { field: context.marker, value: markOf(journey) } } : {}),
     numAppeals: known?.num_appeals ?? 0,
     lastAppeal: known?.last_appeal ?? null,
-    lookAfter: new Date(context.clock.now().getTime() + context.lookAfterMs + context.callMs + staleMs),
+    searchAfter: new Date(context.clock.now().getTime() + context.searchAfterMs + context.callMs + staleMs),
   };
 }
 

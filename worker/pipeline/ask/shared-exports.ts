@@ -1,7 +1,7 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { FeedbackClient, RequestPage } from '../../../core/feedback/client.ts';
 
-interface Look {
+interface Search {
   campaign: number;
   contact: Contact;
   /** YYYY-MM-DD. */
@@ -10,7 +10,7 @@ interface Look {
   visit(page: RequestPage): boolean;
 }
 
-type Waiting = Look & PromiseWithResolvers<void>;
+type Waiting = Search & PromiseWithResolvers<void>;
 type Pages = Pick<FeedbackClient, 'requestPages'>;
 
 /**
@@ -28,9 +28,9 @@ export class SharedExports {
     this.#isByContact = options.isByContact;
   }
 
-  async read(look: Look, feedback: Pages): Promise<void> {
-    const waiting: Waiting = { ...look, ...Promise.withResolvers<void>() };
-    const name = this.#isByContact ? `${look.campaign} ${contactKey(look.contact)}` : `${look.campaign}`;
+  async read(search: Search, feedback: Pages): Promise<void> {
+    const waiting: Waiting = { ...search, ...Promise.withResolvers<void>() };
+    const name = this.#isByContact ? `${search.campaign} ${contactKey(search.contact)}` : `${search.campaign}`;
     const others = this.#next.get(name);
     if (others) others.push(waiting);
     else {
@@ -53,15 +53,15 @@ async function readFor(all: readonly Waiting[], feedback: Pages): Promise<void> 
     const dateFrom = all.map((one) => one.dateFrom).reduce((a, b) => (b < a ? b : a));
     const { campaign, contact } = first;
     for await (const page of feedback.requestPages({ campaign, contact, dateFrom })) {
-      open = open.filter((look) => {
-        const isDone = look.visit(page);
-        if (isDone) look.resolve();
+      open = open.filter((search) => {
+        const isDone = search.visit(page);
+        if (isDone) search.resolve();
         return !isDone;
       });
       if (open.length === 0) return;
     }
-    for (const look of open) look.resolve();
+    for (const search of open) search.resolve();
   } catch (error) {
-    for (const look of open) look.reject(error);
+    for (const search of open) search.reject(error);
   }
 }

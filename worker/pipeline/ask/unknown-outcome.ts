@@ -10,23 +10,24 @@ import { type Found, findRequest, type Sought } from './find-request.ts';
 /** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should look at the service. */
 const fewAttempts = 8;
 /** After this many searches without a clear result, a person should decide. */
-const mostLooks = 4;
+const mostSearches = 4;
 
 /** A journey in `creating`: its worker was killed, its call timed out, or another worker is at it. Never creates a request. */
 export async function resolveUnknown(journey: Journey, context: AskContext): Promise<JobResult> {
   const { intent } = journey;
   const contact = askedContactOf(journey);
   if (!intent || !contact) throw new Error(`journey ${journey.id} is creating without an intent`);
-  const notYet = context.clock.until(intent.lookAfter);
+  const notYet = context.clock.until(intent.searchAfter);
   if (notYet > 0) return { do: 'wait', delayMs: notYet };
 
-  const found = await look({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context);
+  const found = await search({ journey, contact, intent, others: () => othersOf(journey, contact, context) }, context);
   if (found.is === 'created') {
     const asked = journey.test ? { contact } : { ...journey, contact };
     return await withContact(asked, context, () => take(journey, intent, found, context));
   }
-  const looks = (intent.looks ?? 0) + 1;
-  if (found.is === 'not yet clear' && looks < mostLooks) return await searchLater(journey, found.why, context, looks);
+  const searches = (intent.searches ?? 0) + 1;
+  if (found.is === 'not yet clear' && searches < mostSearches)
+    return await searchLater(journey, found.why, context, searches);
   if (found.is === 'unclear' || found.is === 'not yet clear') {
     await park(journey, found.why, context);
     return done;
@@ -38,9 +39,9 @@ export async function resolveUnknown(journey: Journey, context: AskContext): Pro
     return done;
   }
   const { numAppeals, lastAppeal } = found;
-  const lookedFor = { at: context.clock.now(), intent, contact: contactKey(contact), numAppeals, lastAppeal };
+  const searched = { at: context.clock.now(), intent, contact: contactKey(contact), numAppeals, lastAppeal };
   const why = `looked for the request: the service never got it (${found.how})`;
-  await backToWaiting(journey, why, context, { counts: true, lookedFor });
+  await backToWaiting(journey, why, context, { counts: true, searched });
   return { do: 'wait', delayMs: 0 };
 }
 
@@ -48,11 +49,11 @@ export async function resolveUnknown(journey: Journey, context: AskContext): Pro
  * An inactive campaign can't be searched: the journey waits with all that ask in the campaign, so that the stage goes on for
  * others. A successful search says nothing about asking in the campaign, so another job is let through to find out.
  */
-async function look(sought: Sought, context: AskContext): Promise<Found> {
+async function search(sought: Sought, context: AskContext): Promise<Found> {
   const { campaign } = sought.intent;
   await context.holds.pass('ask', [needOf.campaign(campaign)]);
   const found = await context
-    .limitedLooks(() => findRequest(sought, context))
+    .limitedSearches(() => findRequest(sought, context))
     .catch((error: unknown) => {
       throw asCampaignFault(error, campaign);
     });

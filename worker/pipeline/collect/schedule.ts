@@ -133,7 +133,7 @@ export class Collecting {
   }
 
   /** Restores missing schedules, and alerts of grades that do not come in. */
-  async lookAfter(): Promise<void> {
+  async maintain(): Promise<void> {
     if (this.#isDry) return;
     await this.schedule();
     await this.#alertOverdue();

@@ -54,7 +54,7 @@ export async function findAll(erasure: Erasure, context: EraseContext): Promise<
     await context.erasures.change(erasure.id, added);
     const sources = await context.sources();
     search.add(elsewhere(fresh, sources));
-    for (const of of sources) await search.lookIn(of, fresh);
+    for (const of of sources) await search.searchIn(of, fresh);
   }
   await context.erasures.countJourneys(erasure.id, [...search.journeys.keys()]);
   return search;
@@ -119,10 +119,10 @@ class Search implements Found {
     await erasures.noteForgotten([identityKeys.everybody], this.until, keepMs);
     for await (const journey of store.queries.all((id) => this.#left(id, this.#here)))
       this.#addJourney(journey, this.#here);
-    await this.#lookIntoSnapshots(this.#here, []);
+    await this.#searchSnapshots(this.#here, []);
   }
 
-  async lookIn(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
+  async searchIn(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
     const keys: string[] = [];
     for await (const subject of spread(fresh)) keys.push(...identityKeysOf([subject], of));
     await of.erasures.noteForgotten(keys, this.until, of.keepMs);
@@ -132,7 +132,7 @@ class Search implements Found {
       if (isItsRecord)
         await this.#addSnapshot(subject.id, await this.#snapshotOf(subject.id, of, { isTheirs: true }), of);
     }
-    await this.#lookIntoSnapshots(of, fresh);
+    await this.#searchSnapshots(of, fresh);
   }
 
   async partIn(event: PlanJob, of: EraseContext): Promise<Part> {
@@ -191,7 +191,7 @@ class Search implements Found {
   }
 
   /** Of records with a journey, of others, and in events that wait to be planned. Events first: they become the others. */
-  async #lookIntoSnapshots(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
+  async #searchSnapshots(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
     const isEverybody = of.name === this.#everybody;
     const sought = await soughtBy(fresh, of);
     const addPart = async (recordId: string, snapshot: unknown) => {

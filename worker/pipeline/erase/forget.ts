@@ -107,9 +107,9 @@ async function maskAll(found: Found, held: Held[], { id }: Erasure, context: Era
     if (!journey.contact) continue;
     const key = contactKey(journey.contact);
     isLive.add(key);
-    const { lookAfter } = journey.intent ?? {};
+    const { searchAfter } = journey.intent ?? {};
     const now = of.clock.now().getTime();
-    if (journey.state === 'creating' && lookAfter && now < lookAfter.getTime() + soughtForMs) isSought.add(key);
+    if (journey.state === 'creating' && searchAfter && now < searchAfter.getTime() + soughtForMs) isSought.add(key);
   }
   const unmasked = new Set<string>();
   let inARow = 0;

@@ -74,9 +74,9 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
     const waiting = { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt };
     await context.contacts.noteWaiting(contactKey(contact), waiting);
   }
-  const { lookedFor } = journey;
+  const { searched } = journey;
   // A search for another contact's request says nothing about this contact, and must not outlive that person's erasure.
-  const isOther = lookedFor !== undefined && lookedFor.contact !== contactKey(contact);
+  const isOther = searched !== undefined && searched.contact !== contactKey(contact);
   const after = await store.update(
     journey,
     ifStill('received', {
@@ -84,7 +84,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
       at: clock.now(),
       change,
       trace,
-      ...(isOther && { without: ['lookedFor'] }),
+      ...(isOther && { without: ['searched'] }),
     }),
   );
   await context.holds.lift('plan', needsOf(rule));

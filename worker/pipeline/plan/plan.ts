@@ -98,14 +98,14 @@ async function journeysOf(recordId: string, context: PlanContext): Promise<Journ
 
 async function planOpen(
   event: RecordJob,
-  { lookAgainAt, record }: Extract<RecordStatus, { is: 'open' }>,
+  { readAgainAt, record }: Extract<RecordStatus, { is: 'open' }>,
   { live, wasOut }: Before,
   context: PlanContext,
 ): Promise<JobResult> {
   const why = `the record is open again (${event.what})`;
   if ((await withdrawAll(live, why, context)) === 'asking') return retryLater;
-  if (lookAgainAt && event.kind === 'closed') {
-    return { do: 'wait', delayMs: Math.max(1_000, lookAgainAt.getTime() - Date.now()) };
+  if (readAgainAt && event.kind === 'closed') {
+    return { do: 'wait', delayMs: Math.max(1_000, readAgainAt.getTime() - Date.now()) };
   }
   if (event.certain && !wasOut) return await closedButOpen(event, record, context);
   context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
@@ -249,6 +249,6 @@ export async function giveUpPlan(event: PlanJob, why: string, context: PlanConte
 async function enqueueAsk(journey: Journey, context: PlanContext): Promise<JobResult> {
   if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey, journey.dueAt);
   // The worker was killed while asking in the planning job (plan-and-ask.ts): the asking job searches for the request.
-  if (journey.state === 'creating' && journey.intent) await context.queueAsk(journey, journey.intent.lookAfter);
+  if (journey.state === 'creating' && journey.intent) await context.queueAsk(journey, journey.intent.searchAfter);
   return done;
 }

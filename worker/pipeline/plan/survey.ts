@@ -5,7 +5,7 @@ import { done, type JobResult, type SurveyJob } from '../jobs.ts';
 
 /** Longer than it can take to find out whether a request was created. Real time. */
 const patienceMs = 86_400_000;
-const lookAgainMs = 10_000;
+const retryMs = 10_000;
 
 type SurveyContext = Named & Pick<Journeys, 'sources'> & Pick<Operations, 'log'>;
 
@@ -41,7 +41,7 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
   }
   // The request may belong to a journey in `creating`.
   if (Date.now() - event.receivedAt.getTime() < patienceMs && (await isAnyAsking(context))) {
-    return { do: 'wait', delayMs: lookAgainMs };
+    return { do: 'wait', delayMs: retryMs };
   }
   context.log.warn({ source: context.name, request: event.requestId }, 'a survey of a request that is not ours');
   return done;

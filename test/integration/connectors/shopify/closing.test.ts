@@ -66,7 +66,7 @@ const now = at('21T10:00');
 function short(state: RecordState): string {
   if (state.is === 'closed') return `closed ${state.closing} ${state.closedAt.toISOString().slice(5, 16)}`;
   if (state.is === 'out') return `out: ${state.why}`;
-  return state.lookAgainAt === undefined ? 'open' : `open until ${state.lookAgainAt.toISOString().slice(5, 16)}`;
+  return state.readAgainAt === undefined ? 'open' : `open until ${state.readAgainAt.toISOString().slice(5, 16)}`;
 }
 const judge = (judged: Partial<Judged>, settings: object, when = now) =>
   short(stateOf(order(judged), settingsOf(settings), when));
@@ -324,9 +324,9 @@ test('it has one closing however many parcels come, in whatever order, and whate
       const name = choice.parcels === 'first' ? 'f1' : `f${list.length}`;
       if (one?.is === 'closed') expect(one.closing).toBe(name);
       // Time alone closes what it says it will.
-      if (one?.is === 'open' && one.lookAgainAt !== undefined) {
-        expect(one.lookAgainAt.getTime()).toBeGreaterThan(when.getTime());
-        expect(stateOf(order({ fulfillments: list }), settingsOf(choice), one.lookAgainAt)).toMatchObject({
+      if (one?.is === 'open' && one.readAgainAt !== undefined) {
+        expect(one.readAgainAt.getTime()).toBeGreaterThan(when.getTime());
+        expect(stateOf(order({ fulfillments: list }), settingsOf(choice), one.readAgainAt)).toMatchObject({
           closing: name,
         });
       }

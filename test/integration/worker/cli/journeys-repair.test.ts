@@ -49,7 +49,7 @@ describe('journeys replay', () => {
       campaign: 12,
       numAppeals: 0,
       lastAppeal: null,
-      lookAfter: daysAgo(1),
+      searchAfter: daysAgo(1),
     };
     const failed = { ...asked, state: 'failed' as const, intent };
     await loop.store.update('a.1', () => ({ journey: failed, trace: ['made to fail'] }));

@@ -50,7 +50,7 @@ describe('journeys resolve', () => {
   });
 
   test('it asks once, though Redis forgets afterwards that it has asked (audit twice)', async () => {
-    const loop = await startLoop(redis, { source: fresh(), lookAfter: '1h' });
+    const loop = await startLoop(redis, { source: fresh(), searchAfter: '1h' });
     const { store, feedback } = loop;
     const { source } = store;
     feedback.standin.faults.add({ method: 'POST', path: '/api/appeals/$', then: 'cut' });

@@ -155,15 +155,15 @@ describe('preview', () => {
   test('it tells of an open record what would be if it closed now, and of one that will count as closed when', async () => {
     const loop = await startLoop(redis, { source: fresh() });
     const about = { ...beside(loop), source: loop.store.source, showRecord: false };
-    const lookAgainAt = new Date(Date.now() + 3_600_000);
+    const readAgainAt = new Date(Date.now() + 3_600_000);
     loop.vendor.close('a', { state: { is: 'open' } });
-    loop.vendor.close('b', { state: { is: 'open', lookAgainAt }, customer: {} });
+    loop.vendor.close('b', { state: { is: 'open', readAgainAt }, customer: {} });
     const a = await printed(() => preview({ ...about, record: 'a' }));
     const ask = { decision: 'ask', campaign: 12, contact: { value: 'a@example.com' }, values: { Store: 'Tallinn' } };
     expect(a.rows).toMatchObject([{ decision: 'skip', why: 'it is not closed', ifClosed: ask }]);
     const b = await printed(() => preview({ ...about, record: 'b' }));
     const skip = { decision: 'skip', why: expect.stringContaining('no usable contact') };
-    expect(b.rows).toMatchObject([{ decision: 'skip', lookAgainAt: lookAgainAt.toISOString(), ifClosed: skip }]);
+    expect(b.rows).toMatchObject([{ decision: 'skip', readAgainAt: readAgainAt.toISOString(), ifClosed: skip }]);
     const words = await printed(() => preview({ ...about, record: 'a', json: false }));
     expect(words.out).toMatch(
       /would not ask: it is not closed[\s\S]*if it were closed: would ask[\s\S]*Store = "Tallinn"/,

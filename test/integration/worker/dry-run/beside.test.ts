@@ -113,7 +113,7 @@ test('dry-run sums up what would have been, and names what a person should look 
         { source, what: 'taken by no rule', reason: 'no-rule', count: 1 },
         { source, what: 'throttled', reason: 'throttled', count: 1 },
       ],
-      toLookAt: {
+      forReview: {
         count: 1,
         first: [{ record: 'f', why: expect.stringMatching(/no such store|could not be evaluated/) }],
       },

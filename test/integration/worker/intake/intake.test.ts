@@ -47,8 +47,8 @@ describe('what is wrong by its head is answered before the body comes', () => {
 });
 
 test('a body that is not whole after its time, ten seconds, is cut, however it drips (audit 27)', async () => {
-  expect(intakeLimits).toMatchObject({ requestMs: 10_000, lookMs: 1_000 });
-  const door = await openDoor({ limits: { requestMs: 1_000, lookMs: 100 } });
+  expect(intakeLimits).toMatchObject({ requestMs: 10_000, checkMs: 1_000 });
+  const door = await openDoor({ limits: { requestMs: 1_000, checkMs: 100 } });
   const begun = Date.now();
   const request = await door.head('POST /hooks/one', headOf(1_000));
   // What is still written to a connection that was cut resets it.
@@ -63,7 +63,7 @@ test('a body that is not whole after its time, ten seconds, is cut, however it d
 });
 
 test('a head that is not whole after its time is cut (audit 27)', async () => {
-  const door = await openDoor({ limits: { requestMs: 300, lookMs: 50 } });
+  const door = await openDoor({ limits: { requestMs: 300, checkMs: 50 } });
   const request = await door.head('POST /hooks/one', []);
   request.socket.write('POST /hooks/one HTTP/1.1\r\nX-Slow: ');
   await once(request.socket, 'close');

@@ -294,7 +294,9 @@ describe('an attempt to ask', () => {
     service.standin.faults.add({ ...create, then: 'cut' });
     for (let i = 0; i < 4 && (await store.get('a.1'))?.state !== 'asked'; i++) {
       await store.update('a.1', (now) =>
-        now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
+        now.intent
+          ? { journey: { ...now, intent: { ...now.intent, searchAfter: new Date(0) } }, trace: [] }
+          : undefined,
       );
       await ask({ journeyId: 'a.1' }, context);
     }
@@ -334,7 +336,7 @@ describe('an attempt to ask', () => {
     service.standin.faults.add({ ...create, then: 'cut' });
     await ask({ journeyId: 'n.1' }, context);
     await store.update('n.1', (now) =>
-      now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
+      now.intent ? { journey: { ...now, intent: { ...now.intent, searchAfter: new Date(0) } }, trace: [] } : undefined,
     );
     await ask({ journeyId: 'n.1' }, context);
     expect(await store.get('n.1')).toMatchObject({ state: 'waiting' });

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 const create = { method: 'POST', path: '/api/appeals/$' };
 /** Long enough for a restart between the create and the look-up. */
-const lookAfter = '1500ms';
+const searchAfter = '1500ms';
 const always = 1_000_000;
 const ruleOf = (campaign: number, more = '') => `{ name: all, campaign: ${campaign}, contact: customer.email${more} }`;
 
@@ -39,14 +39,14 @@ describe('a create of unknown outcome', () => {
     const feedback = await startFeedbackStandin({ seed: true });
     const { standin } = feedback;
     for (const id of [40, 41]) standin.addCampaign({ account: 'acme', id, customFields: [{ name: 'closeloop' }] });
-    const before = await startLoop(redis, { source: 'moved', feedback, lookAfter, rule: ruleOf(40) });
+    const before = await startLoop(redis, { source: 'moved', feedback, searchAfter, rule: ruleOf(40) });
     standin.faults.add({ ...create, then: 'work-then-cut' });
     await before.post(before.vendor.close('m').delivery);
     await until(async () => (await traceOf(before, 'm.1')).includes('outcome unknown'));
     await before.close();
 
     const { vendor } = before;
-    const after = await startLoop(redis, { source: 'moved', feedback, lookAfter, vendor, rule: ruleOf(41) });
+    const after = await startLoop(redis, { source: 'moved', feedback, searchAfter, vendor, rule: ruleOf(41) });
     const asked = await after.journey('m.1', 'asked');
     const [request, ...more] = standin.requests({ contact: 'm@example.com' });
     expect([request?.campaign, String(request?.id), more]).toEqual([40, asked.requestId, []]);
@@ -59,7 +59,7 @@ describe('a create of unknown outcome', () => {
     const feedback = await startFeedbackStandin({ seed: true });
     const { standin } = feedback;
     standin.addCampaign({ account: 'acme', id: 40, customFields: [] });
-    const before = await startLoop(redis, { source: 'gained', feedback, lookAfter, rule: ruleOf(40) });
+    const before = await startLoop(redis, { source: 'gained', feedback, searchAfter, rule: ruleOf(40) });
     standin.faults.add({ ...create, then: 'work-then-cut' });
     await before.post(before.vendor.close('g').delivery);
     await until(async () => (await traceOf(before, 'g.1')).includes('outcome unknown'));
@@ -70,7 +70,7 @@ describe('a create of unknown outcome', () => {
     const body = { ...campaign, custom_fields: [field] };
     standin.faults.add({ method: 'GET', path: '/api/appeals/campaigns/40', status: 200, body, times: always });
     const { vendor } = before;
-    const after = await startLoop(redis, { source: 'gained', feedback, lookAfter, vendor, rule: ruleOf(40) });
+    const after = await startLoop(redis, { source: 'gained', feedback, searchAfter, vendor, rule: ruleOf(40) });
     expect((await contextOf(after, 'gained').campaigns.get(40)).custom_fields).toMatchObject([{ name: 'closeloop' }]);
     await after.journey('g.1', 'asked');
     expect(standin.requests({ contact: 'g@example.com' })).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('a create of unknown outcome', () => {
   });
 
   test('it is tried a bounded number of times, ever more rarely, and then the journey says why it failed', async () => {
-    const loop = await startLoop(redis, { source: 'cutting', lookAfter: '5ms', general: 'retry: { for: 1ms }' });
+    const loop = await startLoop(redis, { source: 'cutting', searchAfter: '5ms', general: 'retry: { for: 1ms }' });
     const { standin } = loop.feedback;
     standin.faults.add({ ...create, then: 'cut', times: always });
     await loop.post(loop.vendor.close('c').delivery);

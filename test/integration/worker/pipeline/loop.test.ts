@@ -211,7 +211,7 @@ describe('a create of unknown outcome', () => {
   });
 
   test('it is parked, not guessed, when the service cannot tell', async () => {
-    const loop = await startLoop(redis, { source: fresh(), lookAfter: '1h' });
+    const loop = await startLoop(redis, { source: fresh(), searchAfter: '1h' });
     const { standin } = loop.feedback;
     standin.faults.add({ ...create, then: 'work-then-cut' });
     // Somebody else's request to the same person at the same moment: which one is ours?

@@ -64,13 +64,13 @@ describe('the key of an installation whose Redis is emptied while processes run'
 
   test('it is put back, and whoever starts later seals with it (audit twice)', async () => {
     const running = await begin(key(1));
-    expect(await running.look()).toBe('same');
+    expect(await running.check()).toBe('same');
     await redis.handle.client.flushall();
     const sealed = running.seal.seal('text');
-    expect(await running.look()).toBe('restored');
+    expect(await running.check()).toBe('restored');
     const later = await open(key(1));
     expect([later.open(sealed), later.digest('anna')]).toEqual(['text', running.seal.digest('anna')]);
-    expect(await running.look()).toBe('same');
+    expect(await running.check()).toBe('same');
   });
 
   test('one that began with another ends, and what it has stored opens everywhere (audit twice)', async () => {
@@ -78,8 +78,8 @@ describe('the key of an installation whose Redis is emptied while processes run'
     await redis.handle.client.flushall();
     const sealed = before.seal.seal('text');
     const running = await begin(key(1));
-    expect([await before.look(), await before.look()]).toEqual(['another', 'another']);
-    expect(await running.look()).toBe('same');
+    expect([await before.check(), await before.check()]).toEqual(['another', 'another']);
+    expect(await running.check()).toBe('same');
     expect(running.seal.open(sealed)).toBe('text');
     const later = await open(key(2), key(1));
     expect([later.open(sealed), later.digest('anna')]).toEqual(['text', running.seal.digest('anna')]);
@@ -88,25 +88,25 @@ describe('the key of an installation whose Redis is emptied while processes run'
     // Emptied once more, both are put back.
     const both = await begin(key(2));
     await redis.handle.client.flushall();
-    expect(await both.look()).toBe('restored');
+    expect(await both.check()).toBe('restored');
     expect((await open(key(2))).open(sealed)).toBe('text');
   });
 
   test('one that runs goes on while secretsKey is changed by those that start later (audit twice)', async () => {
     const running = await begin(key(1));
     const later = await begin(key(2), key(1));
-    expect([await running.look(), await later.look()]).toEqual(['same', 'same']);
+    expect([await running.check(), await later.check()]).toEqual(['same', 'same']);
     expect((await open(key(2))).open(running.seal.seal('text'))).toBe('text');
     await redis.handle.client.flushall();
     await begin(key(2));
-    expect(await running.look()).toBe('another');
+    expect(await running.check()).toBe('another');
   });
 
   test("one that finds a key which another operator's has sealed ends, and changes nothing (audit twice)", async () => {
     const running = await begin(key(1));
     await redis.handle.client.flushall();
     await begin(key(9));
-    expect(await running.look()).toBe('another');
+    expect(await running.check()).toBe('another');
     await open(key(9));
   });
 });

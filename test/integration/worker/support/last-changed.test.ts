@@ -22,8 +22,8 @@ function journeys() {
       await store.update(journey, (now) => ({ journey: step(now, to, changedAt, change), trace: [] }));
     },
     list: async (filter: JourneyFilter, limit = 2) => {
-      const { found, lookedTo } = await lastChanged([context], filter, limit);
-      return { ids: found.map(({ journey }) => journey.recordId), lookedTo };
+      const { found, readBackTo } = await lastChanged([context], filter, limit);
+      return { ids: found.map(({ journey }) => journey.recordId), readBackTo };
     },
   };
 }
@@ -33,10 +33,10 @@ test('those that wait for long do not hide what changed since', async () => {
   for (const record of ['x', 'y', 'z']) await add(record, 'waiting', at(1), { dueAt: at(30) });
   await add('a', 'skipped', at(2), {});
   await add('b', 'failed', at(3), {});
-  expect(await list({})).toEqual({ ids: ['b', 'a'], lookedTo: undefined });
-  expect(await list({ since: '2026-05-03' })).toEqual({ ids: ['b'], lookedTo: undefined });
-  expect(await list({ until: '2026-05-03' })).toEqual({ ids: ['a'], lookedTo: undefined });
-  expect(await list({ until: '2026-05-31' })).toEqual({ ids: ['b', 'a'], lookedTo: undefined });
+  expect(await list({})).toEqual({ ids: ['b', 'a'], readBackTo: undefined });
+  expect(await list({ since: '2026-05-03' })).toEqual({ ids: ['b'], readBackTo: undefined });
+  expect(await list({ until: '2026-05-03' })).toEqual({ ids: ['a'], readBackTo: undefined });
+  expect(await list({ until: '2026-05-31' })).toEqual({ ids: ['b', 'a'], readBackTo: undefined });
 });
 
 test('a reason that few have is looked for among the last ones, and further back from where that ended', async () => {
@@ -46,8 +46,8 @@ test('a reason that few have is looked for among the last ones, and further back
   await listOf(redis.handle.client, store.source, 'skipped').add(many);
   await redis.handle.client.config('RESETSTAT');
   const first = await list({ error: 'rare' });
-  expect(first).toEqual({ ids: [], lookedTo: new Date(at(9).getTime() + 49_000) });
+  expect(first).toEqual({ ids: [], readBackTo: new Date(at(9).getTime() + 49_000) });
   const stats = z.string().parse(await redis.handle.client.info('commandstats'));
   expect(Number(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1])).toBeLessThan(1_100);
-  expect(await list({ error: 'rare', until: at(9).toISOString() })).toEqual({ ids: ['old'], lookedTo: undefined });
+  expect(await list({ error: 'rare', until: at(9).toISOString() })).toEqual({ ids: ['old'], readBackTo: undefined });
 });

@@ -115,7 +115,7 @@ describe('an erased journey', () => {
     answer: { grade: 4, comment: 'Frau Muster was kind', seenAt: at, version: 1 },
     survey: { at, answers: { 1: 'Erika' } },
     given: { at, grade: 4, comment: 'Frau Muster', delivered: true },
-    intent: { token: 't', at, campaign: 12, numAppeals: 0, lastAppeal: null, lookAfter: at },
+    intent: { token: 't', at, campaign: 12, numAppeals: 0, lastAppeal: null, searchAfter: at },
     place: { timeZone: 'Europe/Tallinn' },
     why: 'Erika was out of office',
   };
@@ -136,7 +136,7 @@ describe('an erased journey', () => {
 });
 
 const at = new Date('2026-05-04T10:00:00Z');
-const intent: Intent = { token: 't', at, campaign: 12, numAppeals: 0, lastAppeal: null, lookAfter: at };
+const intent: Intent = { token: 't', at, campaign: 12, numAppeals: 0, lastAppeal: null, searchAfter: at };
 const answer = { grade: 4, comment: null, seenAt: at, version: 1 };
 const nothing: Partial<Journey> = {};
 const counting: [state: JourneyState, what: string, more: Partial<Journey>, counts: boolean][] = [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sentenceOf } from '../../../../worker/support/dry-run-summary.ts';
 
-const nothing = { closings: 0, outcomes: [], toLookAt: { count: 0, first: [] }, held: [], erasures: 0 };
+const nothing = { closings: 0, outcomes: [], forReview: { count: 0, first: [] }, held: [], erasures: 0 };
 
 test('the sentence sums over sources and rules, and says first how many would be asked', () => {
   const outcomes = [
@@ -9,7 +9,7 @@ test('the sentence sums over sources and rules, and says first how many would be
     { source: 'desk', what: 'would be asked', rule: 'phone', campaign: 12, count: 80 },
     { source: 'shop', what: 'would be asked', rule: 'rest', campaign: 13, count: 100 },
   ];
-  expect(sentenceOf({ ...nothing, closings: 282, outcomes, toLookAt: { count: 12, first: [] } })).toBe(
+  expect(sentenceOf({ ...nothing, closings: 282, outcomes, forReview: { count: 12, first: [] } })).toBe(
     '282 closings: 180 would be asked, 90 throttled, 12 that you should look at',
   );
   expect(sentenceOf(nothing)).toBe('0 closings: 0 would be asked');

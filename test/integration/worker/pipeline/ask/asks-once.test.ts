@@ -62,7 +62,7 @@ describe('an attempt to ask that another worker has taken over', () => {
       const now = await store.get('o.1');
       expect(now).toMatchObject(theirs);
       // The service is still at work on theirs.
-      expect(now?.intent?.lookAfter.getTime()).toBeGreaterThan(Date.now() + hour / 2);
+      expect(now?.intent?.searchAfter.getTime()).toBeGreaterThan(Date.now() + hour / 2);
     },
   );
 
@@ -89,13 +89,13 @@ describe('an attempt to ask that another worker has taken over', () => {
   ])('its look-up, which finds %s, says nothing about theirs', async (_, found) => {
     const { context, store } = await aboutToAsk();
     await goesAhead(context, 'o.1');
-    const mine: Intent = { ...intentNow(), token: 'mine', lookAfter: new Date(0) };
+    const mine: Intent = { ...intentNow(), token: 'mine', searchAfter: new Date(0) };
     await store.update('o.1', (now) => ({ journey: { ...now, intent: mine }, trace: [] }));
     const contact = { kind: 'email', value: 'erika@example.com' } as const;
     for (let i = 0; i < found; i++) await context.feedback.create({ campaign: 12, contact, customFields: {} });
     const racing: SourceContext = {
       ...context,
-      limitedLooks: async (look) => {
+      limitedSearches: async (look) => {
         const result = await look();
         await store.update('o.1', (now) => ({ journey: { ...now, intent: intentNow() }, trace: [] }));
         return result;

@@ -45,7 +45,7 @@ function lookingTogether(one: SourceContext, other: SourceContext): [SourceConte
   });
   const together = (context: SourceContext): SourceContext => ({
     ...context,
-    limitedLooks: async (look) => {
+    limitedSearches: async (look) => {
       const found = await look();
       if (--left === 0) all();
       await looked;
@@ -144,7 +144,7 @@ describe('one request that may be of two journeys of one person', () => {
     };
     expect(await ask({ journeyId: 'a.1' }, robbed)).toMatchObject({ do: 'wait' });
     await context.store.update('a.1', (now) => ({
-      journey: { ...now, ...(now.intent && { intent: { ...now.intent, lookAfter: new Date(0) } }) },
+      journey: { ...now, ...(now.intent && { intent: { ...now.intent, searchAfter: new Date(0) } }) },
       trace: [],
     }));
     await toItsEnd(context, 'a.1');

@@ -38,7 +38,7 @@ function unit(options: Parameters<typeof unitContext>[0] = { rule: markerRule })
   const looks = async (id: string, by: SourceContext = context) => {
     const journeyId = `${id}.1`;
     await store.update(journeyId, (now) =>
-      now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
+      now.intent ? { journey: { ...now, intent: { ...now.intent, searchAfter: new Date(0) } }, trace: [] } : undefined,
     );
     const result = await ask({ journeyId }, by);
     return { ...(await state(journeyId)), again: result.do === 'wait' ? result.delayMs : undefined };
@@ -88,7 +88,7 @@ describe('a request with the marker that the export does not show, though the co
 
   test('it is looked for ever more rarely, and then left to a person, who is told what to look at', async () => {
     const { context, unknown, looks, told } = unit();
-    const patient = { ...lagging(context), lookAfterMs: hour };
+    const patient = { ...lagging(context), searchAfterMs: hour };
     await unknown('x', 'work-then-cut');
     const waits: number[] = [];
     for (let i = 0; i < 3; i++) waits.push(Math.round(((await looks('x', patient)).again ?? 0) / hour));

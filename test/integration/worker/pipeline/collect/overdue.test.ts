@@ -11,7 +11,7 @@ const rule = (campaign: number) => `{ name: all, campaign: ${campaign}, contact:
 async function pass(asksIn = 12): Promise<void> {
   const { engine } = unitContext({ general, rule: rule(asksIn) });
   await engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
-  await engine.collecting.lookAfter();
+  await engine.collecting.maintain();
 }
 const hasFailedFor = (hours: number) => redis.handle.client.hset(failingKey, '12', Date.now() - hours * hour);
 const alerts = async (): Promise<unknown[]> =>
@@ -61,11 +61,11 @@ test('it says nothing of a campaign that is gone and that no rule asks in any mo
 
 test('it tells when no pass begins any more, though no pass is there to tell it (audit 19)', async () => {
   const { engine, told } = unitContext({ general });
-  await engine.collecting.lookAfter();
+  await engine.collecting.maintain();
   expect(await alerts()).toEqual([]);
   await redis.handle.client.hset(begunKey, '12', Date.now() - 2 * hour);
-  await engine.collecting.lookAfter();
-  await engine.collecting.lookAfter();
+  await engine.collecting.maintain();
+  await engine.collecting.maintain();
   const why = 'campaign 12: no pass over its grades begins any more';
   expect(await alerts()).toMatchObject([{ kind: 'paused', source: 'collect', why }]);
   expect(told.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { why } }]);
@@ -73,7 +73,7 @@ test('it tells when no pass begins any more, though no pass is there to tell it 
 
 test('a schedule whose job is lost is made anew (audit 19)', async () => {
   const { engine } = unitContext();
-  await engine.collecting.lookAfter();
+  await engine.collecting.maintain();
   const [{ jobs } = expect.fail('no stage')] = engine.gradeStages;
   const { queue } = jobs;
   const [before] = await queue.getJobs(['delayed', 'waiting']);
@@ -81,10 +81,10 @@ test('a schedule whose job is lost is made anew (audit 19)', async () => {
   // As after a lost write, or a hand in Redis: the schedule stands, and its job is gone.
   await redis.handle.client.del(`{cl}:collect:${before?.id}`);
   await redis.handle.client.del('{cl}:collect:delayed', '{cl}:collect:wait');
-  await engine.collecting.lookAfter();
+  await engine.collecting.maintain();
   const [after, ...more] = await queue.getJobs(['delayed', 'waiting']);
   expect(after?.data).toEqual({ campaign: 12 });
   expect(more).toEqual([]);
-  await engine.collecting.lookAfter();
+  await engine.collecting.maintain();
   expect((await queue.getJobs(['delayed', 'waiting'])).map(({ id }) => id)).toEqual([after?.id]);
 });

@@ -168,14 +168,14 @@ describe('a journey that is asking', () => {
     expect(await context.erasures.all()).toMatchObject([{ journeys: 2, contacts: 2, requestsMasked: 2 }]);
   });
 
-  const lost = async (lookAfter: Date) => {
+  const lost = async (searchAfter: Date) => {
     const unit = unitContext();
     const { context, vendor } = unit;
     vendor.close('a', { customer: { email } });
     await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
     await goesAhead(context, 'a.1');
     await context.store.update('a.1', ({ intent, ...now }) => ({
-      journey: { ...now, ...(intent && { intent: { ...intent, lookAfter } }) },
+      journey: { ...now, ...(intent && { intent: { ...intent, searchAfter } }) },
       trace: [],
     }));
     const contact = { kind: 'email', value: email } as const;

@@ -135,8 +135,8 @@ describe('what would stay for good', () => {
     const { context, store, vendor } = unitContext();
     vendor.close('a', { customer: { email } });
     await plan(eventOf('a', { receivedAt: ago(1_000) }), context);
-    const lookedFor = { at: ago(500), intent: intentNow(), contact: email, numAppeals: 0, lastAppeal: null };
-    await store.update('a.1', (now) => ({ journey: step({ ...now, lookedFor }, 'received', new Date()), trace: [] }));
+    const searched = { at: ago(500), intent: intentNow(), contact: email, numAppeals: 0, lastAppeal: null };
+    await store.update('a.1', (now) => ({ journey: step({ ...now, searched }, 'received', new Date()), trace: [] }));
     const { state } = vendor.records.get('a') ?? expect.fail('no record');
     vendor.close('a', { customer: { email: 'second@example.com' }, state });
     await plan(eventOf('a', { receivedAt: ago(500) }), context);

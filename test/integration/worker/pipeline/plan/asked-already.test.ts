@@ -41,7 +41,7 @@ async function failing(unit: UnitContext, id: string) {
     service.standin.faults.add({ ...create, then: 'cut' });
     await ask({ journeyId }, context);
     await store.update(journeyId, (now) =>
-      now.intent ? { journey: { ...now, intent: { ...now.intent, lookAfter: new Date(0) } }, trace: [] } : undefined,
+      now.intent ? { journey: { ...now, intent: { ...now.intent, searchAfter: new Date(0) } }, trace: [] } : undefined,
     );
     await ask({ journeyId }, context);
   }

@@ -35,7 +35,7 @@ describe('a record that is reopened after its customer was asked', () => {
     await loop.journey('w1.2', 'asked');
     // Neither the throttle counts the cancelled request, nor is it taken for one that was forgotten.
     const trace = (await loop.store.trace('w1.2')).map(({ text }) => text).join('\n');
-    expect(trace).not.toMatch(/looks for that request/);
+    expect(trace).not.toMatch(/searches for that request/);
     const states = loop.feedback.standin.requests({ contact: email('w1') }).map(({ status }) => status);
     expect(states.toSorted()).toEqual(['Cancelled', 'Scheduled']);
     await loop.close();

@@ -26,7 +26,7 @@ const intent = {
   campaign: 12,
   numAppeals: before.num_appeals,
   lastAppeal: before.last_appeal,
-  lookAfter: at('12:00:30'),
+  searchAfter: at('12:00:30'),
 };
 
 const request = (id: string, more: Partial<FeedbackRequest> = {}): FeedbackRequest => ({
