@@ -48,7 +48,7 @@ export function check<Schema extends z.ZodType>(
   at: Path,
   beside: readonly string[] = [],
 ): { ok: true; data: z.output<Schema> } | { ok: false; found: Found[]; issues: readonly z.core.$ZodIssue[] } {
-  const parsed = schema.safeParse(value, { error: inOurWords });
+  const parsed = schema.safeParse(value, { error: inOurWords, jitless: true });
   if (parsed.success) return { ok: true, data: parsed.data };
   const { issues } = parsed.error;
   const found = describe(issues, (path) => [...(path.length === 0 ? beside : []), ...keysAt(schema, path)]);
