@@ -5,7 +5,8 @@ import { refOf } from '../journey/refs.ts';
 import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
-import { checkAccount, engineOf } from './engine-of.ts';
+import { checkAccount } from './check-account.ts';
+import { engineOf } from './engine-of.ts';
 import { openForNow, type RuntimeOptions } from './runtime.ts';
 import { lineOf, Tally } from './tally.ts';
 

@@ -28,11 +28,10 @@ export async function listJourneys(options: ListOptions): Promise<number> {
     return await withStored(options, ({ sources, runtime }) => list(sources(options.source), runtime.redis, options));
   }
   // Only its connector knows what people call a record.
-  const { withSources } = await import('./with-engine.ts');
-  return await withSources({ ...options, reads: 'only' }, ({ pipelines, runtime }) => {
-    const sources = pipelines(options.source).map(({ context, pauses }) => ({ ...context, pauses }));
-    return list(sources, runtime.redis, options);
-  });
+  const { withRecordNames } = await import('./with-records.ts');
+  return await withRecordNames(options, ({ sources, runtime }) =>
+    list(sources(options.source), runtime.redis, options),
+  );
 }
 
 async function list(sources: readonly Waiting[], redis: RedisClient, options: ListOptions): Promise<number> {

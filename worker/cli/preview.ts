@@ -2,8 +2,10 @@ import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { type Trial, tryLatest } from '../preflight/trial.ts';
-import { type Forecast, forecastForMachines, type Preview, previewOf } from '../support/preview.ts';
+import { type Forecast, forecastForMachines } from '../support/forecast.ts';
+import { type Preview, previewOf } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
+import { forecastLines, row } from './forecast-lines.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { trialTable } from './trial-table.ts';
 import { withSources } from './with-engine.ts';
@@ -108,22 +110,5 @@ function linesOf(found: Preview, context: SourceContext): string[] {
 
 const inWords = ({ decision }: Forecast): string => (decision === 'ask' ? 'would ask' : 'would not ask');
 
-export function forecastLines({ rule, request, trace }: Forecast, timeZone: string): string[] {
-  if (request === undefined) return trace.map((line) => row('', line));
-  const { campaign, contact, test, values, sources, dueAt } = request;
-  return [
-    ...(test ? [row('TEST', `it would go to ${test.kind} ${test.value}, not to the customer`)] : []),
-    row('rule', rule?.name ?? ''),
-    row('campaign', `${campaign.id} ${campaign.name} (${campaign.type})`),
-    row('contact', `${contact.kind} ${contact.value}`),
-    ...Object.entries(values).map(([name, value], i) =>
-      row(i === 0 ? 'fields' : '', `${name} = ${JSON.stringify(value)}  ← ${sources[name] ?? 'closeloop'}`),
-    ),
-    row('send', `${dueAt.toISOString()} (${timeZone})`),
-    ...trace.map((line, i) => row(i === 0 ? 'because' : '', line)),
-  ];
-}
-
 const heading = (decision: string, why?: string): string =>
   styleText('bold', `${decision}${why === undefined ? '' : `: ${why}`}`);
-const row = (name: string, text: string): string => `${name.padEnd(9)} ${text}`;

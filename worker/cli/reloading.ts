@@ -9,7 +9,7 @@ import { createQuarantine, type Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { alertsOf } from './alerts-of.ts';
 import type { App } from './app.ts';
-import { checkAccount } from './engine-of.ts';
+import { checkAccount } from './check-account.ts';
 import { dataKeyOf, type Runtime, type RuntimeOptions, readConfig, readText } from './runtime.ts';
 
 const refused = 'the configuration could not be reloaded: the process goes on with the one that it has';

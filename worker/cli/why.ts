@@ -1,14 +1,14 @@
 import { styleText } from 'node:util';
 import type { Condition } from '../preflight/conditions.ts';
 import type { Standing } from '../support/explain.ts';
-import { forecastForMachines } from '../support/preview.ts';
+import { forecastForMachines } from '../support/forecast.ts';
 import { inZone } from '../support/shown-time.ts';
 import { type Answer, answerWhy, type ExplainedClosing } from '../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../support/why-record.ts';
+import { forecastLines } from './forecast-lines.ts';
 import { printStanding } from './journeys.ts';
-import { forecastLines } from './preview.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { withSources } from './with-engine.ts';
+import { withReading, withRecordNames } from './with-records.ts';
 
 /**
  * Why a customer was asked or not: every closing of theirs, or of a record, with the reason for its state, and what would be sent if
@@ -18,19 +18,32 @@ import { withSources } from './with-engine.ts';
 export async function why(
   options: RuntimeOptions & { about: string; source?: string; stored: boolean; json: boolean },
 ): Promise<number> {
-  const reads = options.stored ? ('only' as const) : true;
-  return await withSources({ ...options, reads }, async ({ pipelines, runtime: { redis } }) => {
-    const sources = pipelines(options.source);
-    const answer = await answerWhy(sources, options.about, { redis, isStored: options.stored });
-    if (options.json) process.stdout.write(`${JSON.stringify(forMachines(answer))}\n`);
-    else {
-      for (const one of answer.sources) printStanding(one);
-      for (const closing of answer.closings) print(closingLines(closing), closing);
-      for (const record of answer.records) print(['', ...recordLines(record)], record);
-      printMissing(answer);
-    }
-    return answer.closings.length > 0 ? 0 : 1;
-  });
+  const answer = options.stored ? await storedAnswer(options) : await wholeAnswer(options);
+  if (options.json) process.stdout.write(`${JSON.stringify(forMachines(answer))}\n`);
+  else {
+    for (const one of answer.sources) printStanding(one);
+    for (const closing of answer.closings) print(closingLines(closing), closing);
+    for (const record of answer.records) print(['', ...recordLines(record)], record);
+    printMissing(answer);
+  }
+  return answer.closings.length > 0 ? 0 : 1;
+}
+
+async function storedAnswer(options: RuntimeOptions & { about: string; source?: string }): Promise<Answer> {
+  return await withRecordNames(options, ({ sources, runtime: { redis } }) =>
+    answerWhy(
+      sources(options.source).map((context) => ({ ...context, context })),
+      options.about,
+      { redis },
+    ),
+  );
+}
+
+async function wholeAnswer(options: RuntimeOptions & { about: string; source?: string }): Promise<Answer> {
+  const { explainRecord } = await import('../support/why-record.ts');
+  return await withReading(options, ({ sources, runtime: { redis } }) =>
+    answerWhy(sources(options.source), options.about, { redis, explainRecord }),
+  );
 }
 
 function print(lines: readonly string[], { timeZone }: { timeZone: string }): void {

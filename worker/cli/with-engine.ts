@@ -5,7 +5,8 @@ import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { nameInEarnest, storedName } from '../redis/keys.ts';
-import { checkAccount, engineOf } from './engine-of.ts';
+import { checkAccount } from './check-account.ts';
+import { engineOf } from './engine-of.ts';
 import { openForNow, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
 
 export interface Sources {

@@ -1,4 +1,5 @@
 import { CloseloopError } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
 import { RecordAliases } from '../journey/aliases.ts';
 import { Erasures } from '../journey/erasures.ts';
 import { JourneyStore } from '../journey/store.ts';
@@ -7,8 +8,9 @@ import { createLog } from '../operations/log.ts';
 import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { globalTag, nameInEarnest, storedName, tagOf } from '../redis/keys.ts';
+import type { Seal } from '../redis/seal.ts';
 import type { StoredSource } from '../support/source-state.ts';
-import { dataKeyOf, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
+import { dataKeyOf, openToRead, type Reading, type Runtime, type RuntimeOptions } from './runtime.ts';
 
 export type { StoredSource } from '../support/source-state.ts';
 
@@ -22,11 +24,21 @@ export interface Stored {
   service: Outage;
   /** Of the collecting of grades. */
   collecting: Pauses;
+  seal: Seal;
+  /** On standard error, from warnings up. */
+  log: Log;
 }
 
-/** For commands that read nothing but Redis: they start several times as fast as commands that may call a vendor. */
-export async function withStored<T>(options: RuntimeOptions, work: (stored: Stored) => Promise<T>): Promise<T> {
-  const runtime = await openToRead(options, { uses: 'redis', sources: 'named' });
+/**
+ * For commands that read nothing but Redis: they start several times as fast as commands that may call a vendor.
+ * @param reading more of the configuration, for with-records.ts
+ */
+export async function withStored<T>(
+  options: RuntimeOptions,
+  work: (stored: Stored) => Promise<T>,
+  reading: Reading = { uses: 'redis', sources: 'named' },
+): Promise<T> {
+  const runtime = await openToRead(options, reading);
   try {
     return await work(await storedIn(runtime));
   } finally {
@@ -65,5 +77,7 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
     },
     service: new Outage(redis, { ...serviceEndpoint, log }),
     collecting: new Pauses(redis, globalTag, 'collect', log),
+    seal,
+    log,
   };
 }

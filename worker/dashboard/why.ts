@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { answerWhy } from '../support/why.ts';
+import { explainRecord } from '../support/why-record.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { whyView } from './views/why.ts';
@@ -16,7 +17,7 @@ export function showWhy(app: FastifyInstance, { engine, redis }: Pick<DashboardO
     if (about === '') return whyView({ about });
     const { pipelines, orphans } = engine();
     const sources = [...pipelines.values(), ...(await orphans.all()).map(({ pipeline }) => pipeline)];
-    return whyView({ about, answer: await answerWhy(sources, about, { redis, isStored: false }) });
+    return whyView({ about, answer: await answerWhy(sources, about, { redis, explainRecord }) });
   };
   const page = { title: 'Why', section: '/why' };
 

@@ -1,13 +1,15 @@
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 
+const usualKeepMs = 60_000;
+
 /** Campaign definitions, kept for `keepMs` of real time: rules are checked against the live campaign at little cost. */
 export class CampaignCache {
   readonly #feedback: FeedbackClient;
   readonly #keepMs: number;
   readonly #kept = new Map<number, { until: number; campaign: Promise<Campaign> }>();
 
-  constructor(feedback: FeedbackClient, keepMs: number) {
+  constructor(feedback: FeedbackClient, keepMs = usualKeepMs) {
     this.#feedback = feedback;
     this.#keepMs = keepMs;
   }

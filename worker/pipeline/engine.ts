@@ -1,15 +1,12 @@
 import pLimit from 'p-limit';
 import { messageOf } from '../../core/errors.ts';
-import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts } from '../operations/alerts.ts';
 import { countRefused } from '../operations/delivery-counts.ts';
-import { unobserved } from '../operations/observer.ts';
-import { Outage, serviceEndpoint } from '../operations/outage.ts';
+import type { Outage } from '../operations/outage.ts';
 import { RedisWatch } from '../operations/redis-watch.ts';
-import { watchCalls } from '../operations/watched-calls.ts';
 import { storedName } from '../redis/keys.ts';
 import { SourceNames } from '../redis/source-names.ts';
 import { noteDrySpans } from '../sources/dry-run.ts';
@@ -24,10 +21,10 @@ import { Collecting } from './collect/schedule.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Inlets } from './inlets.ts';
 import type { CollectJob, JobResult, WriteBackJob } from './jobs.ts';
+import { openService } from './open-service.ts';
 import { downOf, type Stopped, stoppedOf } from './outage-watch.ts';
 import { checkRules } from './plan/check-rules.ts';
 import type { SuspectJob } from './quarantine.ts';
-import { readingService } from './reading-only.ts';
 import { Rounds } from './rounds.ts';
 import { createSourcePipeline, type SourcePipeline } from './source-pipeline.ts';
 import type { Stage } from './stage.ts';
@@ -37,7 +34,6 @@ import { Sweeping } from './sweeping.ts';
 /** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
 const serviceSearches = 100;
 const exportReadings = 2;
-const campaignKeepMs = 60_000;
 
 /** How often a source is looked at whether its poll is due: a small part of the time between two, or it would miss its turn by as much. */
 const pollCheckMs = (everyMs: number): number => Math.max(100, Math.min(1_000, everyMs / 10));
@@ -65,25 +61,21 @@ export class Engine {
   readonly #startedAt = new Date();
 
   constructor(options: EngineOptions) {
-    const { config, ports, redis, log, observer = unobserved } = options;
+    const { config, ports, redis, log } = options;
     this.#options = options;
     this.#redisWatch = new RedisWatch(redis, ports, log);
     this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
     this.names = new SourceNames(redis);
     this.#known = new KnownSources(redis);
-    this.service = new Outage(redis, { ...serviceEndpoint, log });
+    const { feedback, service } = openService(options);
+    this.service = service;
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
-    const client = watchCalls(createFeedbackClient(config.feedback, ports), this.service, {
-      isShared: true,
-      onCall: observer.serviceCall,
-    });
-    const feedback = config.dryRun ? readingService(client) : client;
     const isByContact = canFilterBy(resolveOperations(config.feedback.operations), '{contact}');
     const shared = {
       options,
       feedback,
-      campaigns: new CampaignCache(feedback, campaignKeepMs),
+      campaigns: new CampaignCache(feedback),
       limited: pLimit(config.feedback.callsAtOnce),
       limitedSearches: pLimit(serviceSearches),
       exports: new SharedExports(pLimit(exportReadings), { isByContact }),

@@ -20,16 +20,6 @@ export function inEachCampaign(rule: LoadedRule): { rule: CampaignRule; setting:
   return campaignsIn(rule.campaign).map(({ campaign, setting }) => ({ rule: { ...rule, campaign }, setting }));
 }
 
-/** What asking by a rule depends on: jobs that need one of these wait while a person has to mend it. */
-export function needsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
-  return [needOf.rule(rule), needOf.campaign(rule.campaign)];
-}
-
-export const needOf = {
-  rule: ({ name, campaign }: Pick<CampaignRule, 'name' | 'campaign'>) => `rule "${name}" in campaign ${campaign}`,
-  campaign: (id: number) => `campaign ${id}`,
-};
-
 export function loadRule(rule: Rule): LoadedRule {
   const contact = typeof rule.contact === 'string' ? [rule.contact] : rule.contact;
   return {

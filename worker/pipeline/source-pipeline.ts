@@ -1,33 +1,23 @@
-import { isLoopback } from '../../core/address.ts';
 import { cached } from '../../core/connector/cached.ts';
-import { resolveOperations } from '../../core/feedback/operations.ts';
-import { compileExpression } from '../../core/mapping/expression.ts';
 import type { ConfiguredSource } from '../config/config.ts';
-import { RecordAliases } from '../journey/aliases.ts';
-import { CapSlots } from '../journey/cap-slots.ts';
-import { ContactMemory } from '../journey/contacts.ts';
-import { Erasures } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
-import { createSnapshotStore } from '../journey/snapshots.ts';
-import { JourneyStore } from '../journey/store.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import { Holds } from '../operations/holds.ts';
 import { unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
-import { askedInKey, isDryRun, seenKey, spaceOf, tagOf } from '../redis/keys.ts';
+import { askedInKey, isDryRun, seenKey, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
-import { longestThrottle, prefersLatest, throttlesOf } from './ask/throttle.ts';
-import type { Journeys, Operations, Policy, Service, SourceContext } from './context.ts';
+import type { Journeys, Operations, Service, SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { withKillPoints } from './kill-points.ts';
-import { loadNever, unfitAddress } from './plan/never.ts';
 import { poll } from './plan/poll.ts';
 import { countMissed } from './plan/poll-state.ts';
 import { createQueues, type JobQueues, openQueues } from './queues.ts';
-import { loadRule } from './rules.ts';
+import { namedOf, policyOf } from './source-policy.ts';
+import { storedOf } from './source-store.ts';
 import { createStages, type Stages } from './stages.ts';
 import { openVendor } from './vendor.ts';
 
@@ -76,7 +66,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     ...serviceOf(shared),
     ...calls,
     ...createQueues(name, jobs, { redis, seal, clock }),
-    ...policyOf(configured, options),
+    ...policyOf(configured, options.config),
     log,
     holds,
     alert,
@@ -110,24 +100,11 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   return { context, jobs, stages, pauses, isGated, holds, vendor, poll: () => poll(context, polling) };
 }
 
-function namedOf({ name, connector, account }: ConfiguredSource): Pick<SourceContext, 'name' | 'account'> {
-  return { name, account: account === undefined ? undefined : `${connector.name}:${account}` };
-}
-
 function journeysOf(name: string, { options, sources, names }: SharedParts): Journeys {
-  const { config, redis, seal, clock, log, replicated, observer = unobserved, tracing } = options;
+  const { redis, clock, replicated, observer = unobserved, tracing } = options;
   const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
-  const kept = { keepMs: config.retention.journeys, seal };
-  const rules = config.sources.flatMap((source) => source.rules);
-  const throttles = throttlesOf(rules, config.policy);
   return {
-    store: new JourneyStore(redis, name, { now: clock.now, log, seal, onStep, traceContext: () => tracing?.current() }),
-    erasures: new Erasures(redis, name, seal),
-    snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
-    contacts: new ContactMemory(redis, seal, longestThrottle(throttles), throttles.some(prefersLatest), spaceOf(name)),
-    caps: new CapSlots(redis, spaceOf(name)),
-    seal,
-    aliases: new RecordAliases(redis, name, kept),
+    ...storedOf(name, { ...options, now: clock.now, onStep, traceContext: () => tracing?.current() }),
     replicated: () => replicated(tagOf(name)),
     sources,
     placesOfSources: () => names.places(),
@@ -166,36 +143,6 @@ function serviceOf(parts: SharedParts): Service {
       await note(campaign);
       if (late) await redis.del(seenKey(campaign));
     },
-  };
-}
-
-function policyOf(configured: ConfiguredSource, { config }: EngineOptions): Policy {
-  const { policy, defaultCountry, contactLists: lists } = config;
-  const { maxAge = policy.maxAge, test = policy.test } = configured.policy;
-  // A rule can name another test contact, and can't leave test mode.
-  const rules = configured.rules.map((rule) => loadRule({ maxAge, test, ...rule }));
-  const ownDomains = policy.askAnyway?.includes('own-domains') ? [] : configured.ownDomains;
-  const never = [...(configured.policy.never ?? []), ...(policy.never ?? [])];
-  const contacts = rules.flatMap(({ contact }) => contact);
-  const { parts } = configured.connector;
-  return {
-    rules,
-    never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
-    unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
-    policy,
-    holidays: config.holidays,
-    customerContacts: contacts,
-    customerPaths:
-      parts.customer?.map(compileExpression) ?? contacts.filter(({ plain, constant }) => plain && !constant),
-    keepMs: config.retention.journeys,
-    timeZone: config.feedback.timeZone,
-    defaultCountry,
-    searchAfterMs: config.lookup.after,
-    retryForMs: config.retry.for,
-    callMs: config.feedback.timeoutMs,
-    marker: config.marker,
-    dryRun: isDryRun(configured.name),
-    serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
   };
 }
 

@@ -1,38 +1,16 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
-import { type Contact, contactKey } from '../../core/contact.ts';
-import type { Campaign } from '../../core/feedback/schemas.ts';
+import { contactKey } from '../../core/contact.ts';
 import type { Journey } from '../journey/journey.ts';
-import type { SkipReason } from '../journey/reasons.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
 import { capsAhead } from '../pipeline/ask/cap.ts';
 import { lastCounted, onList } from '../pipeline/ask/contact-eligibility.ts';
 import { recipientOf } from '../pipeline/ask/send-request.ts';
 import { heldUntil, holdsNow, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { decide, type Verdict } from '../pipeline/plan/decide.ts';
-import type { LoadedRule } from '../pipeline/rules.ts';
-import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';
-
-/** What becomes of a closing, by everything that is known now; `skip`: and why nobody would be asked. */
-export interface Forecast {
-  decision: 'ask' | 'skip';
-  reason?: SkipReason | undefined;
-  why?: string | undefined;
-  rule?: LoadedRule | undefined;
-  /** Left out where the decision needed none of it. */
-  request?: {
-    campaign: Campaign;
-    contact: Contact;
-    /** Who would get it in the customer's place, in test mode. */
-    test?: Contact;
-    values: NonNullable<Journey['values']>;
-    /** The expression of each value. */
-    sources: Record<string, string>;
-    dueAt: Date;
-  };
-  trace: string[];
-}
+import type { ReadingContext } from '../pipeline/reading-source.ts';
+import { type RecordStatus, statusOf } from '../pipeline/record-status.ts';
+import type { Forecast } from './forecast.ts';
 
 /** A record as it was read now, and what becomes of it. */
 export type Preview =
@@ -50,7 +28,7 @@ export type Preview =
     };
 
 /** Reads the record, and says what would be sent about it. Sends, stores and reserves nothing. @throws what the vendor answers */
-export async function previewOf(recordId: string, context: SourceContext): Promise<Preview> {
+export async function previewOf(recordId: string, context: ReadingContext): Promise<Preview> {
   const status = await readRecord(recordId, context);
   if (status.is === 'out') return status;
   const { record } = status;
@@ -67,7 +45,7 @@ export async function previewOf(recordId: string, context: SourceContext): Promi
 }
 
 /** @throws what the vendor answers */
-export async function readRecord(recordId: string, { source }: Pick<SourceContext, 'source'>): Promise<RecordStatus> {
+export async function readRecord(recordId: string, { source }: Pick<ReadingContext, 'source'>): Promise<RecordStatus> {
   const [result] = await source.read([recordId], 'plan');
   if (!result) throw new Error('the connector gave no result');
   return statusOf(result);
@@ -76,7 +54,7 @@ export async function readRecord(recordId: string, { source }: Pick<SourceContex
 /** What would be if the record closed once more. */
 export async function ifClosedAt(
   record: PresentedRecord,
-  context: SourceContext,
+  context: ReadingContext,
   closedAt = context.clock.now(),
 ): Promise<Forecast> {
   const { id } = await context.store.records.nameOf(record.currentId, notYet);
@@ -99,7 +77,7 @@ export async function forecastOf(
   record: PresentedRecord,
   journeyId: string,
   closing: Pick<Journey, 'closedAt' | 'dueAt' | 'backfilled' | 'hurried'>,
-  context: SourceContext,
+  context: ReadingContext,
 ): Promise<Forecast> {
   const history = await context.store.records.historyOf(record.currentId);
   const verdict = await decide({ ...closing, journeyId, history }, record, context);
@@ -125,7 +103,7 @@ async function heldBack(
   { rule, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
   isTest: boolean,
   journeyId: string,
-  { name, contacts, feedback, policy }: SourceContext,
+  { name, contacts, feedback, policy }: ReadingContext,
 ): Promise<Throttled | undefined> {
   const known = await feedback.contact(contact);
   const listed = onList(known, rule);
@@ -135,10 +113,4 @@ async function heldBack(
   const note = { at: dueAt, journey: refOf(name, journeyId) };
   const last = lastCounted(known, await contacts.lastAsked(key));
   return throttled(await holdsNow(key, rule, { last, note }, { contacts, policy }), dueAt);
-}
-
-/** As machines are shown it. */
-export function forecastForMachines({ decision, reason, why, rule, request, trace }: Forecast) {
-  const { campaign, ...sent } = request ?? {};
-  return { decision, reason, why, rule: rule?.name, campaign: campaign?.id, ...sent, trace };
 }

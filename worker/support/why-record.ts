@@ -1,10 +1,11 @@
 import { messageOf } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
-import type { SourceContext } from '../pipeline/context.ts';
+import type { ReadingContext } from '../pipeline/reading-source.ts';
 import { type Condition, conditionsOf } from '../preflight/conditions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { type Standing, stopsOf } from './explain.ts';
-import { type Forecast, ifClosedAt, readRecord } from './preview.ts';
+import type { Forecast } from './forecast.ts';
+import { ifClosedAt, readRecord } from './preview.ts';
 
 /** A record as its vendor has it now. */
 export interface ExplainedRecord {
@@ -30,7 +31,7 @@ export type IfClosedNow = (Forecast | { decision: 'unknown'; why: string }) & { 
 /** Reads the record at its vendor: every condition with its value, and what would be sent. Sends, stores and reserves nothing. */
 export async function explainRecord(
   recordId: string,
-  context: SourceContext,
+  context: ReadingContext,
   standing: Standing | undefined,
 ): Promise<ExplainedRecord> {
   const { name, timeZone, aliases, clock } = context;

@@ -1,12 +1,13 @@
 import { contactKey, parseContact } from '../../core/contact.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
-import type { SourceContext } from '../pipeline/context.ts';
-import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import type { Holds } from '../operations/holds.ts';
+import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { type Explanation, explain, type Standing } from './explain.ts';
-import { type ExplainedRecord, explainRecord } from './why-record.ts';
+import type { Searched } from './journey-filter.ts';
+import type { ExplainedRecord } from './why-record.ts';
 
 /** Why a customer was asked or not. */
 export interface Answer {
@@ -29,7 +30,11 @@ export interface ExplainedClosing extends Explanation {
 }
 
 /** A source, with what can hold it up. */
-export type AskedSource = Pick<SourcePipeline, 'context' | 'pauses' | 'holds'>;
+export interface AskedSource<Context extends Searched = Searched> {
+  context: Context;
+  pauses: Pick<Pauses, 'list'>;
+  holds: Pick<Holds, 'list'>;
+}
 
 /** The most closings that are explained, and records that are read at their vendors. */
 const mostClosings = 20;
@@ -39,29 +44,39 @@ const mostRecords = 5;
  * Why a customer was asked or not: every closing of theirs, or of a record, and what is true of the records now. Sends, stores and
  * reserves nothing.
  * @param about any address of the customer, a record as people name it, `<source>/<record>`, or a journey
- * @param options `isStored`: neither vendor nor service is called
+ * @param options `explainRecord`: reads a record at its vendor; left out: neither vendor nor service is called
  */
-export async function answerWhy(
-  sources: readonly AskedSource[],
+export async function answerWhy<Context extends Searched>(
+  sources: readonly AskedSource<Context>[],
   about: string,
-  { redis, isStored }: { redis: RedisClient; isStored: boolean },
+  {
+    redis,
+    explainRecord,
+  }: {
+    redis: RedisClient;
+    explainRecord?: ((id: string, context: Context, standing: Standing) => Promise<ExplainedRecord>) | undefined;
+  },
 ): Promise<Answer> {
   const text = about.trim();
   const found = await Promise.all(
-    sources.map(async (source) => ({
-      context: source.context,
-      standing: await standingOf(source, redis),
-      ...(await closingsIn(source.context, text)),
-    })),
+    sources.map(async (source) => {
+      const [standing, closings] = await Promise.all([standingOf(source, redis), closingsIn(source.context, text)]);
+      return { context: source.context, standing, ...closings };
+    }),
   );
-  const all = found
+  const last = found
     .flatMap(({ closings, ...source }) => closings.map((closing) => ({ ...source, ...closing })))
-    .sort((a, b) => b.journey.closedAt.getTime() - a.journey.closedAt.getTime());
-  const records = isStored ? [] : recordsOf(found);
+    .sort((a, b) => b.journey.closedAt.getTime() - a.journey.closedAt.getTime())
+    .slice(0, mostClosings);
+  const records = explainRecord === undefined ? [] : recordsOf(found);
+  const [closings, explainedRecords] = await Promise.all([
+    Promise.all(last.map(explained)),
+    Promise.all(records.map((one) => explainRecord?.(one.record, one.context, one.standing))),
+  ]);
   return {
-    closings: await Promise.all(all.slice(0, mostClosings).map(explained)),
-    earlier: Math.max(0, all.length - mostClosings),
-    records: await Promise.all(records.map((one) => explainRecord(one.record, one.context, one.standing))),
+    closings,
+    earlier: found.reduce((sum, { count }) => sum + count, -last.length),
+    records: explainedRecords.filter((one) => one !== undefined),
     sources: found.map(({ standing }) => standing),
   };
 }
@@ -71,7 +86,7 @@ async function explained({
   isThroughOther,
   context: { name, timeZone, store },
   standing,
-}: Closing & Pick<Found, 'context' | 'standing'>): Promise<ExplainedClosing> {
+}: Closing & { context: Searched; standing: Standing }): Promise<ExplainedClosing> {
   const trace = journey.state === 'waiting' ? await store.trace(journey) : [];
   // The last step: what it came to stands last.
   const { at } = trace.at(-1) ?? {};
@@ -97,40 +112,52 @@ interface Closing {
   isThroughOther: boolean;
 }
 
-interface Found {
-  context: SourceContext;
+interface Found<Context> extends ClosingsIn {
+  context: Context;
   standing: Standing;
+}
+
+/** What one source has of them. */
+interface ClosingsIn {
+  /** The newest. */
   closings: readonly Closing[];
+  /** Of all. */
+  count: number;
   /** What the text would be as a record, where no closing of it is known. */
   record?: string | undefined;
 }
 
-/** The closings in one source. */
-async function closingsIn(context: SourceContext, text: string): Promise<Pick<Found, 'closings' | 'record'>> {
+async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> {
   const { name, store, source, aliases, defaultCountry } = context;
   const own = text.startsWith(`${name}/`) ? text.slice(name.length + 1) : undefined;
   const named = own === undefined ? undefined : await store.get(own);
-  if (named) return { closings: [{ journey: named, isThroughOther: false }] };
-  const record = source.recordNames ? source.recordNames.parse(own ?? text) : (own ?? text);
+  if (named) return { closings: [directly(named)], count: 1 };
+  const record = source?.recordNames ? source.recordNames.parse(own ?? text) : (own ?? text);
   const ofRecord = record === undefined ? [] : await store.records.journeysOf(aliases.of(record));
-  if (own !== undefined) return { closings: ofRecord.map(directly), record };
+  if (own !== undefined) return { closings: ofRecord.map(directly), count: ofRecord.length, record };
   const who = parseContact(text, { defaultCountry });
-  const ofPerson = await store.queries.knownBy({ contact: who });
-  const isThroughOther = ({ contact }: Journey) => contact !== undefined && contactKey(contact) !== contactKey(who);
-  const closings = new Map(
-    [
-      ...ofPerson.map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
-      ...ofRecord.map(directly),
-    ].map((one) => [one.journey.id, one]),
-  );
-  const mayBeRecord = source.recordNames !== undefined || who.kind === 'identifier';
-  return { closings: [...closings.values()], ...(mayBeRecord && { record }) };
+  const ofPerson = await store.queries.lastKnownBy({ contact: who }, mostClosings);
+  const isOfRecord = new Set(ofRecord.map(({ id }) => id));
+  const isThroughOther = ({ id, contact }: Journey) =>
+    contact !== undefined && contactKey(contact) !== contactKey(who) && !isOfRecord.has(id);
+  const others = ofRecord.filter((journey) => !store.queries.isKnownBy(journey, who));
+  const mayBeRecord = source?.recordNames !== undefined || who.kind === 'identifier';
+  return {
+    closings: [
+      ...ofPerson.journeys.map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
+      ...others.map(directly),
+    ],
+    count: ofPerson.count + others.length,
+    ...(mayBeRecord && { record }),
+  };
 }
 
 const directly = (journey: Journey): Closing => ({ journey, isThroughOther: false });
 
 /** The records to read: of the closings, newest first; where no closing is known, the one that the text names. */
-function recordsOf(found: readonly Found[]): { context: SourceContext; standing: Standing; record: string }[] {
+function recordsOf<Context extends Searched>(
+  found: readonly Found<Context>[],
+): { context: Context; standing: Standing; record: string }[] {
   const known = found.flatMap(({ closings, ...source }) =>
     closings.flatMap(({ journey: { recordId, currentId = recordId, closedAt, erasedAt } }) =>
       erasedAt ? [] : [{ ...source, record: currentId, closedAt }],

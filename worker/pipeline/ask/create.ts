@@ -12,10 +12,11 @@ import { askedStates, ifStill } from '../../journey/transitions.ts';
 import type { Journeys, Named, Policy, Service, Timing } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
+import { createNeed, needsOf } from '../needs.ts';
 import { askingTime, tooOld } from '../plan/asking-time.ts';
 import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields } from '../plan/decide.ts';
 import { linksOf } from '../plan/known-as.ts';
-import { type CampaignRule, needsOf } from '../rules.ts';
+import type { CampaignRule } from '../rules.ts';
 import {
   type AskContext,
   backToWaiting,
@@ -32,9 +33,6 @@ import { supersededBy } from './prefer-latest.ts';
 import type { Recipient } from './send-request.ts';
 import { sendRequest } from './send-request.ts';
 import { type Hold, heldUntil, holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, throttled } from './throttle.ts';
-
-/** The service client's name of the create call's form. */
-export const createNeed = 'operation create';
 
 /** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
 const staleMs = 5_000;

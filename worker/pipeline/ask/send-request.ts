@@ -4,7 +4,8 @@ import type { CreateOptions, CustomValue, FeedbackRequest } from '../../../core/
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { TestContact } from '../../config/test-contact.ts';
 import type { Service } from '../context.ts';
-import { type CampaignRule, needOf } from '../rules.ts';
+import { needOf } from '../needs.ts';
+import type { CampaignRule } from '../rules.ts';
 
 /** A request about a closing of this customer. */
 interface RequestToSend {

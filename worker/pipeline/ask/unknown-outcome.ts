@@ -1,8 +1,8 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { askedContactOf, type Intent, type Journey } from '../../journey/journey.ts';
 import { done, type JobResult } from '../jobs.ts';
+import { needOf } from '../needs.ts';
 import { asCampaignFault } from '../plan/decide.ts';
-import { needOf } from '../rules.ts';
 import { type AskContext, backToWaiting, fail, lockedMs, markAsked, park, searchLater } from './ask-steps.ts';
 import { withContact } from './create.ts';
 import { type Found, findRequest, type Sought } from './find-request.ts';

@@ -8,7 +8,7 @@ import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Policy } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
-import { needsOf } from '../rules.ts';
+import { needsOf } from '../needs.ts';
 import { type DecisionContext, decide, type Verdict } from './decide.ts';
 import { customerAddresses, linksOf } from './known-as.ts';
 

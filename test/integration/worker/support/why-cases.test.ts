@@ -7,6 +7,7 @@ import { erase } from '../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { cancel } from '../../../../worker/support/repair.ts';
 import { type Answer, answerWhy } from '../../../../worker/support/why.ts';
+import { explainRecord } from '../../../../worker/support/why-record.ts';
 import { closedAs, eventOf, hour, open, type UnitContext, useManual } from '../../../support/manual.ts';
 
 const service = useManual();
@@ -403,7 +404,7 @@ describe('why names the first reason, by an address and by the record:', () => {
       await plant(unit);
       const { by = email, byAddress, byRecordOnly, of } = more;
       const { client: redis } = service.redis.handle;
-      const asked = async (about: string) => await answerWhy([unit.pipeline], about, { redis, isStored: false });
+      const asked = async (about: string) => await answerWhy([unit.pipeline], about, { redis, explainRecord });
       for (const about of ['x', 'calm/x', ...(byRecordOnly ? [] : [by])]) {
         const answer = await asked(about);
         const found = because(answer, of);

@@ -75,6 +75,11 @@ const heavy = [
   'worker/intake',
 ];
 const needsRedis = ['ioredis', 'yaml', 'zod'];
+/** What only the loop and its servers need, and no command that decides about a record beside it. */
+const loops = ['bullmq', 'dataloader', 'fastify', 'pino', 'prom-client', 'worker/intake', 'worker/dashboard'];
+/** With a connector, which knows how people call its records, comes what rules and times are read with. */
+const recordNames = ['jsonata', 'temporal-polyfill', 'connectors/zendesk', 'zendesk-node-api'];
+const ofOthers = heavy.filter((name) => !recordNames.includes(name));
 
 const rows: [command: string[], absent: string[], present: string[]][] = [
   [['--help'], [...heavy, ...needsRedis], ['commander']],
@@ -83,6 +88,9 @@ const rows: [command: string[], absent: string[], present: string[]][] = [
   [['status', '--config', config], heavy, needsRedis],
   [['journeys', 'list', '--config', config], heavy, needsRedis],
   [['journeys', 'show', 'support/7.1', '--config', config], heavy, needsRedis],
+  [['journeys', 'list', '--record', '7', '--config', config], ofOthers, ['connectors/zendesk']],
+  [['why', 'support/7', '--stored', '--config', config], ofOthers, ['connectors/zendesk']],
+  [['why', '7', '--config', config], loops, ['connectors/zendesk', 'temporal-polyfill']],
 ];
 test.each(rows)('%j loads only what it needs', async (command, absent, present) => {
   const loaded = await loadedBy(command);

@@ -1,0 +1,21 @@
+import type { Forecast } from '../support/forecast.ts';
+
+/** What would be sent, a line for each part. */
+export function forecastLines({ rule, request, trace }: Forecast, timeZone: string): string[] {
+  if (request === undefined) return trace.map((line) => row('', line));
+  const { campaign, contact, test, values, sources, dueAt } = request;
+  return [
+    ...(test ? [row('TEST', `it would go to ${test.kind} ${test.value}, not to the customer`)] : []),
+    row('rule', rule?.name ?? ''),
+    row('campaign', `${campaign.id} ${campaign.name} (${campaign.type})`),
+    row('contact', `${contact.kind} ${contact.value}`),
+    ...Object.entries(values).map(([name, value], i) =>
+      row(i === 0 ? 'fields' : '', `${name} = ${JSON.stringify(value)}  ← ${sources[name] ?? 'closeloop'}`),
+    ),
+    row('send', `${dueAt.toISOString()} (${timeZone})`),
+    ...trace.map((line, i) => row(i === 0 ? 'because' : '', line)),
+  ];
+}
+
+/** A named part. */
+export const row = (name: string, text: string): string => `${name.padEnd(9)} ${text}`;

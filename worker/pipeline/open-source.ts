@@ -1,0 +1,69 @@
+import type { Source } from '../../core/connector/contract.ts';
+import type { ConfiguredSource } from '../config/config.ts';
+import type { RecordAliases } from '../journey/aliases.ts';
+import type { SnapshotStore } from '../journey/snapshots.ts';
+import { unobserved } from '../operations/observer.ts';
+import { Outage, vendorEndpoint } from '../operations/outage.ts';
+import { watchCalls } from '../operations/watched-calls.ts';
+import { createBudget } from '../redis/budget.ts';
+import { isDryRun, nameInEarnest, tagOf } from '../redis/keys.ts';
+import { createVault } from '../redis/vault.ts';
+import { aliasedSource, snapshotsByIds } from '../sources/aliased-source.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { readingVendor } from './reading-only.ts';
+
+export type SourceOptions = Pick<
+  EngineOptions,
+  'config' | 'redis' | 'seal' | 'ports' | 'log' | 'vendorTime' | 'observer'
+>;
+
+interface Known {
+  snapshots: SnapshotStore;
+  aliases: RecordAliases;
+}
+
+/** Opens a configured source, which is used by its records' aliases. `outage`: whether the vendor is down. */
+export function openSource(
+  configured: ConfiguredSource,
+  known: Known,
+  options: SourceOptions,
+): { source: Source; outage: Outage } {
+  const { redis, log, observer = unobserved } = options;
+  const { name } = configured;
+  const outage = new Outage(redis, { ...vendorEndpoint(name), log });
+  const watched = watchCalls(connected(configured, known, options), outage, {
+    isShared: false,
+    // These look at a delivery: that one came in says nothing of the vendor's API.
+    local: ['handshake', 'verify', 'events'],
+    onCall: (operation, end) => observer.vendorCall(name, operation, end),
+  });
+  return { source: isDryRun(name) ? readingVendor(watched) : watched, outage };
+}
+
+/** With the budget of its vendor's account and its stored secrets. */
+function connected(
+  { name: stored, connector, account, open }: ConfiguredSource,
+  known: Known,
+  { config, redis, seal, ports, log, vendorTime = { now: () => new Date(), sleep: ports.sleep } }: SourceOptions,
+): Source {
+  // The vendor's account has one quota and one set of secrets, whoever calls it, and knows closeloop by one address.
+  const name = nameInEarnest(stored);
+  const budget = createBudget(
+    redis,
+    { account: account === undefined ? name : `${connector.name}:${account}` },
+    vendorTime,
+  );
+  const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
+  const { publicUrl } = config.http;
+  const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
+  const own = {
+    ...ports,
+    ...hookUrl,
+    now: vendorTime.now,
+    log,
+    budget,
+    vault,
+    snapshots: snapshotsByIds(known.snapshots, known.aliases),
+  };
+  return aliasedSource(open(own), known.aliases, { now: () => new Date() });
+}

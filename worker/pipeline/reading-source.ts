@@ -1,0 +1,32 @@
+import type { ConfiguredSource } from '../config/config.ts';
+import { CampaignCache } from './campaigns.ts';
+import type { Journeys, Named, Policy, Service, Timing, Vendor } from './context.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { openService } from './open-service.ts';
+import { openSource, type SourceOptions } from './open-source.ts';
+import { namedOf, policyOf } from './source-policy.ts';
+import { storedOf } from './source-store.ts';
+
+/** What a source is looked at with: its data, its vendor, the service and the rules, without queues and jobs. */
+export interface ReadingContext
+  extends Named,
+    Pick<Journeys, 'store' | 'aliases' | 'contacts' | 'caps'>,
+    Pick<Service, 'feedback' | 'campaigns'>,
+    Pick<Vendor, 'source'>,
+    Policy,
+    Timing {}
+
+/** Opens configured sources for commands that decide about closings, and change nothing. */
+export function openForReading(
+  sources: readonly ConfiguredSource[],
+  options: SourceOptions & Pick<EngineOptions, 'clock'>,
+): ReadingContext[] {
+  const { feedback } = openService(options);
+  const { clock, ports } = options;
+  const shared = { feedback, campaigns: new CampaignCache(feedback), clock, ports };
+  return sources.map((configured) => {
+    const stored = storedOf(configured.name, { ...options, now: clock.now });
+    const { source } = openSource(configured, stored, options);
+    return { ...namedOf(configured), ...stored, ...shared, source, ...policyOf(configured, options.config) };
+  });
+}
