@@ -90,6 +90,7 @@ export interface HeldBy {
 }
 
 const HeldReply = z.array(z.tuple([z.number(), z.number(), z.string()]));
+const LockReply = z.union([z.tuple([z.string(), z.string().nullable()]), z.tuple([])]);
 const KnownReply = z.tuple([z.number()], z.string());
 
 /** A request that throttles count. */
@@ -97,6 +98,16 @@ export interface Ask {
   campaign: number;
   journey: string;
   at: Date;
+}
+
+/** A person whom one journey may ask, with the note of the address that it asks. */
+export interface LockedPerson {
+  person: string;
+  last: LastAsked | undefined;
+}
+
+function noteIn(stored: string | null | undefined): LastAsked | undefined {
+  return stored == null ? undefined : LastAsked.parse(JSON.parse(stored));
 }
 
 /** A closing of a person that waits to be asked about. */
@@ -120,19 +131,19 @@ export class ContactMemory {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
   readonly #linkMs: number;
-  readonly #comparesWaiting: boolean;
+  /** Whether any throttle prefers the latest closing: only then it is kept which ones wait. */
+  readonly comparesWaiting: boolean;
   readonly #space: string;
 
   /**
    * @param linkMs the longest throttle: links between addresses, and requests, are kept as long; 0: nothing needs them
-   * @param comparesWaiting whether any throttle prefers the latest closing: only then it is kept which ones wait
    * @param space whose memory: `spaceOf`
    */
   constructor(redis: RedisClient, seal: Seal, linkMs = 0, comparesWaiting = false, space: string = globalTag) {
     this.#redis = redis;
     this.#seal = seal;
     this.#linkMs = linkMs;
-    this.#comparesWaiting = comparesWaiting;
+    this.comparesWaiting = comparesWaiting;
     this.#space = space;
   }
 
@@ -140,18 +151,19 @@ export class ContactMemory {
    * One journey at a time may ask a person: the service's counters are compared before and after, and the throttles are
    * read and written, under this lock. It ends by itself after `ttlMs`. Also links the addresses.
    * @param others further addresses of the person, as `addressOf` names them
-   * @returns the person, to be released; undefined while another journey has the lock
+   * @returns the person, to be released, and the contact's note; undefined while another journey has the lock
    */
   async lock(
     contactKey: string,
     token: string,
     ttlMs: number,
     others: readonly string[] = [],
-  ): Promise<string | undefined> {
-    return await this.#link(contactKey, others, token, ttlMs);
+  ): Promise<LockedPerson | undefined> {
+    const [person, note] = await this.#link(contactKey, others, token, ttlMs);
+    return person === undefined ? undefined : { person, last: noteIn(note) };
   }
 
-  async release(person: string, token: string): Promise<void> {
+  async release({ person }: LockedPerson, token: string): Promise<void> {
     await releaseLock(this.#redis, `${this.#space}:person:${person}:lock`, token);
   }
 
@@ -171,8 +183,7 @@ export class ContactMemory {
   }
 
   async lastAsked(contactKey: string): Promise<LastAsked | undefined> {
-    const stored = await this.#redis.get(this.#noteOf(contactKey));
-    return stored === null ? undefined : LastAsked.parse(JSON.parse(stored));
+    return noteIn(await this.#redis.get(this.#noteOf(contactKey)));
   }
 
   /** By how many addresses the person with this one is known, and their requests that throttles count. */
@@ -245,7 +256,7 @@ export class ContactMemory {
 
   /** A closing of this person waits from now on. Its journey decides how long: what is kept here may be out of date. */
   async noteWaiting(contactKey: string, { journey, campaign, closedAt, dueAt }: WaitingClosing): Promise<void> {
-    if (!this.#comparesWaiting) return;
+    if (!this.comparesWaiting) return;
     const closing = `${campaign} ${closedAt.getTime()} ${dueAt.getTime()}`;
     const ms = Math.max(0, dueAt.getTime() - closedAt.getTime()) + waitsMs;
     await this.#ofPerson(noteWaitingScript, contactKey, journey, closing, ms);
@@ -253,7 +264,7 @@ export class ContactMemory {
 
   /** The closings of this person that waited when it was noted, by any address. */
   async waiting(contactKey: string): Promise<WaitingClosing[]> {
-    if (!this.#comparesWaiting) return [];
+    if (!this.comparesWaiting) return [];
     const reply = z.array(z.string()).parse(await this.#ofPerson(waitingScript, contactKey));
     return [...slices(reply, 2)].map(([journey = '', closing = '']) => {
       const [campaign = 0, closedAt = 0, dueAt = 0] = closing.split(' ').map(Number);
@@ -285,11 +296,10 @@ export class ContactMemory {
   }
 
   async #link(contactKey: string, others: readonly string[], token: string, ttlMs: number) {
-    const args = [token, ttlMs, this.#linkMs, mostAddresses, this.addressOf(contactKey), ...others];
-    const person = z
-      .string()
-      .parse(await runScript(this.#redis, lockScript, [this.#linksOf(this.addressOf(contactKey))], ...args));
-    return person === '' ? undefined : person;
+    const address = this.addressOf(contactKey);
+    const keys = [this.#linksOf(address), this.#noteOf(contactKey)];
+    const args = [token, ttlMs, this.#linkMs, mostAddresses, address, ...others];
+    return LockReply.parse(await runScript(this.#redis, lockScript, keys, ...args));
   }
 
   async #reserve({ contactKey, campaign, note, limits }: Reservation, text: string): Promise<HeldBy[]> {

@@ -26,15 +26,17 @@ end
 /**
  * Links the addresses of one person, and locks the person: one journey at a time asks them. An address that would make a person of
  * more addresses than the most is left out: a shared one is nobody's in particular. The links live as long as the longest throttle
- * from the last time. ARGV token ('': only links), lock's ms, links' ms (0: links nothing), most addresses, address, others…
- * Returns the person, or '' while another journey is asking one of those who are to be linked.
+ * from the last time.
+ * KEYS the address' person, its note · ARGV token ('': only links), lock's ms, links' ms (0: links nothing), most addresses, address, others…
+ * Returns the person, and the note where there is one; nothing while another journey is asking one of those who are to be linked.
  */
 export const lockScript = `${people}
 local person = personOf(ARGV[5])
-local count, merged, isSeen = #addressesOf(person), {}, {[person] = true}
+local count, merged, isSeen = nil, {}, {[person] = true}
 for i = 6, ARGV[3] == '0' and 5 or #ARGV do
   local other = personOf(ARGV[i])
   local theirs = addressesOf(other)
+  count = count or #addressesOf(person)
   if not isSeen[other] and count + #theirs <= tonumber(ARGV[4]) then
     count = count + #theirs
     merged[#merged + 1] = other
@@ -43,7 +45,7 @@ for i = 6, ARGV[3] == '0' and 5 or #ARGV do
 end
 for _, one in ipairs({person, unpack(merged)}) do
   local holder = redis.call('GET', keyOf(one, 'lock'))
-  if holder and holder ~= ARGV[1] then return '' end
+  if holder and holder ~= ARGV[1] then return {} end
 end
 local addresses, asks = keyOf(person, 'addresses'), keyOf(person, 'asks')
 if #merged > 0 then redis.call('SADD', addresses, unpack(addressesOf(person))) end
@@ -60,8 +62,9 @@ if ARGV[3] ~= '0' and redis.call('PEXPIRE', addresses, ARGV[3]) == 1 then
     redis.call('SET', addressKey(address), person, 'PX', ARGV[3])
   end
 end
-if ARGV[1] ~= '' then redis.call('SET', keyOf(person, 'lock'), ARGV[1], 'PX', ARGV[2]) end
-return person`;
+if ARGV[1] == '' then return {person, false} end
+redis.call('SET', keyOf(person, 'lock'), ARGV[1], 'PX', ARGV[2])
+return {person, redis.call('GET', KEYS[2])}`;
 
 /**
  * Checks every throttle over all that a person was asked, through any of their addresses, and reserves the request and writes the
@@ -71,7 +74,8 @@ return person`;
  * Returns the throttles that hold the request, and of each when the last request was that it counts, and whose: none if it is reserved.
  */
 export const reserveScript = `${people}
-local asks, held = keyOf(personOf(ARGV[3]), 'asks'), {}
+-- Without a throttle nothing is kept of the person, nor looked at.
+local asks, held = (ARGV[7] ~= '0' or ARGV[9]) and keyOf(personOf(ARGV[3]), 'asks'), {}
 for i = 9, #ARGV, 2 do
   local found = redis.call('ZREVRANGEBYSCORE', asks, '+inf', '(' .. ARGV[i], 'WITHSCORES')
   for j = 1, #found, 2 do

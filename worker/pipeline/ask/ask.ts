@@ -55,7 +55,10 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
 
   const to = recipientOf(contact, rule, campaign.type);
   const asked = to.isTest ? to : { ...journey, contact };
-  return await withContact(asked, context, () => create(journey, rule, campaign, { customer: contact, to }, context));
+  const { until } = time;
+  return await withContact(asked, context, (lastHere) =>
+    create(journey, rule, campaign, { customer: contact, to, until, lastHere }, context),
+  );
 }
 
 /** The journey waits until that of the later closing has asked, or has come to nothing. */
@@ -96,7 +99,7 @@ async function planAnew(journey: Journey, context: AskContext): Promise<JobResul
   );
   if (received?.state !== 'received') return done;
   const anew = await planJourney(received, status.record, context);
-  return anew.state === 'waiting' && anew.dueAt ? { do: 'wait', delayMs: context.clock.until(anew.dueAt) } : done;
+  return anew?.state === 'waiting' && anew.dueAt ? { do: 'wait', delayMs: context.clock.until(anew.dueAt) } : done;
 }
 
 /** Why the customer should no longer be asked, if so. */

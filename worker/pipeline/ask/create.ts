@@ -46,11 +46,12 @@ type ContactContext = Named &
 /**
  * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this
  * process's slots for calls to the service is free, so that no job holds the lock while it waits for a slot.
+ * @param work gets the contact's note, as of the lock
  */
 export async function withContact(
   { contact, ...journey }: Pick<Journey, 'alsoKnownAs' | 'personId'> & { contact: Contact },
   context: ContactContext,
-  work: () => Promise<JobResult>,
+  work: (last: LastAsked | undefined) => Promise<JobResult>,
 ): Promise<JobResult> {
   const { contacts } = context;
   const token = randomUUID();
@@ -65,7 +66,7 @@ export async function withContact(
     // Not all after the same time: of those that look at once one gets the person, and the others have looked in vain.
     if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
     try {
-      return await work();
+      return await work(person.last);
     } finally {
       await contacts.release(person, token);
     }
@@ -93,16 +94,22 @@ export async function create(
   journey: Journey,
   rule: CampaignRule,
   campaign: Campaign,
-  people: { customer: Contact; to: Recipient },
+  {
+    until,
+    lastHere,
+    ...people
+  }: { customer: Contact; to: Recipient; until: Date | undefined; lastHere: LastAsked | undefined },
   context: AskContext,
 ): Promise<JobResult> {
-  const { store, contacts, clock, feedback } = context;
+  const { store, clock, feedback } = context;
   const { contact, isTest } = people.to;
   const ref = markOf(journey);
-  // The window may have closed while the job waited for a slot.
-  const time = askingTime(rule, campaign, { ...journey, contact: people.customer }, context);
-  if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
-  if (time.at > clock.now()) return await postpone(journey, time, context);
+  if (until !== undefined && clock.now() >= until) {
+    // The window has closed while the job waited for a slot.
+    const time = askingTime(rule, campaign, { ...journey, contact: people.customer }, context);
+    if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
+    return await postpone(journey, time, context);
+  }
 
   if (await erasedMeanwhile(journey, context)) return done;
   const { id: journeyId, recordId, closedAt } = journey;
@@ -110,8 +117,7 @@ export async function create(
   const already = askedAlready(rule, { journeyId, closedAt, history }, context.name);
   if (already !== undefined) return await endJourney(journey, already, context);
   const known = await feedback.contact(contact);
-  const leaveBy = new Date(Date.now() + Math.min(staleMs, openForMs(time.until, clock)));
-  const lastHere = await contacts.lastAsked(contactKey(contact));
+  const leaveBy = new Date(Date.now() + Math.min(staleMs, openForMs(until, clock)));
   // The note of an earlier attempt of this journey does not count: the attempt came to nothing.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
   // A test asks the same contact again and again: throttles are the customers'.

@@ -88,14 +88,14 @@ describe('what is on its way while somebody is forgotten', () => {
     let isErasing = false;
     const racing: SourceContext = {
       ...context,
-      contacts: overriding(context.contacts, {
-        lastAsked: async (key) => {
-          const last = await context.contacts.lastAsked(key);
+      // The note was read with the contact's lock.
+      feedback: overriding(context.feedback, {
+        contact: async (contact) => {
           if (!isErasing) {
             isErasing = true;
             await erase(eraseOf({ contacts: [email] }), context);
           }
-          return last;
+          return await context.feedback.contact(contact);
         },
       }),
     };
