@@ -45,6 +45,9 @@ const version = '1.';
 const nonceBytes = 12;
 const tagBytes = 16;
 
+/** So many digests are kept in memory, at most. */
+const mostDigests = 5_000;
+
 /** Random bytes are fetched for many nonces at once: fetching them for each nonce takes longer than the sealing. */
 const nonces = Buffer.alloc(nonceBytes * 256);
 let nonceAt = nonces.length;
@@ -72,6 +75,8 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
   // Made once: given bytes, Node would make a key object for every call, which takes longer than the call itself.
   const digestKey = createSecretKey(deriveKey(key, 'digest'));
   const sealKey = sealKeyOf(key);
+  // The steps of a journey ask for the same ones: of its event, its closing and its contact.
+  const digests = new Map<string, string>();
   const openBytes = (sealed: Uint8Array, about: string): Buffer => {
     try {
       return opened(sealKey, sealed, about);
@@ -93,7 +98,12 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
     return Buffer.concat([nonce, sealing.getAuthTag(), sealed]);
   };
   return {
-    digest: (text) => createHmac('sha256', digestKey).update(text).digest('base64url'),
+    digest: (text) => {
+      const digest = digests.get(text) ?? createHmac('sha256', digestKey).update(text).digest('base64url');
+      if (digests.size >= mostDigests) digests.clear();
+      digests.set(text, digest);
+      return digest;
+    },
     seal: (text, about = '') => version + sealBytes(Buffer.from(text), about).toString('base64url'),
     open: (sealed, about = '') => openBytes(bytesOf(sealed), about).toString(),
     sealBytes,
