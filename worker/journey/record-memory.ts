@@ -40,35 +40,50 @@ export interface RecordHistory {
 
 type RecordHash = { id: string; memory: Record<string, string> };
 
-/** What is remembered of each record of one source: its journeys, who was asked about it, and where it was merged. */
-export class RecordMemory {
-  readonly #redis: RedisClient;
+/** What was remembered of a record when it was read, and of the records that were merged into it. */
+export class RememberedRecord {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
+  readonly #own: RecordHash;
+  /** The record's own hash, then those of the records that were merged into it, recursively. */
+  readonly #all: readonly RecordHash[];
 
-  constructor(redis: RedisClient, keys: JourneyKeys, reader: JourneyReader) {
-    this.#redis = redis;
+  constructor(keys: JourneyKeys, reader: JourneyReader, own: RecordHash, merged: readonly RecordHash[]) {
     this.#keys = keys;
     this.#reader = reader;
+    this.#own = own;
+    this.#all = [own, ...merged];
   }
 
-  /** The journey that this event started or belongs to, if any: saves reading the record at the vendor again. */
-  async ofEvent(recordId: string, eventKey: string): Promise<Journey | undefined> {
-    const id = await this.#redis.hget(this.#keys.record(recordId), this.#keys.eventField(eventKey));
-    return id === null ? undefined : (await this.#reader.read(id))?.journey;
+  /** The journey that this event started or belongs to, or that this closing has, if any: saves reading the record at the vendor. */
+  async journeyOf(eventKey: string, closing: string | undefined): Promise<Journey | undefined> {
+    const { memory } = this.#own;
+    const ofClosing = closing === undefined ? undefined : memory[this.#keys.closingField(closing)];
+    const id = memory[this.#keys.eventField(eventKey)] ?? ofClosing;
+    return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
   }
 
-  /** The journey of this closing, if any: saves reading the record at the vendor. */
-  async ofClosing(recordId: string, closing: string): Promise<Journey | undefined> {
-    const id = await this.#redis.hget(this.#keys.record(recordId), this.#keys.closingField(closing));
-    return id === null ? undefined : (await this.#reader.read(id))?.journey;
+  /** The id of the closing's journey, or the id that its journey would get. */
+  nameOf(closing: string): { id: string; exists: boolean } {
+    const { id: recordId, memory } = this.#own;
+    const id = memory[this.#keys.closingField(closing)];
+    return id === undefined
+      ? { id: idOf(recordId, Number(memory.count ?? 0) + 1), exists: false }
+      : { id, exists: true };
   }
 
-  async historyOf(recordId: string): Promise<RecordHistory> {
-    const memories = await this.#memoriesOf(recordId);
-    const count = memories[0]?.memory.count;
-    const latest = count === undefined ? undefined : `${recordId}.${count}`;
-    for (const one of memories) {
+  /** Every journey of the record, oldest first; also the journeys of records that were merged into it. */
+  async journeys(left?: Left): Promise<Journey[]> {
+    const ids = this.#all.flatMap(({ id, memory }) =>
+      Array.from({ length: Number(memory.count ?? 0) }, (_, i) => idOf(id, i + 1)),
+    );
+    return await this.#reader.those(ids, left);
+  }
+
+  async history(): Promise<RecordHistory> {
+    const { id: recordId, memory } = this.#own;
+    const latest = memory.count === undefined ? undefined : idOf(recordId, Number(memory.count));
+    for (const one of this.#all) {
       const found = await this.#askedOf(one);
       if (!found) continue;
       const { asked, journey } = found;
@@ -90,26 +105,47 @@ export class RecordMemory {
       if (!journey || mayHaveAsked(journey)) return { asked, ...(journey && { journey }) };
     }
     for (let n = Number(count); n >= 1 && count !== '1'; n--) {
-      const journey = await this.#reader.readable(`${id}.${n}`);
+      const journey = await this.#reader.readable(idOf(id, n));
       const isOwn = journey?.requestId !== undefined || journey?.intent !== undefined;
       if (journey && isOwn && mayHaveAsked(journey)) return { asked: journey.id, journey };
     }
     return undefined;
   }
+}
 
-  /** The id of the closing's journey, or the id that its journey would get. */
-  async nameOf(recordId: string, closing: string): Promise<{ id: string; exists: boolean }> {
-    const [id, count] = await this.#redis.hmget(this.#keys.record(recordId), this.#keys.closingField(closing), 'count');
-    return id ? { id, exists: true } : { id: `${recordId}.${Number(count ?? 0) + 1}`, exists: false };
+/** The record's n-th journey. */
+function idOf(recordId: string, n: number): string {
+  return `${recordId}.${n}`;
+}
+
+/** What is remembered of each record of one source: its journeys, who was asked about it, and where it was merged. */
+export class RecordMemory {
+  readonly #redis: RedisClient;
+  readonly #keys: JourneyKeys;
+  readonly #reader: JourneyReader;
+
+  constructor(redis: RedisClient, keys: JourneyKeys, reader: JourneyReader) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#reader = reader;
   }
 
-  /** Every journey of a record, oldest first; also the journeys of records that were merged into it. */
+  /** In one read, unless records were merged into it. */
+  async read(recordId: string): Promise<RememberedRecord> {
+    const [own = { id: recordId, memory: {} }, ...merged] = await this.#memoriesOf(recordId);
+    return new RememberedRecord(this.#keys, this.#reader, own, merged);
+  }
+
+  async historyOf(recordId: string): Promise<RecordHistory> {
+    return await (await this.read(recordId)).history();
+  }
+
+  async nameOf(recordId: string, closing: string): Promise<{ id: string; exists: boolean }> {
+    return (await this.read(recordId)).nameOf(closing);
+  }
+
   async journeysOf(recordId: string, left?: Left): Promise<Journey[]> {
-    const memories = await this.#memoriesOf(recordId);
-    const ids = memories.flatMap(({ id, memory }) =>
-      Array.from({ length: Number(memory.count ?? 0) }, (_, i) => `${id}.${i + 1}`),
-    );
-    return await this.#reader.those(ids, left);
+    return await (await this.read(recordId)).journeys(left);
   }
 
   /** Notes that `gone` was merged into `remaining`. The caller updates the journeys (`Journey.currentId`). */

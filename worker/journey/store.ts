@@ -6,7 +6,7 @@ import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { gatedOr } from '../redis/source-names.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
-import { Journey, type JourneyState, listedAt, type TraceLine } from './journey.ts';
+import { type Journey, type JourneyState, listedAt, type TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
 import { pack } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
@@ -21,11 +21,13 @@ import { askedStates, type Decision } from './transitions.ts';
 // its state, and the rest sealed.
 
 /**
- * KEYS record · ARGV tag, record id, the record's fields of the closing and of the event, sealed journey, score
- * Returns the id of the journey of this closing (or of this event), and whether it was made now. Error GATED while the source is
- * being renamed, or has another name now (redis/source-names.ts).
+ * Stores a journey unless its closing, or its event, has one.
+ * KEYS record, list of the state · ARGV tag, record id, the record's fields of the closing and of the event, sealed journey, state, instant
+ * in the list, its id, of each person to index it under the key and entry…
+ * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
+ * journey has another id. Error GATED while the source is being renamed, or has another name now (redis/source-names.ts).
  */
-const getOrCreateScript = `${changingLists}
+const createScript = `${changingLists}
 if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local known = redis.call('HMGET', KEYS[1], ARGV[4], ARGV[3], 'count', 'alive')
 local id = known[1] or known[2]
@@ -35,11 +37,13 @@ if id then
   return {id, 0}
 end
 local count, alive = (known[3] or 0) + 1, (known[4] or 0) + 1
-id = ARGV[2] .. '.' .. count
+id = ARGV[8]
+if id ~= ARGV[2] .. '.' .. count then return {} end
 redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, ARGV[4], id, ARGV[3], id)
 redis.call('PERSIST', KEYS[1])
-redis.call('SET', ARGV[1] .. ':journey:' .. id, '1 received ' .. ARGV[5])
-enlist(ARGV[1] .. ':state:received', ARGV[6], id)
+redis.call('SET', ARGV[1] .. ':journey:' .. id, '1 ' .. ARGV[6] .. ' ' .. ARGV[5])
+enlist(KEYS[2], ARGV[7], id)
+for i = 9, #ARGV, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
 return {id, 1}`;
 
@@ -122,7 +126,7 @@ return 1`;
 /** A trace of so many lines takes no more notes, as a sender may repeat itself for ever. */
 const mostLines = 1_000;
 
-const GetOrCreateAnswer = z.tuple([z.string(), z.number()]);
+const CreateAnswer = z.union([z.tuple([z.string(), z.literal([0, 1])]), z.tuple([])]);
 
 /** A closing that may become a journey. */
 interface NewClosing {
@@ -133,6 +137,13 @@ interface NewClosing {
   backfilled?: boolean;
   eventKey: string;
   receivedAt: Date;
+}
+
+/** A journey that is not stored yet, with the event that it begins with, and its trace. */
+interface Draft {
+  journey: Journey;
+  eventKey: string;
+  trace: readonly TraceLine[];
 }
 
 /**
@@ -149,6 +160,7 @@ export class JourneyStore {
   readonly #seal: Seal;
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
+  readonly #drafts = new WeakMap<Journey, Draft>();
   readonly #onStep: (before: Journey, after: Journey) => void;
   readonly #traceContext: () => string | undefined;
 
@@ -176,44 +188,24 @@ export class JourneyStore {
     this.queries = new JourneyQueries(redis, this.#keys, this.#reader);
   }
 
+  /**
+   * A journey that is not stored yet, in `received`: its first change stores it, so that both are one write.
+   * @param id as `RememberedRecord.nameOf` says
+   */
+  draft(id: string, wanted: NewClosing, trace: readonly string[]): Journey {
+    const draft = this.#draft(id, wanted, trace);
+    this.#drafts.set(draft.journey, draft);
+    return draft.journey;
+  }
+
   /** The journey of this closing: made now (`created`), or found. */
   async getOrCreate(wanted: NewClosing, trace: readonly string[]): Promise<{ journey: Journey; created: boolean }> {
-    const now = this.#now();
-    const traceContext = this.#traceContext();
-    const data = {
-      source: this.source,
-      recordId: wanted.recordId,
-      ...(traceContext !== undefined && { traceContext }),
-      state: 'received',
-      receivedAt: wanted.receivedAt,
-      updatedAt: now,
-      closing: wanted.closing,
-      closedAt: wanted.closedAt,
-      ...(wanted.backfilled && { backfilled: true }),
-    };
-    const lines = this.#lines(trace);
-    const answer = await runScript(
-      this.#redis,
-      getOrCreateScript,
-      [this.#keys.record(wanted.recordId)],
-      this.#keys.tag,
-      wanted.recordId,
-      this.#keys.closingField(wanted.closing),
-      this.#keys.eventField(wanted.eventKey),
-      this.#sealed(wanted.recordId, data, lines),
-      now.getTime(),
-    ).catch((error: unknown) => {
-      throw gatedOr(error);
-    });
-    const [id, created] = GetOrCreateAnswer.parse(answer);
-    if (created === 1) {
-      const journey = this.#reader.remember(Journey.parse({ ...data, id }), { rev: '1', trace: lines });
-      return { journey, created: true };
+    for (;;) {
+      const { id } = await this.records.nameOf(wanted.recordId, wanted.closing);
+      const draft = this.#draft(id, wanted, trace);
+      const result = await this.#create(draft, { journey: draft.journey, trace: [] });
+      if (result) return result;
     }
-    const journey = await this.get(id);
-    if (!journey)
-      throw new Error(`journey ${this.source}/${id} was made or found, and is gone: it was removed while it was read`);
-    return { journey, created: false };
   }
 
   async get(id: string): Promise<Journey | undefined> {
@@ -231,7 +223,8 @@ export class JourneyStore {
   /**
    * Changes a journey by compare and set. `decide` is pure, and is called again with the newer journey when another worker
    * changed it meanwhile. A request belongs to one journey of a source: a change that would take another journey's request is
-   * refused. Returns the journey as it is now, undefined when there is none.
+   * refused. Returns the journey as it is now, undefined when there is none: also where a draft can't be stored, as its closing, its
+   * event or its number has a journey by now.
    * @param of a journey object that was read or saved before is read again only if another worker has changed the journey
    * @param pass the collecting pass that decides: once a newer pass has begun, nothing is changed
    */
@@ -241,6 +234,11 @@ export class JourneyStore {
     pass?: CollectPass,
   ): Promise<Journey | undefined> {
     if (typeof of !== 'string') {
+      const draft = this.#drafts.get(of);
+      if (draft) {
+        const result = await this.#create(draft, decide(of) ?? { journey: of, trace: [] });
+        return result?.created ? result.journey : undefined;
+      }
       const stored = this.#reader.storedAs(of);
       const decision = stored && decide(of);
       if (stored && decision && (await this.#save(of, stored, decision, pass)) === 1) return decision.journey;
@@ -263,6 +261,11 @@ export class JourneyStore {
     await this.update(of, (journey) => (isLong(journey) ? undefined : { journey, trace: [text] }));
   }
 
+  /** Stores a draft as it is; adds these lines to the trace of a stored journey. */
+  async keep(journey: Journey, trace: readonly string[]): Promise<void> {
+    if (trace.length > 0 || this.#drafts.has(journey)) await this.update(journey, (now) => ({ journey: now, trace }));
+  }
+
   /** @param of an id: as it is now; a journey: as it was read or saved last */
   async trace(of: Journey | string): Promise<readonly TraceLine[]> {
     const stored = typeof of === 'string' ? await this.#reader.read(of) : this.#reader.storedAs(of);
@@ -282,6 +285,63 @@ export class JourneyStore {
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, id));
     const args = [id, requestId, stored.rev, of.tag, recordId, listedAt(journey).getTime(), ...people];
     return (await runScript(this.#redis, forgetScript, keys, ...args)) === 1;
+  }
+
+  #draft(id: string, wanted: NewClosing, trace: readonly string[]): Draft {
+    const { recordId, closing, closedAt, receivedAt, backfilled, eventKey } = wanted;
+    const traceContext = this.#traceContext();
+    const journey: Journey = {
+      id,
+      source: this.source,
+      recordId,
+      ...(traceContext !== undefined && { traceContext }),
+      state: 'received',
+      receivedAt,
+      updatedAt: this.#now(),
+      closing,
+      closedAt,
+      ...(backfilled && { backfilled }),
+    };
+    return { journey, eventKey, trace: this.#lines(trace) };
+  }
+
+  /** Stores a draft as its first change has made it, or finds the journey of its closing or event. Undefined: another has its number. */
+  async #create(
+    draft: Draft,
+    { journey, trace }: NonNullable<Decision>,
+  ): Promise<{ journey: Journey; created: boolean } | undefined> {
+    const of = this.#keys;
+    const { recordId, closing } = draft.journey;
+    const { id: wanted, ...data } = journey;
+    const lines = [...draft.trace, ...this.#lines(trace)];
+    const answer = await runScript(
+      this.#redis,
+      createScript,
+      [of.record(recordId), of.state(journey.state)],
+      of.tag,
+      recordId,
+      of.closingField(closing),
+      of.eventField(draft.eventKey),
+      this.#sealed(recordId, data, lines),
+      journey.state,
+      listedAt(journey).getTime(),
+      wanted,
+      ...of.people(journey).flatMap((digest) => of.personEntry(digest, wanted)),
+    ).catch((error: unknown) => {
+      throw gatedOr(error);
+    });
+    const [id, created] = CreateAnswer.parse(answer);
+    if (id === undefined) return undefined;
+    if (created === 1) {
+      this.#drafts.delete(draft.journey);
+      this.#reader.remember(journey, { rev: '1', trace: lines });
+      if (journey !== draft.journey) this.#onStep(draft.journey, journey);
+      return { journey, created: true };
+    }
+    const found = await this.get(id);
+    if (!found)
+      throw new Error(`journey ${this.source}/${id} was made or found, and is gone: it was removed while it was read`);
+    return { journey: found, created: false };
   }
 
   async #save(

@@ -11,7 +11,6 @@ export const failpoints = [
   // plan
   'plan-begun',
   'record-read',
-  'journey-claimed',
   'decision-saved',
   'ask-queued',
   // ask

@@ -13,7 +13,6 @@ export function withKillPoints(context: SourceContext): SourceContext {
   return {
     ...context,
     store: replacing(store, {
-      getOrCreate: diesAfter(store.getOrCreate.bind(store), 'journey-claimed'),
       update: updateThatKills(store),
     }),
     contacts: replacing(contacts, {

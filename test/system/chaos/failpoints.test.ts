@@ -63,7 +63,6 @@ const scenarios: readonly Scenario[] = [
       'event-stored',
       'plan-begun',
       'record-read',
-      'journey-claimed',
       'decision-saved',
       'contact-locked',
       'last-asked-noted',

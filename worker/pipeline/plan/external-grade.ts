@@ -98,7 +98,7 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
     [`received ${receivedAt.toISOString()}: ${event.what}`],
   );
   if (journey.state !== 'received') return journey;
-  const after = await planJourney(journey, status.record, context);
+  const after = (await planJourney(journey, status.record, context)) ?? journey;
   if (after.state === 'waiting' && after.dueAt) await context.queueAsk(after, after.dueAt);
   return after;
 }

@@ -4,6 +4,7 @@ import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
 import { languageOf } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
+import type { RecordHistory } from '../../journey/record-memory.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Policy } from '../context.ts';
@@ -19,28 +20,39 @@ export type PlanJourneyContext = DecisionContext &
   Pick<Journeys, 'store' | 'erasures' | 'contacts'> &
   Pick<Operations, 'log' | 'holds'>;
 
-/** Decides about a received journey and saves the decision; erases the journey where its person was erased meanwhile. */
+/**
+ * Decides about a received journey, or a draft of one, and saves the decision; erases the journey where its person was erased
+ * meanwhile. Undefined: there is no such journey, as with `JourneyStore.update`.
+ * @param known what its record's customer was asked; left out: it is read
+ */
 export async function planJourney(
   journey: Journey,
   record: PresentedRecord,
   context: PlanJourneyContext,
-): Promise<Journey> {
-  const after = await decided(journey, record, context);
-  return (await erasedMeanwhile(after, context)) ?? after;
+  known?: RecordHistory,
+): Promise<Journey | undefined> {
+  const history = known ?? (await context.store.records.historyOf(journey.recordId));
+  const after = await decided(journey, record, history, context);
+  return after && ((await erasedMeanwhile(after, context)) ?? after);
 }
 
-async function decided(journey: Journey, record: PresentedRecord, context: PlanJourneyContext): Promise<Journey> {
+async function decided(
+  journey: Journey,
+  record: PresentedRecord,
+  history: RecordHistory,
+  context: PlanJourneyContext,
+): Promise<Journey | undefined> {
   const { clock, store, log } = context;
-  const { id: journeyId, recordId, closedAt, dueAt: plannedFor, backfilled, hurried } = journey;
+  const { id: journeyId, closedAt, dueAt: plannedFor, backfilled, hurried } = journey;
   const pass = (rule: Parameters<typeof needsOf>[0]) => context.holds.pass('plan', needsOf(rule));
-  const history = await store.records.historyOf(recordId);
   const verdict = await decide(
     { journeyId, closedAt, dueAt: plannedFor, backfilled, hurried, history },
     record,
     context,
     pass,
   ).catch(async (error: unknown) => {
-    if (error instanceof ExpressionSetAside) await store.note(journeyId, `waits: ${error.message}`);
+    // Whatever its job waits for: the closing has a journey.
+    await store.keep(journey, error instanceof ExpressionSetAside ? [`waits: ${error.message}`] : []);
     throw error;
   });
   const person = personIn(record, verdict, context);
@@ -70,7 +82,9 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
   };
   await context.contacts.link(contactKey(contact), linksOf(person, context));
   // Before the journey waits: a kill in between leaves a note of a closing that doesn't, which is looked at before anything yields to it.
-  if (!rule.test) {
+  if (!rule.test && context.contacts.comparesWaiting) {
+    // Whoever finds the note looks at the journey.
+    await store.keep(journey, []);
     const waiting = { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt };
     await context.contacts.noteWaiting(contactKey(contact), waiting);
   }
@@ -89,7 +103,7 @@ async function decided(journey: Journey, record: PresentedRecord, context: PlanJ
   );
   await context.holds.lift('plan', needsOf(rule));
   log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
-  return after ?? journey;
+  return after;
 }
 
 /** By what the record's customer is known, beside the contact. */
@@ -115,7 +129,8 @@ export async function skipUndecided(
   context: PlanJourneyContext,
 ): Promise<void> {
   const person = record ? personIn(record, undefined, context) : {};
-  await erasedMeanwhile(await skipJourney(journey, skip, [], context, person), context);
+  const skipped = await skipJourney(journey, skip, [], context, person);
+  if (skipped) await erasedMeanwhile(skipped, context);
 }
 
 /** @param chosen the rule, campaign and person, as far as they are known */
@@ -125,9 +140,9 @@ async function skipJourney(
   trace: string[],
   context: PlanJourneyContext,
   chosen: Partial<Journey> = {},
-): Promise<Journey> {
+): Promise<Journey | undefined> {
   const skipped = await context.store.update(
-    journey.id,
+    journey,
     ifStill('received', {
       to: 'skipped',
       at: context.clock.now(),
@@ -137,6 +152,6 @@ async function skipJourney(
       trace: [...trace, `skipped: ${why}`],
     }),
   );
-  context.log.info({ journey: refOf(context.name, journey.id), reason, why }, 'skipped');
-  return skipped ?? journey;
+  if (skipped) context.log.info({ journey: refOf(context.name, journey.id), reason, why }, 'skipped');
+  return skipped;
 }

@@ -1,5 +1,6 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
+import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Operations, Policy, Queues } from '../context.ts';
@@ -54,14 +55,15 @@ interface Before {
  * state first.
  */
 async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
-  const known = await knownJourney(event, context);
+  const remembered = await context.store.records.read(event.recordId);
+  const known = await remembered.journeyOf(event.key, event.closing);
   await saveCarriedSnapshot(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
   if (known && known.state !== 'received' && !wasOut) return await enqueueAsk(known, context);
   const delayMs = event.everyMs === undefined ? 0 : await context.rateLimit(event.key, event.everyMs);
   if (delayMs > 0) return { do: 'wait', delayMs };
 
-  const journeys = await journeysOf(event.recordId, context);
+  const journeys = await journeysOf(event.recordId, remembered, context);
   const latest = journeys.findLast(({ recordId }) => recordId === event.recordId);
   const live = journeys.filter((one) => one.state === 'creating' || endable(one));
   // The service may be processing a request: its outcome decides what can still be withdrawn.
@@ -73,13 +75,8 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const before = { live, latest, wasOut };
   if (status.is === 'open') return await planOpen(event, status, before, context);
   if (status.is === 'out') return await planOut(event, status, before, context);
-  return await planClosed(event, status, context);
-}
-
-async function knownJourney(event: RecordJob, { store }: PlanContext): Promise<Journey | undefined> {
-  const ofEvent = await store.records.ofEvent(event.recordId, event.key);
-  if (ofEvent || event.closing === undefined) return ofEvent;
-  return await store.records.ofClosing(event.recordId, event.closing);
+  const isMerged = status.record.currentId !== event.recordId;
+  return await planClosed(event, status, isMerged ? undefined : remembered, context);
 }
 
 /** Stores the event's snapshot of the record, unless the record's person was erased. */
@@ -90,10 +87,9 @@ async function saveCarriedSnapshot(event: RecordJob, known: Journey | undefined,
 }
 
 /** The record's journeys, after finishing withdrawals that a killed worker had begun. */
-async function journeysOf(recordId: string, context: PlanContext): Promise<Journey[]> {
-  const { store } = context;
-  const journeys = await store.records.journeysOf(recordId);
-  return (await finishWithdrawals(journeys, context)) ? await store.records.journeysOf(recordId) : journeys;
+async function journeysOf(recordId: string, remembered: RememberedRecord, context: PlanContext): Promise<Journey[]> {
+  const journeys = await remembered.journeys();
+  return (await finishWithdrawals(journeys, context)) ? await context.store.records.journeysOf(recordId) : journeys;
 }
 
 async function planOpen(
@@ -122,37 +118,58 @@ async function planOut(
   if (wasOut || event.kind === 'changed' || isOutside(event.at, event)) return done;
   if (latest && unaskedStates.includes(latest.state)) return done;
   const at = { recordId: event.recordId, closing: 'out', closedAt: event.at };
-  const { journey } = await getOrCreateJourney(event, at, context);
+  const journey = await getOrCreateJourney(event, at, context);
   await skipUndecided(journey, { reason: 'out', why }, record, context);
   return done;
 }
 
+/** @param known what is remembered of the record under its name of now; left out: it is read */
 async function planClosed(
   event: RecordJob,
-  { closing, closedAt, record }: Extract<RecordStatus, { is: 'closed' }>,
+  status: Extract<RecordStatus, { is: 'closed' }>,
+  known: RememberedRecord | undefined,
   context: PlanContext,
 ): Promise<JobResult> {
-  const { store } = context;
+  const { closing, closedAt, record } = status;
   // The record was merged, and no event has said so yet: a customer asked about one record counts as asked about the other.
   if (record.currentId !== event.recordId) {
     const noted = await merged(event.recordId, record.currentId, closedAt, context);
     if (noted.do === 'wait') return noted;
   }
   if (event.kind === 'changed' || isOutside(closedAt, event)) return done;
-  const why = event.via === 'backfill' ? undefined : await whyBeforeTime(closedAt, context);
-  if (why !== undefined && !(await store.records.ofClosing(record.currentId, closing))) {
+  const remembered = known ?? (await context.store.records.read(record.currentId));
+  const { id, exists } = remembered.nameOf(closing);
+  const why = exists || event.via === 'backfill' ? undefined : await whyBeforeTime(closedAt, context);
+  if (why !== undefined) {
     context.log.info({ source: context.name, record: event.recordId, closedAt }, why);
     return done;
   }
   const at = { recordId: record.currentId, closing, closedAt };
-  const { journey, created } = await getOrCreateJourney(event, at, context);
+  if (exists) return await planAgain(event, at, record, context);
+  const draft = context.store.draft(id, newClosing(event, at), [receivedLine(event)]);
+  await noteReceived(event, draft, context);
+  await cancelEarlier(draft, context);
+  const planned = await planJourney(draft, record, context, await remembered.history());
+  // Another event has made the closing's journey meanwhile, or one of another closing.
+  return planned ? await enqueueAsk(planned, context) : await planClosed(event, status, undefined, context);
+}
+
+/** The closing has a journey: a killed worker began it, or another event, or the record is back. */
+async function planAgain(
+  event: RecordJob,
+  at: ClosingAt,
+  record: PresentedRecord,
+  context: PlanContext,
+): Promise<JobResult> {
+  const journey = await getOrCreateJourney(event, at, context);
   await cancelEarlier(journey, context);
   if (mayComeBack(journey)) return await enqueueAsk(await takenUpAgain(journey, record, event, context), context);
-  if (!created && journey.state !== 'received') {
-    if (event.via === 'webhook') await store.note(journey, `another webhook for the same closing: ${event.what}`);
+  if (journey.state !== 'received') {
+    if (event.via === 'webhook')
+      await context.store.note(journey, `another webhook for the same closing: ${event.what}`);
     return await enqueueAsk(journey, context);
   }
-  return await enqueueAsk(await planJourney(journey, record, context), context);
+  return await enqueueAsk((await planJourney(journey, record, context)) ?? journey, context);
 }
 
 /** Why a closing without a journey gets none, if so. */
@@ -164,24 +181,33 @@ async function whyBeforeTime(closedAt: Date, context: PlanContext): Promise<stri
   return isDuring ? 'closed while only a dry run ran: "closeloop backfill" asks about it' : undefined;
 }
 
-/** The journey of this closing: made now (`created`), or found. */
-async function getOrCreateJourney(
-  event: RecordJob,
-  closing: { recordId: string; closing: string; closedAt: Date },
-  context: PlanContext,
-): Promise<{ journey: Journey; created: boolean }> {
-  const { key: eventKey, receivedAt, via } = event;
+interface ClosingAt {
+  recordId: string;
+  closing: string;
+  closedAt: Date;
+}
+
+/** The journey of this closing: made now, or found. */
+async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: PlanContext): Promise<Journey> {
+  const { journey, created } = await context.store.getOrCreate(newClosing(event, at), [receivedLine(event)]);
+  if (created) await noteReceived(event, journey, context);
+  return journey;
+}
+
+function newClosing({ key: eventKey, receivedAt, via }: RecordJob, at: ClosingAt) {
+  return { ...at, eventKey, receivedAt, backfilled: via === 'backfill' };
+}
+
+function receivedLine({ receivedAt, what, at, via }: RecordJob): string {
   const found =
     via === 'poll' ? ', found by the poll: no webhook had reported it' : via === 'backfill' ? ', backfill' : '';
-  const result = await context.store.getOrCreate({ ...closing, eventKey, receivedAt, backfilled: via === 'backfill' }, [
-    `received ${receivedAt.toISOString()}: ${event.what}, at ${event.at.toISOString()}${found}`,
-  ]);
-  if (result.created) {
-    const ref = refOf(context.name, result.journey.id);
-    context.log.info({ journey: ref, event: event.what }, 'received');
-    if (via === 'poll') await context.missed(ref, event.at);
-  }
-  return result;
+  return `received ${receivedAt.toISOString()}: ${what}, at ${at.toISOString()}${found}`;
+}
+
+async function noteReceived(event: RecordJob, { id }: Journey, { name, log, missed }: PlanContext): Promise<void> {
+  const ref = refOf(name, id);
+  log.info({ journey: ref, event: event.what }, 'received');
+  if (event.via === 'poll') await missed(ref, event.at);
 }
 
 /** Resumes a journey that was cancelled before asking because its record was gone: the record is back, with the same closing. */
@@ -200,7 +226,7 @@ async function takenUpAgain(
       when: mayComeBack,
     }),
   );
-  return after?.state === 'received' ? await planJourney(after, record, context) : (after ?? journey);
+  return after?.state === 'received' ? ((await planJourney(after, record, context)) ?? after) : (after ?? journey);
 }
 
 /** Whether an event about the record can still end the journey. */
@@ -216,7 +242,7 @@ function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean 
 async function closedButOpen(event: RecordJob, record: PresentedRecord, context: PlanContext): Promise<JobResult> {
   if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
-  const { journey } = await getOrCreateJourney(event, at, context);
+  const journey = await getOrCreateJourney(event, at, context);
   await skipUndecided(journey, { reason: 'reopened', why: 'it was open again when it was read' }, record, context);
   return done;
 }
@@ -241,7 +267,7 @@ export async function giveUpPlan(event: PlanJob, why: string, context: PlanConte
     return;
   }
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
-  const { journey } = await getOrCreateJourney(event, at, context);
+  const journey = await getOrCreateJourney(event, at, context);
   await context.store.update(journey.id, ifStill('received', { to: 'failed', at: context.clock.now(), why }));
 }
 

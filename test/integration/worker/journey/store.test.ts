@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
+import { type Journey, type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
 import { askedStates, erased, ifStill, mayComeBack, mayFollow, step } from '../../../../worker/journey/transitions.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -42,7 +42,8 @@ describe('claim', () => {
     expect(claims.filter(({ created }) => created)).toHaveLength(1);
     expect(await store.trace('r.1')).toMatchObject([{ text: 'here' }]);
     expect((await store.queries.counts()).received).toBe(1);
-    for (const key of ['webhook', 'trigger']) expect((await store.records.ofEvent('r', key))?.id).toBe('r.1');
+    for (const key of ['webhook', 'trigger'])
+      expect((await (await store.records.read('r')).journeyOf(key, undefined))?.id).toBe('r.1');
   });
 
   test('it takes an event that is known for its first closing, whatever the record says now', async () => {
@@ -71,7 +72,7 @@ describe('claim', () => {
         journey: { id: `${record}.1`, source: store.source, state: 'received' },
       });
     }
-    expect(await one.records.ofEvent('a', 'never seen')).toBeUndefined();
+    expect(await (await one.records.read('a')).journeyOf('never seen', undefined)).toBeUndefined();
   });
 
   test('it starts anew, without an error, when the journey of a late event has been removed', async () => {
@@ -81,6 +82,58 @@ describe('claim', () => {
     await store.forget(journey);
     const again = await store.getOrCreate(claimOf('r', 'first', 'a'), []);
     expect(again.created).toBe(true);
+  });
+});
+
+describe('a draft', () => {
+  const draftOf = async ({ store }: ReturnType<typeof fresh>, closing: string, event: string) => {
+    const { id } = await store.records.nameOf('r', closing);
+    return store.draft(id, claimOf('r', closing, event), ['received']);
+  };
+
+  test('it is stored by its first change, with what was written before and then, and found by its event and its person', async () => {
+    const made = fresh();
+    const { store, now } = made;
+    const draft = await draftOf(made, 'first', 'a');
+    expect(await store.get(draft.id)).toBeUndefined();
+    const contact = { kind: 'email', value: 'draft@example.com' } as const;
+    const waiting = await store.update(draft, (journey) => ({
+      journey: step(journey, 'waiting', now(), { contact }),
+      trace: ['waits'],
+    }));
+    expect(await store.get('r.1')).toEqual(waiting);
+    expect(waiting).toMatchObject({ id: 'r.1', state: 'waiting', contact });
+    expect((await store.trace('r.1')).map(({ text }) => text)).toEqual(['received', 'waits']);
+    expect((await (await store.records.read('r')).journeyOf('a', undefined))?.id).toBe('r.1');
+    expect((await store.queries.of({ contact })).map(({ id }) => id)).toEqual(['r.1']);
+    expect(await store.queries.counts()).toMatchObject({ received: 0, waiting: 1 });
+    // What was returned is changed further without being read again.
+    await store.note(waiting ?? draft, 'a note');
+    expect((await store.trace('r.1')).map(({ text }) => text)).toEqual(['received', 'waits', 'a note']);
+  });
+
+  test.each([
+    ['its closing has a journey by now', 'first', 'b'],
+    ['its event has a journey by now', 'second', 'a'],
+    ['its number is that of another closing by now', 'second', 'b'],
+  ])('it is not stored where %s', async (_, closing, event) => {
+    const made = fresh();
+    const { store, now } = made;
+    const draft = await draftOf(made, 'first', 'a');
+    await store.getOrCreate(claimOf('r', closing, event), []);
+    const waits = (journey: Journey) => ({ journey: step(journey, 'waiting', now()), trace: ['waits'] });
+    expect(await store.update(draft, waits)).toBeUndefined();
+    expect(await store.queries.counts()).toMatchObject({ received: 1, waiting: 0 });
+    expect((await store.records.historyOf('r')).latest).toBe('r.1');
+  });
+
+  test('it is kept as it is where nothing could be decided', async () => {
+    const made = fresh();
+    const draft = await draftOf(made, 'first', 'a');
+    await made.store.keep(draft, []);
+    expect(await made.store.get('r.1')).toEqual(draft);
+    await made.store.keep(draft, ['waits']);
+    expect((await made.store.trace('r.1')).map(({ text }) => text)).toEqual(['received', 'waits']);
   });
 });
 

@@ -12,6 +12,7 @@ import {
   hasAsked,
   later,
   open,
+  overriding,
   slowCampaign,
   type UnitContext,
   useManual,
@@ -42,6 +43,51 @@ describe('an event that is told of several times', () => {
     for (let i = 0; i < 3; i++) await tell(unit);
     expect(await unit.events()).toMatchObject([{ key: 'the same' }]);
   });
+});
+
+describe('events about one record that are planned at once', () => {
+  test('two of one closing make one journey, which names both', async () => {
+    slowCampaign(service.standin);
+    const { context, store, vendor, trace } = unitContext(later);
+    vendor.close('t', anyone);
+    await Promise.all(['one', 'other'].map((key) => plan(eventOf('t', { key, via: 'webhook' }), context)));
+    expect(await store.records.journeysOf('t')).toMatchObject([{ id: 't.1', state: 'waiting' }]);
+    expect(await trace('t.1')).toMatch(/another webhook for the same closing/);
+    for (const key of ['one', 'other'])
+      expect(await (await store.records.read('t')).journeyOf(key, undefined)).toMatchObject({ id: 't.1' });
+  });
+
+  test('of two closings each has a journey of its own, and the later one is asked about', async () => {
+    slowCampaign(service.standin);
+    const { context, store, vendor } = unitContext(later);
+    vendor.close('u', anyone);
+    const read: typeof context.read = async (...about) => {
+      const status = await context.read(...about);
+      // Reopened, closed again and planned, by another process, before this one goes on.
+      if ((await store.records.journeysOf('u')).length === 0) {
+        vendor.close('u', anyone);
+        await plan(eventOf('u', { key: 'again' }), context);
+      }
+      return status;
+    };
+    await plan(eventOf('u', { key: 'first' }), { ...context, read });
+    const journeys = await store.records.journeysOf('u');
+    expect(journeys.map(({ id }) => id)).toEqual(['u.1', 'u.2']);
+    expect(new Set(journeys.map(({ closing }) => closing)).size).toBe(2);
+    expect(journeys.filter(({ state }) => state === 'waiting')).toHaveLength(1);
+  });
+});
+
+test('a closing whose campaign can not be read has a journey all the same', async () => {
+  slowCampaign(service.standin);
+  const { context, store, vendor, trace } = unitContext(later);
+  vendor.close('v', anyone);
+  const campaigns = overriding(context.campaigns, { get: () => Promise.reject(new Error('toy: no campaign')) });
+  await expect(plan(eventOf('v'), { ...context, campaigns })).rejects.toThrow('toy: no campaign');
+  expect(await store.records.journeysOf('v')).toMatchObject([{ id: 'v.1', state: 'received' }]);
+  await plan(eventOf('v'), context);
+  expect(await store.records.journeysOf('v')).toMatchObject([{ id: 'v.1', state: 'waiting' }]);
+  expect((await trace('v.1')).match(/received /g)).toHaveLength(1);
 });
 
 test('the event of a record that is reopened while it is being asked comes again until the outcome is known', async () => {
