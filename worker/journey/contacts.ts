@@ -206,7 +206,7 @@ export class ContactMemory {
 
   /** Stores the note and the request unless a limit holds it, in one step: no two workers can both find that nobody has asked. */
   async reserve(reservation: Reservation): Promise<HeldBy[]> {
-    return await this.#reserve(reservation, JSON.stringify(LastAsked.parse(reservation.note)));
+    return await this.#reserve(reservation, JSON.stringify(reservation.note));
   }
 
   /** What would hold this request, of the person whom the contact is linked with. Stores nothing. */

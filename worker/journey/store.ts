@@ -312,7 +312,6 @@ export class JourneyStore {
   ): Promise<{ journey: Journey; created: boolean } | undefined> {
     const of = this.#keys;
     const { recordId, closing } = draft.journey;
-    const { id: wanted, ...data } = journey;
     const lines = [...draft.trace, ...this.#lines(trace)];
     const answer = await runScript(
       this.#redis,
@@ -322,11 +321,11 @@ export class JourneyStore {
       recordId,
       of.closingField(closing),
       of.eventField(draft.eventKey),
-      this.#sealed(recordId, data, lines),
+      this.#sealed(journey, lines),
       journey.state,
       listedAt(journey).getTime(),
-      wanted,
-      ...of.people(journey).flatMap((digest) => of.personEntry(digest, wanted)),
+      journey.id,
+      ...of.people(journey).flatMap((digest) => of.personEntry(digest, journey.id)),
     ).catch((error: unknown) => {
       throw gatedOr(error);
     });
@@ -350,7 +349,7 @@ export class JourneyStore {
     { journey, trace }: NonNullable<Decision>,
     pass: CollectPass | undefined,
   ): Promise<unknown> {
-    const { id, ...data } = journey;
+    const { id } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const of = this.#keys;
     // Where neither has changed they are in its index since it was saved last.
@@ -366,7 +365,7 @@ export class JourneyStore {
       keys,
       stored.rev,
       listedAt(before).getTime(),
-      this.#sealed(journey.recordId, data, lines),
+      this.#sealed(journey, lines),
       id,
       listedAt(journey).getTime(),
       requestId,
@@ -386,14 +385,19 @@ export class JourneyStore {
     return saved;
   }
 
-  #sealed(recordId: string, data: object, trace: readonly TraceLine[]): Buffer {
-    return this.#seal.sealBytes(pack(data, trace), aboutRecord(recordId));
+  #sealed({ id: _, ...data }: Journey, trace: readonly TraceLine[]): Buffer {
+    return this.#seal.sealBytes(pack(data, trace, { isPassing: isPassing(data) }), aboutRecord(data.recordId));
   }
 
   #lines(texts: readonly string[]): TraceLine[] {
     const at = this.#now();
     return texts.map((text) => ({ at, text: redacted(text) }));
   }
+}
+
+/** Whether it will not stay as it is for long: it asks, or is about to. */
+function isPassing({ state, dueAt, updatedAt }: Omit<Journey, 'id'>): boolean {
+  return state === 'creating' || (state === 'waiting' && dueAt !== undefined && dueAt <= updatedAt);
 }
 
 function isAboutSame(one: Journey, other: Journey): boolean {
@@ -404,9 +408,11 @@ function isAboutSame(one: Journey, other: Journey): boolean {
 
 /**
  * How the record's `asked` field changes. An asked record stays asked unless the service refused the request, or cancelled it
- * before sending. A failed journey that searches for its request again does not replace a journey that has asked since.
+ * before sending. A failed journey that searches for its request again does not replace a journey that has asked since. What is
+ * asked is in it since it was about to be.
  */
 function askedMark(before: JourneyState, { state: now, erasedAt }: Journey): '1' | 'if none' | '0' | '' {
+  if (before === 'creating' && now === 'asked') return '';
   if (askedStates.includes(now)) return before === 'failed' && now === 'creating' ? 'if none' : '1';
   const isTakenBack = now === 'cancelled' && before === 'asked' && !erasedAt;
   return now === 'waiting' || isTakenBack ? '0' : '';
