@@ -17,6 +17,7 @@ import {
   holidayRulesOf,
   minuteMs,
   openAt,
+  orNever,
   sendDelay,
 } from './schedule-oracle.ts';
 
@@ -149,8 +150,8 @@ function coreOf({ rules, policy, closings }: CapRun, caps: CapSlots, name: strin
       contact,
       ...(dueAt !== undefined && { dueAt: new Date(dueAt) }),
     };
-    const time = askingTime(rule, campaign, journey, context);
-    if (!time.ok) return 'never';
+    const time = orNever(() => askingTime(rule, campaign, journey, context));
+    if (!time?.ok) return 'never';
     if (time.at > now) return { at: time.at.getTime() };
     const turn = await takeTurn(journey, rule, campaign, context);
     return turn.do === 'wait' ? { at: turn.at.getTime() } : turn.do === 'ask' ? 'ask' : 'never';

@@ -58,9 +58,12 @@ export function bothOf(one: Case): { core: number | undefined; oracle: number | 
   return { core: ofCore(one)?.at.getTime(), oracle: ofOracle(one) };
 }
 
-export function ofCore(one: Case) {
+export const ofCore = (one: Case) => orNever(() => nextSendTime(inputOf(one)));
+
+/** `undefined` where windows are never open together. */
+export function orNever<Time>(find: () => Time): Time | undefined {
   try {
-    return nextSendTime(inputOf(one));
+    return find();
   } catch (error) {
     if (error instanceof CloseloopError && /never open together/.test(error.message)) return undefined;
     throw error;
