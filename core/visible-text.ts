@@ -12,7 +12,9 @@ export function composed(text: string): string {
 
 /** Whether the text shows nothing to a reader; such a text counts as empty. */
 export function isBlank(text: string): boolean {
-  return nothingToSee.test(text);
+  // Nearly every text begins with a letter, a digit or a sign of ASCII, all of which show.
+  const first = text.charCodeAt(0);
+  return !(first > 0x20 && first < 0x7f) && nothingToSee.test(text);
 }
 
 /** The text without outer spaces and without the invisible characters that copying adds (direction marks around a phone number). */

@@ -199,8 +199,8 @@ export function parseRecord(table: Operations, answer: unknown, at: string): Par
   return requestOf(table, parsed.data);
 }
 
-function requestOf(table: Operations, { customFields, ...fields }: Fields): ParsedRecord {
-  return { ok: true, request: { ...fields, customFields: readCustomFields(table, customFields) } };
+function requestOf(table: Operations, fields: Fields): ParsedRecord {
+  return { ok: true, request: { ...fields, customFields: readCustomFields(table, fields.customFields) } };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { CloseloopError } from '../../core/errors.ts';
-import type { FeedbackClient } from '../../core/feedback/client.ts';
+import type { FeedbackClient, FeedbackRequest } from '../../core/feedback/client.ts';
 import type { exports } from './exports.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount } from './service.ts';
@@ -46,7 +46,7 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
     case 'requests': {
       const { query, fits } = requestFilter(given, account);
       for await (const { results, unreadable } of readAhead(service.requestPages(query))) {
-        await write(results.filter(fits));
+        await write(results.filter(fits).map(plainly));
         for (const error of unreadable) process.stderr.write(`${error.message}\n`);
       }
       break;
@@ -62,6 +62,11 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
       break;
   }
   return 0;
+}
+
+/** As JSON shows it anyhow, which takes twice as long to find out how an instant is shown. */
+function plainly(request: FeedbackRequest): object {
+  return { ...request, scheduled: request.scheduled === null ? null : request.scheduled.toISOString() };
 }
 
 /** A line each. Resolves when whoever reads them has room for more: memory does not grow where they are slow. */
