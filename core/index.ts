@@ -111,5 +111,5 @@ export {
 export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
 export { listOf, mapOf, orElse } from './entries.ts';
 export { type Advice, CloseloopError, type Outcome } from './errors.ts';
-export type { Log, Ports } from './ports.ts';
+export type { BegunResponse, Fetch, Log, Ports, ResponseHeaders, SentRequest } from './ports.ts';
 export { Duration } from './schedule/duration.ts';

@@ -1,6 +1,31 @@
+/** A request as closeloop sends it. */
+export interface SentRequest {
+  method?: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+  signal?: AbortSignal;
+  /** Redirects are never followed, as credentials must not go elsewhere. */
+  redirect?: 'manual';
+}
+
+export interface ResponseHeaders extends Iterable<[name: string, value: string]> {
+  /** A name in any case; several values joined by commas. */
+  get(name: string): string | null;
+}
+
+/** A response that has begun. */
+export interface BegunResponse {
+  status: number;
+  headers: ResponseHeaders;
+  body: AsyncIterable<Uint8Array> | null;
+}
+
+/** Node's own `fetch` is one, too. */
+export type Fetch = (url: string | URL, init: SentRequest) => Promise<BegunResponse>;
+
 /** Every source of nondeterminism. Only an entry point or a test builds one. */
 export interface Ports {
-  fetch: typeof globalThis.fetch;
+  fetch: Fetch;
   now: () => Date;
   /** 0 ≤ x < 1 */
   random: () => number;

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import type { Fetch, SentRequest } from '../../core/ports.ts';
 import { quotasIn, searchEndpoint, unreportedLimits } from './quota.ts';
 import { inWords, isAboutRequest, type Refusal, refusalIn, responseRules } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
@@ -86,25 +87,25 @@ interface Prepared {
  * closeloop send the request, without a change of the process's global fetch or dispatcher.
  */
 class OfficialClient extends Client {
-  readonly #fetch: typeof globalThis.fetch;
+  readonly #fetch: Fetch;
   readonly #basePath: string;
-  #init: RequestInit = {};
+  #init: SentRequest = {};
 
-  constructor(basePath: string, fetch: typeof globalThis.fetch) {
+  constructor(basePath: string, fetch: Fetch) {
     super({ basePath });
     this.#basePath = basePath;
     this.#fetch = fetch;
   }
 
-  readonly transport: typeof globalThis.fetch = (url, init = {}) => {
-    const { method = 'GET', body } = init;
+  readonly transport: Fetch = (url, init) => {
+    const { method = 'GET', body, headers: given = {} } = init;
     // the client sets its own accept header
-    const { accept: _, ...headers } = Object.fromEntries(new Headers(init.headers));
+    const { accept: _, ...headers } = given;
     const path = String(url).slice(this.#basePath.length);
     // the decorators are in a process-wide singleton: set them and send within one tick
     this.#init = init;
     this.init();
-    return super.apiRequest({ method, path, headers, defaultJson: false, ...(body != null && { body }) });
+    return super.apiRequest({ method, path, headers, defaultJson: false, ...(body !== undefined && { body }) });
   };
 
   protected override getDecorators() {

@@ -1,6 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Quota, RateLimit } from '../../core/connector/contract.ts';
 import { headerNumber } from '../../core/connector/quota.ts';
+import type { ResponseHeaders } from '../../core/ports.ts';
 
 /** The budget's name for the search endpoint, which has a limit of its own: five calls a second for the whole account. */
 export const searchEndpoint = 'search';
@@ -13,7 +14,7 @@ export const unreportedLimits: Readonly<Record<string, Quota>> = {
 const hourMs = 3_600_000;
 
 /** The limits in a response's headers: of ten seconds, and of the day (not for apps with OAuth). */
-export function quotasIn(headers: Headers, now: Date, timeZone: string | undefined): RateLimit[] {
+export function quotasIn(headers: ResponseHeaders, now: Date, timeZone: string | undefined): RateLimit[] {
   const number = (name: string) => headerNumber(headers, `x-hubspot-ratelimit-${name}`);
   const resetMs = number('interval-milliseconds') || 10_000;
   const window = quota(number('max'), number('remaining'), resetMs);

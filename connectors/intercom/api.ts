@@ -7,6 +7,7 @@ import { staticToken } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount, type VendorApi } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import type { ResponseHeaders } from '../../core/ports.ts';
 import { id } from './conversation.ts';
 import type { IntercomSettings } from './settings.ts';
 
@@ -49,12 +50,12 @@ const table: MeaningTable = {
 };
 
 const ErrorList = z.object({ errors: listOf(z.object({ code: z.string().regex(/^[a-z_]{1,60}$/) })) });
-const resetMs = (headers: Headers, now: Date): number | undefined => {
+const resetMs = (headers: ResponseHeaders, now: Date): number | undefined => {
   const ms = (headerNumber(headers, 'x-ratelimit-reset') ?? 0) * 1_000 - now.getTime();
-  return headers.has('x-ratelimit-reset') && ms <= 60_000 ? Math.max(0, ms) : undefined;
+  return headers.get('x-ratelimit-reset') !== null && ms <= 60_000 ? Math.max(0, ms) : undefined;
 };
 
-function rateLimits(headers: Headers, now: Date): RateLimit[] {
+function rateLimits(headers: ResponseHeaders, now: Date): RateLimit[] {
   const [limit, remaining] = ['limit', 'remaining'].map((name) => headerNumber(headers, `x-ratelimit-${name}`));
   const reset = resetMs(headers, now);
   if (limit === undefined || remaining === undefined || reset === undefined) return [];

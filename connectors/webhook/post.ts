@@ -42,7 +42,6 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
       rules,
       unanswered,
       jsonOf,
-      // Assigned, as Node's types are for another release of undici than the installed one.
       transport: (to, init) => ports.fetch(to, Object.assign({ ...init }, { dispatcher })),
     },
     ports,

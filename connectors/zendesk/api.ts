@@ -7,6 +7,7 @@ import type { HttpResponse } from '../../core/connector/send.ts';
 import { type Credentials, clientCredentials, staticToken, TokenGrant } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import type { ResponseHeaders } from '../../core/ports.ts';
 import { rateLimitsIn, unreportedLimits, type Via } from './quota.ts';
 import type * as requestPackage from './request/index.cjs';
 import { responseRules, tokenRules } from './responses.ts';
@@ -34,7 +35,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): Ze
   const account = {
     name: `Zendesk ${subdomain}`,
     baseUrl: addressOf(settings),
-    rateLimits: (headers: Headers, _now: Date, endpoint: string | undefined) => rateLimitsIn(headers, endpoint),
+    rateLimits: (headers: ResponseHeaders, _now: Date, endpoint: string | undefined) => rateLimitsIn(headers, endpoint),
     unreportedLimits,
     requestIdHeader: 'x-request-id',
     jsonOf: ({ text, json }: HttpResponse) => (text.trim() === '' ? {} : json),

@@ -1,4 +1,5 @@
 import type { Quota, RateLimit, Urgency } from '../../core/connector/contract.ts';
+import type { ResponseHeaders } from '../../core/ports.ts';
 
 /** A call's endpoint and urgency, for the account's budget. */
 export interface Via {
@@ -25,7 +26,7 @@ const aMinuteMs = 60_000;
 const jobs = 'zendesk-ratelimit-inflight-jobs';
 
 /** The limits in a response's headers: of the account's minute, and the tightest limit of the call's endpoint. */
-export function rateLimitsIn(headers: Headers, endpoint: string | undefined): RateLimit[] {
+export function rateLimitsIn(headers: ResponseHeaders, endpoint: string | undefined): RateLimit[] {
   const tightest = endpointQuotas(headers).sort((a, b) => a.remaining - b.remaining)[0];
   return [
     ...accountQuotas(headers),
@@ -34,12 +35,12 @@ export function rateLimitsIn(headers: Headers, endpoint: string | undefined): Ra
 }
 
 /** The used-up limits. */
-export function usedUpQuotas(headers: Headers): { account: Quota[]; endpoint: Quota[] } {
+export function usedUpQuotas(headers: ResponseHeaders): { account: Quota[]; endpoint: Quota[] } {
   const isUsedUp = ({ remaining }: Quota): boolean => remaining === 0;
   return { account: accountQuotas(headers).filter(isUsedUp), endpoint: endpointQuotas(headers).filter(isUsedUp) };
 }
 
-function accountQuotas(headers: Headers): Quota[] {
+function accountQuotas(headers: ResponseHeaders): Quota[] {
   return quotaOf(
     headers.get('ratelimit-limit') ?? headers.get('x-rate-limit'),
     headers.get('ratelimit-remaining') ?? headers.get('x-rate-limit-remaining'),
@@ -47,7 +48,7 @@ function accountQuotas(headers: Headers): Quota[] {
   );
 }
 
-function endpointQuotas(headers: Headers): Quota[] {
+function endpointQuotas(headers: ResponseHeaders): Quota[] {
   return [...headers]
     .filter(([name]) => name.startsWith('zendesk-ratelimit-'))
     .flatMap(([name, value]) => {

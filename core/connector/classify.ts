@@ -124,7 +124,11 @@ export function classifyResponse(
 function keysOf(response: HttpResponse): string[] {
   const { status, headers } = response;
   if (status >= 200 && status < 300) return isPage(response) ? ['page'] : [];
-  const suffixes = [...(isPage(response) ? [' page'] : []), ...(headers.has('retry-after') ? [' later'] : []), ''];
+  const suffixes = [
+    ...(isPage(response) ? [' page'] : []),
+    ...(headers.get('retry-after') !== null ? [' later'] : []),
+    '',
+  ];
   // 408: the vendor's side ran out of time, which refuses nothing.
   return [...suffixes.map((suffix) => `${status}${suffix}`), `${status === 408 ? 5 : Math.floor(status / 100)}xx`];
 }

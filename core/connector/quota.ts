@@ -1,3 +1,5 @@
+import type { ResponseHeaders } from '../ports.ts';
+
 /**
  * The priority of a call. `background` (polls, backfills) leaves the larger part of a quota to `work`.
  */
@@ -73,7 +75,7 @@ export async function applyRateLimits(budget: Budget, limits: readonly RateLimit
 }
 
 /** A whole number in a header; undefined where there is none. */
-export function headerNumber(headers: Headers, name: string): number | undefined {
+export function headerNumber(headers: ResponseHeaders, name: string): number | undefined {
   const text = headers.get(name) ?? '';
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { mismatchesOf } from '../mismatches.ts';
+import type { Fetch, ResponseHeaders, SentRequest } from '../ports.ts';
 import { classifyResponse, classifyShape, type Meaning, type ResponseRules, VendorError } from './classify.ts';
 import type { ConnectorPorts } from './contract.ts';
 import { applyRateLimits, type Quota, type RateLimit, type Urgency } from './quota.ts';
@@ -21,7 +22,7 @@ export interface VendorAccount {
   /** Reads only so many bytes of a response. */
   head?: number;
   /** The limits in a response's headers: of the account, and of the endpoint (`VendorCall.endpoint`). */
-  rateLimits?: (headers: Headers, now: Date, endpoint: string | undefined) => readonly RateLimit[];
+  rateLimits?: (headers: ResponseHeaders, now: Date, endpoint: string | undefined) => readonly RateLimit[];
   /** Limits of endpoints (`VendorCall.endpoint`) that no header reports. */
   unreportedLimits?: Readonly<Record<string, Quota>>;
   /** How its responses differ from the standard table. */
@@ -33,7 +34,7 @@ export interface VendorAccount {
   /** The JSON of a response; undefined where it has none. Default: the body, parsed. */
   jsonOf?: (response: HttpResponse) => unknown;
   /** Sends instead of `fetch`: the vendor's own client. */
-  transport?: typeof globalThis.fetch;
+  transport?: Fetch;
 }
 
 export interface VendorCall {
@@ -159,7 +160,7 @@ async function sendOnce(
 /** An id in a path must neither lead to another resource nor cut off the query. */
 const leadsElsewhere = /[/\\](\.|%2e){1,2}([/\\?]|$)|#/i;
 
-function requestOf({ method, body, form, headers }: VendorCall, credentials: Record<string, string>): RequestInit {
+function requestOf({ method, body, form, headers }: VendorCall, credentials: Record<string, string>): SentRequest {
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
   const type = form !== undefined ? 'application/x-www-form-urlencoded' : text !== undefined && 'application/json';
   const sent = form === undefined ? text : new URLSearchParams(form).toString();

@@ -3,6 +3,7 @@ import { retryAfterMs } from '../connector/retry-after.ts';
 import type { Advice, Outcome } from '../errors.ts';
 import { CloseloopError } from '../errors.ts';
 import { shownField } from '../mismatches.ts';
+import type { ResponseHeaders } from '../ports.ts';
 import type { OperationName } from './operations.ts';
 import { shownMessage } from './shown-message.ts';
 
@@ -76,7 +77,7 @@ export function isNobody(error: unknown): boolean {
 /** A response, its body read as far as possible. */
 export interface Answer {
   status: number;
-  headers: Headers;
+  headers: ResponseHeaders;
   body: { json: true; value: unknown } | { json: false };
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { exchange } from '../connector/exchange.ts';
 import { CloseloopError } from '../errors.ts';
 import type { Ports } from '../ports.ts';
 import { createFeedbackClient, type FeedbackClient } from './client.ts';
@@ -17,8 +18,7 @@ export function connectFeedback(
   ports: Partial<Pick<Ports, 'fetch' | 'now'>> = {},
 ): FeedbackClient {
   const parsed = FeedbackSettings.safeParse(options);
-  if (parsed.success)
-    return createFeedbackClient(parsed.data, { fetch: globalThis.fetch, now: () => new Date(), ...ports });
+  if (parsed.success) return createFeedbackClient(parsed.data, { fetch: exchange, now: () => new Date(), ...ports });
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the options'} ${message}`);
   throw new CloseloopError(`The client of the Feedback service: ${problems.join('; ')}.`, { kind: 'config' });
 }

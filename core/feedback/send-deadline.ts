@@ -3,8 +3,10 @@ import type { Dispatcher } from 'undici';
 
 const require = createRequire(import.meta.url);
 
-/** undici takes a tenth of a second and 30 MB to load, and only creating requests needs it: loaded with the first request. */
-const undici = (): typeof import('undici') => require('undici');
+/** Loaded with the first request: see core/connector/exchange.ts. */
+const undici = (): Pick<typeof import('undici'), 'getGlobalDispatcher'> => require('undici/lib/global.js');
+const decoratorHandler = (): typeof import('undici')['DecoratorHandler'] =>
+  require('undici/lib/handler/decorator-handler.js');
 
 /** The cause of the error that `fetch` throws when the deadline had passed before anything was sent. */
 class LeftTooLate extends Error {
@@ -15,20 +17,17 @@ class LeftTooLate extends Error {
  * A dispatcher for `fetch` that checks the deadline at the moment in which the request is written to the connection. A process
  * may be suspended at any time (a paused machine, SIGSTOP), also while it connects, and a timer would fire too late.
  */
-export function leavingBy(moment: Date, now: () => Date): Dispatcher {
-  return undici()
-    .getGlobalDispatcher()
-    .compose(
-      (dispatch) => (options, handler) =>
-        dispatch(
-          options,
-          guarded(handler, () => now() > moment),
-        ),
-    );
+export function leavingBy(moment: Date, now: () => Date): Pick<Dispatcher, 'dispatch'> {
+  return {
+    dispatch: (options, handler) => {
+      const guard = guarded(handler, () => now() > moment);
+      return undici().getGlobalDispatcher().dispatch(options, guard);
+    },
+  };
 }
 
 function guarded(handler: Dispatcher.DispatchHandler, isLate: () => boolean): Dispatcher.DispatchHandler {
-  const { DecoratorHandler } = undici();
+  const DecoratorHandler = decoratorHandler();
   const guard: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
   const start = guard.onRequestStart?.bind(guard);
   // Called before the first byte, and again should the request be sent once more.

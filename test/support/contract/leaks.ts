@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PreflightContext, Source } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf, stackOf } from '../../../core/errors.ts';
+import type { BegunResponse, SentRequest } from '../../../core/ports.ts';
 import { answer, type Bench, closeOne, openPorts, type TestRunner } from './bench.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 
@@ -33,7 +34,7 @@ const doings: Doing[] = [
 ];
 
 /** What an answer that goes wrong says: the words, and everything that was sent. */
-type Wrong = (words: string, sent: Sent, real: () => Promise<Response>) => Response | Promise<Response>;
+type Wrong = (words: string, sent: Sent, real: () => Promise<BegunResponse>) => BegunResponse | Promise<BegunResponse>;
 interface Sent {
   method: string;
   url: string;
@@ -118,10 +119,9 @@ function garbled(value: unknown, words: string): unknown {
 }
 
 const ofShape: Wrong = async (words, _sent, real) => {
-  const response = await real();
-  const text = await response.text();
-  const body = text === '' ? '' : JSON.stringify(garbled(JSON.parse(text), words));
-  return new Response(response.status === 204 ? null : body, { status: response.status, headers: response.headers });
+  const { status, headers, text } = await recorded(await real());
+  const body = text === null ? '' : JSON.stringify(garbled(JSON.parse(text), words));
+  return new Response(status === 204 ? null : body, { status, headers });
 };
 
 const wrongs: [name: string, wrong: Wrong][] = [
@@ -165,7 +165,8 @@ export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test
       const id = await closeOne(bench());
       await bench().source.writeBack([answer(id, { grade: 1, marker: 'j0.1' })]);
       const found = new Set<string>();
-      const answered = changes === undefined ? sameAnswers() : (_sent: Sent, real: () => Promise<Response>) => real();
+      const answered =
+        changes === undefined ? sameAnswers() : (_sent: Sent, real: () => Promise<BegunResponse>) => real();
       for (const [wrongName, wrong] of wrongs) {
         for (const [n, words] of spoken.entries()) {
           for (let at = 0; ; at++) {
@@ -175,7 +176,7 @@ export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test
             const { fetch } = tried.ports;
             const ports = {
               ...tried.ports,
-              fetch: async (input: string | URL | Request, init?: RequestInit) => {
+              fetch: async (input: string | URL, init: SentRequest) => {
                 const sent = sentBy(input, init);
                 for (const secret of secretsIn(sent)) seen.add(secret);
                 const real = () => answered(sent, () => fetch(input, init));
@@ -210,7 +211,7 @@ export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test
 /** The vendor's answer to the same call, asked for once: where nothing changes there, it says the same each time. */
 function sameAnswers() {
   const known = new Map<string, { text: string | null; status: number; headers: Headers }>();
-  return async (sent: Sent, real: () => Promise<Response>): Promise<Response> => {
+  return async (sent: Sent, real: () => Promise<BegunResponse>): Promise<BegunResponse> => {
     const call = JSON.stringify(sent);
     const answer = known.get(call) ?? (await recorded(await real()));
     known.set(call, answer);
@@ -218,12 +219,14 @@ function sameAnswers() {
   };
 }
 
-async function recorded(response: Response) {
-  const text = await response.text();
-  const headers = new Headers(response.headers);
+async function recorded({ status, body, headers: received }: BegunResponse) {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body ?? []) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  const headers = new Headers([...received]);
   // Of the text that is here, not of what came.
   for (const name of ['content-encoding', 'content-length']) headers.delete(name);
-  return { text: text === '' ? null : text, status: response.status, headers };
+  return { text: text === '' ? null : text, status, headers };
 }
 
 /** What is shown of a result: why, and what was found; a record itself is for the rules alone. */
@@ -244,11 +247,8 @@ function told(error: unknown): string {
   return texts.join('\n');
 }
 
-function sentBy(input: string | URL | Request, init?: RequestInit): Sent {
-  const url = input instanceof Request ? input.url : String(input);
-  const headers = Object.fromEntries(new Headers(init?.headers));
-  const method = input instanceof Request ? input.method : (init?.method ?? 'GET');
-  return { method, url, headers: JSON.stringify(headers), body: String(init?.body ?? '') };
+function sentBy(url: string | URL, { method = 'GET', headers = {}, body = '' }: SentRequest): Sent {
+  return { method, url: String(url), headers: JSON.stringify(Object.fromEntries(new Headers(headers))), body };
 }
 
 function secretsIn({ url, headers, body }: Sent): string[] {

@@ -9,6 +9,7 @@ import { shopify } from '../../../../connectors/shopify/shopify.ts';
 import { webhook } from '../../../../connectors/webhook/webhook.ts';
 import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
 import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
+import { exchange } from '../../../../core/connector/exchange.ts';
 import { SendFailure, type SendOptions, send } from '../../../../core/connector/send.ts';
 import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
@@ -29,7 +30,7 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 const get = (url: string, options: Partial<SendOptions> = {}) =>
-  send(globalThis.fetch, url, { method: 'GET' }, { timeoutMs: 60_000, ...options });
+  send(exchange, url, { method: 'GET' }, { timeoutMs: 60_000, ...options });
 
 async function failureOf(call: Promise<unknown>): Promise<SendFailure> {
   const error = await call.then(
@@ -206,7 +207,7 @@ describe('every client', () => {
 
 test('a credential that no header takes is a mistake of the configuration, and quoted nowhere (audit leak)', async () => {
   const headers = { authorization: 'Bearer S3CR3T-\n-S3CR3T' };
-  const error: unknown = await send(fetch, 'http://127.0.0.1:9', { headers }, { timeoutMs: 1_000 }).catch(
+  const error: unknown = await send(exchange, 'http://127.0.0.1:9', { headers }, { timeoutMs: 1_000 }).catch(
     (e: unknown) => e,
   );
   expect(error).toMatchObject({ advice: { kind: 'config' }, outcome: 'never-sent' });
