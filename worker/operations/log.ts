@@ -35,9 +35,29 @@ function createLogger({ level, pretty, stream = process.stdout }: LogOptions): L
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  if (!pretty) return pino().pino(settings, stream);
+  if (!pretty) return pino().pino(settings, stream === process.stdout ? together(stream) : stream);
   const printer = prettyPrinter()({ destination: stream, sync: true, singleLine: true, ignore: 'pid,hostname' });
   return pino().pino(settings, printer);
+}
+
+/**
+ * Lines of one turn of the event loop go out in one system call: a line's own takes longer than making the line, as standard output
+ * is written synchronously. A process that ends writes them first; one that is killed loses those of its last turn.
+ */
+export function together(stream: { write(text: string): boolean }): { write(line: string): boolean } {
+  let lines = '';
+  const flush = () => {
+    if (lines !== '') stream.write(lines);
+    lines = '';
+  };
+  process.once('exit', flush);
+  return {
+    write: (line) => {
+      if (lines === '') setImmediate(flush);
+      lines += line;
+      return true;
+    },
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
 import type { Log } from '../../../../core/ports.ts';
-import { createLog, type LogOptions } from '../../../../worker/operations/log.ts';
+import { createLog, type LogOptions, together } from '../../../../worker/operations/log.ts';
 
 async function printed(write: (log: Log) => void, options: Partial<LogOptions> = {}): Promise<string> {
   const stream = new PassThrough();
@@ -11,6 +11,17 @@ async function printed(write: (log: Log) => void, options: Partial<LogOptions> =
   stream.end();
   return await text(stream);
 }
+
+test('lines of one turn of the event loop are written together, in their order', async () => {
+  const written: string[] = [];
+  const lines = together({ write: (text: string) => written.push(text) > 0 });
+  for (const line of ['one\n', 'two\n']) lines.write(line);
+  expect(written).toEqual([]);
+  await new Promise(setImmediate);
+  lines.write('three\n');
+  await new Promise(setImmediate);
+  expect(written).toEqual(['one\ntwo\n', 'three\n']);
+});
 
 describe('the log', () => {
   test('it writes one JSON object a line, with level, time and message', async () => {
