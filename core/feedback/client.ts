@@ -6,7 +6,7 @@ import { contactPath } from '../contact.ts';
 import { listOf } from '../entries.ts';
 import type { Ports } from '../ports.ts';
 import type { Place } from './failure.ts';
-import { FeedbackError, isNobody, notJsonFailure, shapeFailure } from './failure.ts';
+import { FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
 import type { Call } from './http.ts';
 import { createHttp, jsonOf, outcomeOf, parseAnswer } from './http.ts';
 import type { OperationName } from './operations.ts';
@@ -277,7 +277,7 @@ function requestOperationsOf(
   };
 }
 
-function contactsOf({ get, pages }: Reader, http: Http): Methods<'contact' | 'mask' | 'accessLog' | 'accessLogPages'> {
+function contactsOf({ pages }: Reader, http: Http): Methods<'contact' | 'mask' | 'accessLog' | 'accessLogPages'> {
   const accessLogPages: FeedbackClient['accessLogPages'] = (contact, options) =>
     pages(
       () => `/contacts/${contactPath(contact)}/access-log`,
@@ -287,12 +287,10 @@ function contactsOf({ get, pages }: Reader, http: Http): Methods<'contact' | 'ma
     );
   return {
     contact: async (contact, options) => {
-      try {
-        return await get(`/contacts/${contactPath(contact)}`, ContactRecord, '/contacts/:contact', options);
-      } catch (error) {
-        if (isNobody(error)) return undefined;
-        throw error;
-      }
+      const path = `/contacts/${contactPath(contact)}`;
+      const call: Call = { method: 'GET', path, place: 'GET /contacts/:contact', signal: options?.signal };
+      const answer = await http.find(call);
+      return answer && parseAnswer(answer, ContactRecord, call);
     },
     mask: async (contact, options) => {
       const path = `/contacts/${contactPath(contact)}/mask`;

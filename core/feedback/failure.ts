@@ -66,13 +66,15 @@ export class FeedbackError extends CloseloopError {
  * address, or comes from a proxy.
  */
 export function isNobody(error: unknown): boolean {
-  return (
-    error instanceof FeedbackError &&
-    error.status === 404 &&
-    error.detail === 'Not found.' &&
-    error.fields === undefined
-  );
+  return error instanceof FeedbackError && error.status === 404 && namesNobody(error);
 }
+
+/** The same of an answer. */
+export function saysNobody(answer: Answer, call: Place): boolean {
+  return answer.status === 404 && namesNobody(wordsOf(answer, call));
+}
+
+const namesNobody = ({ detail, fields }: Said): boolean => detail === 'Not found.' && fields === undefined;
 
 /** A response, its body read as far as possible. */
 export interface Answer {

@@ -4,7 +4,7 @@ import type { Outcome } from '../errors.ts';
 import { mismatchesOf } from '../mismatches.ts';
 import type { Ports } from '../ports.ts';
 import type { Answer, Place } from './failure.ts';
-import { answerFailure, FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
+import { answerFailure, FeedbackError, notJsonFailure, saysNobody, shapeFailure } from './failure.ts';
 import { leavingBy } from './send-deadline.ts';
 import type { FeedbackSettings } from './settings.ts';
 import { baseUrlOf } from './settings.ts';
@@ -29,6 +29,8 @@ export interface Http {
    * @throws FeedbackError for everything else.
    */
   send(call: Call): Promise<Answer>;
+  /** The same; undefined where the service has no request of the contact: no error is made of what most customers' first answer is. */
+  find(call: Call): Promise<Answer | undefined>;
   /**
    * `next` of a list's page as a path for `send`.
    * @throws FeedbackError config, for an address outside the configured origin and path: the key never goes elsewhere.
@@ -72,10 +74,14 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
     }
   }
 
-  async function sendCall(call: Call): Promise<Answer> {
-    const answer = await attempt(call);
+  function accepted(answer: Answer, call: Call): Answer {
     if (answer.status >= 200 && answer.status < 300) return answer;
     throw answerFailure(answer, call, ports.now());
+  }
+
+  async function find(call: Call): Promise<Answer | undefined> {
+    const answer = await attempt(call);
+    return saysNobody(answer, call) ? undefined : accepted(answer, call);
   }
 
   function pathOf(next: string, call: Place): string {
@@ -96,7 +102,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
     );
   }
 
-  return { send: sendCall, pathOf };
+  return { send: async (call) => accepted(await attempt(call), call), find, pathOf };
 }
 
 /** The outcome of a call whose 2xx answer can't be read: a read changed nothing, any other call was probably carried out. */
