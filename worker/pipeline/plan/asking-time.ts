@@ -88,7 +88,7 @@ export function mayText({ type }: Pick<Campaign, 'type'>): boolean {
 export function messageHours(
   { window, holidays }: Windowed,
   campaign: Campaign,
-  { timeZone, policy, ...context }: HoursContext,
+  { timeZone, policy, holidays: ofAccount }: HoursContext,
   isText: boolean,
 ): MessageHours {
   return {
@@ -96,7 +96,7 @@ export function messageHours(
     window,
     accountZone: timeZone,
     sms: isText ? policy.sms : undefined,
-    holidays: holidays === 'ask' ? undefined : context.holidays,
+    holidays: holidays === 'ask' ? undefined : ofAccount,
   };
 }
 

@@ -51,9 +51,10 @@ export function customerAddresses(shape: object, { customerPaths, defaultCountry
 /** Digests of all by which throttles know a journey's person, beside the contact: other addresses, and the vendor's id. */
 export function linksOf(
   { alsoKnownAs = [], personId }: Pick<Journey, 'alsoKnownAs' | 'personId'>,
-  { contacts, ...named }: Named & Pick<Journeys, 'contacts'>,
+  context: Named & Pick<Journeys, 'contacts'>,
 ): string[] {
-  return personId === undefined ? alsoKnownAs : [...alsoKnownAs, contacts.addressOf(vendorsPerson(named, personId))];
+  if (personId === undefined) return alsoKnownAs;
+  return [...alsoKnownAs, context.contacts.addressOf(vendorsPerson(context, personId))];
 }
 
 /** The vendor's id of a person, as an address: ids are equal in all sources of an account. */
