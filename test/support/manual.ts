@@ -115,7 +115,7 @@ sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rul
 
 /** What its jobs hold. */
 export async function jobsOf<Data extends z.ZodType>(jobs: JobQueue<Data>): Promise<z.output<Data>[]> {
-  return (await jobs.queue.getJobs()).map(({ data }) => jobs.read(data));
+  return (await jobs.queue.getJobs()).flatMap(({ data }) => jobs.dataIn(data) ?? expect.fail('unreadable'));
 }
 
 let events = 0;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SourceEvent } from '../../core/connector/contract.ts';
+import type { RecordEvent } from '../../core/connector/events.ts';
 import { messageOf } from '../../core/errors.ts';
 import { slices } from '../../core/spread.ts';
 import { noteDelivery } from '../operations/delivery-counts.ts';
@@ -8,7 +9,9 @@ import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { aliasedEvents } from '../sources/aliased-source.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { EraseJob, PlanJob } from './jobs.ts';
+import { GroupCommit } from './group-commit.ts';
+import { mostTogether } from './job-queue.ts';
+import { EraseJob, mayShareJob, PlanJob } from './jobs.ts';
 import { addEvents, type InletQueues, jobIdOf, openInletQueues } from './queues.ts';
 import { Rounds } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
@@ -17,8 +20,14 @@ import type { SourcePipeline } from './source-pipeline.ts';
 const doorsEveryMs = 2_000;
 /** How often the time of the last delivery is noted, at most. */
 const noteEveryMs = 1_000;
-/** The most events of a delivery that are stored in one write. */
+/** The most events of a delivery that are stored in one write, each as a job of its own. */
 const eventsAtOnce = 100;
+/** The characters from which no further event joins a job. */
+const mostCharacters = 64 * 1_024;
+
+interface Inlet extends InletQueues {
+  together: GroupCommit<RecordEvent & { receivedAt: Date }>;
+}
 
 interface InletsOptions {
   engine: EngineOptions;
@@ -30,7 +39,7 @@ interface InletsOptions {
 /** Stores deliveries, through connections of its own, which fail at once while Redis is down. */
 export class Inlets {
   readonly #options: InletsOptions;
-  readonly #inlets = new Map<string, InletQueues>();
+  readonly #inlets = new Map<string, Inlet>();
   readonly #doors = new Map<string, SourcePipeline>();
   readonly #notedAt = new Map<string, number>();
   #opening: Rounds | undefined;
@@ -61,19 +70,20 @@ export class Inlets {
         onLost,
       });
       for (const { queue } of Object.values(inlet)) await queue.waitUntilReady();
-      this.#inlets.set(name, inlet);
+      this.#inlets.set(name, { ...inlet, together: this.#togetherOf(name, inlet) });
       // Connects now, so that the first delivery need not wait.
       await engine.replicated(tagOf(name)).catch(() => undefined);
     }
   }
 
   /**
-   * Stores a delivery's events, a hundred per write: thousands in one write would block the process for a second. Resolves when
-   * Redis, and a replica if there is one, has them all.
+   * Stores a delivery's events. Those that may share a job are stored together with those of other deliveries that come at the same
+   * time; the others a hundred per write, as thousands in one write would block the process for a second. Resolves when Redis, and a
+   * replica if there is one, has them all.
    */
   async store(door: string, delivered: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     failpoint('event-received');
-    const { engine, pipelines } = this.#options;
+    const { pipelines } = this.#options;
     const source = this.#doors.get(door)?.context.name ?? door;
     const inlet = this.#inlets.get(source);
     const pipeline = pipelines.get(source);
@@ -84,13 +94,45 @@ export class Inlets {
       if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);
     }
     const events = await aliasedEvents(delivered, pipeline.context.aliases, receivedAt);
+    const [shared, alone]: [RecordEvent[], SourceEvent[]] = [[], []];
+    for (const event of events) {
+      if (mayShareJob(event)) shared.push(event);
+      else alone.push(event);
+    }
+    for (const some of slices(shared, eventsAtOnce)) {
+      await Promise.all(some.map((event) => inlet.together.add({ ...event, receivedAt })));
+    }
+    if (alone.length > 0) await this.#storeAlone(source, inlet, alone, receivedAt);
+    failpoint('event-stored');
+    this.#noteDelivery(source, receivedAt);
+  }
+
+  async #storeAlone(
+    source: string,
+    inlet: InletQueues,
+    events: readonly SourceEvent[],
+    receivedAt: Date,
+  ): Promise<void> {
+    const { engine } = this.#options;
     for (const some of slices(events, eventsAtOnce)) {
       const due = some.map((event) => ({ event: { ...event, receivedAt } }));
       await addEvents(inlet, due, (key) => jobIdOf(key, engine.seal));
     }
     await engine.replicated(tagOf(source));
-    failpoint('event-stored');
-    this.#noteDelivery(source, receivedAt);
+  }
+
+  #togetherOf(source: string, { plan }: InletQueues): Inlet['together'] {
+    const { replicated, tracing } = this.#options.engine;
+    return new GroupCommit({
+      // A trace tells of one delivery.
+      items: tracing ? 1 : mostTogether,
+      size: mostCharacters,
+      sizeOf: ({ key, what, recordId, closing = '' }) => key.length + what.length + recordId.length + closing.length,
+      write: async (events) => {
+        await plan.addTogether(events);
+        await replicated(tagOf(source));
+      },
+    });
   }
 
   /** For people who look at `status`: to the second, so that it costs nothing under load. */
@@ -106,7 +148,7 @@ export class Inlets {
   async close(graceMs: number): Promise<void> {
     await this.#opening?.stop(graceMs);
     for (const inlet of this.#inlets.values()) {
-      for (const { queue } of Object.values(inlet)) void queue.close().catch(() => undefined);
+      for (const { queue } of [inlet.plan, inlet.erase]) void queue.close().catch(() => undefined);
     }
   }
 

@@ -1,6 +1,7 @@
 import { type ConnectionOptions, type Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import { z } from 'zod';
 import { slices, spread } from '../../core/spread.ts';
+import { togetherId } from '../redis/queued-jobs.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { Approach } from './approach.ts';
 
@@ -13,10 +14,21 @@ interface JobQueueOptions<Data extends z.ZodType> {
   data: Data;
   /** Seals the data of the jobs in Redis. */
   seal?: Seal;
+  /** The id of the job that holds this data alone. Left out: no job holds several. */
+  idOf?: (data: z.input<Data> | z.output<Data>) => string;
   /** Of the process' traces. */
   telemetry?: Telemetry | undefined;
   /** The connection to Redis failed. */
   onLost: (error: Error) => void;
+}
+
+/** The name of a job that is run in quarantine the first time already: what it holds was being processed when a process died. */
+export const suspect = 'suspect';
+
+interface NewJob {
+  data: unknown;
+  opts: JobsOptions;
+  name?: string;
 }
 
 /** A job that was given up, and why. */
@@ -33,6 +45,9 @@ const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOn
 /** BullMQ tells a stream of every step of a job, which nobody reads here: it is kept as short as Redis keeps any. */
 const noEvents = { events: { maxLen: 0 } };
 
+/** The most that is added together: two such jobs fill a vendor's batch. */
+export const mostTogether = 50;
+
 /** The most jobs that are read at once for a change: each may hold a delivery of 1 MiB. */
 const changedAtOnce = 20;
 
@@ -42,14 +57,15 @@ const Sealed = z.strictObject({ sealed: z.string() });
 export class JobQueue<Data extends z.ZodType> {
   readonly queue: Queue;
   readonly options: JobQueueOptions<Data>;
-  /** The number of the queue's jobs that run in this process. */
-  running = 0;
-  /** Those of them that have not come to their call of the vendor yet. */
+  /** The most that one job holds. */
+  readonly mostHeld: number;
+  /** The queue's jobs in this process that have not come to their call of the vendor yet. */
   readonly approach = new Approach();
 
   constructor(options: JobQueueOptions<Data>) {
     const { name, prefix, connection, telemetry, onLost } = options;
     this.options = options;
+    this.mostHeld = options.idOf === undefined ? 1 : mostTogether;
     this.queue = new Queue(name, {
       prefix,
       connection,
@@ -70,17 +86,43 @@ export class JobQueue<Data extends z.ZodType> {
     );
   }
 
+  /**
+   * Adds data that came together in one write: as one job, whose data are processed at the same time (`Stage`), or, alone, as a job
+   * that holds nothing else. Of data with one id the first is added.
+   */
+  async addTogether(all: readonly z.input<Data>[]): Promise<void> {
+    const byId = new Map<string, z.input<Data>>();
+    for (const data of all) {
+      const id = this.#idOf(data);
+      if (!byId.has(id)) byId.set(id, data);
+    }
+    if (byId.size > 1)
+      await this.#addAll([{ data: [...byId.values()], opts: { jobId: togetherId([...byId.keys()]) } }]);
+    else await this.add([...byId].map(([id, data]) => ({ id, data })));
+  }
+
+  /** Adds a job for each of these. @param as `suspect`: jobs that may have ended a process */
+  async addSingly(
+    all: readonly z.output<Data>[],
+    { delayMs = 0, as }: { delayMs?: number; as?: typeof suspect } = {},
+  ): Promise<void> {
+    const opts = delayMs > 0 ? { delay: Math.ceil(delayMs) } : {};
+    await this.#addAll(
+      all.map((data) => ({ data, opts: { ...opts, jobId: this.#idOf(data) }, ...(as && { name: as }) })),
+    );
+  }
+
   /** As `add`, but a job whose id is running is run once more afterwards, as there may be newer data to process. */
   async addAgain(jobs: readonly { id: string; data: z.input<Data> }[]): Promise<void> {
     await this.#addAll(jobs.map(({ id, data }) => ({ data, opts: { deduplication: { id, keepLastIfActive: true } } })));
   }
 
-  async #addAll(jobs: { data: z.input<Data>; opts: JobsOptions }[]): Promise<void> {
+  async #addAll(jobs: NewJob[]): Promise<void> {
     const { name } = this.options;
-    const [first, ...others] = jobs.map(({ data, opts }) => ({ name, data: this.#toStored(data), opts }));
+    const [first, ...others] = jobs.map((job) => ({ name, ...job, data: this.#toStored(job.data) }));
     if (first === undefined) return;
     // One script, where several need a transaction around them.
-    if (others.length === 0) await this.queue.add(name, first.data, first.opts);
+    if (others.length === 0) await this.queue.add(first.name, first.data, first.opts);
     else await this.queue.addBulk([first, ...others]);
   }
 
@@ -94,19 +136,22 @@ export class JobQueue<Data extends z.ZodType> {
     return this.options.data.parse(this.#fromStored(stored));
   }
 
-  /** Undefined for data of another version, or that can't be unsealed. */
-  readable(stored: unknown): { data: z.output<Data> } | undefined {
-    const { success, data } = this.options.data.safeParse(this.#fromStored(stored));
-    return success ? { data } : undefined;
+  /** What a job holds: in most one thing, several after `addTogether`. Undefined for data of another version, or that can't be unsealed. */
+  dataIn(stored: unknown): z.output<Data>[] | undefined {
+    const opened = this.#fromStored(stored);
+    const parsed = (Array.isArray(opened) ? opened : [opened]).map((one) => this.options.data.safeParse(one));
+    const all = parsed.flatMap(({ success, data }) => (success ? [data] : []));
+    return all.length === parsed.length ? all : undefined;
   }
 
   /** Jobs that were given up and kept (the stage's `keepGivenUp`), oldest first, without jobs of other versions. */
   async givenUp(): Promise<GivenUp<z.output<Data>>[]> {
     const jobs = await this.queue.getJobs(['failed'], 0, -1, true);
     return jobs.flatMap((job) => {
-      const readable = this.readable(job.data);
-      if (readable === undefined || job.id === undefined) return [];
-      return [{ id: job.id, at: new Date(job.finishedOn ?? job.timestamp), why: job.failedReason, ...readable }];
+      // One that holds several is never given up.
+      const [data] = this.dataIn(job.data) ?? [];
+      if (data === undefined || job.id === undefined) return [];
+      return [{ id: job.id, at: new Date(job.finishedOn ?? job.timestamp), why: job.failedReason, data }];
     });
   }
 
@@ -132,17 +177,20 @@ export class JobQueue<Data extends z.ZodType> {
       const jobs = await Promise.all(some.map(async (id) => ({ id, job: await this.#jobOf(id) })));
       for await (const { id, job } of spread(jobs, 1)) {
         if (job === undefined) continue;
-        const readable = job === 'unreadable' ? undefined : this.readable(job.data);
-        if (job === 'unreadable' || readable === undefined) {
+        const all = job === 'unreadable' ? undefined : this.dataIn(job.data);
+        if (job === 'unreadable' || all === undefined) {
           unreadable.push(id);
           continue;
         }
-        const changed = await change(readable.data);
-        if (changed === undefined) continue;
-        await job.updateData(this.#toStored(changed)).catch(async (error: unknown) => {
-          // A job that finished meanwhile is gone, with its data.
-          if (await this.#jobOf(id)) throw error;
-        });
+        const changed = await Promise.all(all.map(change));
+        if (changed.every((data) => data === undefined)) continue;
+        const [first, ...others] = all.map((data, i) => changed[i] ?? data);
+        await job
+          .updateData(this.#toStored(others.length === 0 ? first : [first, ...others]))
+          .catch(async (error: unknown) => {
+            // A job that finished meanwhile is gone, with its data.
+            if (await this.#jobOf(id)) throw error;
+          });
       }
     }
     return unreadable;
@@ -158,7 +206,13 @@ export class JobQueue<Data extends z.ZodType> {
     }
   }
 
-  #toStored(data: z.input<Data>): unknown {
+  #idOf(data: z.input<Data> | z.output<Data>): string {
+    const { idOf, name } = this.options;
+    if (idOf === undefined) throw new Error(`jobs of ${name} hold one thing each`);
+    return idOf(data);
+  }
+
+  #toStored(data: unknown): unknown {
     const { seal } = this.options;
     return seal === undefined ? data : { sealed: seal.seal(JSON.stringify(data), this.#about) };
   }

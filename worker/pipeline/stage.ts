@@ -9,15 +9,18 @@ import type { Outage } from '../operations/outage.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { Door } from './admission.ts';
 import { aboutFailure, failingOf, forgetFailures } from './job-failure.ts';
-import type { JobQueue } from './job-queue.ts';
+import { type JobQueue, suspect } from './job-queue.ts';
 import type { JobResult } from './jobs.ts';
+import { Places } from './places.ts';
 import type { Quarantine } from './quarantine.ts';
 import { RedisTrouble, troubleMs } from './redis-trouble.ts';
+import { workTogether } from './work-together.ts';
 
 export interface StageOptions<Data extends z.ZodType> {
   jobs: JobQueue<Data>;
   /** For the log. */
   source: string;
+  /** The most that is processed at once. A job that holds several counts as so many. */
   concurrency: number;
   process: (data: z.output<Data>) => Promise<JobResult>;
   /** Called when the job is given up, with the reason: settles the job's journey. */
@@ -50,6 +53,9 @@ const asideMs = 600_000;
 const foreignRemedy =
   'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';
 
+/** The wait of a job that holds several, while an endpoint is down. Real time. */
+const comeAgainMs = 2_000;
+
 /** How often a held job checks whether it is still held, with jitter; a lifted hold resumes its jobs at once. Real time. */
 const heldMs = 600_000;
 
@@ -65,18 +71,20 @@ export class Stage<Data extends z.ZodType> {
   readonly #options: StageOptions<Data>;
   readonly #trouble: RedisTrouble;
   readonly #door: Door;
+  readonly #places: Places;
   #worker: Worker | undefined;
 
   constructor(options: StageOptions<Data>) {
     this.#options = options;
     this.jobs = options.jobs;
+    this.#places = new Places(options.concurrency, options.jobs.mostHeld, (jobsAtOnce) => {
+      if (this.#worker) this.#worker.concurrency = jobsAtOnce;
+    });
     this.#trouble = new RedisTrouble(options.probe);
     this.#door = new Door({
       endpoints: options.endpoints ?? [],
       concurrency: options.concurrency,
-      setConcurrency: (jobs) => {
-        if (this.#worker) this.#worker.concurrency = jobs;
-      },
+      setConcurrency: (most) => this.#places.limit(most),
       random: options.ports.random,
     });
   }
@@ -92,15 +100,13 @@ export class Stage<Data extends z.ZodType> {
     const { jobs } = this;
     const { name, prefix, connection, telemetry } = jobs.options;
     const work = async (job: Job, token?: string) => {
-      jobs.running += 1;
-      await this.#process(job, token).finally(() => {
-        jobs.running -= 1;
-      });
+      const all = jobs.dataIn(job.data);
+      await this.#places.run(all?.length ?? 1, () => this.#process(job, token, all));
     };
     this.#worker = new Worker(name, work, {
       prefix,
       connection,
-      concurrency: this.#options.concurrency,
+      concurrency: this.#places.jobsAtOnce,
       ...crashSettings,
       ...(telemetry && { telemetry }),
       // Reached only by errors of the failure handling itself.
@@ -138,10 +144,10 @@ export class Stage<Data extends z.ZodType> {
   }
 
   /** Begins a job again after an error of Redis, once Redis takes writes: such an error says nothing about the job. */
-  async #process(job: Job, token: string | undefined): Promise<void> {
+  async #process(job: Job, token: string | undefined, all: z.output<Data>[] | undefined): Promise<void> {
     for (;;) {
       try {
-        await this.#attempt(job, token);
+        await this.#attempt(job, token, all);
         return;
       } catch (error) {
         if (!isRedisUnavailable(error)) throw error;
@@ -151,9 +157,9 @@ export class Stage<Data extends z.ZodType> {
     }
   }
 
-  async #attempt(job: Job, token: string | undefined): Promise<void> {
-    const readable = this.jobs.readable(job.data);
-    if (!readable) {
+  async #attempt(job: Job, token: string | undefined, all: z.output<Data>[] | undefined): Promise<void> {
+    const [first, ...others] = all ?? [];
+    if (first === undefined) {
       const { source, alert, log } = this.#options;
       const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
       log.error({ source, stage: this.#name, job: job.id }, why);
@@ -165,19 +171,40 @@ export class Stage<Data extends z.ZodType> {
     try {
       // It may have been in hand for hours, and its stage been paused since.
       if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
-      await this.#work(job, token, readable.data);
+      if (others.length === 0) await this.#work(job, token, first);
+      else await this.#workTogether(job, token, { first, others, isProbe: admission.hasWaited });
     } finally {
       await admission.done();
     }
   }
 
+  async #workTogether(
+    job: Job,
+    token: string | undefined,
+    { first, others, isProbe }: { first: z.output<Data>; others: z.output<Data>[]; isProbe: boolean },
+  ): Promise<void> {
+    // One of them may have ended the process: which one, jobs of their own tell.
+    if (this.#isSuspect(job)) return await this.jobs.addSingly([first, ...others], { as: suspect });
+    const { source, ports, log, onDone } = this.#options;
+    const process = async (data: z.output<Data>) => await this.#timed(data);
+    const options = { jobs: this.jobs, source, process, ended: (end: JobEnd) => this.#ended(end), ports, log };
+    // An endpoint that may still be down is called by one of them.
+    const has = isProbe && (await workTogether([first], options));
+    if (isProbe && (await this.#door.down())) return await this.#delay(job, token, comeAgainMs * (1 + ports.random()));
+    if ((await workTogether(isProbe ? others : [first, ...others], options)) || has) await onDone?.();
+  }
+
+  #isSuspect(job: Job): boolean {
+    return this.#options.quarantine !== undefined && (job.stalledCounter >= suspectedAfter || job.name === suspect);
+  }
+
   async #work(job: Job, token: string | undefined, data: z.output<Data>): Promise<void> {
     try {
       const { source, quarantine } = this.#options;
-      const isSuspect = quarantine !== undefined && job.stalledCounter >= suspectedAfter;
-      const result = isSuspect
-        ? await quarantine.run({ source, stage: this.#name, data: job.data })
-        : await this.#timed(data);
+      const result =
+        quarantine && this.#isSuspect(job)
+          ? await quarantine.run({ source, stage: this.#name, data: job.data })
+          : await this.#timed(data);
       this.#ended(result.do === 'done' ? 'done' : 'waits');
       if (result.do === 'done') return await this.#options.onDone?.();
       await forgetFailures(job);

@@ -1,8 +1,19 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from './client.ts';
 import { tagOf } from './keys.ts';
 
-/** Jobs of a queue by their state, as BullMQ counts them. */
+const together = /^together-(\d+)-/;
+
+/**
+ * The id of a job that holds what several jobs would: it tells how many, and is the same for the same jobs, as the client repeats a write
+ * whose answer was lost.
+ */
+export function togetherId(ids: readonly string[]): string {
+  return `together-${ids.length}-${createHash('sha256').update(ids.join()).digest('base64url')}`;
+}
+
+/** Jobs of a queue by their state, as BullMQ counts them; a job that holds several counts as so many. */
 export interface QueueDepth {
   waiting: number;
   running: number;
@@ -23,21 +34,30 @@ export async function queuedJobs(redis: RedisClient, source: string, queue: stri
   return waiting + running + delayed;
 }
 
-/** Reads one job only. */
+/** The ids that are read of a list: where there are more, what they hold is reckoned from these. */
+const mostIds = 1_000;
+
+/** Reads one job only, and so many ids. */
 export async function queueDepth(
   redis: RedisClient,
   { prefix, name }: { prefix: string; name: string },
 ): Promise<QueueDepth> {
   const key = (part: string): string => `${prefix}:${name}:${part}`;
   const [waiting, running, delayed, failed, oldest] = await Promise.all([
-    redis.llen(key('wait')),
-    redis.llen(key('active')),
+    heldIn(redis, key('wait')),
+    heldIn(redis, key('active')),
     redis.zcard(key('delayed')),
     redis.zcard(key('failed')),
     redis.lindex(key('wait'), -1),
   ]);
   const oldestAt = oldest === null ? undefined : await readySince(redis, key(oldest));
   return { waiting, running, delayed, failed, ...(oldestAt && { oldestAt }) };
+}
+
+async function heldIn(redis: RedisClient, list: string): Promise<number> {
+  const [jobs, ids] = await Promise.all([redis.llen(list), redis.lrange(list, 0, mostIds - 1)]);
+  const held = ids.reduce((sum, id) => sum + Number(together.exec(id)?.[1] ?? 1), 0);
+  return jobs <= ids.length ? held : Math.round((held * jobs) / ids.length);
 }
 
 const Options = z

@@ -1,7 +1,7 @@
 import { Queue, Worker } from 'bullmq';
 import { expect, test } from 'vitest';
 import { tagOf } from '../../../../worker/redis/keys.ts';
-import { queueDepth, queuedJobs } from '../../../../worker/redis/queued-jobs.ts';
+import { queueDepth, queuedJobs, togetherId } from '../../../../worker/redis/queued-jobs.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -25,6 +25,17 @@ test('it counts the jobs of a queue as BullMQ does: waiting, running and delayed
   await queue.add('d', {});
   expect(await counted()).toEqual([5, 5]);
   await worker.close();
+  await queue.close();
+});
+
+test('it counts what a job holds: in a long queue by the first thousand', async () => {
+  const queue = new Queue('plan', { prefix: tagOf('groups'), connection: redis.handle.bull() });
+  const counted = async () => await queuedJobs(redis.handle.client, 'groups', 'plan');
+  const together = (n: number) => ({ name: 'plan', data: {}, opts: { jobId: togetherId([`${n}`, 'b', 'c']) } });
+  await queue.addBulk([together(0), { name: 'plan', data: {} }]);
+  expect(await counted()).toBe(4);
+  await queue.addBulk(Array.from({ length: 2_998 }, (_, n) => together(n + 1)));
+  expect(await counted()).toBe(9_000);
   await queue.close();
 });
 

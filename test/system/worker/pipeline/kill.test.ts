@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { until } from '../../../support/loop.ts';
 import { startWorld } from '../../../support/loop-processes.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
+beforeEach(() => redis.handle.client.flushall());
+
 const create = { method: 'POST', path: '/api/appeals/$' };
 
 test('it asks 30 customers once each, though the worker is killed three times in the middle of asking them', async () => {
@@ -33,3 +35,25 @@ test('it asks 30 customers once each, though the worker is killed three times in
   const journeys = await Promise.all(ids.map((id) => store.get(`${id}.1`)));
   expect(new Set(journeys.map((journey) => journey?.requestId)).size).toBe(30);
 });
+
+test.each(['event-stored', 'journey-claimed:12', 'asked-saved:12'])(
+  'closings that came together are asked about once each, though the process is killed in the middle of them: %s',
+  async (point) => {
+    const ids = Array.from({ length: 30 }, (_, i) => `t${i}`);
+    const world = await startWorld(redis, 'together', ids);
+    const doomed = await world.start('all', point);
+    // Killed before it answers, it has the vendor deliver again.
+    const answer = await world.post(doomed.url, ids).catch(() => undefined);
+    await until(() => doomed.child.signalCode !== null);
+    await world.locksEnd();
+    const clean = await world.start('all');
+    if (answer?.status !== 202) expect((await world.post(clean.url, ids)).status).toBe(202);
+    await until(async () => (await world.store.queries.counts()).asked === ids.length);
+    expect(
+      world.standin
+        .requests()
+        .map(({ email }) => email)
+        .sort(),
+    ).toEqual(ids.map((id) => `${id}@example.com`).sort());
+  },
+);

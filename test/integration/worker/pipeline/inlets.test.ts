@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { SourceEvent } from '../../../../core/connector/contract.ts';
+import { queuedJobs } from '../../../../worker/redis/queued-jobs.ts';
+import { type UnitContext, useManual } from '../../../support/manual.ts';
+
+const { redis, unitContext } = useManual();
+const at = new Date('2026-11-20T10:00:00Z');
+const closed = (recordId: string, more: object = {}): SourceEvent => ({
+  kind: 'closed',
+  recordId,
+  at,
+  key: `key ${recordId}`,
+  what: 'toy closed',
+  ...more,
+});
+const grade = (recordId: string): SourceEvent => ({
+  kind: 'external-grade',
+  recordId,
+  at,
+  key: `grade ${recordId}`,
+  what: 'graded',
+  grade: 5,
+  comment: 'Fine.',
+});
+
+async function open() {
+  const unit = unitContext();
+  await unit.engine.openInlets();
+  return { unit, deliver: (...events: SourceEvent[]) => unit.engine.inlets.store('calm', events, at) };
+}
+
+/** The records that each job of the queue is about. */
+async function jobs({ pipeline }: UnitContext): Promise<string[][]> {
+  const { plan } = pipeline.jobs;
+  const all = (await plan.queue.getJobs()).map(({ data }) => plan.dataIn(data) ?? expect.fail('unreadable'));
+  return all.map((events) => events.map((event) => ('recordId' in event ? event.recordId : ''))).toSorted();
+}
+
+test('deliveries that come at the same time are one job, and count as what they hold', async () => {
+  const { unit, deliver } = await open();
+  await Promise.all(['a', 'b', 'c'].map((id) => deliver(closed(id))));
+  expect(await jobs(unit)).toEqual([['a', 'b', 'c']]);
+  expect(await queuedJobs(redis.handle.client, 'calm', 'plan')).toBe(3);
+});
+
+test('a delivery that comes alone is a job of its own, and is not stored again while that waits', async () => {
+  const { unit, deliver } = await open();
+  await deliver(closed('a'));
+  await deliver(closed('b'));
+  await deliver(closed('a'));
+  expect(await jobs(unit)).toEqual([['a'], ['b']]);
+});
+
+test('an event that is delivered twice at the same time is stored once', async () => {
+  const { unit, deliver } = await open();
+  await Promise.all([deliver(closed('a')), deliver(closed('a')), deliver(closed('b'))]);
+  expect(await jobs(unit)).toEqual([['a', 'b']]);
+});
+
+test('what holds personal data has a job of its own, which an erasure can change', async () => {
+  const { unit, deliver } = await open();
+  const snapshot = { email: 'erika@example.com' };
+  await Promise.all([deliver(closed('a'), closed('s', { snapshot }), grade('g')), deliver(closed('b'))]);
+  expect(await jobs(unit)).toEqual([['a', 'b'], ['g'], ['s']]);
+});
+
+test('a job holds so many events and no more', async () => {
+  const { unit, deliver } = await open();
+  await Promise.all(Array.from({ length: 120 }, (_, n) => deliver(closed(`r${n}`))));
+  expect((await jobs(unit)).map(({ length }) => length).toSorted()).toEqual([20, 50, 50]);
+});
