@@ -51,16 +51,6 @@ export class JourneyQueries {
     return journeys.sort((a, b) => a.closedAt.getTime() - b.closedAt.getTime());
   }
 
-  /** Those of `knownBy` that closed last, newest closing first. `count`: of all. */
-  async lastKnownBy(who: Who, most: number): Promise<{ journeys: Journey[]; count: number }> {
-    const key = this.#keys.person(who);
-    const [ids, count] = await Promise.all([
-      this.#redis.zrange(key, '0', String(most - 1), 'REV'),
-      this.#redis.zcard(key),
-    ]);
-    return { journeys: await this.#reader.those(ids), count };
-  }
-
   /** Whether `knownBy` has this journey. */
   isKnownBy(journey: Journey, contact: Contact): boolean {
     return this.#keys.people(journey).includes(this.#keys.person({ contact }));

@@ -136,18 +136,19 @@ async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> 
   const ofRecord = record === undefined ? [] : await store.records.journeysOf(aliases.of(record));
   if (own !== undefined) return { closings: ofRecord.map(directly), count: ofRecord.length, record };
   const who = parseContact(text, { defaultCountry });
-  const ofPerson = await store.queries.lastKnownBy({ contact: who }, mostClosings);
+  const ofPerson = await store.queries.knownBy({ contact: who });
   const isOfRecord = new Set(ofRecord.map(({ id }) => id));
   const isThroughOther = ({ id, contact }: Journey) =>
     contact !== undefined && contactKey(contact) !== contactKey(who) && !isOfRecord.has(id);
-  const others = ofRecord.filter((journey) => !store.queries.isKnownBy(journey, who));
+  const known = new Set(ofPerson.map(({ id }) => id));
+  const others = ofRecord.filter(({ id }) => !known.has(id));
   const mayBeRecord = source?.recordNames !== undefined || who.kind === 'identifier';
   return {
     closings: [
-      ...ofPerson.journeys.map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
+      ...ofPerson.slice(-mostClosings).map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
       ...others.map(directly),
     ],
-    count: ofPerson.count + others.length,
+    count: ofPerson.length + others.length,
     ...(mayBeRecord && { record }),
   };
 }
