@@ -3,8 +3,10 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { doubtsAbout } from '../../core/schedule/check-windows.ts';
+import { countryCode } from '../../core/schedule/countries.ts';
 import { type MessageHours, messageWindows } from '../../core/schedule/message-windows.ts';
 import { type OpenDay, openDays } from '../../core/schedule/open-days.ts';
+import { recipientPlace } from '../../core/schedule/recipient-place.ts';
 import { dateText, isZone, wallTime } from '../../core/schedule/wall-clock.ts';
 import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { Config } from '../config/config.ts';
@@ -18,6 +20,8 @@ interface WindowsOptions extends RuntimeOptions {
   rule?: string;
   /** Of a recipient. Left out: the account's. */
   zone?: string;
+  /** Of a recipient's address: its holidays hold, and its clock where there is one. */
+  country?: string;
   /** The first day, 2026-11-23; left out: today. */
   from?: string;
   weeks: number;
@@ -40,6 +44,7 @@ interface Drawn {
 export async function windows(options: WindowsOptions): Promise<number> {
   const config = await readConfig(options, { uses: 'service' });
   const service = createFeedbackClient(config.feedback, livePorts);
+  const recipient = { timeZone: options.zone, country: options.country };
   const zone = zoneIn(options, config);
   const first = dayIn(options, zone);
   let code = 0;
@@ -49,7 +54,7 @@ export async function windows(options: WindowsOptions): Promise<number> {
   for (const { source, rule, id } of inEach) {
     try {
       const campaign = await service.campaign(id);
-      const hours = hoursIn(rule, campaign, options.zone, config);
+      const hours = hoursIn(rule, campaign, recipient, config);
       const days = openDays(hours, zone, first, options.weeks * 7);
       if (days.every(({ open }) => open.length === 0)) code = 1;
       const drawn = { source, rule, campaign, hours, zone, days };
@@ -75,9 +80,13 @@ function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { s
   throw new CloseloopError(`There is no such rule; there are ${names}.`, { kind: 'config' });
 }
 
-function zoneIn({ zone }: WindowsOptions, { feedback }: Config): string {
-  if (zone === undefined || isZone(zone)) return zone ?? feedback.timeZone;
-  throw new CloseloopError(`--zone "${zone}" is not a time zone like America/New_York`, { kind: 'config' });
+/** Whose clock is drawn. A country with several clocks has none of its own: the account's. */
+function zoneIn({ zone, country }: WindowsOptions, { feedback }: Config): string {
+  if (zone !== undefined && !isZone(zone))
+    throw new CloseloopError(`--zone "${zone}" is not a time zone like America/New_York`, { kind: 'config' });
+  if (country !== undefined && countryCode(country) === undefined)
+    throw new CloseloopError(`--country "${country}" is not a country like US or Estonia`, { kind: 'config' });
+  return recipientPlace({ timeZone: zone, country }, feedback.timeZone).zone;
 }
 
 function dayIn({ from, now = new Date() }: WindowsOptions, zone: string): string {

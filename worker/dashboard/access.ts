@@ -13,10 +13,13 @@ export interface Visitor {
   session?: string;
 }
 
+/** `anybody`: whether logged in or not. `unasked`: who sends it is not even looked up. */
+type Access = DashboardRole | 'anybody' | 'unasked';
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may send this to the page. Left out: who may read where it is a GET, else who may act. */
-    access?: DashboardRole | 'anybody';
+    access?: Access;
     /** A search that is sent as a form, so that what it looks for stands in no address: it changes nothing, whoever made the form. */
     isSearch?: true;
   }
@@ -40,10 +43,12 @@ export function checkAccess(
 ): void {
   app.decorateRequest(visitor);
   app.addHook('onRequest', async (request, reply) => {
+    const access = accessTo(request);
+    if (access === 'unasked') return;
     request.setDecorator(visitor, await identify(request));
-    if (accessTo(request) === 'anybody') return;
+    if (access === 'anybody') return;
     if (!visitorOf(request)) return await sendToLogin(request, reply);
-    if (accessTo(request) === 'act' && !mayAct(request)) throw new MayNotAct();
+    if (access === 'act' && !mayAct(request)) throw new MayNotAct();
   });
   app.addHook('preHandler', async (request) => {
     if (request.is404 || isReading(request) || request.routeOptions.config.isSearch) return;
@@ -87,7 +92,7 @@ class MayNotAct extends CloseloopError {
   }
 }
 
-function accessTo(request: FastifyRequest): DashboardRole | 'anybody' {
+function accessTo(request: FastifyRequest): Access {
   return request.routeOptions.config.access ?? (isReading(request) ? 'read' : 'act');
 }
 

@@ -14,7 +14,7 @@ export function serveAssets(app: FastifyInstance): void {
   for (const [name, type] of Object.entries(types)) {
     const content = readFileSync(join(import.meta.dirname, 'assets', name));
     const etag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 16)}"`;
-    app.get(`/assets/${name}`, { config: { access: 'anybody' } }, async (request, reply) => {
+    app.get(`/assets/${name}`, { config: { access: 'unasked' } }, async (request, reply) => {
       reply.headers({ etag, 'cache-control': 'no-cache' });
       if (request.headers['if-none-match'] === etag) return await reply.code(304).send();
       return await reply.type(type).send(content);

@@ -32,8 +32,7 @@ export class Csrf {
   /** @throws ForgedForm unless a page of ours in the same browser sent it */
   check(request: FastifyRequest, token: string): void {
     const { origin, host, 'sec-fetch-site': site } = request.headers;
-    const isOurs =
-      (origin === undefined || URL.parse(origin)?.host === host) && (site ?? 'same-origin') === 'same-origin';
+    const isOurs = (origin === undefined || isOf(origin, host)) && (site ?? 'same-origin') === 'same-origin';
     const visit = visitOf(request);
     if (!isOurs || visit === undefined || !isSame(token, this.#tokenOf(visit))) throw new ForgedForm();
   }
@@ -62,6 +61,12 @@ function visitOf(request: FastifyRequest): string | undefined {
   if (session !== undefined) return session;
   const visit = cookieOf(request, cookie);
   return visit !== undefined && visitForm.test(visit) ? visit : undefined;
+}
+
+/** Browsers leave out the usual port of an origin; what passes a request on may name it in `Host`. */
+function isOf(origin: string, host = ''): boolean {
+  const from = URL.parse(origin);
+  return from !== null && from.host === URL.parse(`${from.protocol}//${host}`)?.host;
 }
 
 function isSame(one: string, other: string): boolean {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { cellsOf } from '../reports/cells.ts';
 import { newestComments } from '../reports/comments.ts';
 import { csv } from '../reports/csv.ts';
@@ -15,6 +16,7 @@ import { contextsOf } from '../support/repair.ts';
 import { daysIn } from '../support/shown-time.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { serviceThere } from './service.ts';
 import { gradesView, mostByField, noField } from './views/grades.ts';
 
 const shownComments = 20;
@@ -43,7 +45,7 @@ type Rows = Read<readonly GradesRow[]>;
 
 /** `/grades`: what customers say, as `closeloop report` tells it; `/grades.csv`: the same for a spreadsheet. */
 export function showGrades(app: FastifyInstance, options: Options): void {
-  const readings = new RecentReadings<readonly GradesRow[]>();
+  const readings = readingsOf(options);
 
   app.get('/grades', async (request, reply) => {
     const query = Query.parse(request.query);
@@ -52,7 +54,7 @@ export function showGrades(app: FastifyInstance, options: Options): void {
     const contexts = await contextsOf(options.engine());
     const { campaign, grade } = query;
     const [figures, counts, comments] = await Promise.all([
-      figuresOf(query, period, options, readings),
+      figuresOf(query, period, readings),
       storedCounts(contexts, period, { timeZone, now: options.now() }),
       newestComments(contexts, { ...period, timeZone, size: shownComments, campaign, grade }),
     ]);
@@ -64,7 +66,8 @@ export function showGrades(app: FastifyInstance, options: Options): void {
     const query = Query.parse(request.query);
     const { timeZone } = options.config().feedback;
     const period = periodOf(query, daysIn(timeZone)(options.now()));
-    const { by, byField, byCampaign } = await figuresOf(query, period, options, readings);
+    const byCampaign = await readings.byCampaign(period);
+    const { by, byField } = await readings.byFieldOf(query, period, byCampaign, Number.POSITIVE_INFINITY);
     const { value, trouble } = byField ?? byCampaign;
     if (value === undefined)
       throw new CloseloopError(`The figures could not be read: ${trouble ?? 'no source is configured'}.`, {
@@ -85,10 +88,7 @@ function periodOf({ period, since, until }: Query, today: string): Period {
   return first <= last ? { since: first, until: last } : { since: last, until: first };
 }
 
-interface Figures {
-  /** Of all campaigns. */
-  byCampaign: Rows;
-  overTime: Rows;
+interface ByField {
   /** The custom field that the figures are shown by. */
   by: string | undefined;
   byField: Rows | undefined;
@@ -98,45 +98,58 @@ interface Figures {
   isCut: boolean;
 }
 
-/** By the service's statistics, read a minute ago at most unless the service is away. */
-async function figuresOf(
-  query: Query,
-  period: Period,
-  { engine, config }: Options,
-  readings: RecentReadings<readonly GradesRow[]>,
-): Promise<Figures> {
-  const { pipelines, service: endpoint } = engine();
-  const [first] = pipelines.values();
-  const down = first ? await endpoint.down({ now: true }) : { why: 'no source is configured' };
-  const { timeZone } = config().feedback;
-  const { campaign } = query;
-  const named = `${period.since} ${period.until}`;
-  const read = (
+interface Figures extends ByField {
+  /** Of all campaigns. */
+  byCampaign: Rows;
+  overTime: Rows;
+}
+
+async function figuresOf(query: Query, period: Period, readings: ReturnType<typeof readingsOf>): Promise<Figures> {
+  const [byCampaign, overTime] = await Promise.all([readings.byCampaign(period), readings.overTime(period)]);
+  return { byCampaign, overTime, ...(await readings.byFieldOf(query, period, byCampaign, mostByField)) };
+}
+
+/** The service's statistics, read a minute ago at most unless the service is away. */
+function readingsOf(options: Options) {
+  const readings = new RecentReadings<readonly GradesRow[]>();
+  const read = async (
     question: string,
-    ask: (service: NonNullable<typeof first>['context']['feedback']) => Promise<GradesRow[]>,
-    trouble = down?.why,
-  ) => readings.get(`${named} ${question}`, async () => (first ? await ask(first.context.feedback) : []), trouble);
-  const step = stepFor(period);
-  const [byCampaign, overTime] = await Promise.all([
-    read('by campaign', (service) => gradesByCampaign(service, period)),
-    step ? read(`by ${step}`, (service) => gradesOverTime(service, stepsOf(period, step))) : {},
-  ]);
-  const own = byCampaign.value?.filter((row) => campaign === undefined || row.campaign === campaign) ?? [];
-  // The journey's reference is another one for every request.
-  const fields = [...new Set(own.flatMap((row) => row.fields))].filter((name) => name !== first?.context.marker);
-  const by = query.by === noField ? undefined : query.by || fields[0];
-  const having = own.filter((row) => by !== undefined && row.fields.includes(by));
-  const campaigns = mostAsked(having, mostByField).rows.map((row) => row.campaign);
-  const byField =
-    by === undefined || byCampaign.value === undefined
-      ? undefined
-      : await read(
-          JSON.stringify(['by', by, ...campaigns]),
-          (service) => gradesByField(service, [by], period, { campaigns, timeZone }),
-          // Who has waited for the one does not wait for the other as well.
-          byCampaign.trouble,
-        );
-  return { byCampaign, overTime, by, byField, fields, isCut: having.length > mostByField };
+    { since, until }: Period,
+    ask: (service: FeedbackClient) => Promise<GradesRow[]>,
+    known?: string,
+  ): Promise<Rows> => {
+    const { first, trouble = known } = await serviceThere(options);
+    return await readings.get(
+      `${since} ${until} ${question}`,
+      async () => (first ? await ask(first.feedback) : []),
+      trouble,
+    );
+  };
+  const byCampaign = (period: Period) => read('by campaign', period, (service) => gradesByCampaign(service, period));
+  const overTime = async (period: Period): Promise<Rows> => {
+    const step = stepFor(period);
+    return step ? await read(`by ${step}`, period, (service) => gradesOverTime(service, stepsOf(period, step))) : {};
+  };
+  /** @param most campaigns: each takes several calls */
+  const byFieldOf = async (query: Query, period: Period, all: Rows, most: number): Promise<ByField> => {
+    const { feedback, marker } = options.config();
+    const own = all.value?.filter(({ campaign }) => query.campaign === undefined || query.campaign === campaign) ?? [];
+    // The journey's reference is another one for every request.
+    const fields = [...new Set(own.flatMap((row) => row.fields))].filter((name) => name !== marker);
+    const by = query.by === noField ? undefined : query.by || fields[0];
+    if (by === undefined || all.value === undefined) return { by, byField: undefined, fields, isCut: false };
+    const having = own.filter((row) => row.fields.includes(by));
+    const campaigns = mostAsked(having, most).rows.map((row) => row.campaign);
+    const byField = await read(
+      JSON.stringify(['by', by, ...campaigns]),
+      period,
+      (service) => gradesByField(service, [by], period, { campaigns, timeZone: feedback.timeZone }),
+      // Who has waited for the one does not wait for the other as well.
+      all.trouble,
+    );
+    return { by, byField, fields, isCut: having.length > most };
+  };
+  return { byCampaign, overTime, byFieldOf };
 }
 
 function fileNameOf(by: string | undefined, { since, until }: Period): string {

@@ -28,6 +28,13 @@ redis.call('DEL', KEYS[1])
 if tonumber(redis.call('GET', KEYS[2]) or 0) > 0 then redis.call('DECR', KEYS[2]) end
 return 0`;
 
+/** Nothing was compared. KEYS by name, by address */
+const takenBackScript = `
+for _, key in ipairs(KEYS) do
+  if tonumber(redis.call('GET', key) or 0) > 0 then redis.call('DECR', key) end
+end
+return 0`;
+
 export interface Attempt {
   /** As typed: it may be anything, also a password in the wrong field. */
   name: string;
@@ -59,6 +66,11 @@ export class LoginLimit {
 
   async wasRight(attempt: Attempt): Promise<void> {
     await runScript(this.#redis, rightScript, this.#keysOf(attempt));
+  }
+
+  /** An attempt that was counted, and could not be made. */
+  async takeBack(attempt: Attempt): Promise<void> {
+    await runScript(this.#redis, takenBackScript, this.#keysOf(attempt));
   }
 
   #keysOf({ name, address }: Attempt): [byName: string, byAddress: string] {

@@ -42,7 +42,7 @@ export class Logins {
       return { outcome: 'too many', waitMs };
     }
     const compared = user ?? this.#standIn(attempt.name);
-    const isRight = compared !== undefined && (await isPassword(password, compared.password));
+    const isRight = compared !== undefined && (await this.#isPassword(password, compared, attempt));
     if (!user || !isRight) {
       await note('login failed');
       return { outcome: 'wrong' };
@@ -50,6 +50,15 @@ export class Logins {
     await this.#limit.wasRight(attempt);
     await note('logged in');
     return { outcome: 'right', user };
+  }
+
+  async #isPassword(password: string, { password: hash }: DashboardUser, attempt: Attempt): Promise<boolean> {
+    try {
+      return await isPassword(password, hash);
+    } catch (error) {
+      await this.#limit.takeBack(attempt);
+      throw error;
+    }
   }
 
   async note(who: string, what: string): Promise<void> {

@@ -11,6 +11,7 @@ import { Audit } from './audit.ts';
 import { Csrf } from './csrf.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { serviceThere } from './service.ts';
 import { erasureView, type ListedErasure, maskView, peopleView, personView } from './views/people.ts';
 
 const Search = z.object({ q: z.string().trim().min(1).max(1_000) });
@@ -96,15 +97,12 @@ function contactOf(text: string, { config }: Pick<DashboardOptions, 'config'>): 
 /** What the service tells, or why it does not. */
 async function atService(
   contact: Contact,
-  { engine }: Pick<DashboardOptions, 'engine'>,
+  options: Pick<DashboardOptions, 'engine'>,
 ): Promise<{ person?: PersonThere; trouble?: string }> {
-  const { pipelines, service } = engine();
-  const [first] = pipelines.values();
-  if (first === undefined) return { trouble: 'no source is configured' };
-  const down = await service.down({ now: true });
-  if (down) return { trouble: down.why };
+  const { first, trouble } = await serviceThere(options);
+  if (first === undefined || trouble !== undefined) return { ...(trouble !== undefined && { trouble }) };
   try {
-    return { person: await personThere(first.context.feedback, contact) };
+    return { person: await personThere(first.feedback, contact) };
   } catch (error) {
     if (!(error instanceof CloseloopError)) throw error;
     return { trouble: messageOf(error) };

@@ -13,6 +13,7 @@ import { comingDays } from '../support/rule-weeks.ts';
 import { Audit } from './audit.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { serviceThere } from './service.ts';
 import { type ShownRule, settingsView } from './views/settings.ts';
 
 const shownEntries = 100;
@@ -30,7 +31,7 @@ export function showSettings(
       audit.last(shownEntries),
       audit.lastLogins(shownEntries),
       lastCheck(redis),
-      rulesOf(config(), engine(), now()),
+      rulesOf(config(), { engine }, now()),
     ]);
     const { timeZone } = config().feedback;
     const body = settingsView({ tests: testLines(config()), rules, check, processes, entries, logins, timeZone });
@@ -38,21 +39,18 @@ export function showSettings(
   });
 }
 
-async function rulesOf(
-  config: Config,
-  { pipelines, service }: ReturnType<DashboardOptions['engine']>,
-  now: Date,
-): Promise<ShownRule[]> {
-  const down = await service.down({ now: true });
+async function rulesOf(config: Config, { engine }: Pick<DashboardOptions, 'engine'>, now: Date): Promise<ShownRule[]> {
+  const { trouble } = await serviceThere({ engine });
+  const { pipelines } = engine();
   const { timeZone } = config.feedback;
   const first = dateText(wallTime(timeZone, now.getTime()).date);
   const all = config.sources.flatMap(({ name: source, rules }) => rules.map((rule) => ({ source, rule })));
   return await Promise.all(
     all.map(async ({ source, rule }) => {
       const cache = pipelines.get(source)?.context.campaigns;
-      const campaigns = await campaignsOf(rule, down ? undefined : cache);
+      const campaigns = await campaignsOf(rule, trouble === undefined ? cache : undefined);
       const names = new Map(campaigns.flatMap(({ id, campaign }) => (campaign ? [[id, campaign.name] as const] : [])));
-      const weeks = campaigns.map(({ id, campaign, why = down?.why ?? 'it is not known here' }) => {
+      const weeks = campaigns.map(({ id, campaign, why = trouble ?? 'it is not known here' }) => {
         try {
           if (!campaign) return { campaign: id, why };
           return { campaign: id, days: comingDays(rule, campaign, config, { first, count: shownDays }) };

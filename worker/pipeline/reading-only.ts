@@ -12,6 +12,8 @@ const ofService: readonly (keyof FeedbackClient)[] = [
   'requestPages',
   'request',
   'contact',
+  'accessLog',
+  'accessLogPages',
   'surveys',
   'surveyPages',
   'survey',

@@ -1,5 +1,5 @@
 import type { Finding } from '../../core/connector/contract.ts';
-import { evaluateAll, isTrue } from '../../core/mapping/expression.ts';
+import type { Expression } from '../../core/mapping/expression.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 
 /** As few closings tell nothing about a condition. */
@@ -11,17 +11,19 @@ const longest = 40;
 type Conditional = Pick<LoadedRule, 'name' | 'when' | 'contact'>;
 
 /**
- * Warns of conditions that none of these closings fulfils, with what the names in them were instead. A value is shown where several
+ * Warns of conditions that none of these closings fulfils (`isMatched`: of which rule one does), with what the names in them were instead. A value is shown where several
  * closings have it, and never what stands beside the customer's contact, or looks like one.
  */
-export async function unmatched(rules: readonly Conditional[], shapes: readonly object[]): Promise<Finding[]> {
+export function unmatched(
+  rules: readonly Conditional[],
+  shapes: readonly object[],
+  isMatched: (rule: string) => boolean,
+): Finding[] {
   if (shapes.length < fewest) return [];
   const found: Finding[] = [];
   for (const [i, rule] of rules.entries()) {
-    const { when } = rule;
-    if (when === undefined) continue;
-    const results = await Promise.all(shapes.map((shape) => evaluateAll([when], shape)));
-    if (results.some((one) => isTrue(one.of(when)))) continue;
+    const { name, when } = rule;
+    if (when === undefined || isMatched(name)) continue;
     const paths = new Map(when.reads.map((path) => [path.join('.'), path]));
     const seen = [...paths.values()].flatMap((path) => seenAt(path, rule, shapes));
     const instead = seen.length === 0 ? '' : `: ${seen.join('; ')}`;
@@ -38,8 +40,7 @@ export async function unmatched(rules: readonly Conditional[], shapes: readonly 
 
 /** "`ticket.group.name` was Support 31 times, Sales 19 times" */
 function seenAt(path: readonly string[], { contact }: Conditional, shapes: readonly object[]): string[] {
-  const person = contact.flatMap(({ reads }) => reads.map((one) => (one.length > 1 ? one.slice(0, -1) : one)));
-  if (person.some((one) => one.every((name, i) => path[i] === name))) return [];
+  if (isBeside(path, contact)) return [];
   const values = shapes.map((shape) => valuesAt(shape, path));
   const counts = new Map<string, number>();
   for (const text of values.flatMap((some) => [...new Set(some)])) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -59,6 +60,12 @@ export function valuesAt(value: unknown, path: readonly string[]): string[] {
   }
   if (typeof value !== 'object' || value === null) return [];
   return valuesAt(Object.getOwnPropertyDescriptor(value, name)?.value, rest);
+}
+
+/** Whether the path leads to the customer, or what stands beside their contact: their name, their town. */
+export function isBeside(path: readonly string[], contact: readonly Expression[]): boolean {
+  const person = contact.flatMap(({ reads }) => reads.map((one) => (one.length > 1 ? one.slice(0, -1) : one)));
+  return person.some((one) => one.every((name, i) => path[i] === name));
 }
 
 export function looksPersonal(text: string): boolean {

@@ -3,7 +3,7 @@ import type { SkipReason } from '../journey/reasons.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { contactsIn, judgeRecord } from '../pipeline/plan/never.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
-import { looksPersonal, valuesAt } from './condition-counts.ts';
+import { isBeside, looksPersonal, valuesAt } from './condition-counts.ts';
 
 /** A condition of `never` or of a rule, with its value for a record. */
 export interface Condition {
@@ -15,13 +15,13 @@ export interface Condition {
   is: 'true' | 'false' | 'error' | 'not-reached';
   /** Of an error. */
   why?: string;
-  /** What its names are in the record; `(personal)` for what looks like an address or a number. */
+  /** What its names are in the record; `(personal)` for what is of the customer, and for what looks like an address or a number. */
   saw?: Record<string, string>;
   /** Whether the decision was made by it. */
   decides: boolean;
 }
 
-type Conditional = Pick<SourceContext, 'never' | 'rules'>;
+type Conditional = Pick<SourceContext, 'never' | 'rules' | 'customerPaths'>;
 
 /** What was decided about the record, as far as it could be. */
 interface Decided {
@@ -33,9 +33,10 @@ interface Decided {
 export async function conditionsOf(
   shape: object,
   closedAt: Date,
-  { never, rules }: Conditional,
+  { never, rules, customerPaths }: Conditional,
   decided: Decided,
 ): Promise<Condition[]> {
+  const person = [...customerPaths, ...rules.flatMap(({ contact }) => contact)];
   const ofRecord = await Promise.all(
     never.ofRecord.map(async (one) => {
       const findings = await evaluateAll(one.reads, shape);
@@ -43,11 +44,15 @@ export async function conditionsOf(
     }),
   );
   const written = await Promise.all(
-    never.expressions.map(async ({ when }) => ({ of: 'never' as const, ...(await evaluateOne(when, shape)) })),
+    never.expressions.map(async ({ when }) => ({ of: 'never' as const, ...(await evaluateOne(when, shape, person)) })),
   );
   const ofPerson = await personConditions(shape, { never, rules }, decided);
   const ofRules = await Promise.all(
-    rules.map(async ({ name, when }) => ({ of: 'rule' as const, rule: name, ...(await evaluateOne(when, shape)) })),
+    rules.map(async ({ name, when }) => ({
+      of: 'rule' as const,
+      rule: name,
+      ...(await evaluateOne(when, shape, person)),
+    })),
   );
   const all: Omit<Condition, 'decides'>[] = [...ofRecord, ...written, ...ofPerson, ...ofRules];
   const deciding = all.find((one) => isDeciding(one, decided));
@@ -66,7 +71,7 @@ function ready(condition: string, is: boolean): Omit<Condition, 'decides'> {
 
 async function personConditions(
   shape: object,
-  { never, rules }: Conditional,
+  { never, rules }: Pick<Conditional, 'never' | 'rules'>,
   { rule: chosen }: Decided,
 ): Promise<Omit<Condition, 'decides'>[]> {
   const contact = rules.find(({ name }) => name === chosen?.name)?.contact;
@@ -81,6 +86,7 @@ async function personConditions(
 async function evaluateOne(
   when: Expression | undefined,
   shape: object,
+  person: readonly Expression[],
 ): Promise<Pick<Condition, 'condition' | 'is' | 'why' | 'saw'>> {
   if (when === undefined) return { condition: 'always', is: 'true' };
   const found = await evaluateAll([when], shape).then(
@@ -90,21 +96,28 @@ async function evaluateOne(
       throw error;
     },
   );
-  const value = { condition: inOneLine(when.source), saw: seenBy(when, shape) };
+  const value = { condition: inOneLine(when.source), saw: seenBy(when, shape, person) };
   if (!found.ok) return { ...value, is: 'error', why: found.why };
   return { ...value, is: isTrue(found) ? 'true' : 'false' };
 }
 
-function seenBy({ reads }: Expression, shape: object): Record<string, string> {
+/** @param person what finds the customer's contact: what stands beside it is about them as well */
+function seenBy({ reads }: Expression, shape: object, person: readonly Expression[]): Record<string, string> {
   const paths = new Map(reads.map((path) => [path.join('.'), path]));
-  return Object.fromEntries([...paths].map(([name, path]) => [name, shown(valuesAt(shape, path))]));
+  return Object.fromEntries(
+    [...paths].map(([name, path]) => {
+      const values = valuesAt(shape, path);
+      return [name, shown(isBeside(path, person) ? values.map(() => personal) : values)];
+    }),
+  );
 }
 
 const most = 5;
+const personal = '(personal)';
 
 function shown(values: readonly string[]): string {
   if (values.length === 0) return 'nothing';
-  const texts = values.slice(0, most).map((text) => (looksPersonal(text) ? '(personal)' : text));
+  const texts = values.slice(0, most).map((text) => (looksPersonal(text) ? personal : text));
   return `${texts.join(', ')}${values.length > most ? ' …' : ''}`;
 }
 

@@ -50,11 +50,13 @@ export async function tryLatest(context: SourceContext): Promise<Trial | undefin
     verdicts.push(verdict);
     conditions.push(await conditionsOf(record.shape, closedAt, context, verdict));
   }
+  const counts = countsOf(conditions);
+  const isMatched = (name: string) => counts.some(({ rule, matches }) => rule === name && matches > 0);
   return {
     closings: shapes.length,
-    conditions: countsOf(conditions),
+    conditions: counts,
     decisions: decisionsOf(verdicts),
-    findings: [...unasked(verdicts), ...(await unmatched(context.rules, shapes))],
+    findings: [...unasked(verdicts), ...unmatched(context.rules, shapes, isMatched)],
   };
 }
 

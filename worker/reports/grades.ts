@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { Campaign, CampaignStats, Metric } from '../../core/feedback/schemas.ts';
-import { type GradeCount, gradesIn } from './index-rule.ts';
+import { type GradeCount, gradesIn, twoDecimals } from './index-rule.ts';
 import { type Period, periodBefore } from './period.ts';
 
 /** How many calls to the service a report has under way at once. */
@@ -128,9 +128,8 @@ export function rowOf(
   };
 }
 
-/** The service's figures have two decimals. */
 export function changeOf(is: number | null, was: number | null): number | null {
-  return is === null || was === null ? null : Math.round((is - was) * 100) / 100;
+  return is === null || was === null ? null : twoDecimals(is - was);
 }
 
 /** Answered of asked. */

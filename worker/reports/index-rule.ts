@@ -64,22 +64,30 @@ function npsOn(scale: readonly number[]): IndexRule[] {
 
 /** Ascending. Grades that are no number are none. */
 export function gradesIn(counts: Readonly<Record<string, number>>): GradeCount[] {
-  return Object.entries(counts)
-    .map(([grade, count]) => ({ grade: Number(grade), count }))
-    .filter(({ grade }) => Number.isFinite(grade))
-    .sort((a, b) => a.grade - b.grade);
+  return ascending(Object.entries(counts).map(([grade, count]) => [Number(grade), count] as const)).filter(
+    ({ grade }) => Number.isFinite(grade),
+  );
+}
+
+export function ascending(counts: Iterable<readonly [grade: number, count: number]>): GradeCount[] {
+  return [...counts].map(([grade, count]) => ({ grade, count })).sort((a, b) => a.grade - b.grade);
 }
 
 export function totalOf(grades: readonly GradeCount[]): number {
   return grades.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** To two decimals, as the service's figures are; null of nothing. */
+/** As the service's figures are. */
+export function twoDecimals(figure: number): number {
+  return Math.round(figure * 100) / 100;
+}
+
+/** To two decimals; null of nothing. */
 export function meanOf(grades: readonly GradeCount[], points: (grade: number) => number): number | null {
   const total = totalOf(grades);
   if (total === 0) return null;
   const sum = grades.reduce((all, { grade, count }) => all + points(grade) * count, 0);
-  return Math.round((sum / total) * 100) / 100;
+  return twoDecimals(sum / total);
 }
 
 /** How far off a figure may be that is rounded as this one: the service may round to fewer decimals than we do. */

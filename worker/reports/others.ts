@@ -1,5 +1,5 @@
 import { changeOf, type GradeFigures, type GradesRow, rateOf, resultOf } from './grades.ts';
-import type { GradeCount } from './index-rule.ts';
+import { ascending, type GradeCount, twoDecimals } from './index-rule.ts';
 
 /** The rows with the most requests, and the rest as one: of a campaign with two hundred stores nobody reads each. */
 export function mostAsked(
@@ -35,7 +35,7 @@ function sumOf(parts: readonly GradeFigures[]): GradeFigures {
       const figure = one.answered === 0 ? 0 : figureOf(one);
       return all === null || figure === null ? null : all + figure * (one.answered ?? 0);
     }, 0);
-    return sum === null ? null : Math.round((sum / answered) * 100) / 100;
+    return sum === null ? null : twoDecimals(sum / answered);
   };
   return {
     asked,
@@ -53,5 +53,5 @@ function gradesOf(parts: readonly GradeFigures[]): GradeCount[] | null {
     if (grades === null) return null;
     for (const { grade, count } of grades) counts.set(grade, (counts.get(grade) ?? 0) + count);
   }
-  return [...counts].map(([grade, count]) => ({ grade, count })).sort((a, b) => a.grade - b.grade);
+  return ascending(counts);
 }

@@ -1,6 +1,6 @@
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { daysIn } from '../support/shown-time.ts';
-import type { GradeCount } from './index-rule.ts';
+import { ascending, type GradeCount } from './index-rule.ts';
 import type { Period } from './period.ts';
 
 interface Wanted {
@@ -40,10 +40,7 @@ export async function valueGrades(
       }
     }
   }
-  return (period, field, value) =>
-    [...(counts.get(keyOf(period, field, value)) ?? [])]
-      .map(([grade, count]) => ({ grade, count }))
-      .sort((a, b) => a.grade - b.grade);
+  return (period, field, value) => ascending(counts.get(keyOf(period, field, value)) ?? []);
 }
 
 function keyOf(period: number, field: string, value: string): string {

@@ -1,23 +1,23 @@
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { MessageHours } from '../../core/schedule/message-windows.ts';
 import { type OpenDay, openDays } from '../../core/schedule/open-days.ts';
-import { recipientPlace } from '../../core/schedule/recipient-place.ts';
+import { type PlaceHints, recipientPlace } from '../../core/schedule/recipient-place.ts';
 import { wallTime } from '../../core/schedule/wall-clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
 import { mayText, messageHours } from '../pipeline/plan/asking-time.ts';
 
-/** All that says when a rule may ask in a campaign. @param zone left out: nothing is known of the recipient */
+/** All that says when a rule may ask in a campaign. @param recipient what is known of them */
 export function hoursIn(
   rule: Rule,
   campaign: Campaign,
-  zone: string | undefined,
+  recipient: Pick<PlaceHints, 'timeZone' | 'country'>,
   { feedback, policy, holidays }: Pick<Config, 'feedback' | 'policy' | 'holidays'>,
 ): MessageHours {
   const context = { timeZone: feedback.timeZone, policy, holidays };
   return {
     ...messageHours(rule, campaign, context, mayText(campaign)),
-    recipient: recipientPlace({ timeZone: zone }, feedback.timeZone),
+    recipient: recipientPlace(recipient, feedback.timeZone),
   };
 }
 
@@ -39,5 +39,5 @@ export function comingDays(
   config: Pick<Config, 'feedback' | 'policy' | 'holidays'>,
   { first, count }: { first: string; count: number },
 ): OpenDay[] {
-  return openDays(hoursIn(rule, campaign, undefined, config), config.feedback.timeZone, first, count);
+  return openDays(hoursIn(rule, campaign, {}, config), config.feedback.timeZone, first, count);
 }

@@ -35,6 +35,10 @@ export function addPolicy(program: Command): void {
     .option('--source <name>', 'only rules of this source')
     .option('--rule <name>', 'only this rule')
     .option('--zone <zone>', "of the recipient; left out: the account's")
+    .option(
+      '--country <country>',
+      'of the recipient: its public holidays, and its zone if it has one and --zone is left out',
+    )
     .option('--from <day>', 'the first day; left out: today')
     .option('--weeks <n>', 'so many', positiveNumber, 2)
     .addHelpText(

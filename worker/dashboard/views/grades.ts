@@ -12,6 +12,7 @@ import { type Content, type Html, html } from '../html.ts';
 import { time } from '../times.ts';
 import { figureBar } from './charts.ts';
 import { change, count, daysInWords, figureOf, nameOf, percent } from './figures.ts';
+import { select } from './forms.ts';
 import { scoreCard } from './score-card.ts';
 
 interface Grades {
@@ -128,14 +129,6 @@ function filter(grades: Grades): Html {
 
 function gradesIn({ byCampaign, query }: Grades): number[] {
   return (byCampaign.value ?? []).flatMap(({ campaign, scale }) => (isChosen(campaign, query) ? scale : []));
-}
-
-function select(name: string, all: readonly (readonly [value: string, text: string])[], chosen: string): Html {
-  const option = ([value, text]: readonly [string, string]): Html =>
-    value === chosen
-      ? html`<option value="${value}" selected>${text}</option>`
-      : html`<option value="${value}">${text}</option>`;
-  return html`<select id="${name}" name="${name}">${all.map(option)}</select>`;
 }
 
 /** Of the service; what is stored here is shown all the same. */

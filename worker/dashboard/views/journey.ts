@@ -6,6 +6,7 @@ import type { SurveyAnswer } from '../../support/survey-answers.ts';
 import { journeyAt, listAt, whyAt } from '../addresses.ts';
 import { type Content, type Html, html, linked } from '../html.ts';
 import { sentence, time } from '../times.ts';
+import { csrfField } from './forms.ts';
 import { stateBadge } from './state.ts';
 
 interface ShownJourney {
@@ -135,7 +136,7 @@ export function confirmView({ action, source, journey, isOpen, csrf, timeZone }:
   return html`<p>${stateBadge(journey.state)} ${sentence(journey.why ?? '', timeZone)}</p>
 <p>${effects[action]}</p>
 <form method="post" action="${journeyAt(source, journey.id, action)}">
-<input type="hidden" name="csrf" value="${csrf}">
+${csrfField(csrf)}
 ${action === 'cancel' && reason()}
 ${action === 'resolve' && findings(journey)}
 <p class="actions"><button class="main-button">${buttons[action]}</button> ${back}</p>

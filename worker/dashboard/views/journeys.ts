@@ -4,6 +4,7 @@ import { refOf } from '../../journey/refs.ts';
 import { journeyAt, listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { sentence, time } from '../times.ts';
+import { searchForm, select } from './forms.ts';
 import { stateBadge } from './state.ts';
 
 export interface ListedJourney {
@@ -26,25 +27,23 @@ interface List {
 
 export function journeysView(list: List): Html {
   const { query, isSearch } = list;
-  return html`${search()}
+  return html`${search}
 ${isSearch ? html`<p><a href="/journeys">All journeys</a></p>` : filter(list)}
 ${list.journeys.length === 0 ? nothing(list) : table(list)}
 ${further(list, query)}`;
 }
 
-function search(): Html {
-  return html`<form class="filter" method="post" action="/journeys/search" role="search">
-<div class="grow"><label for="q">E-mail address, phone number, identifier, record, request or journey</label>
-<input id="q" name="q" type="search" required maxlength="1000" autocomplete="off"></div>
-<button class="main-button">Find</button>
-</form>`;
-}
+const search = searchForm({
+  action: '/journeys/search',
+  label: 'E-mail address, phone number, identifier, record, request or journey',
+  button: 'Find',
+});
 
 function filter({ query, sources, rules }: List): Html {
   return html`<form class="filter" method="get" action="/journeys">
-<div><label for="state">State</label>${select('state', journeyStates, query.state)}</div>
-${sources.length > 1 && html`<div><label for="source">Source</label>${select('source', sources, query.source)}</div>`}
-<div><label for="rule">Rule</label>${select('rule', [...new Set([...rules, ...(query.rule ? [query.rule] : [])])], query.rule)}</div>
+<div><label for="state">State</label>${any('state', journeyStates, query.state)}</div>
+${sources.length > 1 && html`<div><label for="source">Source</label>${any('source', sources, query.source)}</div>`}
+<div><label for="rule">Rule</label>${any('rule', [...new Set([...rules, ...(query.rule ? [query.rule] : [])])], query.rule)}</div>
 <div><label for="reason">Reason contains</label>
 <input id="reason" name="reason" value="${query.reason ?? ''}" list="reasons" maxlength="200">
 <datalist id="reasons">${skipReasons.map((reason) => html`<option value="${reason}"></option>`)}</datalist></div>
@@ -54,12 +53,8 @@ ${sources.length > 1 && html`<div><label for="source">Source</label>${select('so
 </form>`;
 }
 
-function select(name: string, all: readonly string[], chosen: string | undefined): Html {
-  const option = (value: string): Html =>
-    value === chosen
-      ? html`<option value="${value}" selected>${value}</option>`
-      : html`<option value="${value}">${value}</option>`;
-  return html`<select id="${name}" name="${name}"><option value="">any</option>${all.map(option)}</select>`;
+function any(name: string, all: readonly string[], chosen: string | undefined): Html {
+  return select(name, [['', 'any'], ...all.map((one) => [one, one] as const)], chosen);
 }
 
 function nothing({ isCut, isSearch }: List): Html {

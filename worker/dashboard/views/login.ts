@@ -1,5 +1,6 @@
 import { loginAt } from '../addresses.ts';
 import { type Html, html } from '../html.ts';
+import { csrfField } from './forms.ts';
 
 interface Login {
   csrf: string;
@@ -14,7 +15,7 @@ interface Login {
 export function loginView({ csrf, to, name = '', wrong }: Login): Html {
   return html`${wrong !== undefined && html`<p class="notice bad" role="alert" id="wrong">${wrong}</p>`}
 <form class="login" method="post" action="${loginAt(to)}">
-<input type="hidden" name="csrf" value="${csrf}">
+${csrfField(csrf)}
 <label for="name">Name</label>
 <input id="name" name="name" value="${name}" required maxlength="64" autocomplete="username" autocapitalize="none" spellcheck="false" autofocus>
 <label for="password">Password</label>
@@ -26,7 +27,7 @@ export function loginView({ csrf, to, name = '', wrong }: Login): Html {
 export function logoutView(csrf: string): Html {
   return html`<p>This browser sees nothing more of it until somebody logs in again.</p>
 <form method="post" action="/logout">
-<input type="hidden" name="csrf" value="${csrf}">
+${csrfField(csrf)}
 <p class="actions"><button class="main-button">Log out</button> <a class="button" href="/">Back</a></p>
 </form>`;
 }

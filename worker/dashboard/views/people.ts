@@ -7,6 +7,7 @@ import { isNothing, mostAccesses, type PersonHere, type PersonThere } from '../.
 import { erasureAt, journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { sentence, time } from '../times.ts';
+import { csrfField, searchForm } from './forms.ts';
 import { stateBadge } from './state.ts';
 
 export interface ListedErasure {
@@ -19,18 +20,16 @@ export interface ListedErasure {
 
 /** Before anybody was looked for. */
 export function peopleView({ erasures, timeZone }: { erasures: readonly ListedErasure[]; timeZone: string }): Html {
-  return html`${search()}
+  return html`${search}
 <h2>Erasures</h2>
 ${erasures.length === 0 ? html`<p>Nobody has asked to be erased.</p>` : erasureTable(erasures, timeZone)}`;
 }
 
-function search(): Html {
-  return html`<form class="filter" method="post" action="/people" role="search">
-<div class="grow"><label for="q">E-mail address, phone number or identifier of a person</label>
-<input id="q" name="q" type="search" required maxlength="1000" autocomplete="off"></div>
-<button class="main-button">Find</button>
-</form>`;
-}
+const search = searchForm({
+  action: '/people',
+  label: 'E-mail address, phone number or identifier of a person',
+  button: 'Find',
+});
 
 function erasureTable(erasures: readonly ListedErasure[], timeZone: string): Html {
   return html`<div class="wide" role="region" aria-label="Erasures" tabindex="0"><table>
@@ -61,7 +60,7 @@ const kinds = { phone: 'phone number', email: 'e-mail address', identifier: 'ide
 
 export function personView(person: Person): Html {
   const { contact, there, here, timeZone } = person;
-  return html`${search()}
+  return html`${search}
 <h2>${contact.value} <span class="quiet">(${kinds[contact.kind]})</span></h2>
 ${here.isErased && html`<p class="notice">They were erased: a digest of this contact is kept, so that what came in before is not stored again.</p>`}
 ${maskButton(person)}
@@ -77,7 +76,7 @@ ${there.person?.record && accessLog(there.person, timeZone)}`;
 
 function maskButton({ contact, csrf }: Person): Content {
   if (csrf === undefined) return undefined;
-  return html`<form method="post" action="/people/confirm" class="actions"><input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="contact" value="${contact.value}"><button>Mask this person…</button></form>`;
+  return html`<form method="post" action="/people/confirm" class="actions">${csrfField(csrf)}<input type="hidden" name="contact" value="${contact.value}"><button>Mask this person…</button></form>`;
 }
 
 function serviceFacts({ record }: PersonThere, timeZone: string): Html {
@@ -163,7 +162,7 @@ export function maskView({ contact, csrf }: { contact: string; csrf: string }): 
 <li>What closeloop has written on records is taken off where the vendor lets it.</li>
 </ul>
 <form method="post" action="/people/mask">
-<input type="hidden" name="csrf" value="${csrf}">
+${csrfField(csrf)}
 <input type="hidden" name="contact" value="${contact}">
 <div class="choice"><input type="checkbox" id="sure" name="sure" value="yes" required><label for="sure">Mask them, and forget them here</label></div>
 <p class="actions"><button class="main-button">Mask this person</button> <a class="button" href="/people">Back</a></p>

@@ -7,6 +7,7 @@ import { listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { sentence, time } from '../times.ts';
 import { percent } from './figures.ts';
+import { csrfField } from './forms.ts';
 
 interface TodaySource {
   state: SourceState;
@@ -212,7 +213,7 @@ export function pauseView(asked: {
       : 'It goes on in every process; where it had stopped by itself, one job finds out first whether the cause is mended.';
   return html`<p>${effect}</p>
 <form method="post" action="${stepAt(source, step, action)}">
-<input type="hidden" name="csrf" value="${csrf}">
+${csrfField(csrf)}
 ${action === 'pause' && html`<div class="filter"><div class="grow"><label for="why">Why, for whoever finds it paused</label><input id="why" name="why" required maxlength="500"></div></div>`}
 <p class="actions"><button class="main-button">${action === 'pause' ? 'Pause it' : 'Resume it'}</button> <a class="button" href="/">Back</a></p>
 </form>`;

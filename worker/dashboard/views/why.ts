@@ -4,15 +4,13 @@ import type { ExplainedRecord, IfClosedNow } from '../../support/why-record.ts';
 import { journeyAt } from '../addresses.ts';
 import { type Content, type Html, html, linked } from '../html.ts';
 import { sentence, time } from '../times.ts';
+import { searchForm } from './forms.ts';
 import { stateBadge } from './state.ts';
 
 /** @param shown `answer`: left out where nothing was looked for */
 export function whyView({ about, answer }: { about: string; answer?: Answer }): Html {
-  return html`<form class="filter" method="post" action="/why" role="search">
-<div class="grow"><label for="q">E-mail address, phone number, identifier, record or journey</label>
-<input id="q" name="q" type="search" value="${about}" required maxlength="1000" autocomplete="off"></div>
-<button class="main-button">Why?</button>
-</form>
+  const label = 'E-mail address, phone number, identifier, record or journey';
+  return html`${searchForm({ action: '/why', label, button: 'Why?', value: about })}
 ${answer && found(answer)}`;
 }
 

@@ -86,6 +86,11 @@ test('… with public holidays, of the country of the zone or of the settings; n
   ]);
   const inLatvia = await drawn([mail], { ...easter, zone: 'Europe/Riga' }, policy);
   expect(inLatvia.lines.slice(-7)[3]).toMatch(/^Mon 04-06 .* closed {2}public holiday in LV: Easter Monday$/);
+  const latvian = await drawn([mail], { ...easter, country: 'Latvia' }, policy);
+  expect(latvian.lines).toEqual(inLatvia.lines);
+  // Where people live by several clocks the account's is drawn, with their holidays.
+  const inTheStates = await drawn([mail], { from: '2026-07-03', rule: 'mail', country: 'US' }, policy);
+  expect(inTheStates.lines.slice(-7)[0]).toMatch(/^Fri 07-03 .* closed {2}public holiday in US: Independence Day/);
   const always = await drawn([{ ...mail, holidays: 'ask' }], easter, policy);
   expect(always.lines.join()).not.toMatch(/holiday|closed/);
 });
@@ -123,6 +128,7 @@ test('… and ends with 1 where a rule never may ask, or its campaign is not the
 test.each([
   [{ rule: 'nobody' }, 'There is no such rule; there are toy: "texts".'],
   [{ zone: 'Mordor' }, '--zone "Mordor" is not a time zone like America/New_York'],
+  [{ country: 'Mordor' }, '--country "Mordor" is not a country like US or Estonia'],
   [{ from: 'monday' }, /^--from must be a day like \d{4}-/],
 ])('windows %o is a mistake', async (options, message) => {
   await expect(drawn([texts], options)).rejects.toThrow(message);

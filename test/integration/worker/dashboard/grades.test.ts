@@ -29,9 +29,9 @@ async function startShown(feedback?: Loop['feedback']) {
     gradeList: scale,
     customFields: [{ name: 'Shop' }],
   });
-  const ask = async (shop: string, grade?: number, daysAgo = 0) => {
+  const ask = async (shop: string, grade?: number, daysAgo = 0, campaign = 40) => {
     const { id } = await client.create({
-      campaign: 40,
+      campaign,
       contact: { kind: 'identifier', value: `customer-${++customers}` },
       scheduled: new Date(Date.now() - daysAgo * 86_400_000),
       customFields: { Shop: shop },
@@ -104,6 +104,21 @@ describe('the grades', () => {
     const lines = file.text.trimEnd().split('\r\n');
     expect(lines).toHaveLength(201);
     expect(file.text).toContain(`"'=HYPERLINK(""http://evil.example"")"`);
+  });
+
+  test('by a field are shown of the campaigns most asked in; the file has all of them', async () => {
+    const { loop, ask, get } = await startShown();
+    const ids = [41, 42, 43, 44, 45, 46, 47];
+    for (const id of ids) {
+      const campaign = { account: 'acme', id, name: `Campaign ${id}`, type: 'external', metric: 'avg' } as const;
+      loop.feedback.standin.addCampaign({ ...campaign, gradeList: [1, 2, 3], customFields: [{ name: 'Shop' }] });
+      for (let i = 0; i < id - 40; i++) await ask(`shop of ${id}`, 3, 0, id);
+    }
+    const { text } = await get('/grades?by=Shop');
+    expect(text).toContain('Of the 6 campaigns most asked in');
+    expect(text).not.toContain('shop of 41');
+    const lines = (await get('/grades.csv?by=Shop')).text.trimEnd().split('\r\n').slice(1);
+    expect(ids.filter((id) => !lines.some((line) => line.includes(`shop of ${id}`)))).toEqual([]);
   });
 });
 

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Dashboard } from '../../../../worker/config/dashboard.ts';
 import { Audit } from '../../../../worker/dashboard/audit.ts';
+import { LoginLimit } from '../../../../worker/dashboard/login-limit.ts';
 import { Logins } from '../../../../worker/dashboard/logins.ts';
 import { Sessions } from '../../../../worker/dashboard/sessions.ts';
 import { memoryLog, startLoop } from '../../../support/loop.ts';
@@ -152,16 +153,50 @@ describe('a page with users', () => {
     expect(await cookiesAs({ host: `127.0.0.1:${url.port}`, ...forwarded }, url)).toBe(421);
     expect(await cookiesAs({ host: 'evil.example' }, url)).toBe(421);
   });
+
+  test('takes forms that a proxy passes on under its address with the port, and none of another page', async () => {
+    const { loop } = await startGuarded();
+    const url = new URL('/login', loop.app.dashboardUrl);
+    const host = { host: 'closeloop.example.com:443', 'x-forwarded-for': '192.0.2.7' };
+    const { cookies, text } = await sent(host, url);
+    const [, csrf = ''] = /name="csrf" value="([^"]+)"/.exec(text) ?? [];
+    const cookie = cookies.map((one) => one.split(';')[0]).join('; ');
+    const form = new URLSearchParams({ csrf, name: 'anna', password: 'wrong' }).toString();
+    const statusOf = async (origin: string) =>
+      (await sent({ ...host, cookie, origin, 'content-type': 'application/x-www-form-urlencoded' }, url, form)).status;
+    expect(await statusOf('https://closeloop.example.com')).toBe(401);
+    expect(await statusOf('https://closeloop.example.com:444')).toBe(403);
+    expect(await statusOf('https://evil.example')).toBe(403);
+    expect(await statusOf('null')).toBe(403);
+  });
 });
 
-/** What a response sets; its status where it is another than 200. `fetch` sets `Host` itself. */
-function cookiesAs(headers: Record<string, string>, url: URL): Promise<string[] | number | undefined> {
+/** What a response sets; its status where it is another than 200. */
+async function cookiesAs(headers: Record<string, string>, url: URL): Promise<string[] | number | undefined> {
+  const { status, cookies } = await sent(headers, url);
+  return status === 200 ? cookies : status;
+}
+
+interface Shown {
+  status: number | undefined;
+  cookies: string[];
+  text: string;
+}
+
+/** `fetch` sets `Host` itself. @param body sent by POST */
+function sent(headers: Record<string, string>, url: URL, body?: string): Promise<Shown> {
   return new Promise((resolve, reject) => {
-    const asked = request(url, { headers }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200 ? response.headers['set-cookie'] : response.statusCode);
+    const asked = request(url, { headers, method: body === undefined ? 'GET' : 'POST' }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode, cookies: response.headers['set-cookie'] ?? [], text }),
+      );
     });
-    asked.on('error', reject).end();
+    asked.on('error', reject).end(body);
   });
 }
 
@@ -217,6 +252,16 @@ describe('a session', () => {
       expect(await sessions.find(wrong, { isUsed: true })).toBeUndefined();
     }
   });
+});
+
+test('an attempt that was not made does not count', async () => {
+  const limit = new LoginLimit({ redis: redis.handle.client, seal: testSeal });
+  const attempt = { name: 'anna', address: '192.0.2.1' };
+  for (let i = 0; i < 10; i++) expect(await limit.count(attempt)).toBe(0);
+  expect(await limit.count(attempt)).toBeGreaterThan(0);
+  await limit.takeBack(attempt);
+  expect(await limit.count(attempt)).toBe(0);
+  expect(await limit.count(attempt)).toBeGreaterThan(0);
 });
 
 test('of many attempts at once no more are compared than may be made in a row, and a right one gives the address its place back', async () => {
