@@ -12,8 +12,46 @@ type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
 /** How long asking may use the reading of the record that planning made. Real time. */
 const freshMs = 5_000;
-/** The most planning jobs of this process that ask at the same time: the others must not wait for a slow service. */
+/** The most planning jobs of this process that ask at the same time … */
 const mostAsking = 500;
+/** … and how long another one waits for its turn: planning must not come to a stop with a slow service. Real time. */
+const patienceMs = 2_000;
+
+/** Turns to ask: so many at once, in the order in which they were wanted. */
+class Turns {
+  readonly #waiting = new Set<() => void>();
+  readonly #patienceMs: number;
+  #left: number;
+
+  constructor(most: number, patienceMs: number) {
+    this.#left = most;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** @returns false where none has come in time */
+  async take(): Promise<boolean> {
+    if (this.#left > 0) {
+      this.#left--;
+      return true;
+    }
+    return await new Promise((resolve) => {
+      const end = (isTurn: boolean) => {
+        clearTimeout(timer);
+        this.#waiting.delete(begin);
+        resolve(isTurn);
+      };
+      const begin = () => end(true);
+      const timer = setTimeout(() => end(false), this.#patienceMs);
+      this.#waiting.add(begin);
+    });
+  }
+
+  give(): void {
+    const [next] = this.#waiting;
+    if (next) next();
+    else this.#left++;
+  }
+}
 
 /** A reading of a record, for asking. */
 interface Reading {
@@ -65,28 +103,28 @@ export function askAfterPlanning(readings: Readings): (job: AskJob, context: Ask
 export function planAndAsk(
   isStopped: () => Promise<boolean>,
   readings: Readings,
-  most = mostAsking,
+  most = { asking: mostAsking, patienceMs },
 ): (event: PlanJob, context: PlanAndAskContext) => Promise<JobResult> {
-  let asking = 0;
+  const turns = new Turns(most.asking, most.patienceMs);
   return async (event, context) => {
     const { read, last } = readOnce(context);
     const due: Journey[] = [];
     const queueAsk: PlanContext['queueAsk'] = async (journey, dueAt) => {
       const isDue = dueAt <= context.clock.now() && !(await isStopped());
-      if (!isDue || asking >= most) {
-        const reading = isDue ? last() : undefined;
-        if (reading) readings.keep(reading);
-        return await context.queueAsk(journey, dueAt);
+      if (isDue && (await turns.take())) {
+        due.push(journey);
+        return;
       }
-      asking++;
-      due.push(journey);
+      const reading = isDue ? last() : undefined;
+      if (reading) readings.keep(reading);
+      await context.queueAsk(journey, dueAt);
     };
     try {
       const result = await plan(event, { ...context, read, queueAsk });
       for (const journey of due) await askNow(journey, { ...context, read });
       return result;
     } finally {
-      asking -= due.length;
+      for (const _ of due) turns.give();
     }
   };
 }

@@ -44,14 +44,40 @@ test('a closing that is due later is left to a job of its own', async () => {
   expect(world.standin.requests()).toEqual([]);
 });
 
+test('of many that are due at once each waits for its turn', async () => {
+  const one = planAndAsk(async () => false, readings, { asking: 1, patienceMs: 60_000 });
+  const ids = ['a', 'b', 'c', 'd'];
+  for (const id of ids) calm.vendor.close(id, { customer: { email: `${id}@example.com` } });
+  await Promise.all(ids.map((id) => one(eventOf(id), calm.context)));
+  expect(await left(calm)).toEqual([]);
+  expect(world.standin.requests()).toHaveLength(4);
+});
+
 describe('it is left to a job of the asking stage', () => {
   test('where many are asked at the moment, with the reading of its record', async () => {
-    const full = planAndAsk(async () => false, readings, 0);
+    const full = planAndAsk(async () => false, readings, { asking: 0, patienceMs: 0 });
     await full(eventOf('a'), calm.context);
     expect(await left(calm)).toEqual([{ journeyId: 'a.1' }]);
     await askAfterPlanning(readings)({ journeyId: 'a.1' }, calm.context);
     expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
     expect(reads(calm)).toBe(1);
+  });
+
+  test('where no turn comes in time, as the service is slow', async () => {
+    const one = planAndAsk(async () => false, readings, { asking: 1, patienceMs: 50 });
+    const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<undefined>()];
+    const contact = async () => {
+      begun.resolve();
+      return await answer.promise;
+    };
+    const first = one(eventOf('a'), { ...calm.context, feedback: { ...calm.context.feedback, contact } });
+    await begun.promise;
+    calm.vendor.close('b', { customer: { email: 'b@example.com' } });
+    await one(eventOf('b'), calm.context);
+    expect(await left(calm)).toEqual([{ journeyId: 'b.1' }]);
+    answer.resolve(undefined);
+    await first;
+    expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
   });
 
   test('which reads the record where planning has not just done so', async () => {
