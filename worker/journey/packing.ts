@@ -24,17 +24,10 @@ const options = { dictionary, windowBits: 12, memLevel: 5, chunkSize: 2_048 };
 /** A trace: each line with the milliseconds since the one before it, the first since 1970. */
 const Packed = z.looseObject({ trace: z.array(z.tuple([z.number(), z.string()])) });
 
-/** Begins what is not deflated: deflated data can't begin so, as no block is of type 3 (RFC 1951, 3.2.3). */
-const plain = 'v';
-
-/**
- * A journey with its trace, in few bytes.
- * @param options `isPassing`: stored anew in a moment, so that deflating takes longer than it is worth
- */
-export function pack(journey: object, trace: readonly TraceLine[], { isPassing = false } = {}): Uint8Array {
+/** A journey with its trace, in few bytes. */
+export function pack(journey: object, trace: readonly TraceLine[]): Uint8Array {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
-  const json = JSON.stringify({ ...journey, trace: lines });
-  return isPassing ? Buffer.from(plain + json) : deflateRawSync(json, options);
+  return deflateRawSync(JSON.stringify({ ...journey, trace: lines }), options);
 }
 
 /** @throws SyntaxError, ZodError for what `pack` has not packed */
@@ -49,7 +42,6 @@ export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[
 }
 
 function inflated(packed: Uint8Array): string {
-  if (packed[0] === plain.charCodeAt(0)) return Buffer.from(packed).toString('utf8', 1);
   try {
     return inflateRawSync(packed, options).toString();
   } catch (cause) {

@@ -386,18 +386,13 @@ export class JourneyStore {
   }
 
   #sealed({ id: _, ...data }: Journey, trace: readonly TraceLine[]): Buffer {
-    return this.#seal.sealBytes(pack(data, trace, { isPassing: isPassing(data) }), aboutRecord(data.recordId));
+    return this.#seal.sealBytes(pack(data, trace), aboutRecord(data.recordId));
   }
 
   #lines(texts: readonly string[]): TraceLine[] {
     const at = this.#now();
     return texts.map((text) => ({ at, text: redacted(text) }));
   }
-}
-
-/** Whether it will not stay as it is for long: it asks, or is about to. */
-function isPassing({ state, dueAt, updatedAt }: Omit<Journey, 'id'>): boolean {
-  return state === 'creating' || (state === 'waiting' && dueAt !== undefined && dueAt <= updatedAt);
 }
 
 function isAboutSame(one: Journey, other: Journey): boolean {
