@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { recordNamed } from '../../core/connector/record-name.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { type Trial, tryLatest } from '../preflight/trial.ts';
@@ -57,10 +58,9 @@ function inWordsOf({ decision, rule, campaign, reason }: Omit<Trial['decisions']
 
 /** @throws CloseloopError config for what can't be a record of this source */
 function recordIn({ name, source }: SourceContext, written: string): string {
-  const { recordNames } = source;
-  const found = recordNames === undefined ? written : recordNames.parse(written);
+  const found = recordNamed(source, written);
   if (found !== undefined) return found;
-  const message = `--record: "${written}" is no record of source ${name}: write ${recordNames?.like}.`;
+  const message = `--record: "${written}" is no record of source ${name}: write ${source.recordNames?.like}.`;
   throw new CloseloopError(message, { kind: 'config' });
 }
 

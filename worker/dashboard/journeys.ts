@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { recordNamed } from '../../core/connector/record-name.ts';
 import { contactKey, parseContact } from '../../core/contact.ts';
 import { addressDigest } from '../journey/address-digest.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
@@ -123,7 +124,7 @@ async function addressOf(q: string, { engine, seal, config }: Options): Promise<
   let record: string | undefined;
   let request: string | undefined;
   for (const { store, source, aliases } of await contextsOf(engine())) {
-    const id = aliases.of(source.recordNames?.parse(q) ?? q);
+    const id = aliases.of(recordNamed(source, q) ?? q);
     if ((await store.records.journeysOf(id)).length > 0) record = id;
     if ((await store.requests.journeyIdsOf([q]))[0] !== undefined) request = q;
   }

@@ -1,4 +1,5 @@
 import type { Source } from '../../core/connector/contract.ts';
+import { recordNamed } from '../../core/connector/record-name.ts';
 import { parseContact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Journey, type JourneyState, journeyStates, listedAt } from '../journey/journey.ts';
@@ -50,7 +51,7 @@ async function* candidates(context: Searched, { contact, record, state }: Journe
   const found =
     record === undefined
       ? await store.queries.knownBy({ contact: parseContact(contact ?? '', { defaultCountry }) })
-      : await store.records.journeysOf(aliases.of(source?.recordNames?.parse(record) ?? record));
+      : await store.records.journeysOf(aliases.of(recordNamed(source ?? {}, record) ?? record));
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 

@@ -1,3 +1,4 @@
+import { recordNamed } from '../../core/connector/record-name.ts';
 import { contactKey, parseContact } from '../../core/contact.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
@@ -132,7 +133,7 @@ async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> 
   const own = text.startsWith(`${name}/`) ? text.slice(name.length + 1) : undefined;
   const named = own === undefined ? undefined : await store.get(own);
   if (named) return { closings: [directly(named)], count: 1 };
-  const record = source?.recordNames ? source.recordNames.parse(own ?? text) : (own ?? text);
+  const record = recordNamed(source ?? {}, own ?? text);
   const ofRecord = record === undefined ? [] : await store.records.journeysOf(aliases.of(record));
   if (own !== undefined) return { closings: ofRecord.map(directly), count: ofRecord.length, record };
   const who = parseContact(text, { defaultCountry });
