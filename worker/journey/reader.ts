@@ -6,6 +6,7 @@ import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey, type TraceLine } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import { unpack } from './packing.ts';
+import { recordOf } from './refs.ts';
 
 /** Another version wrote this journey, or its entry is broken. */
 export function isUnreadable(error: unknown): boolean {
@@ -46,7 +47,7 @@ export class JourneyReader {
     const revEnds = bytes.indexOf(' ');
     const rev = bytes.toString('latin1', 0, revEnds);
     const sealed = bytes.subarray(bytes.indexOf(' ', revEnds + 1) + 1);
-    const packed = this.#seal.openBytes(sealed, aboutRecord(id.slice(0, id.lastIndexOf('.'))));
+    const packed = this.#seal.openBytes(sealed, aboutRecord(recordOf(id)));
     const { journey, trace } = unpack(packed);
     const stored = { rev, trace };
     return { journey: this.remember(Journey.parse({ ...journey, id }), stored), ...stored };

@@ -1,5 +1,8 @@
 import type { Journey } from './journey.ts';
 
+/** The record of a journey, by the journey's id or any name that ends with the id: `41960` of `41960.1`, `support/41960` of `support/41960.1`. */
+export const recordOf = (id: string): string => id.slice(0, id.lastIndexOf('.'));
+
 /** A journey's name for people: `support/41960.1`. */
 export function refOf(source: string, journeyId: string): string {
   return `${source}/${journeyId}`;

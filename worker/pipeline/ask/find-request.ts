@@ -2,6 +2,7 @@ import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { RequestPage } from '../../../core/feedback/client.ts';
 import { dayBefore, type FeedbackRequest } from '../../../core/feedback/request-form.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
+import { recordOf } from '../../journey/refs.ts';
 import type { Journeys, Service } from '../context.ts';
 import { compareValues } from './shown-values.ts';
 
@@ -63,7 +64,8 @@ export async function findRequest(
         created = { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
         return true;
       }
-      if (isSuspicion && mark !== undefined && recordIn(mark) === recordIn(marker?.value)) ofRecord.push(request);
+      if (isSuspicion && marker && typeof mark === 'string' && recordOf(mark) === recordOf(marker.value))
+        ofRecord.push(request);
     }
     return false;
   };
@@ -163,11 +165,6 @@ async function byCounters(
 /** Whether this is the status of a request that was cancelled before it was sent. */
 export function isCancelled(status: string | null): boolean {
   return status !== null && /^cancel/i.test(status);
-}
-
-/** The record that a marker names, with its source: `support/41960` of `support/41960.1`. */
-function recordIn(mark: unknown): string | undefined {
-  return typeof mark === 'string' ? mark.slice(0, mark.lastIndexOf('.')) : undefined;
 }
 
 function isBefore(scheduled: Date, at: Date): boolean {

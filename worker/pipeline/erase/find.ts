@@ -4,7 +4,7 @@ import { spread } from '../../../core/spread.ts';
 import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
-import { refOf } from '../../journey/refs.ts';
+import { recordOf, refOf } from '../../journey/refs.ts';
 import { nameInEarnest } from '../../redis/keys.ts';
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import type { PlanJob } from '../jobs.ts';
@@ -221,8 +221,7 @@ class Search implements Found {
     if (this.#requests.has(requestId)) return true;
     for (const of of await this.#here.sources()) {
       const [id] = await of.store.requests.journeyIdsOf([requestId]);
-      const journeys =
-        id === undefined ? [] : await of.store.records.journeysOf(id.slice(0, id.lastIndexOf('.')), () => undefined);
+      const journeys = id === undefined ? [] : await of.store.records.journeysOf(recordOf(id), () => undefined);
       if (journeys.some((journey) => journey.id === id && journey.erasedAt)) return true;
     }
     return false;
@@ -318,6 +317,6 @@ function withForms(
 async function* recordsOf(of: EraseContext): AsyncGenerator<string> {
   const unread: string[] = [];
   for await (const { recordId } of of.store.queries.all((id) => unread.push(id))) yield recordId;
-  for (const id of unread) yield id.slice(0, id.lastIndexOf('.'));
+  for (const id of unread) yield recordOf(id);
   yield* of.snapshots.alone();
 }

@@ -1,7 +1,7 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { RememberedRecord } from '../../journey/record-memory.ts';
-import { refOf } from '../../journey/refs.ts';
+import { recordOf, refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Operations, Policy, Queues } from '../context.ts';
 import { keepSnapshot } from '../erase/erasure-race.ts';
@@ -249,9 +249,9 @@ async function closedButOpen(event: RecordJob, record: PresentedRecord, context:
 
 /** Withdraws journeys of earlier closings that have not asked yet: the customer is asked about this closing. */
 async function cancelEarlier(journey: Journey, context: PlanContext): Promise<void> {
-  const dot = journey.id.lastIndexOf('.');
-  for (let n = Number(journey.id.slice(dot + 1)) - 1; n >= 1; n--) {
-    const earlier = await context.store.get(`${journey.id.slice(0, dot)}.${n}`);
+  const record = recordOf(journey.id);
+  for (let n = Number(journey.id.slice(record.length + 1)) - 1; n >= 1; n--) {
+    const earlier = await context.store.get(`${record}.${n}`);
     if (!earlier || !unaskedStates.includes(earlier.state)) continue;
     await withdraw(earlier, `the record was closed again: journey ${refOf(context.name, journey.id)}`, context);
   }
