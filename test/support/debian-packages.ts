@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { moveInto, unpackPackages } from '../../worker/redis/debian-packages.ts';
 import { userCache } from '../../worker/redis/user-cache.ts';
-
-const run = promisify(execFile);
 
 /** Where programs lie that tests have fetched: the user's, or where there is no such place one for the whole project. */
 export function cachedAs(name: string): string {
@@ -22,26 +19,13 @@ export async function fetchPackage(name: string, { alone }: { alone: boolean }):
   const cache = cachedAs(name);
   if (existsSync(cache)) return cache;
   const draft = `${cache}.${randomUUID()}.tmp`;
-  const apt = join(draft, 'apt');
-  for (const folder of ['lists/partial', 'archives/partial']) await mkdir(join(apt, folder), { recursive: true });
-  const settings = [
-    `Dir::State::Lists=${join(apt, 'lists')}`,
-    `Dir::Cache=${apt}`,
-    'Debug::NoLocking=1',
-    'APT::Sandbox::User=',
-  ];
-  const options = settings.flatMap((setting) => ['-o', setting]);
-  const call = async (...args: string[]) => (await run('apt-get', [...options, ...args], { cwd: apt })).stdout;
   try {
-    await call('update', '-qq');
-    const names = alone
-      ? [name]
-      : packagesIn(await call('install', '--print-uris', '-qq', '--no-install-recommends', name));
-    await call('download', '-qq', ...names);
-    for (const file of await readdir(apt)) if (file.endsWith('.deb')) await run('dpkg', ['-x', join(apt, file), draft]);
-    await rm(apt, { recursive: true });
-    // Another run may have been faster.
-    if (!existsSync(cache)) await rename(draft, cache);
+    await unpackPackages(draft, process.env.PATH ?? '', async (call) =>
+      alone
+        ? [name]
+        : packagesIn(await call('apt-get', 'install', '--print-uris', '-qq', '--no-install-recommends', name)),
+    );
+    await moveInto(cache, draft);
     return cache;
   } catch (cause) {
     const message = `These tests need the package "${name}" of Debian or Ubuntu, which could not be fetched. Install it, or go online.`;

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { moveInto, type PackageCall, unpackPackages } from './debian-packages.ts';
 import { isCode, takeLock } from './file-lock.ts';
 
 const run = promisify(execFile);
-const fetchMs = 180_000;
 
 /** A Redis server program and the environment it needs beside ours. */
 export interface ServerBinary {
@@ -102,12 +102,12 @@ async function fetchInto(cache: string, path: string, say: (line: string) => voi
 
   const draft = `${cache}.${randomUUID()}.tmp`;
   try {
-    await unpackPackages(draft, path);
+    await unpackPackages(draft, path, neededPackages);
     const found: ServerBinary = { command: join(draft, 'usr/bin/redis-server'), env: await libraries(draft) };
     const flaw = await flawOf(found);
     if (flaw !== undefined) throw noServer(`and the one that was fetched does not run here (${flaw})`);
     await rm(cache, { recursive: true, force: true });
-    await rename(draft, cache);
+    await moveInto(cache, draft);
   } catch (error) {
     if (error instanceof CloseloopError) throw error;
     throw noServer(`and fetching one failed (${reasonOf(error)})`, error);
@@ -117,52 +117,15 @@ async function fetchInto(cache: string, path: string, say: (line: string) => voi
   return { command: join(cache, 'usr/bin/redis-server'), env: await libraries(cache) };
 }
 
-/**
- * Package lists, packages and their content, all below `root`. The program is in redis-tools, its name redis-server a
- * link in the package of that name; libraries that the system lacks come along.
- */
-async function unpackPackages(root: string, path: string): Promise<void> {
-  const work = join(root, 'apt');
-  for (const folder of ['lists/partial', 'archives/partial']) await mkdir(join(work, folder), { recursive: true });
-  const options = [
-    `Dir::State::Lists=${join(work, 'lists')}`,
-    `Dir::Cache=${work}`,
-    'Debug::NoLocking=1',
-    'APT::Sandbox::User=',
-    'Acquire::Retries=2',
-    'Acquire::http::Timeout=20',
-  ].flatMap((option) => ['-o', option]);
-  const all = { cwd: work, timeout: fetchMs, maxBuffer: 2 ** 26, env: { ...process.env, PATH: path, LC_ALL: 'C' } };
-  const call = async (tool: string, ...args: string[]) => (await run(tool, args, all)).stdout;
-
-  const { stderr: warnings } = await run('apt-get', [...options, 'update', '-qq'], all);
-  try {
-    await unpackMissing(root, work, options, call);
-  } catch (cause) {
-    // Without a network it warns, and ends well: what comes next finds no packages.
-    const [, unfetched] = /^W: (Failed to fetch .*)$/m.exec(warnings) ?? [];
-    if (unfetched === undefined) throw cause;
-    throw new Error(`is this machine offline? ${unfetched}`, { cause });
-  }
-  await rm(work, { recursive: true });
-}
-
-async function unpackMissing(
-  root: string,
-  work: string,
-  options: readonly string[],
-  call: (tool: string, ...args: string[]) => Promise<string>,
-): Promise<void> {
+/** The program is in redis-tools, its name redis-server a link in the package of that name; libraries that the system lacks come along. */
+async function neededPackages(call: PackageCall): Promise<string[]> {
   const only = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
-  const needed = await call('apt-cache', ...options, 'depends', '--recurse', ...only, 'redis-tools');
+  const needed = await call('apt-cache', 'depends', '--recurse', ...only, 'redis-tools');
   // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg's own notation
   const installed = await call('dpkg-query', '-W', '-f', '${db:Status-Abbrev} ${Package}\n');
   const present = new Set(installed.split('\n').flatMap((line) => line.match(/^ii\S*\s+(\S+)/)?.[1] ?? []));
   const missing = needed.split('\n').filter((line) => /^[a-z0-9][a-z0-9+.-]*$/.test(line) && !present.has(line));
-  await call('apt-get', ...options, 'download', '-qq', ...new Set([...missing, 'redis-tools', 'redis-server']));
-  for (const file of await readdir(work)) {
-    if (file.endsWith('.deb')) await call('dpkg', '-x', join(work, file), root);
-  }
+  return [...new Set([...missing, 'redis-tools', 'redis-server'])];
 }
 
 async function hasTool(name: string, path: string): Promise<boolean> {
