@@ -5,13 +5,12 @@ import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import { shared } from '../redis/shared.ts';
+import { probeTurnMs } from './probe-turn.ts';
 
 const Hold = z.object({ why: z.string(), at: z.coerce.date() });
 
 /** How long a ticket is valid: a job that comes for it later finds none. Real time. */
 const ticketMs = 600_000;
-/** Time between two sweeps, which send the probes. Real time. */
-const sweepEveryMs = 60_000;
 /** How many held jobs are queued again at once. */
 const chunk = 100;
 /** Jobs that ended for another reason stay in the list of held jobs: a probe passes over at most this many of them. */
@@ -58,8 +57,8 @@ export class Holds {
     onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
     /** Whose jobs may be held. */
     queues: () => readonly Queue[];
-    /** How often each process sends probes. Real time. Default: a minute. */
-    sweepEveryMs?: number;
+    /** As `probeTurnMs`. */
+    probeEveryMs?: number;
   }) {
     this.#redis = options.redis;
     this.#tag = options.tag;
@@ -67,7 +66,7 @@ export class Holds {
     this.#log = options.log;
     this.#onNews = options.onNews;
     this.#queues = options.queues;
-    this.#probeEveryMs = Math.floor(((options.sweepEveryMs ?? sweepEveryMs) * 5) / 6);
+    this.#probeEveryMs = options.probeEveryMs ?? probeTurnMs();
     this.#standing = shared(() => this.#redis.hgetall(this.#all));
   }
 

@@ -4,6 +4,7 @@ import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import { type PausableStep, pausableSteps } from './pausable-steps.ts';
+import { probeTurnMs } from './probe-turn.ts';
 
 const Pause = z.object({
   why: z.string(),
@@ -18,8 +19,6 @@ export interface Pause extends z.output<typeof Pause> {
   stage: string;
 }
 
-/** The shortest time between two probes of a stage, over all processes. Probes are sent by sweeps, every minute. Real time. */
-const probeEveryMs = 50_000;
 /** How often a process reads in Redis whether a stage whose jobs succeed had been stopped: at most once in this time. Real time. */
 const readEveryMs = 1_000;
 /** The time in which a resumed stage's queue is resumed, too: until then sweeps leave a paused queue without a pause alone. Real time. */
@@ -62,6 +61,7 @@ export class Pauses {
   readonly #source: string;
   readonly #log: Log;
   readonly #onNews: (stage: string, why: string) => Promise<void>;
+  readonly #probeEveryMs: number;
   /** By stage: when Redis was last asked whether the stage had been stopped. */
   readonly #readAt = new Map<string, number>();
 
@@ -71,12 +71,14 @@ export class Pauses {
     source: string,
     log: Log,
     onNews: (stage: string, why: string) => Promise<void> = async () => undefined,
+    probeEveryMs = probeTurnMs(),
   ) {
     this.#redis = redis;
     this.#key = `${tag}:paused`;
     this.#source = source;
     this.#log = log;
     this.#onNews = onNews;
+    this.#probeEveryMs = probeEveryMs;
   }
 
   /** The stage stops for a configuration error. */
@@ -84,7 +86,15 @@ export class Pauses {
     // The alert comes first: a process that is killed in between, or loses Redis, must not leave a stop that nobody was told of.
     if ((await this.#redis.sismember(this.#reported, `${stage}: ${why}`)) === 0) await this.#onNews(stage, why);
     const keys = [this.#key, this.#reported, this.#turn(stage)];
-    const isNews = await runScript(this.#redis, setScript, keys, stage, why, new Date().toISOString(), probeEveryMs);
+    const isNews = await runScript(
+      this.#redis,
+      setScript,
+      keys,
+      stage,
+      why,
+      new Date().toISOString(),
+      this.#probeEveryMs,
+    );
     if (isNews === 1)
       this.#log.error({ source: this.#source, stage, why }, 'paused: nothing is lost, somebody has to act');
   }
@@ -187,7 +197,7 @@ export class Pauses {
   }
 
   async #takesTurn(stage: string): Promise<boolean> {
-    return (await this.#redis.set(this.#turn(stage), 1, 'PX', probeEveryMs, 'NX')) === 'OK';
+    return (await this.#redis.set(this.#turn(stage), 1, 'PX', this.#probeEveryMs, 'NX')) === 'OK';
   }
 
   /** Tries one job at a time, over all processes, so that a probe costs the vendor or the service one call. */

@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'bullmq';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { Config } from '../config/config.ts';
 import type { Observer } from '../operations/observer.ts';
+import { sweepEveryMs } from '../operations/probe-turn.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { RedisClient } from '../redis/client.ts';
 import type { Replicated } from '../redis/replicated.ts';
@@ -11,6 +12,12 @@ import type { Quarantine } from './quarantine.ts';
 
 /** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
 export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
+
+/** How often a process sweeps, in real time. */
+export const sweepIntervalOf = ({
+  sweepEveryMs: given,
+  clock,
+}: Pick<EngineOptions, 'sweepEveryMs' | 'clock'>): number => given ?? Math.max(1_000, clock.real(sweepEveryMs));
 
 /** What a process gives the engine to work with. */
 export interface EngineOptions {
@@ -25,7 +32,7 @@ export interface EngineOptions {
   replicated: Replicated;
   /** A vendor call leaves when no record has joined it for this long. Default 500 ms. */
   batchWindowMs?: number;
-  /** How often what nothing else would notice is looked for, of the clock's time. Default a minute. */
+  /** How often what nothing else would notice is looked for, in real time. Default: a minute of the clock's time. */
   sweepEveryMs?: number;
   /** Jobs of one step of a source at once. Default 1,000. */
   jobsAtOnce?: number | undefined;

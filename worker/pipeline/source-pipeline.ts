@@ -6,12 +6,13 @@ import { Holds } from '../operations/holds.ts';
 import { unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
+import { probeTurnMs } from '../operations/probe-turn.ts';
 import { askedInKey, isDryRun, seenKey, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
 import type { Journeys, Operations, Service, SourceContext } from './context.ts';
-import type { EngineOptions } from './engine-options.ts';
+import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
 import { withKillPoints } from './kill-points.ts';
 import { poll } from './plan/poll.ts';
 import { countMissed } from './plan/poll-state.ts';
@@ -151,16 +152,14 @@ function stopsOf(
   name: string,
   alert: Operations['alert'],
   jobs: JobQueues,
-  { redis, log, sweepEveryMs }: EngineOptions,
+  engine: EngineOptions,
 ): { pauses: Pauses; holds: Holds } {
+  const { redis, log } = engine;
   const tag = tagOf(name);
-  const pauses = new Pauses(redis, tag, name, log, (stage, why) =>
-    alert(
-      'paused',
-      `stage ${stage}: ${why}`,
-      'nothing is lost; mend it, and it goes on within a minute or at the next start',
-    ),
-  );
+  const probeEveryMs = probeTurnMs(sweepIntervalOf(engine));
+  const remedy = 'nothing is lost; mend it, and it goes on within a minute or at the next start';
+  const onStop = (stage: string, why: string) => alert('paused', `stage ${stage}: ${why}`, remedy);
+  const pauses = new Pauses(redis, tag, name, log, onStop, probeEveryMs);
   const holds = new Holds({
     redis,
     tag,
@@ -173,7 +172,7 @@ function stopsOf(
         'nothing is lost, others pass; mend it, and it goes on by itself',
       ),
     queues: () => Object.values(jobs).map(({ queue }) => queue),
-    ...(sweepEveryMs !== undefined && { sweepEveryMs }),
+    probeEveryMs,
   });
   return { pauses, holds };
 }

@@ -4,13 +4,12 @@ import type { Outage } from '../operations/outage.ts';
 import { type Orphan, OrphanNews } from '../sources/orphans.ts';
 import type { Collecting } from './collect/schedule.ts';
 import { figuresOf } from './digest-figures.ts';
-import type { EngineOptions } from './engine-options.ts';
+import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
 import { alertOutages } from './outage-watch.ts';
 import { Rounds, stepsOf } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 import { type SweepPlaces, sweep } from './sweep.ts';
 
-const sweepEveryMs = 60_000;
 /** A process has the source again, and goes on with what this one can't end in that time. Real time. */
 const stopMs = 1_000;
 
@@ -52,8 +51,7 @@ export class Sweeping {
   }
 
   start(): void {
-    const { engine } = this.#options;
-    this.#rounds.start(engine.sweepEveryMs ?? Math.max(1_000, engine.clock.real(sweepEveryMs)));
+    this.#rounds.start(sweepIntervalOf(this.#options.engine));
   }
 
   async stop(graceMs: number): Promise<void> {

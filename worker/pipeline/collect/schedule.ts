@@ -3,11 +3,12 @@ import { canFilterBy, resolveOperations } from '../../../core/feedback/operation
 import type { Alerts } from '../../operations/alerts.ts';
 import type { Outage } from '../../operations/outage.ts';
 import { type Pause, Pauses } from '../../operations/pauses.ts';
+import { probeTurnMs } from '../../operations/probe-turn.ts';
 import { askedInKey, globalTag } from '../../redis/keys.ts';
 import type { SourceNames } from '../../redis/source-names.ts';
 import { probe } from '../../redis/unavailable.ts';
 import type { SourceContext } from '../context.ts';
-import type { EngineOptions } from '../engine-options.ts';
+import { type EngineOptions, sweepIntervalOf } from '../engine-options.ts';
 import { JobQueue } from '../job-queue.ts';
 import { CollectJob, done } from '../jobs.ts';
 import { Stage } from '../stage.ts';
@@ -38,9 +39,9 @@ export class Collecting {
     this.#options = options;
     const { engine, feedback, service, alerts, sources, names, onLost } = options;
     const { config, redis, log, clock, ports, quarantine, observer, tracing } = engine;
-    this.pauses = new Pauses(redis, globalTag, 'collect', log, (_stage, why) =>
-      alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' }),
-    );
+    const onStop = (_stage: string, why: string) =>
+      alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' });
+    this.pauses = new Pauses(redis, globalTag, 'collect', log, onStop, probeTurnMs(sweepIntervalOf(engine)));
     const troubled = new Map<number, string>();
     const { connection } = engine;
     const alert = alerts.of('collect');
