@@ -74,10 +74,20 @@ export class RememberedRecord {
 
   /** Every journey of the record, oldest first; also the journeys of records that were merged into it. */
   async journeys(left?: Left): Promise<Journey[]> {
-    const ids = this.#all.flatMap(({ id, memory }) =>
+    return await this.#reader.those(this.#journeyIds(), left);
+  }
+
+  /** The same without the journey of this id; `isNewer`: it is about a later closing. */
+  async others(id: string): Promise<{ other: Journey; isNewer: boolean }[]> {
+    const ids = this.#journeyIds();
+    const others = await this.#reader.those(ids.filter((one) => one !== id));
+    return others.map((other) => ({ other, isNewer: ids.indexOf(other.id) > ids.indexOf(id) }));
+  }
+
+  #journeyIds(): string[] {
+    return this.#all.flatMap(({ id, memory }) =>
       Array.from({ length: Number(memory.count ?? 0) }, (_, i) => idOf(id, i + 1)),
     );
-    return await this.#reader.those(ids, left);
   }
 
   async history(): Promise<RecordHistory> {

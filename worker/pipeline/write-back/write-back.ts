@@ -68,7 +68,7 @@ async function leaveTo(
   { name, store, clock }: WriteBackContext,
 ): Promise<JobResult> {
   const after = await store.update(
-    journey.id,
+    journey,
     ifStill('answered', {
       to: 'written',
       at: clock.now(),
@@ -88,7 +88,7 @@ async function saveWritten(
   context: WriteBackContext,
 ): Promise<JobResult> {
   const { name, store, clock, log } = context;
-  const after = await store.update(journey.id, afterWriting(journey, answer, result, clock.now()));
+  const after = await store.update(journey, afterWriting(journey, answer, result, clock.now()));
   if (after?.erasedAt) {
     await removeLateAnswer(journey, context);
     return done;
@@ -190,7 +190,7 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
   const later = await laterAnswer(journey, context, isLater);
   if (later) {
     const why = leftTo(later, context.name);
-    await store.update(journey.id, (now) =>
+    await store.update(journey, (now) =>
       now.state === 'expired' && !now.noAnswerWritten
         ? { journey: { ...now, noAnswerWritten: true }, trace: [why] }
         : undefined,
@@ -252,12 +252,9 @@ async function laterAnswer(
   context: WriteBackContext,
   isLater: IsLater,
 ): Promise<Journey | undefined> {
-  const all = await context.store.records.journeysOf(about(journey).recordId);
-  const own = all.findIndex(({ id }) => id === journey.id);
-  return all.find(
-    (other, n) =>
-      n !== own && (other.state === 'answered' || other.state === 'written') && isLater({ other, isNewer: n > own }),
-  );
+  const record = await context.store.records.read(about(journey).recordId);
+  const others = await record.others(journey.id);
+  return others.find((one) => (one.other.state === 'answered' || one.other.state === 'written') && isLater(one))?.other;
 }
 
 function leftTo(later: Journey, name: string): string {
@@ -273,7 +270,7 @@ async function writeLaterAgain(journey: Journey, context: WriteBackContext, isLa
   if (!later) return;
   const why = `to be written once more: what ${refOf(context.name, journey.id)} came to was written at the same time`;
   const after = await context.store.update(
-    later.id,
+    later,
     ifStill(['answered', 'written'], {
       to: 'answered',
       at: context.clock.now(),
