@@ -32,7 +32,7 @@ function table(closings: Answer['closings'], timeZone: string): Html {
   return html`<h2>Closings</h2>
 <div class="wide" role="region" aria-label="Closings" tabindex="0"><table>
 <caption>Newest first. Times in ${timeZone}.</caption>
-<thead><tr><th scope="col">Journey</th><th scope="col">Closed</th><th scope="col">State</th><th scope="col">Why</th><th scope="col">Rule</th></tr></thead>
+<thead><tr><th scope="col">Journey</th><th scope="col">State</th><th scope="col">Why</th><th scope="col">Rule</th><th scope="col">Closed</th></tr></thead>
 <tbody>${closings.map(closing)}</tbody>
 </table></div>`;
 }
@@ -40,9 +40,9 @@ function table(closings: Answer['closings'], timeZone: string): Html {
 function closing({ ref, source, journey, timeZone, what, because, remedy }: ExplainedClosing): Html {
   const { id, state, closedAt, rule } = journey;
   return html`<tr><th scope="row" class="ref"><a href="${journeyAt(source, id)}">${ref}</a></th>
-<td>${time(closedAt, timeZone)}</td><td>${stateBadge(state)}</td>
+<td>${stateBadge(state)}</td>
 <td>${sentence(what, timeZone)}${because.map((line) => html`<br>${sentence(line, timeZone)}`)}${remedy !== undefined && html`<br>What helps: <code>closeloop ${remedy}</code>`}</td>
-<td>${rule ?? '–'}</td></tr>`;
+<td>${rule ?? '–'}</td><td>${time(closedAt, timeZone)}</td></tr>`;
 }
 
 function record(one: ExplainedRecord): Html {
