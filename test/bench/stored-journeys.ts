@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { addressDigest } from '../../worker/journey/address-digest.ts';
-import { Erasures, noCopies } from '../../worker/journey/erasures.ts';
+import { Erasures, noWrittenAnswers } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import type { SkipReason } from '../../worker/journey/reasons.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
@@ -219,6 +219,13 @@ function openSource(name: string, redis: Redis, { socket, seal }: { socket: stri
 async function noteErasures(of: Erasures, at: Date): Promise<void> {
   const counts = { journeys: 2, contacts: 1, requestsMasked: 2, mentions: 0 };
   for (let i = 0; i < erasures; i++) {
-    await of.end({ ...counts, id: `erasure-${i}`, at, what: 'asked for by the vendor', copies: noCopies, kept: [] });
+    await of.end({
+      ...counts,
+      id: `erasure-${i}`,
+      at,
+      what: 'asked for by the vendor',
+      writtenAnswers: noWrittenAnswers,
+      kept: [],
+    });
   }
 }

@@ -47,7 +47,12 @@ const Subject = z.discriminatedUnion('kind', [
   /** Somebody else's record whose snapshot mentions a contact of the person: the mention is removed. */
   z.object({ kind: z.literal('mention'), source: z.string(), id: z.string() }),
   /** A record that closeloop wrote the person's answer on. `left`: what the vendor could not remove. */
-  z.object({ kind: z.literal('copy'), source: z.string(), id: z.string(), left: z.array(z.string()).optional() }),
+  z.object({
+    kind: z.literal('written-answer'),
+    source: z.string(),
+    id: z.string(),
+    left: z.array(z.string()).optional(),
+  }),
 ]);
 export type Subject = z.output<typeof Subject>;
 export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>;
@@ -63,7 +68,7 @@ const Proof = z.object({
   /** Snapshots of other people's records from which a mention of the person was removed. */
   mentions: z.number().default(0),
   /** Answers that had been written on records: removed, or kept by the vendor. */
-  copies: z.string(),
+  writtenAnswers: z.string(),
   /** What remains at the service and at vendors, for the person's request to be answered. */
   kept: z.array(z.string()),
   /** Journeys and jobs that could not be read: their data is still stored. */
@@ -298,7 +303,7 @@ function together(before: Proof, now: Proof): Proof {
     contacts: Math.max(before.contacts, now.contacts),
     requestsMasked: Math.max(before.requestsMasked, now.requestsMasked),
     mentions: Math.max(before.mentions, now.mentions),
-    copies: now.copies === noCopies ? before.copies : now.copies,
+    writtenAnswers: now.writtenAnswers === noWrittenAnswers ? before.writtenAnswers : now.writtenAnswers,
     kept: [...new Set([...before.kept, ...now.kept])],
   };
 }
@@ -306,4 +311,4 @@ function together(before: Proof, now: Proof): Proof {
 /** Placeholder for the source that the request came through, as a source may be renamed. */
 const own = '';
 
-export const noCopies = 'none were written';
+export const noWrittenAnswers = 'none were written';

@@ -53,7 +53,7 @@ function order(name: string, more: Parameters<typeof shop.standin.addOrder>[0] =
 const proofOf = (topic: string) =>
   until(async () => {
     const all = await loop.context().erasures.all();
-    return all.find(({ what, copies }) => what.includes(topic) && copies !== 'being taken off');
+    return all.find(({ what, writtenAnswers }) => what.includes(topic) && writtenAnswers !== 'being taken off');
   });
 
 test('setup makes metafields and webhooks, and check then finds nothing', async () => {
@@ -145,7 +145,7 @@ test('a customer who is to be forgotten is masked at the service, gone here and 
   expect(todo).toMatchObject({ level: 'warn', fields: { event: 'customers/data_request' } });
   expect(await shop.standin.redactCustomer({ customerId })).toMatchObject([{ status: 200 }]);
   const proof = await proofOf('customers/redact');
-  expect(proof).toMatchObject({ journeys: 1, contacts: 2, copies: 'none left' });
+  expect(proof).toMatchObject({ journeys: 1, contacts: 2, writtenAnswers: 'none left' });
   await loop.expectForgotten(id, requestId, proof, /emil@example|neighbour/);
   expect(shop.standin.order(id)).toMatchObject({ tags: ['vip'], metafields: {} });
 });
@@ -160,8 +160,8 @@ test('the source stops when the app is uninstalled, and says who must do what', 
 test('everybody of a shop that left is forgotten, though its source has stopped; what nobody can reach is told', async () => {
   // Two days after uninstalling, says Shopify.
   expect(await shop.standin.redactShop()).toMatchObject([{ status: 200 }]);
-  const { copies } = await proofOf('shop/redact');
-  expect(copies).toMatch(/^left at shop: .*an owner of the shop must/i);
+  const { writtenAnswers } = await proofOf('shop/redact');
+  expect(writtenAnswers).toMatch(/^left at shop: .*an owner of the shop must/i);
   expect(loop.feedback.requests().filter(({ masked, campaign }) => campaign === 40 && !masked)).toEqual([]);
   for await (const journey of loop.context().store.queries.all())
     expect(journey).toMatchObject({ erasedAt: expect.any(Date) });

@@ -87,7 +87,7 @@ test('a customer who is to be forgotten is masked at the service, gone here and 
   const masked = await loop.command('contact', 'mask', 'dora@example.com', '--yes', '--json');
   expect(masked.code, masked.err).toBe(0);
   const proof = await until(async () =>
-    (await loop.context().erasures.all()).find(({ copies }) => copies === 'none left'),
+    (await loop.context().erasures.all()).find(({ writtenAnswers }) => writtenAnswers === 'none left'),
   );
   expect(proof).toMatchObject({ journeys: 1, contacts: 1 });
   await loop.expectForgotten(id, requestId, proof, /dora@example|neighbour/);

@@ -192,7 +192,18 @@ ${held.length > 0 && html`<dt>Held by</dt><dd>${held.join('; ')}</dd><dt>Next at
 }
 
 function proofOf(proof: Proof, timeZone: string): Html {
-  const { id, at, what, journeys, contacts, requestsMasked, mentions, copies, kept: left, unreadable = [] } = proof;
+  const {
+    id,
+    at,
+    what,
+    journeys,
+    contacts,
+    requestsMasked,
+    mentions,
+    writtenAnswers,
+    kept: left,
+    unreadable = [],
+  } = proof;
   return html`<p>${doneBadge(true)} Everything that came in before ${time(at, timeZone)} is erased.</p>
 ${foundNobody(proof) && html`<p class="notice">Nobody was known by this contact, at the service or here. Write it as the service shows it.</p>`}
 ${unreadable.length > 0 && html`<p class="notice bad">What could not be read was left out, and may still hold their data: ${unreadable.join('; ')}. Look at it in Redis, and remove it there.</p>`}
@@ -203,7 +214,7 @@ ${unreadable.length > 0 && html`<p class="notice bad">What could not be read was
 <dt>Contacts masked</dt><dd>${contacts}</dd>
 <dt>Requests masked at the service</dt><dd>${requestsMasked}</dd>
 <dt>Mentions taken out of others’ records</dt><dd>${mentions}</dd>
-<dt>Answers on records</dt><dd>${copies}</dd>
+<dt>Answers on records</dt><dd>${writtenAnswers}</dd>
 <dt>What stays</dt><dd><ul class="plain">${left.map((one) => html`<li>${one}</li>`)}</ul></dd>
 </dl>`;
 }

@@ -185,7 +185,7 @@ async function eraseOne(
     if (written.length === 0) return after;
     await context.erasures.change(
       id,
-      written.map((record) => ({ kind: 'copy', source: of.name, id: record })),
+      written.map((record) => ({ kind: 'written-answer', source: of.name, id: record })),
     );
     for (const record of written) noted.add(record);
   }

@@ -1,5 +1,5 @@
 import { spread } from '../../../core/spread.ts';
-import { type Erasure, noCopies, type Proof, type Subject } from '../../journey/erasures.ts';
+import { type Erasure, noWrittenAnswers, type Proof, type Subject } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { EraseContext, Found } from './find.ts';
 
@@ -16,7 +16,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
     contacts: contacts.length,
     requestsMasked: contacts.reduce((sum, { masked }) => sum + masked, 0),
     mentions: mentionsIn(subjects),
-    copies: copiesIn(subjects),
+    writtenAnswers: writtenAnswersIn(subjects),
     kept: keptOf(subjects, context),
     ...(unreadable.length > 0 && { unreadable }),
   };
@@ -28,7 +28,9 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
   // The aliases go last: written answers are removed from records by the records' ids.
   for (const of of await context.sources()) {
     const records = subjects.flatMap((one) =>
-      ['record', 'snapshot', 'copy'].includes(one.kind) && 'source' in one && one.source === of.name ? [one.id] : [],
+      ['record', 'snapshot', 'written-answer'].includes(one.kind) && 'source' in one && one.source === of.name
+        ? [one.id]
+        : [],
     );
     // A record's id may be the person's address, also where nothing else is stored of the record.
     const addresses: string[] = [];
@@ -47,16 +49,16 @@ function mentionsIn(subjects: readonly Subject[]): number {
   return subjects.filter((one) => one.kind === 'mention' && !own.has(refOf(one.source, one.id))).length;
 }
 
-function copiesIn(subjects: readonly Subject[]): string {
-  if (subjects.every(({ kind }) => kind !== 'copy')) return noCopies;
+function writtenAnswersIn(subjects: readonly Subject[]): string {
+  if (subjects.every(({ kind }) => kind !== 'written-answer')) return noWrittenAnswers;
   const left = leftIn(subjects);
   return left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
 }
 
 /** What was left at the vendors, as `<source>: <what>`. */
 function leftIn(subjects: readonly Subject[]): string[] {
-  const copies = subjects.filter((one) => one.kind === 'copy');
-  return copies.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
+  const writtenAnswers = subjects.filter((one) => one.kind === 'written-answer');
+  return writtenAnswers.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
 }
 
 const keptByService =
@@ -65,7 +67,7 @@ const keptByService =
 /** Data that the erasure does not remove. At the service: specification, section 4.3. */
 function keptOf(subjects: readonly Subject[], { keepMs }: EraseContext): string[] {
   const isMasked = subjects.some((one) => one.kind === 'contact' && one.masked > 0);
-  const isWritten = subjects.some(({ kind }) => kind === 'copy');
+  const isWritten = subjects.some(({ kind }) => kind === 'written-answer');
   return [
     ...(isMasked ? [keptByService] : []),
     ...leftIn(subjects),

@@ -13,9 +13,9 @@ import { type Held, heldBy } from './held.ts';
  */
 export async function removeWrittenAnswers(id: string, context: EraseContext): Promise<Held[]> {
   const held: Held[] = [];
-  const copies = (await context.erasures.subjects(id)).filter((one) => one.kind === 'copy');
+  const writtenAnswers = (await context.erasures.subjects(id)).filter((one) => one.kind === 'written-answer');
   const still = Map.groupBy(
-    copies.filter(({ left }) => left === undefined),
+    writtenAnswers.filter(({ left }) => left === undefined),
     ({ source }) => source,
   );
   for (const [name, some] of still) {
@@ -49,10 +49,14 @@ export async function removeWrittenAnswers(id: string, context: EraseContext): P
 }
 
 /** Queues an erasure of the other source, for a process that has the source in its configuration, now or later. */
-async function leaveTo(of: EraseContext, id: string, copies: readonly SubjectOf<'copy'>[]): Promise<string> {
+async function leaveTo(
+  of: EraseContext,
+  id: string,
+  writtenAnswers: readonly SubjectOf<'written-answer'>[],
+): Promise<string> {
   const what = 'answers on records of somebody who was forgotten through another source';
-  const asked = { key: `copies of ${id}`, what, receivedAt: of.ports.now(), everybody: false };
-  const theirs = await of.erasures.begin(asked, copies);
+  const asked = { key: `written answers of ${id}`, what, receivedAt: of.ports.now(), everybody: false };
+  const theirs = await of.erasures.begin(asked, writtenAnswers);
   await of.queueErasure(theirs, 0);
   return `taken off as the erasure ${theirs} by a process that has this source`;
 }
@@ -72,6 +76,6 @@ export async function removeLateAnswer(
   const key = `late ${journey.id} ${recordId}`;
   const what = 'an answer was being written while its person was forgotten';
   const asked = { key, what, receivedAt: context.ports.now(), everybody: false };
-  const id = await context.erasures.begin(asked, [{ kind: 'copy', source: context.name, id: recordId }]);
+  const id = await context.erasures.begin(asked, [{ kind: 'written-answer', source: context.name, id: recordId }]);
   await context.queueErasure(id, 0);
 }

@@ -17,7 +17,10 @@ test('contact mask ends with 1 when nobody is known by the contact: it must not 
     (await printed(() => maskContact({ ...beside(loop), contact, yes: true }))).code;
   expect([await mask('a@exmaple.com'), await mask('A@example.com')]).toEqual([1, 0]);
   const { rows, out } = await printed(() => status(beside(loop)));
-  const erased = [{ journeys: 0 }, { journeys: 1, contacts: 1, requestsMasked: 1, copies: 'none were written' }];
+  const erased = [
+    { journeys: 0 },
+    { journeys: 1, contacts: 1, requestsMasked: 1, writtenAnswers: 'none were written' },
+  ];
   expect(rows[0]).toMatchObject({ erasures: 2, erased });
   expect(out).not.toMatch(/@ex/);
   await loop.close();

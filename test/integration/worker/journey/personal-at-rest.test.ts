@@ -167,7 +167,7 @@ for (const [what, record, contact] of people) {
     await deliver({ type: 'forget', id: `forget ${record}`, record, person, contact });
     await expectNothingOf(secrets, 'while the erasure waits');
     await jobs.erase.queue.resume();
-    await until(async () => (await context.erasures.all())[0]?.copies?.startsWith('left at'));
+    await until(async () => (await context.erasures.all())[0]?.writtenAnswers?.startsWith('left at'));
     expect(await journeys()).toMatchObject([{ erasedAt: expect.any(Date) }]);
     expect(service.standin.requests({ campaign }).map(({ email, phone }) => email ?? phone)).not.toContain(contact);
     await expectNothingOf(secrets, 'once erased');

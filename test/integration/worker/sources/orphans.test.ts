@@ -129,7 +129,7 @@ test('an erasure reaches the journeys of a source that is in no configuration an
   await asking(knowing, 'a');
   await takeAway('calm');
   const event = { kind: 'erase', at: new Date(), key: 'e', what: 'asked for', receivedAt: new Date() } as const;
-  const nobody = { personIds: [], recordIds: [], everybody: false, copies: [] };
+  const nobody = { personIds: [], recordIds: [], everybody: false, writtenAnswers: [] };
   const job = { ...event, ...nobody, contacts: [anyone.customer.email] };
   expect(await erase(job, other.context)).toEqual({ do: 'done' });
   const after = await knowing.store.get('a.1');

@@ -127,7 +127,10 @@ test('it stops every stage of a source whose access was taken away, and says who
 });
 
 /** A person whose grade was written is forgotten; what the proof then says of the copy on the record. */
-async function copiesAfter(source: string, vendor: ToyVendor): Promise<{ copies: string | undefined; loop: Loop }> {
+async function writtenAnswersAfter(
+  source: string,
+  vendor: ToyVendor,
+): Promise<{ writtenAnswers: string | undefined; loop: Loop }> {
   const loop = await startLoop(redis, { source, vendor });
   await loop.post(vendor.close('a', { customer, personId: 'p-7' }).delivery);
   await loop.post(vendor.close('b').delivery);
@@ -138,17 +141,17 @@ async function copiesAfter(source: string, vendor: ToyVendor): Promise<{ copies:
   await loop.post(erase({ personIds: ['p-7'] }));
   const proof = await until(async () => {
     const [one] = await loop.erasures.all();
-    return one?.copies !== 'being taken off' && one;
+    return one?.writtenAnswers !== 'being taken off' && one;
   });
   expect(proof).toMatchObject({ journeys: 1, contacts: 1, requestsMasked: 1 });
   expect((await loop.store.get('a.1'))?.erasedAt).toBeInstanceOf(Date);
-  return { copies: proof.copies, loop };
+  return { writtenAnswers: proof.writtenAnswers, loop };
 }
 
 test('it takes off the record what was written there, and nothing of others', async () => {
   const vendor = new ToyVendor();
-  const { copies, loop } = await copiesAfter('erase-copies', vendor);
-  expect([copies, vendor.forgotten]).toEqual(['none left', ['a']]);
+  const { writtenAnswers, loop } = await writtenAnswersAfter('erase-copies', vendor);
+  expect([writtenAnswers, vendor.forgotten]).toEqual(['none left', ['a']]);
   await loop.close();
 });
 
@@ -156,8 +159,8 @@ test('it has erased the person here while the vendor is away, and takes the copy
   const vendor = new ToyVendor();
   const away = new CloseloopError('the vendor is away', { kind: 'transient' });
   vendor.failures.forget.push(away, away);
-  const { copies, loop } = await copiesAfter('erase-away', vendor);
-  expect([copies, vendor.forgotten]).toEqual(['none left', ['a']]);
+  const { writtenAnswers, loop } = await writtenAnswersAfter('erase-away', vendor);
+  expect([writtenAnswers, vendor.forgotten]).toEqual(['none left', ['a']]);
   expect(vendor.calls.filter(({ what }) => what === 'forget')).toHaveLength(3);
   await loop.close();
 });
@@ -181,7 +184,7 @@ test('it takes off as well what was on its way to the record meanwhile', async (
 
 const dead = new CloseloopError('the app was uninstalled', { kind: 'config' });
 const odd = new CloseloopError('another shape than documented', { kind: 'permanent' });
-const leavings: [what: string, vendor: Partial<ToyVendor>, copies: string][] = [
+const leavings: [what: string, vendor: Partial<ToyVendor>, writtenAnswers: string][] = [
   ['access-gone', { failures: { read: [], writeBack: [], forget: [dead] } }, 'the app was uninstalled'],
   ['odd-answer', { failures: { read: [], writeBack: [], forget: [odd] } }, 'another shape than documented'],
   ['kept-notes', { keeps: ['the notes: nobody can delete them'] }, 'the notes: nobody can delete them'],
@@ -189,8 +192,8 @@ const leavings: [what: string, vendor: Partial<ToyVendor>, copies: string][] = [
 ];
 test.each(leavings)('it says in the proof what was left on the record (%s)', async (what, vendor, left) => {
   const source = `erase-${what}`;
-  const { copies, loop } = await copiesAfter(source, Object.assign(new ToyVendor(), vendor));
-  expect(copies).toBe(`left at ${source}: ${left}`);
+  const { writtenAnswers, loop } = await writtenAnswersAfter(source, Object.assign(new ToyVendor(), vendor));
+  expect(writtenAnswers).toBe(`left at ${source}: ${left}`);
   expect(await loop.app.engine.paused()).toEqual({});
   await loop.close();
 });

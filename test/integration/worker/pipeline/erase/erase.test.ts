@@ -294,7 +294,7 @@ describe('what was written on records of a source that this process does not hav
     for (const { data } of await knowing.pipeline.jobs.erase.queue.getJobs())
       await knowing.pipeline.stages.erase.run(data);
     expect(knowing.vendor.forgotten).toEqual(['a']);
-    expect(await knowing.context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
+    expect(await knowing.context.erasures.all()).toMatchObject([{ writtenAnswers: 'none left' }]);
   });
 
   test('one that was asked for through a source that is gone is done all the same (audit 3)', async () => {

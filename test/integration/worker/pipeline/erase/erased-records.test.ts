@@ -33,7 +33,7 @@ describe('what was written on records', () => {
     expect(unit.vendor.written).toHaveLength(1);
     await erase(eraseOf({ contacts: [email] }), unit.context);
     expect(unit.vendor.forgotten).toEqual(['a']);
-    expect(await unit.context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
+    expect(await unit.context.erasures.all()).toMatchObject([{ writtenAnswers: 'none left' }]);
   });
 
   test('an answer that was written before a merge is taken off both records (audit trace)', async () => {
@@ -80,7 +80,7 @@ describe('what is told of what stays', () => {
       expect.stringMatching(/^the service: .*custom fields that are not marked as personal data/),
       expect.stringMatching(/^answers that were written by earlier settings/),
     ]);
-    expect(await unit.context.erasures.all()).toMatchObject([{ copies: 'none left', kept }]);
+    expect(await unit.context.erasures.all()).toMatchObject([{ writtenAnswers: 'none left', kept }]);
   });
 });
 

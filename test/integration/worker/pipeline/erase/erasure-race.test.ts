@@ -239,7 +239,7 @@ describe('an answer that is written while its person is masked', () => {
     await erase(eraseOf({ contacts: [email] }), racing);
     expect((await store.get('m.1'))?.erasedAt).toBeInstanceOf(Date);
     expect(vendor.forgotten?.toSorted()).toEqual(isMore ? ['m', 'n'] : ['m']);
-    expect(await context.erasures.all()).toMatchObject([{ copies: 'none left' }]);
+    expect(await context.erasures.all()).toMatchObject([{ writtenAnswers: 'none left' }]);
   });
 });
 
