@@ -55,10 +55,10 @@ const AskedToErase = EraseEvent.extend({
 });
 export type AskedToErase = z.output<typeof AskedToErase>;
 
-/** `go-on`: the next attempt at an erasure that was begun. */
+/** `continue`: the next attempt at an erasure that was begun. */
 export const EraseJob = z.discriminatedUnion('kind', [
   AskedToErase,
-  z.object({ kind: z.literal('go-on'), erasure: z.string() }),
+  z.object({ kind: z.literal('continue'), erasure: z.string() }),
 ]);
 export type EraseJob = z.output<typeof EraseJob>;
 

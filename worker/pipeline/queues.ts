@@ -54,7 +54,7 @@ export function jobIdOf(key: string, seal: Seal): string {
 
 /** An event to queue. `delayMs` is real time. */
 export interface DueEvent {
-  event: Exclude<z.input<typeof PlanJob> | z.input<typeof EraseJob>, { kind: 'go-on' }>;
+  event: Exclude<z.input<typeof PlanJob> | z.input<typeof EraseJob>, { kind: 'continue' }>;
   delayMs?: number;
 }
 
@@ -107,7 +107,7 @@ export function createQueues(
       await plan.change(change),
     /** Queues the next attempt at an erasure. Real time. */
     queueErasure: async (id: string, delayMs: number): Promise<void> => {
-      await erase.add([{ id: `erasure-${id}`, data: { kind: 'go-on', erasure: id }, delayMs }]);
+      await erase.add([{ id: `erasure-${id}`, data: { kind: 'continue', erasure: id }, delayMs }]);
     },
     queueAsk: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
       await queueAskIn(id, clock.until(dueAt)),

@@ -43,7 +43,7 @@ export async function sweep(
 ): Promise<void> {
   const due = dueJourneys(context, settings, places);
   await untilNone(() => due('expire', 'asked', settings.expireAfterMs, (id) => expire(id, context)));
-  await goOnWithErasures(context);
+  await continueErasures(context);
   await addLostJobs(context, due);
   for (const state of settings.isGone ? journeyStates : settledStates) {
     const forget = async (id: string) => {
@@ -94,7 +94,7 @@ async function expire(id: string, context: SweepContext): Promise<void> {
   log.info({ journey: refOf(context.name, id) }, after?.state ?? 'gone');
 }
 
-async function goOnWithErasures(context: SweepContext): Promise<void> {
+async function continueErasures(context: SweepContext): Promise<void> {
   const by = new Date(context.ports.now().getTime() - overdueMs);
   for (const id of await context.erasures.overdue(by)) await context.queueErasure(id, 0);
 }

@@ -15,7 +15,7 @@ const longestPassingMs = 60_000;
 const alertAfter = 5;
 
 export async function erase(job: EraseJob, context: EraseContext): Promise<JobResult> {
-  if (job.kind === 'go-on') return await attempt(job.erasure, context);
+  if (job.kind === 'continue') return await attempt(job.erasure, context);
   const id = await begin(job, context);
   const result = await attempt(id, context);
   // Queued by its id only, as this job, which holds personal data, is removed.
@@ -79,6 +79,6 @@ async function postpone(erasure: Erasure, held: readonly Held[], context: EraseC
 
 /** After a bug of closeloop's own: the erasure is kept, and the sweep tries it again. */
 export async function giveUpErase(job: EraseJob, why: string, context: EraseContext): Promise<void> {
-  const id = job.kind === 'go-on' ? job.erasure : await begin(job, context);
+  const id = job.kind === 'continue' ? job.erasure : await begin(job, context);
   context.log.error({ source: context.name, erasure: id, why }, 'an erasure failed; it is kept, and tried again');
 }

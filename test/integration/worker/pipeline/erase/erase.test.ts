@@ -344,7 +344,7 @@ describe('an erasure that was begun', () => {
     ]);
     expect(await everything()).not.toContain('never@example.com');
     const jobs = await jobsOf(unit.pipeline.jobs.erase);
-    expect(jobs).toEqual([{ kind: 'go-on', erasure: id }]);
+    expect(jobs).toEqual([{ kind: 'continue', erasure: id }]);
 
     service.standin.faults.clear();
     for (const job of jobs) await erase(job, context);
@@ -360,7 +360,7 @@ describe('an erasure that was begun', () => {
     await erase(eraseOf({ contacts: [email] }), context);
     const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(await context.erasures.open());
     const waits: unknown[] = [];
-    for (let i = 0; i < 13; i++) waits.push(await erase({ kind: 'go-on', erasure: id }, context));
+    for (let i = 0; i < 13; i++) waits.push(await erase({ kind: 'continue', erasure: id }, context));
     expect(waits.at(0)).toEqual({ do: 'wait', delayMs: 2_000 });
     expect(waits.at(-1)).toEqual({ do: 'wait', delayMs: 3_600_000 });
 
@@ -370,7 +370,7 @@ describe('an erasure that was begun', () => {
     await sweep(context, settings);
     expect(await queue.getJobs()).toEqual([]);
     await sweep({ ...context, ports: { ...context.ports, now: () => new Date(Date.now() + 3_700_000) } }, settings);
-    expect(await jobsOf(unit.pipeline.jobs.erase)).toEqual([{ kind: 'go-on', erasure: id }]);
+    expect(await jobsOf(unit.pipeline.jobs.erase)).toEqual([{ kind: 'continue', erasure: id }]);
   });
 
   const general = `alerts: { url: "http://127.0.0.1:9/", secrets: ["whsec_${Buffer.alloc(32, 1).toString('base64')}"] }`;
@@ -381,7 +381,7 @@ describe('an erasure that was begun', () => {
     await erase(eraseOf({ contacts: ['away@example.com'] }), unit.context);
     expect(await alerts()).toBe(0);
     const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(await unit.context.erasures.open());
-    for (let i = 0; i < 4; i++) await erase({ kind: 'go-on', erasure: id }, unit.context);
+    for (let i = 0; i < 4; i++) await erase({ kind: 'continue', erasure: id }, unit.context);
     expect(await alerts()).toBe(1);
     notMasking(/erika/, refusal);
     await erase(eraseOf({ contacts: [email] }), unit.context);
@@ -396,7 +396,7 @@ describe('an erasure that was begun', () => {
     expect(service.standin.faults.list()).toMatchObject([{ times: 997 }]);
     const [{ id }] = z.tuple([z.object({ id: z.string() })]).parse(await unit.context.erasures.open());
     service.standin.faults.clear();
-    await erase({ kind: 'go-on', erasure: id }, unit.context);
+    await erase({ kind: 'continue', erasure: id }, unit.context);
     expect(await unit.context.erasures.all()).toMatchObject([{ contacts: 10 }]);
   });
 
