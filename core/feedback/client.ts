@@ -41,7 +41,7 @@ export interface CallOptions {
 
 export interface CreateOptions extends CallOptions {
   /** After this moment the call is not sent: a transient error with outcome `never-sent`. */
-  leaveBy?: Date | undefined;
+  sendDeadline?: Date | undefined;
 }
 
 /** Days as YYYY-MM-DD in the account's zone, both inclusive: `stats` counts requests scheduled within. */
@@ -267,7 +267,7 @@ function requestOperationsOf(
         ...callOf('create', createForm(table, request), options),
         customFieldsAt,
         customFieldNames: Object.keys(request.customFields ?? {}),
-        leaveBy: options?.leaveBy,
+        sendDeadline: options?.sendDeadline,
       };
       return recordOf(call, table.create.record);
     },

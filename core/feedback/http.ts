@@ -5,7 +5,7 @@ import { mismatchesOf } from '../mismatches.ts';
 import type { Ports } from '../ports.ts';
 import type { Answer, Place } from './failure.ts';
 import { answerFailure, FeedbackError, notJsonFailure, saysNobody, shapeFailure } from './failure.ts';
-import { leavingBy } from './send-deadline.ts';
+import { dispatcherUntil } from './send-deadline.ts';
 import type { FeedbackSettings } from './settings.ts';
 import { baseUrlOf } from './settings.ts';
 import { abortFailure, networkFailure, timeoutFailure } from './unanswered.ts';
@@ -18,7 +18,7 @@ export interface Call extends Place {
   body?: object | undefined;
   signal?: AbortSignal | undefined;
   /** See CreateOptions. */
-  leaveBy?: Date | undefined;
+  sendDeadline?: Date | undefined;
 }
 
 export interface Http {
@@ -44,7 +44,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
   const { apiKey, timeoutMs } = settings;
 
   async function attempt(call: Call): Promise<Answer> {
-    const { method, path, body, leaveBy, signal } = call;
+    const { method, path, body, sendDeadline, signal } = call;
     const init = {
       method,
       headers: {
@@ -55,7 +55,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
     // By Object.assign, as Node's types are of another release of undici than the installed one.
-    const given = leaveBy ? Object.assign(init, { dispatcher: leavingBy(leaveBy, ports.now) }) : init;
+    const given = sendDeadline ? Object.assign(init, { dispatcher: dispatcherUntil(sendDeadline, ports.now) }) : init;
     try {
       const { status, headers, json } = await send(ports.fetch, `${prefix}${path}`, given, {
         timeoutMs,

@@ -17,7 +17,7 @@ class LeftTooLate extends Error {
  * A dispatcher for `fetch` that checks the deadline at the moment in which the request is written to the connection. A process
  * may be suspended at any time (a paused machine, SIGSTOP), also while it connects, and a timer would fire too late.
  */
-export function leavingBy(moment: Date, now: () => Date): Pick<Dispatcher, 'dispatch'> {
+export function dispatcherUntil(moment: Date, now: () => Date): Pick<Dispatcher, 'dispatch'> {
   return {
     dispatch: (options, handler) => {
       const guard = guarded(handler, () => now() > moment);

@@ -86,7 +86,7 @@ interface Attempt {
   last: LastAsked | undefined;
   scopes: readonly Scope[];
   /** After this moment the readings are too old to send, or a window has closed. Real time. */
-  leaveBy: Date;
+  sendDeadline: Date;
 }
 
 /** Creates the feedback request, once, under the recipient's lock (`withContact`). */
@@ -117,12 +117,12 @@ export async function create(
   const already = askedAlready(rule, { journeyId, closedAt, history }, context.name);
   if (already !== undefined) return await endJourney(journey, already, context);
   const known = await feedback.contact(contact);
-  const leaveBy = new Date(Date.now() + Math.min(staleMs, openForMs(until, clock)));
+  const sendDeadline = new Date(Date.now() + Math.min(staleMs, openForMs(until, clock)));
   // The note of an earlier attempt of this journey does not count: the attempt came to nothing.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
   // A test asks the same contact again and again: throttles are the customers'.
   const scopes = isTest ? [] : scopesOf(rule, context.policy);
-  const attempt: Attempt = { journey, rule, campaign, ...people, known, last, scopes, leaveBy };
+  const attempt: Attempt = { journey, rule, campaign, ...people, known, last, scopes, sendDeadline };
   // A dry run has sent nothing that could be lost.
   const lost = context.dryRun ? undefined : lostRequest({ ...journey, contact }, ref, known, lastHere);
   const listed = onList(known, rule);
@@ -138,7 +138,7 @@ export async function create(
   const held = await holdBack(attempt, holdsOfLast(lastCounted(known, last), scopes, now), now, context);
   if (held) return held;
   // The process was suspended: the lock may have expired, or the window has closed.
-  if (context.ports.now() > leaveBy) return { do: 'wait', delayMs: 0 };
+  if (context.ports.now() > sendDeadline) return { do: 'wait', delayMs: 0 };
   return await noteAndSend(attempt, context);
 }
 
@@ -249,14 +249,14 @@ function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'
 }
 
 async function send(
-  { rule, campaign, customer, leaveBy }: Attempt,
+  { rule, campaign, customer, sendDeadline }: Attempt,
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
   context: AskContext,
 ): Promise<JobResult> {
   const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
   const request = { rule, campaign, customer, scheduled: intent.at, customFields };
   try {
-    const { id } = await sendRequest(request, { leaveBy }, context);
+    const { id } = await sendRequest(request, { sendDeadline }, context);
     const result = await markAsked(creating, id, 'the service took it', context);
     await context.holds.lift('ask', [...needsOf(rule), createNeed]);
     return result;

@@ -181,8 +181,8 @@ function standStill(ms: number): void {
 }
 
 describe('a create that has to leave by a certain moment', () => {
-  const create = (c: FeedbackClient, leaveBy: Date) =>
-    c.create({ campaign: 12, contact: phone, customFields: {} }, { leaveBy });
+  const create = (c: FeedbackClient, sendDeadline: Date) =>
+    c.create({ campaign: 12, contact: phone, customFields: {} }, { sendDeadline });
 
   test.each([
     ['while it connected', false],
