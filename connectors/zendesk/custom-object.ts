@@ -6,7 +6,7 @@ import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsNewer, missing, notTaken, type Values, wantedFields } from './answer.ts';
 import type { ZendeskApi } from './api.ts';
-import { keptMs, objectFields } from './fields.ts';
+import { cacheMs, objectFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { objectField, refuseRetired, resolveObjectFields, type Targets, writableTargets } from './targets.ts';
 import { FieldValue } from './ticket.ts';
@@ -29,7 +29,7 @@ export function recordWriter(
 ): WriteRecords {
   const { object = '', ticket } = writeBack.customObject ?? {};
   const records = `/api/v2/custom_objects/${object}/records`;
-  const catalogue = cached(() => objectFields(api, object).catch(explained), keptMs, ports.now);
+  const catalogue = cached(() => objectFields(api, object).catch(explained), cacheMs, ports.now);
 
   function explained(error: unknown): never {
     if (!(error instanceof VendorError) || error.status !== 404) throw error;

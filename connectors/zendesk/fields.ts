@@ -78,7 +78,7 @@ async function keyedFields(api: ZendeskApi, path: string): Promise<KeyedField[]>
 }
 
 /** How long the cached fields may be outdated. */
-export const keptMs = 15 * 60_000;
+export const cacheMs = 15 * 60_000;
 
 /** The account's ticket fields as the rest of the connector needs them. */
 export interface Catalogue {
@@ -88,7 +88,7 @@ export interface Catalogue {
 }
 
 export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): Cached<Catalogue> {
-  return cached(async () => catalogueOf(await ofAccount(ticketFields(api))), keptMs, ports.now);
+  return cached(async () => catalogueOf(await ofAccount(ticketFields(api))), cacheMs, ports.now);
 }
 
 /** A failure to read the fields concerns the account, not one ticket. */

@@ -6,7 +6,7 @@ import { customerOf } from '../../core/connector/customer.ts';
 import { adviceOf } from '../../core/errors.ts';
 import type { ZendeskApi } from './api.ts';
 import { closingOf, type TicketFacts } from './closing.ts';
-import { type Catalogue, keptMs } from './fields.ts';
+import { type Catalogue, cacheMs } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import {
   batchSize,
@@ -146,7 +146,7 @@ function nameReader(
     custom_statuses: nameLists('custom_statuses'),
   };
   function nameLists(list: NameList) {
-    return cached(() => read(list), keptMs, ports.now);
+    return cached(() => read(list), cacheMs, ports.now);
   }
 
   return async (page) => {

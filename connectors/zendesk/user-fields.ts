@@ -4,7 +4,7 @@ import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connecto
 import { CloseloopError } from '../../core/errors.ts';
 import { holdsNewer, missing, notTaken, type Values, type WantedField, wantedFields } from './answer.ts';
 import type { ZendeskApi } from './api.ts';
-import { keptMs, userFields } from './fields.ts';
+import { cacheMs, userFields } from './fields.ts';
 import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
 import { userUpdates } from './quota.ts';
 import type { ZendeskSettings } from './settings.ts';
@@ -37,7 +37,7 @@ export function userFieldWriter(
   finished: JobWatch,
   ports: Pick<ConnectorPorts, 'now'>,
 ): WriteUserFields {
-  const catalogue = cached(() => userFields(api), keptMs, ports.now);
+  const catalogue = cached(() => userFields(api), cacheMs, ports.now);
 
   return async (asked, known) => {
     if (asked.length === 0) return new Map();

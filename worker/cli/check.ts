@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector/contract.ts';
 import { testMeans, testPlaces } from '../config/tests.ts';
 import type { Engine } from '../pipeline/engine.ts';
-import { rememberCheck } from '../preflight/last-check.ts';
+import { saveCheck } from '../preflight/last-check.ts';
 import { checkSource } from '../preflight/preflight.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import type { Trial } from '../preflight/trial.ts';
@@ -42,7 +42,7 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
       all.push({ source: 'closeloop', level: 'warning', at, problem, remedy });
     }
     if (options.source === undefined) all.push(...(await namesFindings(engine, runtime.redis)));
-    await rememberCheck(runtime.redis, { at: new Date(), only: options.source, findings: all });
+    await saveCheck(runtime.redis, { at: new Date(), only: options.source, findings: all });
     return all;
   });
   const errors = found.filter(({ level }) => level === 'error').length;

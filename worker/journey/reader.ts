@@ -50,11 +50,11 @@ export class JourneyReader {
     const packed = this.#seal.openBytes(sealed, aboutRecord(recordOf(id)));
     const { journey, trace } = unpack(packed);
     const stored = { rev, trace };
-    return { journey: this.remember(Journey.parse({ ...journey, id }), stored), ...stored };
+    return { journey: this.noteStored(Journey.parse({ ...journey, id }), stored), ...stored };
   }
 
   /** Notes as what this object was just read or stored. */
-  remember(journey: Journey, stored: Stored): Journey {
+  noteStored(journey: Journey, stored: Stored): Journey {
     this.#stored.set(journey, stored);
     return journey;
   }

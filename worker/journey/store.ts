@@ -333,7 +333,7 @@ export class JourneyStore {
     if (id === undefined) return undefined;
     if (created === 1) {
       this.#drafts.delete(draft.journey);
-      this.#reader.remember(journey, { rev: '1', trace: lines });
+      this.#reader.noteStored(journey, { rev: '1', trace: lines });
       if (journey !== draft.journey) this.#onStep(draft.journey, journey);
       return { journey, created: true };
     }
@@ -379,7 +379,7 @@ export class JourneyStore {
       ...countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]),
     );
     if (saved === 1) {
-      this.#reader.remember(journey, { rev: String(Number(stored.rev) + 1), trace: lines });
+      this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines });
       this.#onStep(before, journey);
     }
     return saved;

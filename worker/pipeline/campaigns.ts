@@ -7,7 +7,7 @@ const usualKeepMs = 60_000;
 export class CampaignCache {
   readonly #feedback: FeedbackClient;
   readonly #keepMs: number;
-  readonly #kept = new Map<number, { until: number; campaign: Promise<Campaign> }>();
+  readonly #cached = new Map<number, { until: number; campaign: Promise<Campaign> }>();
 
   constructor(feedback: FeedbackClient, keepMs = usualKeepMs) {
     this.#feedback = feedback;
@@ -15,16 +15,16 @@ export class CampaignCache {
   }
 
   get(id: number): Promise<Campaign> {
-    const kept = this.#kept.get(id);
-    if (kept && kept.until > Date.now()) return kept.campaign;
+    const cached = this.#cached.get(id);
+    if (cached && cached.until > Date.now()) return cached.campaign;
     const campaign = this.#feedback.campaign(id);
-    this.#kept.set(id, { until: Date.now() + this.#keepMs, campaign });
-    campaign.catch(() => this.#kept.delete(id));
+    this.#cached.set(id, { until: Date.now() + this.#keepMs, campaign });
+    campaign.catch(() => this.#cached.delete(id));
     return campaign;
   }
 
   /** Drops a cached definition: the service rejected something that it allows. */
   drop(id: number): void {
-    this.#kept.delete(id);
+    this.#cached.delete(id);
   }
 }

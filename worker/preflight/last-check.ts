@@ -23,7 +23,7 @@ export type LastCheck = z.output<typeof LastCheck>;
 export type SourceFinding = Finding & { source: string };
 
 /** For the page: what `closeloop check` has found last. Findings hold no personal data and no secrets. */
-export async function rememberCheck(redis: RedisClient, check: LastCheck): Promise<void> {
+export async function saveCheck(redis: RedisClient, check: LastCheck): Promise<void> {
   await redis.set(key, JSON.stringify(check));
 }
 

@@ -23,7 +23,7 @@ const afterFailureMs = 30_000;
 /** Answers to surveys with their questions' texts, which are read at the service, and kept for five minutes. */
 export class SurveyAnswers {
   readonly #now: () => Date;
-  #kept: { until: number; questions: Promise<Questions> } | undefined;
+  #cached: { until: number; questions: Promise<Questions> } | undefined;
 
   constructor(now: () => Date) {
     this.#now = now;
@@ -35,14 +35,14 @@ export class SurveyAnswers {
 
   #questions(feedback: Surveys): Promise<Questions> {
     const now = this.#now().getTime();
-    if (this.#kept && now < this.#kept.until) return this.#kept.questions;
+    if (this.#cached && now < this.#cached.until) return this.#cached.questions;
     const questions = questionsOf(feedback).catch((error: unknown) => {
       // The answers are worth showing without the texts.
       if (!(error instanceof FeedbackError)) throw error;
-      this.#kept = { until: now + afterFailureMs, questions: Promise.resolve(new Map()) };
+      this.#cached = { until: now + afterFailureMs, questions: Promise.resolve(new Map()) };
       return new Map();
     });
-    this.#kept = { until: now + keepMs, questions };
+    this.#cached = { until: now + keepMs, questions };
     return questions;
   }
 }

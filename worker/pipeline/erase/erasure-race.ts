@@ -71,7 +71,7 @@ export type SnapshotContext = Pick<Journeys, 'erasures' | 'snapshots'> &
  * Stores an event's snapshot of the record, unless the customer was erased since the event came in, and without contacts of other
  * erased people. Checks once more afterwards, as an erasure finds only what is stored already.
  */
-export async function keepSnapshot(
+export async function saveSnapshot(
   {
     recordId,
     at,

@@ -6,7 +6,7 @@ import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
 import type { Queues, Service, Vendor } from '../context.ts';
-import { keepSnapshot, type SnapshotContext } from '../erase/erasure-race.ts';
+import { type SnapshotContext, saveSnapshot } from '../erase/erasure-race.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
@@ -85,7 +85,7 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
   const before = isOver && asked !== undefined ? await store.get(asked) : undefined;
   if (before) return before;
   if (known && known.state !== 'received') return known;
-  await keepSnapshot(event, context, { onlyFirst: true });
+  await saveSnapshot(event, context, { onlyFirst: true });
   const status = await context.read(event.recordId, 'plan');
   if (status.is !== 'closed') {
     const why = status.is === 'open' ? 'it is not closed' : status.why;

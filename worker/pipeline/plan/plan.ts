@@ -4,7 +4,7 @@ import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Operations, Policy, Queues } from '../context.ts';
-import { keepSnapshot } from '../erase/erasure-race.ts';
+import { saveSnapshot } from '../erase/erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import type { RecordStatus } from '../record-status.ts';
 import { finishWithdrawals, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
@@ -81,7 +81,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
 
 /** Stores the event's snapshot of the record, unless the record's person was erased. */
 async function saveCarriedSnapshot(event: RecordJob, known: Journey | undefined, context: PlanContext): Promise<void> {
-  if (!known?.erasedAt) return await keepSnapshot(event, context);
+  if (!known?.erasedAt) return await saveSnapshot(event, context);
   const all = await context.store.records.journeysOf(event.recordId);
   if (all.every(({ erasedAt }) => erasedAt)) await context.aliases.fade(event.recordId);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rememberCheck } from '../../../../worker/preflight/last-check.ts';
+import { saveCheck } from '../../../../worker/preflight/last-check.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
@@ -29,11 +29,11 @@ test('Settings shows each rule in words with its coming hours, test mode, and wh
     problem: 'it <can> not',
     remedy: 'mend it',
   } as const;
-  await rememberCheck(redis.handle.client, { at: new Date(), only: 'set', findings: [finding] });
+  await saveCheck(redis.handle.client, { at: new Date(), only: 'set', findings: [finding] });
   const checked = (await get('/settings')).text;
   expect(checked).toContain('closeloop check --source set');
   expect(checked).toMatch(/notice bad"><p><strong>error: set: rules\[0\]<\/strong><\/p><p>it &lt;can&gt; not<\/p>/);
-  await rememberCheck(redis.handle.client, { at: new Date(), findings: [] });
+  await saveCheck(redis.handle.client, { at: new Date(), findings: [] });
   expect((await get('/settings')).text).toContain('It found nothing.');
 });
 

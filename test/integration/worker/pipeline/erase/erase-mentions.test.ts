@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
-import { keepSnapshot } from '../../../../../worker/pipeline/erase/erasure-race.ts';
+import { saveSnapshot } from '../../../../../worker/pipeline/erase/erasure-race.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { eventOf, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../../support/worker/erasing.ts';
@@ -84,7 +84,7 @@ describe('an address that stands in records of other people', () => {
           },
         }),
       };
-      await keepSnapshot(event, racing);
+      await saveSnapshot(event, racing);
       expect(await context.snapshots.of(['a'])).toEqual([snapshotOf({ customer: { email } })]);
     },
   );
@@ -101,7 +101,7 @@ describe('an address that stands in records of other people', () => {
         },
       }),
     };
-    await keepSnapshot(event, racing);
+    await saveSnapshot(event, racing);
     expect(await context.snapshots.of(['a'])).toEqual([undefined]);
   });
 
