@@ -51,7 +51,7 @@ export function checker(settings: HubSpotSettings, ports: ConnectorPorts) {
       path: paths.account,
       schema: Account,
     });
-    if (account === undefined && !prober.lacks('oauth')) {
+    if (account === undefined && !prober.misses('oauth')) {
       const alone = 'without access nothing else in the account was looked at';
       return [...prober.findings.map(({ remedy, ...rest }) => ({ ...rest, remedy: `${remedy}; ${alone}` })), ...here];
     }

@@ -25,23 +25,23 @@ export interface AccountProber {
   probe<S extends z.ZodType>(probe: AccountProbe<S>): Promise<z.output<S> | undefined>;
   /** Tests a right by a request that changes nothing and may be refused for its content. */
   probeRight(probe: AccountProbe<z.ZodType>): Promise<void>;
-  lacks(scope: string): boolean;
+  misses(scope: string): boolean;
 }
 
 export function accountProber(api: HubSpotApi): AccountProber {
   const findings: Finding[] = [];
-  const lacking = new Set<string>();
+  const missingScopes = new Set<string>();
 
   async function ask<S extends z.ZodType>({ what, at, scope, method, path, schema, query, body }: AccountProbe<S>) {
-    if (lacking.has(scope)) return undefined;
+    if (missingScopes.has(scope)) return undefined;
     try {
       const options = { answers: [403], ...(query && { query }), ...(body && { body }) };
       const answer = await api.attempt(method, path, schema, options);
       if (answer.ok || answer.refusal.status !== 403) return answer;
       const { scopes } = answer.refusal;
       const missing = scopes.length === 0 || scopes.includes(scope) ? scope : scopes.join(' or ');
-      if (!lacking.has(missing)) findings.push(lacks(missing, what));
-      lacking.add(missing);
+      if (!missingScopes.has(missing)) findings.push(misses(missing, what));
+      missingScopes.add(missing);
     } catch (error) {
       findings.push(unread(what, error, at));
     }
@@ -59,11 +59,11 @@ export function accountProber(api: HubSpotApi): AccountProber {
     async probeRight(probe) {
       await ask(probe);
     },
-    lacks: (scope) => lacking.has(scope),
+    misses: (scope) => missingScopes.has(scope),
   };
 }
 
-const lacks = (scope: string, what: string): Finding =>
+const misses = (scope: string, what: string): Finding =>
   errorAt(
     'scopes',
     `the app has no scope ${scope}: HubSpot refuses ${what} (403)`,

@@ -176,10 +176,10 @@ export async function webhookSteps(
       return [{ ...webhook, what: `create the webhook "closeloop" that delivers to ${hookUrl}` }];
     const { id, name, status } = there;
     const activation = { id: 'activation', what: `activate the webhook "${name}"`, make: () => activate(id) };
-    const lacksTrigger = isConnected(there) && !(await isCalled(id));
+    const isUncalled = isConnected(there) && !(await isCalled(id));
     return [
       ...(status === 'active' ? [] : [activation]),
-      ...(lacksTrigger || isUnfinished
+      ...(isUncalled || isUnfinished
         ? [{ ...webhook, what: `create the trigger that calls the webhook "${name}"` }]
         : []),
     ];

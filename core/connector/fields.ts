@@ -36,14 +36,14 @@ export function compareFields<Item extends MissingItem>(
   current: readonly CurrentField[],
   { of, field, place, missing }: FieldWords<Item>,
 ): Comparison<Item> {
-  const lacking: Item[] = [];
+  const missingItems: Item[] = [];
   const findings = needed.flatMap((one): Finding[] => {
     const { part, name, types } = one;
     const at = `writeBack.${part}`;
     const what = `the ${field} "${name}" of ${of}`;
     const [found, ...others] = current.filter((it) => it.name === name);
     if (found === undefined) {
-      lacking.push(missing(one));
+      missingItems.push(missing(one));
       return [errorAt(at, `${of} have no ${field} "${name}"`, 'Let "closeloop setup" create it')];
     }
     if (others.length > 0)
@@ -52,5 +52,5 @@ export function compareFields<Item extends MissingItem>(
       return [errorAt(at, `${what} is of type ${found.type}, not ${types.join(' or ')}`, `Name another ${field}`)];
     return found.required ? [warningAt(at, `${what} is required of people`, `Switch that off (${place})`)] : [];
   });
-  return { findings, missing: lacking };
+  return { findings, missing: missingItems };
 }

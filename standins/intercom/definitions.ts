@@ -78,7 +78,7 @@ export const settingsChange = z.strictObject({
    */
   ticketWrites: z.enum(['honoured', 'reopens', 'stubborn']).exactOptional(),
   /** Permissions that the token lacks. */
-  lacks: z.array(z.enum(['conversations', 'tickets', 'contacts', 'admins', 'attributes'])).exactOptional(),
+  refuses: z.array(z.enum(['conversations', 'tickets', 'contacts', 'admins', 'attributes'])).exactOptional(),
   /** Calls in ten seconds. */
   limit: z.int().positive().exactOptional(),
 });

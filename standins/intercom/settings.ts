@@ -16,6 +16,6 @@ export const openSettings = (): Settings => ({
   searchBy: 'day',
   indexLagMs: 0,
   ticketWrites: 'honoured',
-  lacks: [],
+  refuses: [],
   limit: 1_667,
 });

@@ -79,7 +79,7 @@ export class IntercomStandin extends IntercomConversations {
     if (headers.authorization !== `Bearer ${this.accessToken}`)
       throw problem(401, 'unauthorized', 'Access Token Invalid');
     const [needed] = permissions.find(([, pattern]) => pattern.test(`${method} ${path}`)) ?? [];
-    if (needed !== undefined && this.settings.lacks.includes(needed))
+    if (needed !== undefined && this.settings.refuses.includes(needed))
       throw problem(401, 'token_unauthorized', 'Not authorized to access resource');
   }
 }

@@ -52,7 +52,7 @@ export class Answers {
     const given = this.given(flag);
     if (given !== undefined) return given;
     if (initial !== undefined && this.#takesInitial) return initial;
-    if (!this.person) return this.#lacks(`--${flag}`);
+    if (!this.person) return this.#noteMissing(`--${flag}`);
     for (;;) {
       const answer = (await this.person.ask(`${ask}${hint(initial)}: `)) || initial;
       if (answer !== undefined) return answer;
@@ -63,7 +63,7 @@ export class Answers {
   async secret({ variable, ask }: { variable: string; ask: string }): Promise<string> {
     const known = this.known(variable);
     if (known !== undefined) return known;
-    if (!this.person) return this.#lacks(`the environment variable ${variable}`);
+    if (!this.person) return this.#noteMissing(`the environment variable ${variable}`);
     for (;;) {
       const answer = await this.person.askHidden(`${ask} (not shown): `);
       if (answer !== '') return answer;
@@ -96,7 +96,7 @@ export class Answers {
       return values;
     }
     if (!this.person) {
-      this.#lacks(`--${question.flag}`);
+      this.#noteMissing(`--${question.flag}`);
       return [];
     }
     this.#show(question);
@@ -116,7 +116,7 @@ export class Answers {
     });
   }
 
-  #lacks(what: string): string {
+  #noteMissing(what: string): string {
     this.#missing.add(what);
     return '';
   }

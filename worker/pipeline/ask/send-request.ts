@@ -46,7 +46,7 @@ export function recipientOf(
   const contact = testContactFor(test, type, customer.kind);
   if (contact !== undefined) return { contact, isTest: true };
   const only = needOf.rule({ name, campaign });
-  throw new CloseloopError(`rule "${name}": ${lacking(type)}`, { kind: 'config', only });
+  throw new CloseloopError(`rule "${name}": ${missingContact(type)}`, { kind: 'config', only });
 }
 
 /** @param liked the kind to take where the campaign reaches people by several */
@@ -58,7 +58,7 @@ function testContactFor(test: TestContact, type: CampaignType, liked: Contact['k
   return found.ok ? found.contact : undefined;
 }
 
-function lacking(type: CampaignType): string {
+function missingContact(type: CampaignType): string {
   const kinds = { sms: 'phone', email: 'email', mixed: 'email or phone', external: 'identifier', widget: 'identifier' };
   return `test mode holds, and the test contact has no ${kinds[type]}, which a campaign of type ${type} needs`;
 }
@@ -77,10 +77,10 @@ export function testMark(test: TestContact, { custom_fields }: Campaign): Record
 /** What keeps a rule from being tested in its campaign. */
 export function testProblems({ test }: Pick<CampaignRule, 'test'>, campaign: Campaign): string[] {
   if (test === undefined) return [];
-  const isLacking = testContactFor(test, campaign.type, 'email') === undefined;
+  const isMissing = testContactFor(test, campaign.type, 'email') === undefined;
   const isUnmarked = test.field !== undefined && Object.keys(testMark(test, campaign)).length === 0;
   return [
-    ...(isLacking ? [lacking(campaign.type)] : []),
+    ...(isMissing ? [missingContact(campaign.type)] : []),
     ...(isUnmarked ? [`the campaign has no custom field "${test.field}" of type Text or Yes/No (test.field)`] : []),
   ];
 }

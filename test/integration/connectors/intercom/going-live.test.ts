@@ -60,7 +60,7 @@ const planted: Planted[] = [
   },
   {
     name: 'no right to contacts',
-    plant: () => workspace.standin.changeSettings({ lacks: ['contacts'] }),
+    plant: () => workspace.standin.changeSettings({ refuses: ['contacts'] }),
     wanted: ['error', 'accessToken', /lacks a permission/],
   },
   {

@@ -128,7 +128,7 @@ test('it asks nobody about a back-office ticket, and reads none where no categor
   const id = await workspace.closedTicket({ type: 'Bug' });
   expect(await stateOf(id)).toMatchObject({ is: 'out' });
   workspace.standin.clearCalls();
-  workspace.standin.changeSettings({ lacks: ['tickets'] });
+  workspace.standin.changeSettings({ refuses: ['tickets'] });
   expect(await stateOf(id, { ticketCategories: [] })).toMatchObject({ is: 'out' });
 });
 

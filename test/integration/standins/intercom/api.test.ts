@@ -88,7 +88,7 @@ describe('it refuses, as Intercom does', () => {
     server.standin.addConversation({ id: 1 });
     for (let n = 0; n < 2; n++) server.standin.addAttribute({ name: 'Grade', dataType: 'integer' });
     expect(await call('PUT', '/conversations/1', { custom_attributes: { Grade: 1 } })).toMatchObject({ status: 400 });
-    server.standin.changeSettings({ lacks: ['tickets'] });
+    server.standin.changeSettings({ refuses: ['tickets'] });
     expect(await search(by('id', '=', '1'), {}, 'tickets')).toMatchObject({ status: 401, code: 'token_unauthorized' });
     server.standin.changeSettings({ limit: 3 });
     await call('GET', '/me');

@@ -85,7 +85,7 @@ export const intercomSample: ConnectorSample = {
           'no admin': () => standin.removeAdmin(standin.serviceAdminId),
           'an attribute is missing': () => standin.removeAttributes(),
           'an attribute is there twice': () => standin.addAttribute({ name: 'Feedback grade', dataType: 'integer' }),
-          'no right to tickets': () => standin.changeSettings({ lacks: ['tickets'] }),
+          'no right to tickets': () => standin.changeSettings({ refuses: ['tickets'] }),
         };
         await plantOneOf(plants, what);
       },
