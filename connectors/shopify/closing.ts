@@ -4,19 +4,19 @@ import type { Fulfillment, Order, OrderState } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 
 /** The input of the state: the order's state and, where the whole order was read, its items and customer. */
-export type Judged = OrderState & Partial<Pick<Order, 'lineItems'>> & { hasContact?: boolean };
+export type OrderFacts = OrderState & Partial<Pick<Order, 'lineItems'>> & { hasContact?: boolean };
 
 export type Choice = Pick<ShopifySettings, 'trigger' | 'parcels' | 'deliveredWithin' | 'include'>;
 
 /** The state of an order. An order has one closing, named after the parcel that completes it. */
-export function stateOf(order: Judged, choice: Choice, now: Date): RecordState {
+export function stateOf(order: OrderFacts, choice: Choice, now: Date): RecordState {
   const why = neverAsked(order, choice.include);
   if (why !== undefined) return { is: 'out', why };
   return choice.trigger === 'paid' ? paid(order) : handedOver(order, choice, now);
 }
 
 /** Why this order never leads to a question. */
-function neverAsked(order: Judged, include: Choice['include']): string | undefined {
+function neverAsked(order: OrderFacts, include: Choice['include']): string | undefined {
   const { displayFinancialStatus: money, sourceName, lineItems, hasContact = true } = order;
   if (order.test) return 'a test order';
   if (order.cancelledAt !== undefined) return 'the order was cancelled';

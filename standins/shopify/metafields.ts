@@ -45,7 +45,7 @@ export function fitting(
   const errors: SetError[] = [];
   const all: Fitting[] = [];
   for (const [elementIndex, entry] of entries.entries()) {
-    const found = judge(store, entry);
+    const found = validate(store, entry);
     if ('code' in found) {
       const { code, at, message } = found;
       errors.push({ code, field: ['metafields', String(elementIndex), at], message, elementIndex });
@@ -56,7 +56,7 @@ export function fitting(
 
 type Flaw = { code: string; at: string; message: string };
 
-function judge(store: Store, { ownerId, key, value, compareDigest, ...entry }: SetInput): Fitting | Flaw {
+function validate(store: Store, { ownerId, key, value, compareDigest, ...entry }: SetInput): Fitting | Flaw {
   const namespace = store.namespaceOf(entry.namespace);
   const order = store.orders.get(/^gid:\/\/shopify\/Order\/(\d+)$/.exec(ownerId)?.[1] ?? '');
   if (order === undefined) return { code: 'INVALID', at: 'ownerId', message: 'Owner does not exist.' };

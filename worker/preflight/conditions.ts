@@ -1,7 +1,7 @@
 import { type Expression, ExpressionSetAside, evaluateAll, type Found, isTrue } from '../../core/mapping/expression.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { contactsIn, judgeRecord } from '../pipeline/plan/never.ts';
+import { contactsIn, reasonOfRecord } from '../pipeline/plan/never.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 import { isBeside, looksPersonal, valuesAt } from './condition-counts.ts';
 
@@ -40,7 +40,7 @@ export async function conditionsOf(
   const ofRecord = await Promise.all(
     never.ofRecord.map(async (one) => {
       const findings = await evaluateAll(one.reads, shape);
-      return ready(one.what, judgeRecord(one, findings, closedAt) !== undefined);
+      return ready(one.what, reasonOfRecord(one, findings, closedAt) !== undefined);
     }),
   );
   const written = await Promise.all(
@@ -79,7 +79,7 @@ async function personConditions(
     return never.ofPerson.map(({ what }) => ({ of: 'never', condition: what, is: 'not-reached' }));
   }
   const contacts = contactsIn(await evaluateAll(contact, shape), contact);
-  return never.ofPerson.map(({ what, judge }) => ready(what, judge(contacts) !== undefined));
+  return never.ofPerson.map(({ what, reasonFor }) => ready(what, reasonFor(contacts) !== undefined));
 }
 
 /** Each by itself: one that is stopped must not take the others with it. */

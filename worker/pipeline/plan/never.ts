@@ -23,12 +23,12 @@ interface OfRecord {
   /** As the configuration has it: `tags: vip, press`. */
   what: string;
   reads: readonly Expression[];
-  judge: (values: readonly unknown[], closedAt: Date) => Why;
+  reasonFor: (values: readonly unknown[], closedAt: Date) => Why;
 }
 
 interface OfPerson {
   what: string;
-  judge: (contacts: readonly string[]) => Why;
+  reasonFor: (contacts: readonly string[]) => Why;
 }
 
 type Why = string | undefined;
@@ -62,15 +62,15 @@ export async function neverByRecord(never: Never, shape: object, closedAt: Date)
     shape,
   );
   for (const one of never.ofRecord) {
-    const why = judgeRecord(one, findings, closedAt);
+    const why = reasonOfRecord(one, findings, closedAt);
     if (why !== undefined) return { reason: 'never', why: `${why} (never)` };
   }
   return undefined;
 }
 
 /** By what its expressions found. */
-export function judgeRecord({ reads, judge }: OfRecord, findings: Findings, closedAt: Date): Why {
-  return judge(
+export function reasonOfRecord({ reads, reasonFor }: OfRecord, findings: Findings, closedAt: Date): Why {
+  return reasonFor(
     reads.flatMap((one) => valuesOf(findings, one)),
     closedAt,
   );
@@ -80,8 +80,8 @@ export function judgeRecord({ reads, judge }: OfRecord, findings: Findings, clos
 export function neverByPerson(never: Never, findings: Findings, contact: readonly Expression[]): Skip | undefined {
   if (never.ofPerson.length === 0) return undefined;
   const texts = contactsIn(findings, contact);
-  for (const { judge } of never.ofPerson) {
-    const why = judge(texts);
+  for (const { reasonFor } of never.ofPerson) {
+    const why = reasonFor(texts);
     if (why !== undefined) return { reason: 'never', why: `${why} (never)` };
   }
   return undefined;
@@ -125,19 +125,19 @@ function ofRecord({ reason, handledIn, noReply, ...rest }: NeverCondition, parts
           {
             what: `${part}: ${wanted.join(', ')}`,
             reads: paths(part),
-            judge: (values: readonly unknown[]) => nameIn(values, wanted, word),
+            reasonFor: (values: readonly unknown[]) => nameIn(values, wanted, word),
           },
         ];
   });
   const timed = handledIn
-    ? [{ what: handledInWords(handledIn), reads: paths('openedAt'), judge: handledWithin(handledIn) }]
+    ? [{ what: handledInWords(handledIn), reads: paths('openedAt'), reasonFor: handledWithin(handledIn) }]
     : [];
-  const silent = noReply ? [{ what: 'noReply', reads: paths('replies'), judge: repliedNever }] : [];
-  return [...named, ...timed, ...silent].map(({ what, reads, judge }) => ({
+  const silent = noReply ? [{ what: 'noReply', reads: paths('replies'), reasonFor: repliedNever }] : [];
+  return [...named, ...timed, ...silent].map(({ what, reads, reasonFor }) => ({
     what,
     reads,
-    judge: (values, closedAt) => {
-      const why = judge(values, closedAt);
+    reasonFor: (values, closedAt) => {
+      const why = reasonFor(values, closedAt);
       return why === undefined ? undefined : (reason ?? why);
     },
   }));
@@ -185,18 +185,18 @@ function ofPerson(
   { lists, ...options }: NeverOptions,
 ): Never['ofPerson'] {
   if (ownDomains !== undefined) {
-    const judge = (contacts: readonly string[]): Why =>
+    const reasonFor = (contacts: readonly string[]): Why =>
       contacts.some((one) => isOf(one, ownDomains)) ? (reason ?? 'own domain') : undefined;
-    return [{ what: `ownDomains: ${ownDomains.join(', ')}`, judge }];
+    return [{ what: `ownDomains: ${ownDomains.join(', ')}`, reasonFor }];
   }
   if (file === undefined) return [];
-  const judge = (contacts: readonly string[]): Why => {
+  const reasonFor = (contacts: readonly string[]): Why => {
     const list = lists.get(file);
     if (list === undefined) throw new CloseloopError(`${file} was not read`, { kind: 'config' });
     const isOnIt = contacts.some((one) => keysOf(one, options).some((key) => list.has(key)));
     return isOnIt ? (reason ?? `on the list ${file}`) : undefined;
   };
-  return [{ what: `contactsIn: ${file}`, judge }];
+  return [{ what: `contactsIn: ${file}`, reasonFor }];
 }
 
 function isOf(address: string, domains: readonly string[]): boolean {

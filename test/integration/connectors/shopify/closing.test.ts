@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Judged, stateOf } from '../../../../connectors/shopify/closing.ts';
+import { type OrderFacts, stateOf } from '../../../../connectors/shopify/closing.ts';
 import type { RecordState } from '../../../../core/connector/contract.ts';
 import { settingsOf } from '../../../support/connectors/shopify/fixture.ts';
 
@@ -9,7 +9,7 @@ const at = (text: string): Date => new Date(`2026-11-${text}:00Z`);
 const sent = at('18T09:12');
 const arrived = at('20T12:55');
 
-type Parcel = Judged['fulfillments'][number];
+type Parcel = OrderFacts['fulfillments'][number];
 const parcel = (more: Partial<Parcel> = {}): Parcel => ({
   id: 'gid://shopify/Fulfillment/5098822107399',
   status: 'SUCCESS',
@@ -46,7 +46,7 @@ const payment = (id: string, more: object = {}) => ({
 });
 
 /** The order of fixtures/shopify-order-fulfilled.json, as the API tells it. */
-const order = (more: Partial<Judged> = {}): Judged => ({
+const order = (more: Partial<OrderFacts> = {}): OrderFacts => ({
   id: 'gid://shopify/Order/5791244910855',
   updatedAt: sent,
   processedAt: at('16T18:03'),
@@ -68,7 +68,7 @@ function short(state: RecordState): string {
   if (state.is === 'out') return `out: ${state.why}`;
   return state.readAgainAt === undefined ? 'open' : `open until ${state.readAgainAt.toISOString().slice(5, 16)}`;
 }
-const judge = (judged: Partial<Judged>, settings: object, when = now) =>
+const judge = (judged: Partial<OrderFacts>, settings: object, when = now) =>
   short(stateOf(order(judged), settingsOf(settings), when));
 
 const first = 'f5098822107399';
@@ -78,7 +78,7 @@ const shipped = { trigger: 'fulfilled' };
 const came = { displayStatus: 'DELIVERED', deliveredAt: arrived };
 
 describe('orders that never ask', () => {
-  test.each<[what: string, judged: Partial<Judged>, settings: object, expected: string]>([
+  test.each<[what: string, judged: Partial<OrderFacts>, settings: object, expected: string]>([
     ['a test order', { test: true }, {}, 'out: a test order'],
     ['a cancelled one', { cancelledAt: sent }, {}, 'out: the order was cancelled'],
     ['a refunded one', { displayFinancialStatus: 'REFUNDED' }, {}, 'out: the order was refunded'],
@@ -128,7 +128,7 @@ describe('orders that never ask', () => {
 });
 
 describe('fulfilled', () => {
-  test.each<[what: string, judged: Partial<Judged>, settings: object, expected: string]>([
+  test.each<[what: string, judged: Partial<OrderFacts>, settings: object, expected: string]>([
     ['the fixture', {}, shipped, `closed ${first} 11-18T09:12`],
     ['nothing handed over', { displayFulfillmentStatus: 'UNFULFILLED', fulfillments: [] }, shipped, 'open'],
     ['some of it', { displayFulfillmentStatus: 'PARTIALLY_FULFILLED' }, shipped, 'open'],
@@ -171,7 +171,7 @@ describe('fulfilled', () => {
 
 describe('delivered', () => {
   const firstParcel = { parcels: 'first' };
-  test.each<[what: string, judged: Partial<Judged>, settings: object, expected: string]>([
+  test.each<[what: string, judged: Partial<OrderFacts>, settings: object, expected: string]>([
     ['the fixture, on its way', {}, {}, 'open until 11-25T09:12'],
     ['the fixture, delivered', { fulfillments: [parcel(came)] }, {}, `closed ${first} 11-20T12:55`],
     [
@@ -266,7 +266,7 @@ describe('delivered', () => {
 });
 
 describe('paid', () => {
-  test.each<[what: string, judged: Partial<Judged>, expected: string]>([
+  test.each<[what: string, judged: Partial<OrderFacts>, expected: string]>([
     ['the fixture', {}, 'closed p77 11-16T18:03'],
     ['on account', { displayFinancialStatus: 'PENDING' }, 'open'],
     [
