@@ -16,7 +16,7 @@ export const zendeskRetries: RetryPolicy = {
   pauseMs(attempts) {
     const last = attempts.at(-1);
     if (last === undefined || last.met === 'no-connection') return undefined;
-    const alike = attempts.filter((one) => sameTrouble(one, last)).length;
+    const alike = attempts.filter((one) => isSameFailure(one, last)).length;
     if (last.met === 'timeout') return alike <= 5 ? 5_000 : undefined;
     if (last.status === 409) return alike <= 3 ? 5_000 : undefined;
     const wait = last.retryAfterSeconds;
@@ -26,7 +26,7 @@ export const zendeskRetries: RetryPolicy = {
   },
 };
 
-function sameTrouble(one: Attempt, other: Attempt): boolean {
+function isSameFailure(one: Attempt, other: Attempt): boolean {
   return one.met === other.met && (one.met !== 'answer' || other.met !== 'answer' || one.status === other.status);
 }
 

@@ -68,9 +68,9 @@ export function showGrades(app: FastifyInstance, options: Options): void {
     const period = periodOf(query, daysIn(timeZone)(options.now()));
     const byCampaign = await readings.byCampaign(period);
     const { by, byField } = await readings.byFieldOf(query, period, byCampaign, Number.POSITIVE_INFINITY);
-    const { value, trouble } = byField ?? byCampaign;
+    const { value, problem } = byField ?? byCampaign;
     if (value === undefined)
-      throw new CloseloopError(`The figures could not be read: ${trouble ?? 'no source is configured'}.`, {
+      throw new CloseloopError(`The figures could not be read: ${problem ?? 'no source is configured'}.`, {
         kind: 'transient',
       });
     const rows = value.filter(({ campaign }) => query.campaign === undefined || query.campaign === campaign);
@@ -118,11 +118,11 @@ function readingsOf(options: Options) {
     ask: (service: FeedbackClient) => Promise<GradesRow[]>,
     known?: string,
   ): Promise<Rows> => {
-    const { first, trouble = known } = await serviceThere(options);
+    const { first, problem = known } = await serviceThere(options);
     return await readings.get(
       `${since} ${until} ${question}`,
       async () => (first ? await ask(first.feedback) : []),
-      trouble,
+      problem,
     );
   };
   const byCampaign = (period: Period) => read('by campaign', period, (service) => gradesByCampaign(service, period));
@@ -145,7 +145,7 @@ function readingsOf(options: Options) {
       period,
       (service) => gradesByField(service, [by], period, { campaigns, timeZone: feedback.timeZone }),
       // Who has waited for the one does not wait for the other as well.
-      all.trouble,
+      all.problem,
     );
     return { by, byField, fields, isCut: having.length > most };
   };

@@ -98,14 +98,14 @@ function contactOf(text: string, { config }: Pick<DashboardOptions, 'config'>): 
 async function atService(
   contact: Contact,
   options: Pick<DashboardOptions, 'engine'>,
-): Promise<{ person?: PersonThere; trouble?: string }> {
-  const { first, trouble } = await serviceThere(options);
-  if (first === undefined || trouble !== undefined) return { ...(trouble !== undefined && { trouble }) };
+): Promise<{ person?: PersonThere; problem?: string }> {
+  const { first, problem } = await serviceThere(options);
+  if (first === undefined || problem !== undefined) return { ...(problem !== undefined && { problem }) };
   try {
     return { person: await personThere(first.feedback, contact) };
   } catch (error) {
     if (!(error instanceof CloseloopError)) throw error;
-    return { trouble: messageOf(error) };
+    return { problem: messageOf(error) };
   }
 }
 

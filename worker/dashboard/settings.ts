@@ -40,7 +40,7 @@ export function showSettings(
 }
 
 async function rulesOf(config: Config, { engine }: Pick<DashboardOptions, 'engine'>, now: Date): Promise<ShownRule[]> {
-  const { trouble } = await serviceThere({ engine });
+  const { problem } = await serviceThere({ engine });
   const { pipelines } = engine();
   const { timeZone } = config.feedback;
   const first = dateText(wallTime(timeZone, now.getTime()).date);
@@ -48,9 +48,9 @@ async function rulesOf(config: Config, { engine }: Pick<DashboardOptions, 'engin
   return await Promise.all(
     all.map(async ({ source, rule }) => {
       const cache = pipelines.get(source)?.context.campaigns;
-      const campaigns = await campaignsOf(rule, trouble === undefined ? cache : undefined);
+      const campaigns = await campaignsOf(rule, problem === undefined ? cache : undefined);
       const names = new Map(campaigns.flatMap(({ id, campaign }) => (campaign ? [[id, campaign.name] as const] : [])));
-      const weeks = campaigns.map(({ id, campaign, why = trouble ?? 'it is not known here' }) => {
+      const weeks = campaigns.map(({ id, campaign, why = problem ?? 'it is not known here' }) => {
         try {
           if (!campaign) return { campaign: id, why };
           return { campaign: id, days: comingDays(rule, campaign, config, { first, count: shownDays }) };

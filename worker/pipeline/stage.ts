@@ -13,7 +13,7 @@ import { type JobQueue, suspect } from './job-queue.ts';
 import type { JobResult } from './jobs.ts';
 import { Places } from './places.ts';
 import type { Quarantine } from './quarantine.ts';
-import { RedisTrouble, troubleMs } from './redis-trouble.ts';
+import { RedisWait, tryRedisEveryMs } from './redis-wait.ts';
 import { workTogether } from './work-together.ts';
 
 export interface StageOptions<Data extends z.ZodType> {
@@ -69,7 +69,7 @@ const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalled
 export class Stage<Data extends z.ZodType> {
   readonly jobs: JobQueue<Data>;
   readonly #options: StageOptions<Data>;
-  readonly #trouble: RedisTrouble;
+  readonly #redisWait: RedisWait;
   readonly #door: Door;
   readonly #places: Places;
   #worker: Worker | undefined;
@@ -80,7 +80,7 @@ export class Stage<Data extends z.ZodType> {
     this.#places = new Places(options.concurrency, options.jobs.mostHeld, (jobsAtOnce) => {
       if (this.#worker) this.#worker.concurrency = jobsAtOnce;
     });
-    this.#trouble = new RedisTrouble(options.probe);
+    this.#redisWait = new RedisWait(options.probe);
     this.#door = new Door({
       endpoints: options.endpoints ?? [],
       concurrency: options.concurrency,
@@ -110,12 +110,12 @@ export class Stage<Data extends z.ZodType> {
       ...crashSettings,
       ...(telemetry && { telemetry }),
       // Reached only by errors of the failure handling itself.
-      settings: { backoffStrategy: () => troubleMs },
+      settings: { backoffStrategy: () => tryRedisEveryMs },
     });
     this.#worker.on('error', (error) => {
       this.#lost(error);
       // BullMQ's worker would ask Redis for the next job in a tight loop.
-      if (isRedisUnavailable(error)) void this.#trouble.over(this.#worker);
+      if (isRedisUnavailable(error)) void this.#redisWait.over(this.#worker);
     });
   }
 
@@ -152,7 +152,7 @@ export class Stage<Data extends z.ZodType> {
       } catch (error) {
         if (!isRedisUnavailable(error)) throw error;
         this.#lost(error);
-        await this.#trouble.over(this.#worker);
+        await this.#redisWait.over(this.#worker);
       }
     }
   }

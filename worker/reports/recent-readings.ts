@@ -11,11 +11,11 @@ const mostKept = 20;
 /** Questions that are read at once. */
 const readingsAtOnce = 2;
 
-/** What was read last; `trouble`: why it is not newer. */
+/** What was read last; `problem`: why it is not newer. */
 export interface Read<T> {
   value?: T;
   readAt?: Date;
-  trouble?: string;
+  problem?: string;
 }
 
 interface Entry<T> extends Read<T> {
@@ -40,12 +40,12 @@ export class RecentReadings<T> {
     const entry = this.#entryOf(question);
     const isFresh = entry.readAt !== undefined && Date.now() - entry.readAt.getTime() < freshMs;
     if (isFresh) return entry;
-    if (down !== undefined) return { ...entry, trouble: down };
+    if (down !== undefined) return { ...entry, problem: down };
     entry.reading ??= this.#read(entry, read);
     const waiting = new AbortController();
     const tired = sleep(this.#patienceMs, 'tired' as const, { signal: waiting.signal }).catch(() => 'tired' as const);
     const ended = await Promise.race([entry.reading, tired]).finally(() => waiting.abort());
-    return ended === 'tired' ? { ...entry, trouble: slow } : entry;
+    return ended === 'tired' ? { ...entry, problem: slow } : entry;
   }
 
   #entryOf(question: string): Entry<T> {
@@ -61,10 +61,10 @@ export class RecentReadings<T> {
     try {
       entry.value = await this.#limited(read);
       entry.readAt = new Date();
-      delete entry.trouble;
+      delete entry.problem;
     } catch (error) {
       if (!(error instanceof CloseloopError)) throw error;
-      entry.trouble = messageOf(error);
+      entry.problem = messageOf(error);
     } finally {
       delete entry.reading;
     }

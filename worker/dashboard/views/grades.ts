@@ -55,7 +55,7 @@ export function gradesView(grades: Grades): Html {
 ${filter(grades)}
 <p><strong>${daysInWords(period)}</strong>, compared with ${daysInWords(before)}. Days of ${timeZone}.
 ${byCampaign.readAt && html`<span class="quiet">Figures of the Feedback service, read ${time(byCampaign.readAt, timeZone)}.</span>`}</p>
-${trouble(grades)}
+${problem(grades)}
 ${byCampaign.value && rows.length === 0 && html`<p class="notice">Nobody was asked in this period, nor in the one before.</p>`}
 ${sorted.length > 0 && html`<div class="scores">${sorted.slice(0, mostCards).map((row) => scoreCard(row, stepsOf(row, grades), period))}</div>`}
 ${sorted.length > 1 && campaignTable(sorted, grades)}
@@ -132,8 +132,8 @@ function gradesIn({ byCampaign, query }: Grades): number[] {
 }
 
 /** Of the service; what is stored here is shown all the same. */
-function trouble({ byCampaign, overTime, byField, counts }: Grades): Content {
-  const why = byCampaign.trouble ?? byField?.trouble ?? overTime.trouble;
+function problem({ byCampaign, overTime, byField, counts }: Grades): Content {
+  const why = byCampaign.problem ?? byField?.problem ?? overTime.problem;
   if (why === undefined) return undefined;
   const shown = byCampaign.value
     ? 'These are the figures that were read last.'

@@ -47,7 +47,7 @@ function doneBadge(isDone: boolean): Html {
 
 interface Person {
   contact: Contact;
-  there: { person?: PersonThere; trouble?: string };
+  there: { person?: PersonThere; problem?: string };
   here: PersonHere;
   /** How long a settled journey is kept. */
   keptDays: number;
@@ -65,7 +65,7 @@ export function personView(person: Person): Html {
 ${here.isErased && html`<p class="notice">They were erased: a digest of this contact is kept, so that what came in before is not stored again.</p>`}
 ${maskButton(person)}
 <h2>At the Feedback service</h2>
-${there.trouble !== undefined && html`<p class="notice"><strong>The service does not tell:</strong> ${there.trouble}</p>`}
+${there.problem !== undefined && html`<p class="notice"><strong>The service does not tell:</strong> ${there.problem}</p>`}
 ${there.person && serviceFacts(there.person, timeZone)}
 <h2>Here, and why</h2>
 ${kept(person)}

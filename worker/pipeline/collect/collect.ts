@@ -42,7 +42,7 @@ interface CollectContext {
   /** The values that configured filters narrow the list of requests by. Left out: none. */
   narrowed?: Narrowed;
   /** The last logged error of each campaign. */
-  troubled: Map<number, string>;
+  lastErrors: Map<number, string>;
   alert: SourceContext['alert'];
 }
 
@@ -68,14 +68,14 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
     await collectOnce({ campaign, generation }, context, () => renewLock(redis, lock, token, lockMs));
     await redis.hdel(failingKey, String(campaign));
     await redis.srem(absentKey, String(campaign));
-    context.troubled.delete(campaign);
+    context.lastErrors.delete(campaign);
   } catch (error) {
     const absent = error instanceof FeedbackError && (error.status === 403 || error.status === 404);
     if (!absent && adviceOf(error).kind === 'config') throw error;
     // Logged once: an inactive campaign, or a service that is down, would fill the log with every pass.
     const why = messageOf(error);
-    if (context.troubled.get(campaign) !== why) log.warn({ campaign, why }, 'grades could not be collected');
-    context.troubled.set(campaign, why);
+    if (context.lastErrors.get(campaign) !== why) log.warn({ campaign, why }, 'grades could not be collected');
+    context.lastErrors.set(campaign, why);
     await redis.hsetnx(failingKey, String(campaign), Date.now());
     await redis[absent ? 'sadd' : 'srem'](absentKey, String(campaign));
   } finally {

@@ -42,7 +42,7 @@ export class Collecting {
     const onStop = (_stage: string, why: string) =>
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' });
     this.pauses = new Pauses(redis, globalTag, 'collect', log, onStop, probeTurnMs(sweepIntervalOf(engine)));
-    const troubled = new Map<number, string>();
+    const lastErrors = new Map<number, string>();
     const { connection } = engine;
     const alert = alerts.of('collect');
     const operations = resolveOperations(config.feedback.operations);
@@ -75,7 +75,7 @@ export class Collecting {
               log,
               fullEveryMs: config.collect.fullEvery,
               narrowed,
-              troubled,
+              lastErrors,
               alert,
             }),
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),

@@ -114,7 +114,7 @@ describe('while it is at work, no second one begins', () => {
     let begun = 0;
     const passWith = async (client: SourceContext['feedback']): Promise<void> => {
       const shared = { redis: redis.handle.client, sources: async () => [context], clock, log, alert };
-      await collect({ campaign: 12 }, { ...shared, feedback: client, fullEveryMs: 0, troubled: new Map() });
+      await collect({ campaign: 12 }, { ...shared, feedback: client, fullEveryMs: 0, lastErrors: new Map() });
     };
     const nested: SourceContext['feedback'] = {
       ...context.feedback,

@@ -20,14 +20,14 @@ describe('what was read of the service', () => {
       const readings = new RecentReadings<number>();
       const first = { ...(await readings.get('q', async () => 7)) };
       vi.setSystemTime(Date.now() + 61_000);
-      expect(await readings.get('q', away)).toEqual({ ...first, trouble: 'it does not answer' });
+      expect(await readings.get('q', away)).toEqual({ ...first, problem: 'it does not answer' });
       expect(await readings.get('q', async () => 8, 'known to be down')).toMatchObject({
         value: 7,
-        trouble: 'known to be down',
+        problem: 'known to be down',
       });
       const again = await readings.get('q', async () => 9);
       expect(again.value).toBe(9);
-      expect(again.trouble).toBeUndefined();
+      expect(again.problem).toBeUndefined();
     } finally {
       vi.useRealTimers();
     }
@@ -35,15 +35,15 @@ describe('what was read of the service', () => {
 
   test('is none before anything was read, with the reason; a fault of our own is thrown', async () => {
     const readings = new RecentReadings<number>();
-    expect(await readings.get('q', away)).toEqual({ trouble: 'it does not answer' });
-    expect(await readings.get('q', away, 'down')).toMatchObject({ trouble: 'down' });
+    expect(await readings.get('q', away)).toEqual({ problem: 'it does not answer' });
+    expect(await readings.get('q', away, 'down')).toMatchObject({ problem: 'down' });
     await expect(readings.get('fault', () => Promise.reject(new TypeError('ours')))).rejects.toThrow('ours');
   });
 
   test('that takes long is said to, and goes on: the next look has it', async () => {
     const readings = new RecentReadings<number>({ patienceMs: 1 });
     const slow = Promise.withResolvers<number>();
-    expect((await readings.get('q', () => slow.promise)).trouble).toContain('load the page again');
+    expect((await readings.get('q', () => slow.promise)).problem).toContain('load the page again');
     slow.resolve(7);
     await slow.promise;
     await vi.waitFor(async () => expect((await readings.get('q', away)).value).toBe(7));

@@ -297,7 +297,7 @@ test('the answer to a request that is found late is collected, though a pass cam
   const muchLater = { ...clock, now: () => new Date(Date.now() + hour) };
   const shared = { redis: redis.handle.client, sources: async () => [context], feedback, log, alert };
   const pass = async () =>
-    await collect({ campaign: 12 }, { ...shared, clock: muchLater, fullEveryMs: 24 * hour, troubled: new Map() });
+    await collect({ campaign: 12 }, { ...shared, clock: muchLater, fullEveryMs: 24 * hour, lastErrors: new Map() });
   await unknown('l', 'work-then-cut');
   service.standin.answer({ request: Number(service.standin.requests()[0]?.id), grade: 5 });
   const racing: SourceContext = {

@@ -42,7 +42,7 @@ test.each([
         clock: source.clock,
         log: source.log,
         fullEveryMs: 0,
-        troubled: new Map(),
+        lastErrors: new Map(),
         alert: source.alert,
       },
     );

@@ -60,7 +60,7 @@ async function exporting(order: Order, isWaiting: (n: number) => boolean) {
     calls.length = 0;
     const { clock, log, alert } = town.context;
     const sources = async () => [town.context];
-    const rest = { sources, clock, log, alert, fullEveryMs: 3_600_000, troubled: new Map<number, string>() };
+    const rest = { sources, clock, log, alert, fullEveryMs: 3_600_000, lastErrors: new Map<number, string>() };
     await collect({ campaign: 112 }, { redis: redis.handle.client, feedback, ...rest, ...more });
     return [...calls];
   };

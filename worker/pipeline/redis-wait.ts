@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 
 /** How often Redis is tried while it takes no writes. Jobs spend no attempt on that. Real time. */
-export const troubleMs = 1_000;
+export const tryRedisEveryMs = 1_000;
 
 interface Pausable {
   pause(doNotWaitActive: boolean): Promise<void>;
@@ -10,7 +10,7 @@ interface Pausable {
 }
 
 /** Holds back jobs while Redis takes no writes. */
-export class RedisTrouble {
+export class RedisWait {
   readonly #probe: () => Promise<unknown>;
   #over: Promise<void> | undefined;
 
@@ -29,7 +29,7 @@ export class RedisTrouble {
   async #untilWritable(worker: Pausable | undefined): Promise<void> {
     await worker?.pause(true);
     const isRefused = () => this.#probe().then(() => false, isRedisUnavailable);
-    do await sleep(troubleMs);
+    do await sleep(tryRedisEveryMs);
     while (await isRefused());
     await worker?.resume();
   }
