@@ -29,9 +29,9 @@ export function settingsFindings(settings: ZendeskSettings, now: Date): Finding[
       'Create an OAuth client of kind Confidential (Admin Center > Apps and integrations > APIs > OAuth clients) and give clientId and clientSecret';
     found.push((now < tokensEnd ? warningAt : errorAt)('apiToken', problem, remedy));
   }
-  const strange = settings.apiToken === undefined ? scopesOf(settings).filter((word) => !known.has(word)) : [];
-  if (strange.length > 0) {
-    const problem = `Zendesk knows no scope "${strange.join(' ')}"; a token with it is forbidden everything`;
+  const unknown = settings.apiToken === undefined ? scopesOf(settings).filter((word) => !known.has(word)) : [];
+  if (unknown.length > 0) {
+    const problem = `Zendesk knows no scope "${unknown.join(' ')}"; a token with it is forbidden everything`;
     const remedy =
       'Give the scopes as one text with spaces between them, like "read tickets:write", or leave `scope` out';
     found.push(errorAt('scope', problem, remedy));

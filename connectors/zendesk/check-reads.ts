@@ -12,10 +12,10 @@ export const nameFindings = (reads: PreflightContext['reads']): Finding[] =>
 export function readFindings(reads: PreflightContext['reads'], fields: readonly TicketField[]): Finding[] {
   const { byId, slugs } = catalogueOf(fields);
   const idOf = new Map([...slugs].map(([id, slug]) => [slug, id]));
-  const isMeant = (path: readonly string[]) => path[0] === 'ticket' && (path[1] === 'fields' || path[1] === 'labels');
+  const isField = (path: readonly string[]) => path[0] === 'ticket' && (path[1] === 'fields' || path[1] === 'labels');
   return reads.flatMap(({ at, path }) => {
     const [, kind, name] = path;
-    if (!isMeant(path) || name === undefined) return [];
+    if (!isField(path) || name === undefined) return [];
     const id = idOf.get(name) ?? name;
     const field = fields.find((one) => one.id === byId.get(id)?.id);
     const why = whyEmpty(field, kind === 'labels');

@@ -46,7 +46,7 @@ async function events(
   const json = jsonBody(delivery.raw);
   if (json === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
 
-  const strange = (id: string | null | undefined): Events | undefined =>
+  const ofOtherAccount = (id: string | null | undefined): Events | undefined =>
     accountId === undefined || id == null || id === accountId
       ? undefined
       : noEvent('a delivery', 'another Zendesk account than accountId in the configuration');
@@ -54,7 +54,7 @@ async function events(
   const isTrigger = typeof json === 'object' && json !== null && 'ticket_id' in json;
   const triggered = isTrigger ? Triggered.safeParse(json).data : undefined;
   if (triggered !== undefined) {
-    return strange(triggered.account_id) ?? oneEvent(triggerEvent(triggered.ticket_id, delivery));
+    return ofOtherAccount(triggered.account_id) ?? oneEvent(triggerEvent(triggered.ticket_id, delivery));
   }
   const subscribed = Subscribed.safeParse(json);
   if (!subscribed.success) {
@@ -62,7 +62,7 @@ async function events(
   }
 
   const { type, id, account_id, subject, time, event, detail } = subscribed.data;
-  const foreign = strange(account_id);
+  const foreign = ofOtherAccount(account_id);
   if (foreign !== undefined) return foreign;
   if (!type.startsWith(ticketEvent)) return noEvent(short(type), 'not a ticket event');
 

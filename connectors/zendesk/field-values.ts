@@ -42,19 +42,19 @@ export function valueFindings(
   const missing = missingTags(part, field, answers);
   if (missing.length > 0) {
     const values = part === 'grade' ? 'gradeValues' : 'statusValues';
-    const lacks = `${name} has no option with the tag ${missing.map((tag) => `"${tag}"`).join(', ')}: Zendesk drops such a value without an error`;
+    const problem = `${name} has no option with the tag ${missing.map((tag) => `"${tag}"`).join(', ')}: Zendesk drops such a value without an error`;
     const obstacles = missing.flatMap((tag) => obstacle(tag, owners) ?? []);
     const other = part === 'grade' ? 'a number field' : 'a text field';
     return [
       obstacles.length > 0
         ? errorAt(
             at,
-            `${lacks}; it can't be added: ${obstacles.join('; ')}`,
+            `${problem}; it can't be added: ${obstacles.join('; ')}`,
             `Name other tags in writeBack.${values} and run "closeloop setup", or name ${other} (${place})`,
           )
         : errorAt(
             at,
-            lacks,
+            problem,
             `Run "closeloop setup", add the options yourself (${place}), or name existing tags in writeBack.${values}`,
           ),
     ];
@@ -149,7 +149,7 @@ export function newOptions(part: PartName, field: FieldSpec, answers: ExpectedAn
 
 /** Named as agents would say it: the grades that a tag stands for, or what it says. */
 function optionFor(part: PartName, tag: string, { writeBack, grades }: ExpectedAnswers): NewOption {
-  const meant = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
+  const matching = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
   const words = tag.replace(/^fb_/, '').replaceAll('_', ' ');
-  return { name: part === 'grade' && meant.length > 0 ? meant.join(', ') : words, value: tag };
+  return { name: part === 'grade' && matching.length > 0 ? matching.join(', ') : words, value: tag };
 }

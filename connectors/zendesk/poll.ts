@@ -30,8 +30,9 @@ export function poller(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now' | 'log
         : { startSeconds: Math.floor(Math.min(from.since.getTime(), latest - marginMs) / 1000) };
     const page = await next(place);
     const found = page.tickets.flatMap((read) => (read.ok ? [read.ticket] : []));
-    const strange = page.tickets.length - found.length;
-    if (strange > 0) ports.log.warn({ strange }, 'tickets that differ from the documentation were left out of a sweep');
+    const unreadable = page.tickets.length - found.length;
+    if (unreadable > 0)
+      ports.log.warn({ unreadable }, 'tickets that differ from the documentation were left out of a sweep');
 
     const startSeconds = Math.max(place.startSeconds, ...found.map((ticket) => ticket.generated_timestamp ?? 0));
     const cursor = page.cursor ?? place.cursor;

@@ -42,10 +42,12 @@ async function missingFields({ writeBack, grades }: ExpectedAnswers, api: Zendes
   const records = object === undefined ? undefined : await objectFieldsIfAny(api, object);
   const owners = tagOwners(fields, users);
   const tickets = compareTicketFields(fields, answers, owners).missing;
-  const claimed = tickets.flatMap(({ id, options = [] }) => options.map(({ value }): [string, string] => [value, id]));
+  const tagsOfFields = tickets.flatMap(({ id, options = [] }) =>
+    options.map(({ value }): [string, string] => [value, id]),
+  );
   return [
     ...tickets,
-    ...compareUserFields(users, answers, new Map([...owners, ...claimed])).missing,
+    ...compareUserFields(users, answers, new Map([...owners, ...tagsOfFields])).missing,
     ...compareObject(records, answers).missing,
   ];
 }
@@ -55,14 +57,14 @@ function forAdmins(send: ZendeskApi['send']): ZendeskApi['send'] {
     try {
       return await send(...call);
     } catch (error) {
-      const why = error instanceof VendorError ? whyNot(error) : undefined;
+      const why = error instanceof VendorError ? reasonOf(error) : undefined;
       if (!(error instanceof VendorError) || why === undefined) throw error;
       throw new CloseloopError(`${why} ${error.message}`, error.advice, { outcome: error.outcome, cause: error });
     }
   };
 }
 
-function whyNot({ advice, status }: VendorError): string | undefined {
+function reasonOf({ advice, status }: VendorError): string | undefined {
   if (advice.kind === 'config') {
     return 'Setting up needs an admin as the owner of an OAuth client that may have the scopes "read write".';
   }

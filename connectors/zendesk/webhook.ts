@@ -37,8 +37,8 @@ export async function webhookFindings(
 
   const ours = all.filter(({ endpoint }) => isSameUrl(endpoint, hookUrl));
   const active = ours.filter(({ status }) => status === 'active');
-  const verdicts = active.map((webhook) => ({ webhook, whyNot: whyUseless(webhook, rules) }));
-  const useful = verdicts.filter(({ whyNot }) => whyNot === undefined).map(({ webhook }) => webhook);
+  const verdicts = active.map((webhook) => ({ webhook, reason: whyUseless(webhook, rules) }));
+  const useful = verdicts.filter(({ reason }) => reason === undefined).map(({ webhook }) => webhook);
   const found = [...address, ...presence(hookUrl, ours, verdicts)];
   if (settings.csat !== undefined && !useful.some(({ subscriptions }) => subscriptions?.includes(csatReceived))) {
     const remedy = `Edit it and add the event "CSAT received" (${place}); a webhook for triggers can't have it: delete that one and run "closeloop setup"`;
@@ -58,7 +58,7 @@ export async function webhookFindings(
 function presence(
   hookUrl: string,
   ours: readonly Webhook[],
-  verdicts: readonly { webhook: Webhook; whyNot: string | undefined }[],
+  verdicts: readonly { webhook: Webhook; reason: string | undefined }[],
 ): Finding[] {
   const error = (problem: string, remedy: string): Finding[] => [errorAt('webhook', problem, remedy)];
   const [first] = ours;
@@ -71,9 +71,9 @@ function presence(
   if (verdicts.length === 0) {
     return error(`the webhook "${first.name}" is inactive`, `Run "closeloop setup", or activate it (${place})`);
   }
-  const useless = verdicts.filter(({ whyNot }) => whyNot !== undefined);
+  const useless = verdicts.filter(({ reason }) => reason !== undefined);
   if (useless.length < verdicts.length) return [];
-  return useless.flatMap(({ webhook, whyNot }) => error(`the webhook "${webhook.name}" ${whyNot}`, remedyFor(webhook)));
+  return useless.flatMap(({ webhook, reason }) => error(`the webhook "${webhook.name}" ${reason}`, remedyFor(webhook)));
 }
 
 /** Why a webhook delivers no closing; undefined if it does. */

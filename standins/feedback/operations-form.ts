@@ -119,11 +119,11 @@ export function pick(tree: unknown, place: string): unknown {
 }
 
 /** Places in `tree` that are neither one of `known` nor on the way to or inside one. */
-export function strangers(tree: unknown, known: readonly string[], at = ''): string[] {
+export function unknownFields(tree: unknown, known: readonly string[], at = ''): string[] {
   if (!isTree(tree)) return at === '' ? [] : [at];
   return Object.entries(tree).flatMap(([key, value]) => {
     const place = at === '' ? key : `${at}.${key}`;
     if (known.includes(place)) return [];
-    return known.some((one) => one.startsWith(`${place}.`)) ? strangers(value, known, place) : [place];
+    return known.some((one) => one.startsWith(`${place}.`)) ? unknownFields(value, known, place) : [place];
   });
 }

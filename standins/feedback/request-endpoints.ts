@@ -3,7 +3,7 @@ import { internationalNumber } from './contact.ts';
 import { isBlank, readFieldValues, sentFields } from './custom-fields.ts';
 import { activeCampaign, type Call, type Endpoint, endpoint, wholeNumber } from './endpoint.ts';
 import type { Campaign, CampaignType, FeedbackRequest } from './model.ts';
-import { type CreateBody, type Operation, type OperationsForm, pick, put, strangers } from './operations-form.ts';
+import { type CreateBody, type Operation, type OperationsForm, pick, put, unknownFields } from './operations-form.ts';
 import { paged } from './paging.ts';
 import { forbidden, invalid, notFound, problem } from './problem.ts';
 import { showRequest } from './request-view.ts';
@@ -157,7 +157,8 @@ function readScheduled(given: unknown, name: string, campaign: Campaign, wrong: 
 /** The real service may ignore what it doesn't know; a stand-in that does would hide a wrongly configured form. */
 function checkBody(body: unknown, places: readonly string[], constants: Operation['constants'] = {}): void {
   const wrong = noneWrong();
-  for (const place of strangers(body ?? {}, [...places, ...Object.keys(constants)])) wrong[place] = ['Unknown field.'];
+  for (const place of unknownFields(body ?? {}, [...places, ...Object.keys(constants)]))
+    wrong[place] = ['Unknown field.'];
   for (const [place, value] of Object.entries(constants)) {
     if (pick(body, place) !== value) wrong[place] = [`Must be ${JSON.stringify(value)}.`];
   }

@@ -66,14 +66,14 @@ function queueOf({ jobs }: SourcePipeline, step: PausableStep) {
 }
 
 /** A dry run is no stranger to a source in earnest. */
-function strangersOf(orphans: readonly Orphan[], { dryRun }: { dryRun: boolean }): Orphan[] {
+function shownOf(orphans: readonly Orphan[], { dryRun }: { dryRun: boolean }): Orphan[] {
   return orphans.filter(({ known }) => isDryRun(known.name) === dryRun);
 }
 
 async function todayOf({ engine, config, redis, now }: DashboardOptions): Promise<Omit<Today, 'mayAct'>> {
   const { pipelines, service, collecting, orphans } = engine();
   const down = await service.down({ now: true });
-  const [sources, collectPauses, processes, strangers] = await Promise.all([
+  const [sources, collectPauses, processes, found] = await Promise.all([
     Promise.all(
       [...pipelines.values()].map(async ({ context, pauses, holds, vendor }) => {
         const stored = { ...context, pauses, holds, vendor };
@@ -95,8 +95,8 @@ async function todayOf({ engine, config, redis, now }: DashboardOptions): Promis
     collectPauses,
     // A process that does not tell of itself, as the demo's, shows this page all the same.
     problems: processes.length === 0 ? [] : problems,
-    strangers: await Promise.all(
-      strangersOf(strangers, config()).map(async ({ known, pipeline }) => ({
+    orphans: await Promise.all(
+      shownOf(found, config()).map(async ({ known, pipeline }) => ({
         name: known.name,
         state: await stateOf(pipeline.context, redis),
       })),

@@ -3,7 +3,7 @@ import DataLoader from 'dataloader';
 /** Time is counted in beats of the event loop, so that a suspended process counts as one beat, not as a hundred. */
 const beatMs = 10;
 /** The beats in a row without a new key, and without a job that may bring one. */
-const quietBeats = 2;
+const idleBeats = 2;
 /** A batch leaves at the latest this many windows after its first key. */
 const longestWindows = 8;
 
@@ -12,7 +12,7 @@ interface Filling {
   keys: number;
   /** Beats since its first key, and since the last one came, or could be seen coming. */
   beats: number;
-  quiet: number;
+  idle: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -45,7 +45,7 @@ export function createBatcher<Key, Value>(options: {
       cache: false,
       maxBatchSize: size,
       batchScheduleFn: (dispatch) => {
-        const batch: Filling = { dispatch, keys: 0, beats: 0, quiet: 0, timer: undefined };
+        const batch: Filling = { dispatch, keys: 0, beats: 0, idle: 0, timer: undefined };
         batch.timer = setInterval(() => void beat(batch), beatMs);
         filling = batch;
       },
@@ -55,8 +55,8 @@ export function createBatcher<Key, Value>(options: {
   async function beat(batch: Filling): Promise<void> {
     batch.beats++;
     if (batch.beats * beatMs >= longestWindows * windowMs) return send(batch);
-    batch.quiet = (await mayGrow().catch(() => false)) ? 0 : batch.quiet + 1;
-    if (batch.quiet >= quietBeats && resting === undefined) send(batch);
+    batch.idle = (await mayGrow().catch(() => false)) ? 0 : batch.idle + 1;
+    if (batch.idle >= idleBeats && resting === undefined) send(batch);
   }
 
   function send(batch: Filling): void {
@@ -76,7 +76,7 @@ export function createBatcher<Key, Value>(options: {
     // DataLoader opens a batch, through batchScheduleFn, before load returns.
     if (!batch) return value;
     batch.keys++;
-    batch.quiet = 0;
+    batch.idle = 0;
     if (batch.keys >= size) send(batch);
     return value;
   };

@@ -83,7 +83,7 @@ export class Engine {
       alerts: this.#alerts,
       names: this.names,
       onLost: this.#redisWatch.onLost,
-      sources: async () => [...pipelines.values(), ...(await this.#strangers())].map(({ context }) => context),
+      sources: async () => [...pipelines.values(), ...(await this.#orphanPipelines())].map(({ context }) => context),
     };
     const create = (source: ConfiguredSource) => createSourcePipeline(source, shared);
     for (const source of config.sources) pipelines.set(source.name, create(source));
@@ -195,7 +195,7 @@ export class Engine {
     return renamed;
   }
 
-  async #strangers(): Promise<SourcePipeline[]> {
+  async #orphanPipelines(): Promise<SourcePipeline[]> {
     return (await this.orphans.all()).map(({ pipeline }) => pipeline);
   }
 

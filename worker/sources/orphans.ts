@@ -45,8 +45,8 @@ export class Orphans {
   /** As of now, by name. In earnest also sources of dry runs, whose data has the same people; in a dry run no source in earnest. */
   async all(): Promise<Orphan[]> {
     const known = (await this.#known.all()).filter(({ name }) => !this.#dryRun || isDryRun(name));
-    const strangers = known.filter(({ name }) => !this.#configured.has(name));
-    return strangers.map((one) => ({
+    const unconfigured = known.filter(({ name }) => !this.#configured.has(name));
+    return unconfigured.map((one) => ({
       pipeline: this.#pipelineOf(one),
       known: one,
       isGone: isGone(one),

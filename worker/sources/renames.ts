@@ -63,10 +63,10 @@ export class Renames {
     const { engine, pipelines, orphans, known, names, collecting } = this.#options;
     const { name: to } = target.context;
     const stored = (await known.all()).find(({ name }) => name === from && !isDryRun(name));
-    const strangers = (await orphans.all()).map(({ pipeline }) => pipeline).filter(({ context }) => !context.dryRun);
+    const unconfigured = (await orphans.all()).map(({ pipeline }) => pipeline).filter(({ context }) => !context.dryRun);
     if (!stored && !(await names.moving(from))) {
       if ((await names.renamed()).get(from) === to) return 'already';
-      const others = strangers.map(({ context }) => context.name).join(', ');
+      const others = unconfigured.map(({ context }) => context.name).join(', ');
       const there = others === '' ? 'there is none that the configuration does not have' : `there are: ${others}`;
       throw new CloseloopError(`Redis knows no source "${from}"; ${there}.`, { kind: 'config' });
     }
@@ -77,7 +77,7 @@ export class Renames {
       ...{ redis, names, known, ports, progress },
       from: await orphans.named(from),
       to: target,
-      all: [...pipelines.values(), ...strangers],
+      all: [...pipelines.values(), ...unconfigured],
       collect: collecting.stage,
     });
   }

@@ -25,7 +25,7 @@ export interface Today {
   /** Of the processes. */
   problems: readonly string[];
   /** Sources that are not in this configuration. */
-  strangers: readonly { name: string; state: OrphanState }[];
+  orphans: readonly { name: string; state: OrphanState }[];
   at: Date;
   timeZone: string;
   /** Who looks is shown buttons. */
@@ -65,7 +65,7 @@ interface Notice {
   remedy: Content;
 }
 
-function notices({ sources, collectPauses, problems, strangers, timeZone, mayAct }: Today): Html {
+function notices({ sources, collectPauses, problems, orphans, timeZone, mayAct }: Today): Html {
   const all = [
     ...sources.flatMap((one) => noticesOf(one, mayAct)),
     ...collectPauses.map((pause) => stopped('collect', pause, mayAct)),
@@ -75,7 +75,7 @@ function notices({ sources, collectPauses, problems, strangers, timeZone, mayAct
       why,
       remedy: html`<a href="/settings">Settings</a> shows them`,
     })),
-    ...strangers.flatMap(({ name, state }) => {
+    ...orphans.flatMap(({ name, state }) => {
       const why = whatWaits(state);
       return why === undefined
         ? []

@@ -24,7 +24,7 @@ export interface Pass extends CollectPass {
   /** Answers that are to be written back. */
   answers: number;
   /** Answered requests without a journey that are so new that their journey may not know them yet. */
-  strangers: number;
+  unmatched: number;
   unreadable: number;
   /** Journeys whose request, by its contact or campaign, is not theirs. */
   mismatches: Set<string>;
@@ -74,7 +74,7 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
   const youngFrom = context.clock.now().getTime() - youngMs;
   const isYoung = ({ id, scheduled }: FeedbackRequest) =>
     !owned.has(id) && scheduled !== null && scheduled.getTime() > youngFrom;
-  pass.strangers += answered.filter(isYoung).length;
+  pass.unmatched += answered.filter(isYoung).length;
 }
 
 /** Whether the request is this journey's: request ids are unique in one account of the service only. */

@@ -108,7 +108,7 @@ async function collectOnce(
   await Promise.all(sources.map(({ store }) => store.requests.beginPass(current)));
   const isPaused = await Promise.all(sources.map((source) => source.isCollectPaused()));
   const paused = new Set(sources.filter((_, i) => isPaused[i]).map(({ name }) => name));
-  const none = { heldBack: 0, answers: 0, strangers: 0, unreadable: 0 };
+  const none = { heldBack: 0, answers: 0, unmatched: 0, unreadable: 0 };
   const pass: Pass = { ...current, ...none, sources, paused, mismatches: new Set() };
   const found = await readChanged(pass, isFullDue ? undefined : seen, stats, renew, context);
   if (found === undefined || !(await renew())) return;
@@ -116,7 +116,7 @@ async function collectOnce(
   // Then every pass meets them again, until they are taken.
   if (pass.heldBack > 0) return;
   // A stranger may belong to a journey that does not know its request yet: the next pass has to read it again.
-  const news = { stats: pass.strangers > 0 ? '' : fingerprint(stats), counts: countsOf(stats), at: now };
+  const news = { stats: pass.unmatched > 0 ? '' : fingerprint(stats), counts: countsOf(stats), at: now };
   const fullAt = found.isWhole || !seen ? now : seen.fullAt;
   await redis.set(seenKey(campaign), JSON.stringify({ ...seen, ...news, fullAt, window: found.window }));
   failpoint('collected-noted');
