@@ -90,16 +90,27 @@ export function eventsOf(
   return oneEvent({ kind: 'changed', recordId, at: modified ?? at, key, what });
 }
 
-const OddOrder = OrderMoment.pick({ id: true, status: true });
+const UnreadableOrder = OrderMoment.pick({ id: true, status: true });
 
 /**
  * The event for an order of another shape than documented, which the poll found: planning reads the order and gives the reason. No
  * event where the order is not completed, or its id is unreadable.
  */
-export function oddEvent(raw: unknown, { statuses, at }: { statuses: readonly string[]; at: Date }): RecordEvent[] {
-  const { id: recordId, status } = OddOrder.safeParse(raw).data ?? { id: '', status: '' };
+export function eventOfUnreadable(
+  raw: unknown,
+  { statuses, at }: { statuses: readonly string[]; at: Date },
+): RecordEvent[] {
+  const { id: recordId, status } = UnreadableOrder.safeParse(raw).data ?? { id: '', status: '' };
   if (!statuses.includes(status)) return [];
-  return [{ kind: 'closed', recordId, at, key: `poll.odd.${recordId}`, what: `poll: status ${status}, an odd order` }];
+  return [
+    {
+      kind: 'closed',
+      recordId,
+      at,
+      key: `poll.unreadable.${recordId}`,
+      what: `poll: status ${status}, an unreadable order`,
+    },
+  ];
 }
 
 /** Saving an old order delivers it again: only closings since `news` count. */

@@ -25,7 +25,7 @@ export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNu
     const unlisted = ids.filter((id) => !listed.has(id));
     const found = new Map([...listed, ...(await ordersOf(shop, unlisted, WrittenOrder, fields, 'trash'))]);
     const orders = [...found.values()].flatMap((order) => (order instanceof VendorError ? [] : [order]));
-    const odd = [...found].flatMap(([id, order]) => (order instanceof VendorError ? [id] : []));
+    const unreadable = [...found].flatMap(([id, order]) => (order instanceof VendorError ? [id] : []));
     const changes = orders
       .map(({ id, meta_data }) => ({
         id,
@@ -36,7 +36,9 @@ export function forgetter({ writeBack }: WooCommerceSettings, shop: Shop): NonNu
     for (const { id } of orders) await removeNotes(shop, id).catch(unlessGone);
     return [
       ...changes.flatMap(({ id, change }) => leftOn(id, change, rows.get(id))),
-      ...odd.map((id) => `the answer on order ${id}, which the shop does not show as documented: take it off by hand`),
+      ...unreadable.map(
+        (id) => `the answer on order ${id}, which the shop does not show as documented: take it off by hand`,
+      ),
     ];
   }
 

@@ -5,7 +5,7 @@ import { jsonBody } from '../../core/connector/json-body.ts';
 import { listOf } from '../../core/entries.ts';
 import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './api.ts';
-import { eventsOf, oddEvent } from './events.ts';
+import { eventOfUnreadable, eventsOf } from './events.ts';
 import { ListedOrder, momentFields } from './order.ts';
 import { listed } from './read.ts';
 import type { WooCommerceSettings } from './settings.ts';
@@ -58,8 +58,8 @@ export function poller(
     const orders = data.map((raw) => ({ raw, ...listed(ListedOrder, raw) }));
     const events = orders.flatMap(({ raw, order }) => {
       if (!(order instanceof VendorError)) return eventsOf(order, context).events;
-      ports.log.warn({ why: order.message }, 'the poll met an odd order');
-      return oddEvent(raw, context);
+      ports.log.warn({ why: order.message }, 'the poll met an order of another shape than documented');
+      return eventOfUnreadable(raw, context);
     });
     const dates = orders.flatMap(({ order }) => (order instanceof VendorError ? [] : (order.date_modified_gmt ?? [])));
     const last = dates.at(-1) ?? cursor.after;

@@ -71,7 +71,7 @@ export interface PollPage {
  */
 export type RecordState =
   | { is: 'closed'; closing: string; closedAt: Date }
-  /** `lookAgainAt`: the real time at which the record will count as closed if nothing else happens (a parcel without a delivery event). */
+  /** `readAgainAt`: the real time at which the record will count as closed if nothing else happens (a parcel without a delivery event). */
   | { is: 'open'; readAgainAt?: Date }
   /** Never ask: merged, deleted, spam, requester is an agent … `why` is a sentence for the trace. */
   | { is: 'out'; why: string };

@@ -145,7 +145,7 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
     if (status < 500) return await reply.code(status).send({ error: 'The request could not be read.' });
     if (error instanceof BodyRefused) refusals.count({ ...busy, why: error.message });
     else refusals.count({ source: undefined, why: messageOf(error), message: 'intake failed', level: 'error' });
-    return await comeAgain(reply, 'Try again.');
+    return await retryLater(reply, 'Try again.');
   });
   // Before the body is read, as for every request that is refused by its headers.
   app.addHook('onRequest', async (request, reply) => {
@@ -169,7 +169,7 @@ const pipelined = {
   level: 'warn',
 } as const;
 
-async function comeAgain(reply: FastifyReply, error: string): Promise<FastifyReply> {
+async function retryLater(reply: FastifyReply, error: string): Promise<FastifyReply> {
   return await reply.code(503).header('retry-after', retryAfterSeconds).send({ error });
 }
 
@@ -277,7 +277,7 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
       } catch (error) {
         refused(messageOf(error), 'delivery not stored: the vendor is told to come again', 'error');
         if (source.notStored !== undefined) return await answer(reply, source.notStored);
-        return await comeAgain(reply, 'Not stored. Send it again.');
+        return await retryLater(reply, 'Not stored. Send it again.');
       }
     }
     const { taken } = source;

@@ -8,7 +8,7 @@ import type { TraceLine } from './journey.ts';
  */
 const dictionary = Buffer.from(
   `"intent":{"token":","campaign":,"marker":{"field":"closeloop","value":"support/"},"numAppeals":0,"lastAppeal":null,"searchAfter":"
-"given":{"delivered":true"survey":{"at":"","answers":{"backfilled":true"test":{"contact":"lookedFor":"currentId":"remapped":true
+"given":{"delivered":true"survey":{"at":"","answers":{"backfilled":true"test":{"contact":"searched":"currentId":"remapped":true
 "answer":{"grade":5,"comment":null,"seenAt":"2026-","version":1},"writtenVersion":1,"noAnswerWritten":true,"alsoKnownAs":["
 "reason":"no-ruleasked-alreadythrottledno-contacttoo-oldsamplecappedlistedfieldsneverreopened"why":"no rule's condition is true (
 "rule":"all","campaign":12,"campaignName":"After ","maxGrade":5,"contact":{"kind":"phone","value":"+372"contact":{"kind":"email","value":"@gmail.com"},

@@ -121,7 +121,7 @@ test('a real Prometheus scrapes it; each alert fires in its incident, and clears
     await pipeline().pauses.set(stage, 'the key is refused');
     await close();
   };
-  const goOn = async (stage: 'plan' | 'ask') => {
+  const resume = async (stage: 'plan' | 'ask') => {
     // A sweep that is under way may find the queue paused, and tell of it once more.
     const stopped = `closeloop_stopped{source="watched",step="${stage}"}`;
     await until(async () => {
@@ -135,9 +135,9 @@ test('a real Prometheus scrapes it; each alert fires in its incident, and clears
     {
       alerts: ['CloseloopStopped', 'CloseloopWorkWaits'],
       happens: () => stop('plan'),
-      mended: () => goOn('plan'),
+      mended: () => resume('plan'),
     },
-    { alerts: ['CloseloopAskingLate'], happens: () => stop('ask'), mended: () => goOn('ask') },
+    { alerts: ['CloseloopAskingLate'], happens: () => stop('ask'), mended: () => resume('ask') },
     {
       alerts: ['CloseloopDeliveriesRefused'],
       happens: async () => {

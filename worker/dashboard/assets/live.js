@@ -21,10 +21,10 @@ async function refresh() {
   }
 }
 
-async function goOn() {
+async function refresh() {
   // The server may be away for a while: it is asked again.
   await refresh().catch(() => undefined);
-  setTimeout(goOn, everyMs);
+  setTimeout(refresh, everyMs);
 }
 
-setTimeout(goOn, everyMs);
+setTimeout(refresh, everyMs);

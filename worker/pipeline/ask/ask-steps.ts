@@ -124,7 +124,7 @@ export async function markAsked(
   return after?.state === 'creating' ? { do: 'wait', delayMs: lockedMs } : done;
 }
 
-/** @param options `counts`: the outcome was unknown, so the attempt counts; `lookedFor`: the search that found no request */
+/** @param options `counts`: the outcome was unknown, so the attempt counts; `searched`: the search that found no request */
 export async function backToWaiting(
   journey: Journey,
   why: string,

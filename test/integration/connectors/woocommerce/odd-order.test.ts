@@ -50,7 +50,7 @@ test('an odd order does not stop the poll, and is told of where it is over (audi
     `closed ${good}`,
   ]);
   expect(page?.done).toBe(true);
-  expect(seen.logged.map(({ message }) => message)).toContain('the poll met an odd order');
+  expect(seen.logged.map(({ message }) => message)).toContain('the poll met an order of another shape than documented');
 });
 
 test('answers are written on the others, and an odd order keeps its own (audit loop)', async () => {
