@@ -21,10 +21,10 @@ async function refresh() {
   }
 }
 
-async function refresh() {
+async function repeat() {
   // The server may be away for a while: it is asked again.
   await refresh().catch(() => undefined);
-  setTimeout(refresh, everyMs);
+  setTimeout(repeat, everyMs);
 }
 
-setTimeout(refresh, everyMs);
+setTimeout(repeat, everyMs);
