@@ -4,18 +4,19 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
+import { recordsKey } from './journey-keys.ts';
 
 /** An e-mail address, or a phone number with its country. */
 const looksPersonal = /@|^(?:\+|00)[\d\s().-]{7,}$/;
 const aliasForm = /^alias-[\w-]{22}$/;
 
 /**
- * KEYS alias, record · ARGV sealed id, instant, milliseconds to keep it without a journey.
+ * KEYS alias, records · ARGV sealed id, instant, milliseconds to keep it without a journey, alias.
  * As with a record's snapshot (snapshots.ts), its journeys decide how long it lives.
  */
 const noteScript = `
 redis.call('HSET', KEYS[1], 'id', ARGV[1], 'at', ARGV[2])
-if redis.call('HEXISTS', KEYS[2], 'count') == 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+if redis.call('HEXISTS', KEYS[2], ARGV[4]) == 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return 1`;
 
 /** What was noted later stays. KEYS alias · ARGV instant */
@@ -57,9 +58,9 @@ export class RecordAliases {
     const batch = this.#redis.pipeline();
     for (const id of personal) {
       const alias = this.of(id);
-      const keys = [this.#key(alias), `${this.#tag}:record:${alias}`];
+      const keys = [this.#key(alias), recordsKey(this.#tag, alias)];
       const sealed = this.#seal.seal(id, aboutAlias(alias));
-      batch.eval(noteScript, keys.length, ...keys, sealed, at.getTime(), this.#keepMs);
+      batch.eval(noteScript, keys.length, ...keys, sealed, at.getTime(), this.#keepMs, alias);
     }
     for (const [error] of (await batch.exec()) ?? []) if (error) throw error;
   }

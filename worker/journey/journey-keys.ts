@@ -12,14 +12,21 @@ function nameOf(who: Who): string {
   return 'contact' in who ? contactKey(who.contact) : `test:${contactKey(who.testContact)}`;
 }
 
-/** Small hashes and sorted sets, which Redis packs, in place of one large one: of a million journeys each has at most some 120 entries. */
-const requestBuckets = 8_192;
-const peopleBuckets = 32_768;
+/**
+ * Many small hashes and sorted sets in place of a large one, as Redis packs small ones: of a million journeys each has some 120 entries
+ * at most. Primes, by which numbers that follow each other are spread evenly.
+ */
+export const buckets = { requests: 8_191, people: 32_749, records: 16_381, notes: 8_191 } as const;
 
-function bucketOf(text: string, buckets: number): number {
-  let sum = 2_166_136_261;
-  for (let i = 0; i < text.length; i++) sum = Math.imul(sum ^ text.charCodeAt(i), 16_777_619);
-  return ((sum ^ (sum >>> 15)) >>> 0) % buckets;
+export function bucketOf(text: string, kind: keyof typeof buckets): number {
+  let sum = 0;
+  for (const byte of Buffer.from(text)) sum = (sum * 10 + byte) % buckets[kind];
+  return sum;
+}
+
+/** What is remembered of records with journeys: see record-memory.ts. */
+export function recordsKey(tag: string, recordId: string): string {
+  return `${tag}:records:${bucketOf(recordId, 'records')}`;
 }
 
 /** The Redis keys, and fields within them, of one source's journeys. */
@@ -48,11 +55,15 @@ export class JourneyKeys {
   pass(campaign: number): string {
     return `${this.tag}:pass:${campaign}`;
   }
-  record(recordId: string): string {
-    return `${this.tag}:record:${recordId}`;
+  records(recordId: string): string {
+    return recordsKey(this.tag, recordId);
+  }
+  /** What a record was merged into, and what into it. */
+  merges(recordId: string): string {
+    return `${this.tag}:merges:${recordId}`;
   }
   requests(requestId: string): string {
-    return `${this.tag}:requests:${bucketOf(requestId, requestBuckets)}`;
+    return `${this.tag}:requests:${bucketOf(requestId, 'requests')}`;
   }
   /** Digests by which a journey is found: an erasure must leave no personal data in the index. */
   people(journey: Pick<Journey, 'personId' | 'contact' | 'alsoKnownAs' | 'test'>): string[] {
@@ -77,13 +88,13 @@ export class JourneyKeys {
   personRange(digest: string): { key: string; from: string; to: string } {
     const from = digest.slice(0, 14).padEnd(14, '-');
     const to = from.slice(0, -1) + String.fromCharCode(from.charCodeAt(13) + 1);
-    return { key: `${this.tag}:who:${bucketOf(digest, peopleBuckets)}`, from, to };
+    return { key: `${this.tag}:who:${bucketOf(digest, 'people')}`, from, to };
   }
-  /** Fields of a record's hash. Event keys and closings come from the vendor and may name a person, hence digests: 96 bits, among those of one record. */
-  eventField(eventKey: string): string {
-    return `event:${this.#seal.digest(eventKey).slice(0, 16)}`;
+  /** Events and closings, as a record's memory calls them: their names come from the vendor and may name a person. 60 bits, among those of one record. */
+  eventName(eventKey: string): string {
+    return this.#seal.digest(`event ${eventKey}`).slice(0, 10);
   }
-  closingField(closing: string): string {
-    return `closing:${this.#seal.digest(closing).slice(0, 16)}`;
+  closingName(closing: string): string {
+    return this.#seal.digest(`closing ${closing}`).slice(0, 10);
   }
 }

@@ -1,25 +1,87 @@
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Journey } from './journey.ts';
-import type { JourneyKeys } from './journey-keys.ts';
+import { buckets, type JourneyKeys } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
 import { mayHaveAsked } from './transitions.ts';
+
+// <tag>:records:<bucket>  of each record with journeys: "<count> <alive> <asked>", then of each of its events and closings
+//                         " <name><number of the journey>". Of its journeys, how many were made, how many there are, and the
+//                         number of the one that asked, 0 for none.
+// <tag>:merges:<record>   into: the record that it was merged into, from:<record>: those that were merged into it, asked: the
+//                         journey of one of these that asked
+
+/** For scripts that change what is remembered of records. */
+export const recordMemory = `
+local function recordsKey(tag, record)
+  local sum = 0
+  for i = 1, #record do sum = (sum * 10 + string.byte(record, i)) % ${buckets.records} end
+  return tag .. ':records:' .. sum
+end
+local function recall(records, record)
+  return string.match(redis.call('HGET', records, record) or '0 0 0', '^(%d+) (%d+) (%d+)(.*)$')
+end
+local function remember(records, record, count, alive, asked, names)
+  redis.call('HSET', records, record, count .. ' ' .. alive .. ' ' .. asked .. names)
+end
+local function numberOf(names, name)
+  local from = string.find(names, ' ' .. name, 1, true)
+  return from and string.match(names, '^%d+', from + 1 + #name)
+end
+-- mark: '1', 'if none' another has asked, or '0' when it turned out not to have asked
+local function markAsked(records, merges, record, id, mark)
+  local count, alive, asked, names = recall(records, record)
+  local number, before = string.match(id, '%d+$'), asked
+  if mark == '1' or (mark == 'if none' and asked == '0' and redis.call('HEXISTS', merges, 'asked') == 0) then asked = number end
+  if mark == '0' and asked == number then asked = '0' end
+  if asked ~= before and count ~= '0' then remember(records, record, count, alive, asked, names) end
+  if mark == '0' and redis.call('HGET', merges, 'asked') == id then redis.call('HDEL', merges, 'asked') end
+end
+-- Returns whether that was the last journey of the record.
+local function forgetNumber(records, record, number)
+  local count, alive, asked, names = recall(records, record)
+  if tonumber(alive) <= 1 then
+    redis.call('HDEL', records, record)
+    return true
+  end
+  names = string.gsub(names, ' (..........)(%d+)', function(_, of) if of == number then return '' end end)
+  remember(records, record, count, alive - 1, asked, names)
+  return false
+end
+-- Merges are remembered as long as there are journeys of the records.
+local function forgetMerges(tag, record)
+  while record and redis.call('HEXISTS', recordsKey(tag, record), record) == 0 do
+    local merges = tag .. ':merges:' .. record
+    for _, field in ipairs(redis.call('HKEYS', merges)) do
+      if string.sub(field, 1, 5) == 'from:' and redis.call('EXISTS', tag .. ':merges:' .. string.sub(field, 6)) == 1 then
+        redis.call('HDEL', merges, 'asked')
+        return
+      end
+    end
+    local into = redis.call('HGET', merges, 'into')
+    redis.call('DEL', merges)
+    record = into
+  end
+end
+`;
 
 /**
  * Notes that a record was merged into another: the remaining record's customer counts as asked if the merged record's was. For a
  * record without journeys the merge is remembered for a while.
- * KEYS merged record, remaining record · ARGV their ids, milliseconds
+ * KEYS merges of both · ARGV tag, their ids, milliseconds
  */
-const mergeScript = `
-local isKnown = redis.call('PTTL', KEYS[1]) == -1
-redis.call('HSET', KEYS[1], 'into', ARGV[2])
+const mergeScript = `${recordMemory}
+local tag, gone, remaining, ms = unpack(ARGV)
+local count, _, asked = recall(recordsKey(tag, gone), gone)
+local isKnown = count ~= '0' or redis.call('PTTL', KEYS[1]) == -1
+redis.call('HSET', KEYS[1], 'into', remaining)
 if not isKnown then
-  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  redis.call('PEXPIRE', KEYS[1], ms)
   return 1
 end
-local asked = redis.call('HGET', KEYS[1], 'asked')
+asked = asked ~= '0' and gone .. '.' .. asked or redis.call('HGET', KEYS[1], 'asked')
 if asked then redis.call('HSETNX', KEYS[2], 'asked', asked) end
-redis.call('HSET', KEYS[2], 'from:' .. ARGV[1], 1)
+redis.call('HSET', KEYS[2], 'from:' .. gone, 1)
 redis.call('PERSIST', KEYS[2])
 return 1`;
 
@@ -38,17 +100,25 @@ export interface RecordHistory {
   wasTest?: boolean | undefined;
 }
 
-type RecordHash = { id: string; memory: Record<string, string> };
+interface Memory {
+  id: string;
+  /** Journeys that were made of it. */
+  count: number;
+  /** The journey that asked: its own, or of a record that was merged into it. */
+  asked: string | undefined;
+  /** Its events and closings, each with the number of its journey. */
+  names: string;
+}
 
 /** What was remembered of a record when it was read, and of the records that were merged into it. */
 export class RememberedRecord {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
-  readonly #own: RecordHash;
-  /** The record's own hash, then those of the records that were merged into it, recursively. */
-  readonly #all: readonly RecordHash[];
+  readonly #own: Memory;
+  /** Of the record itself, then of the records that were merged into it, recursively. */
+  readonly #all: readonly Memory[];
 
-  constructor(keys: JourneyKeys, reader: JourneyReader, own: RecordHash, merged: readonly RecordHash[]) {
+  constructor(keys: JourneyKeys, reader: JourneyReader, own: Memory, merged: readonly Memory[]) {
     this.#keys = keys;
     this.#reader = reader;
     this.#own = own;
@@ -57,19 +127,15 @@ export class RememberedRecord {
 
   /** The journey that this event started or belongs to, or that this closing has, if any: saves reading the record at the vendor. */
   async journeyOf(eventKey: string, closing: string | undefined): Promise<Journey | undefined> {
-    const { memory } = this.#own;
-    const ofClosing = closing === undefined ? undefined : memory[this.#keys.closingField(closing)];
-    const id = memory[this.#keys.eventField(eventKey)] ?? ofClosing;
+    const ofClosing = closing === undefined ? undefined : this.#named(this.#keys.closingName(closing));
+    const id = this.#named(this.#keys.eventName(eventKey)) ?? ofClosing;
     return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
   }
 
   /** The id of the closing's journey, or the id that its journey would get. */
   nameOf(closing: string): { id: string; exists: boolean } {
-    const { id: recordId, memory } = this.#own;
-    const id = memory[this.#keys.closingField(closing)];
-    return id === undefined
-      ? { id: idOf(recordId, Number(memory.count ?? 0) + 1), exists: false }
-      : { id, exists: true };
+    const id = this.#named(this.#keys.closingName(closing));
+    return { id: id ?? idOf(this.#own.id, this.#own.count + 1), exists: id !== undefined };
   }
 
   /** Every journey of the record, oldest first; also the journeys of records that were merged into it. */
@@ -85,14 +151,12 @@ export class RememberedRecord {
   }
 
   #journeyIds(): string[] {
-    return this.#all.flatMap(({ id, memory }) =>
-      Array.from({ length: Number(memory.count ?? 0) }, (_, i) => idOf(id, i + 1)),
-    );
+    return this.#all.flatMap(({ id, count }) => Array.from({ length: count }, (_, i) => idOf(id, i + 1)));
   }
 
   async history(): Promise<RecordHistory> {
-    const { id: recordId, memory } = this.#own;
-    const latest = memory.count === undefined ? undefined : idOf(recordId, Number(memory.count));
+    const { id: recordId, count } = this.#own;
+    const latest = count === 0 ? undefined : idOf(recordId, count);
     for (const one of this.#all) {
       const found = await this.#askedOf(one);
       if (!found) continue;
@@ -104,24 +168,31 @@ export class RememberedRecord {
   }
 
   /**
-   * The journey that the record's hash names, or else the last of its journeys that may have asked: the named journey may have
+   * The journey that is remembered, or else the last of its journeys that may have asked: the remembered one may have
    * been a later one that came to nothing. `journey` is undefined where it is gone or can't be read.
    */
-  async #askedOf({ id, memory }: RecordHash): Promise<{ asked: string; journey?: Journey } | undefined> {
-    const { asked, count = '0' } = memory;
+  async #askedOf({ id, count, asked }: Memory): Promise<{ asked: string; journey?: Journey } | undefined> {
     if (asked !== undefined) {
       const journey = await this.#reader.readable(asked);
-      // After several merges the hash may still name a journey that turned out to have asked nobody.
+      // After several merges it may still be a journey that turned out to have asked nobody.
       if (!journey || mayHaveAsked(journey)) return { asked, ...(journey && { journey }) };
     }
-    for (let n = Number(count); n >= 1 && count !== '1'; n--) {
+    for (let n = count; n >= 1 && count !== 1; n--) {
       const journey = await this.#reader.readable(idOf(id, n));
       const isOwn = journey?.requestId !== undefined || journey?.intent !== undefined;
       if (journey && isOwn && mayHaveAsked(journey)) return { asked: journey.id, journey };
     }
     return undefined;
   }
+
+  #named(name: string): string | undefined {
+    const { id, names } = this.#own;
+    const from = names.indexOf(` ${name}`);
+    return from < 0 ? undefined : idOf(id, Number.parseInt(names.slice(from + 1 + name.length), 10));
+  }
 }
+
+const Stored = /^(?<count>\d+) \d+ (?<asked>\d+)(?<names>.*)$/s;
 
 /** The record's n-th journey. */
 function idOf(recordId: string, n: number): string {
@@ -142,7 +213,7 @@ export class RecordMemory {
 
   /** In one read, unless records were merged into it. */
   async read(recordId: string): Promise<RememberedRecord> {
-    const [own = { id: recordId, memory: {} }, ...merged] = await this.#memoriesOf(recordId);
+    const [own = { id: recordId, count: 0, asked: undefined, names: '' }, ...merged] = await this.#memoriesOf(recordId);
     return new RememberedRecord(this.#keys, this.#reader, own, merged);
   }
 
@@ -161,8 +232,8 @@ export class RecordMemory {
   /** Notes that `gone` was merged into `remaining`. The caller updates the journeys (`Journey.currentId`). */
   async merge(gone: string, remaining: string): Promise<void> {
     if (gone === remaining) return;
-    const keys = [this.#keys.record(gone), this.#keys.record(remaining)];
-    await runScript(this.#redis, mergeScript, keys, gone, remaining, unknownMs);
+    const keys = [this.#keys.merges(gone), this.#keys.merges(remaining)];
+    await runScript(this.#redis, mergeScript, keys, this.#keys.tag, gone, remaining, unknownMs);
   }
 
   /** The record that `gone` lives on as: `into`, or what `into` itself was merged into. */
@@ -171,19 +242,24 @@ export class RecordMemory {
     let remaining = into;
     for (;;) {
       seen.add(remaining);
-      const next = await this.#redis.hget(this.#keys.record(remaining), 'into');
+      const next = await this.#redis.hget(this.#keys.merges(remaining), 'into');
       if (next === null || seen.has(next)) return remaining;
       remaining = next;
     }
   }
 
-  /** The hash of a record, then those of the records that were merged into it, recursively. */
-  async #memoriesOf(recordId: string, seen = new Set<string>()): Promise<RecordHash[]> {
+  /** Of a record, then of the records that were merged into it, recursively. */
+  async #memoriesOf(recordId: string, seen = new Set<string>()): Promise<Memory[]> {
     if (seen.has(recordId)) return [];
     seen.add(recordId);
-    const memory = await this.#redis.hgetall(this.#keys.record(recordId));
-    const found: RecordHash[] = [{ id: recordId, memory }];
-    for (const field of Object.keys(memory)) {
+    const [own, merges] = await Promise.all([
+      this.#redis.hget(this.#keys.records(recordId), recordId),
+      this.#redis.hgetall(this.#keys.merges(recordId)),
+    ]);
+    const { count = 0, asked = '0', names = '' } = Stored.exec(own ?? '')?.groups ?? {};
+    const askedOne = asked === '0' ? merges.asked : idOf(recordId, Number(asked));
+    const found: Memory[] = [{ id: recordId, count: Number(count), asked: askedOne, names }];
+    for (const field of Object.keys(merges)) {
       if (field.startsWith('from:')) found.push(...(await this.#memoriesOf(field.slice(5), seen)));
     }
     return found;

@@ -4,9 +4,10 @@ import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { gatedOr } from '../redis/source-names.ts';
+import { recordsKey } from './journey-keys.ts';
 
 /**
- * KEYS snapshot, record, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where
+ * KEYS snapshot, records, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where
  * there is none, record id, now.
  * Of two snapshots of one instant the later arrival wins. Making a journey removes the expiry, and forgetting the record's last
  * journey removes the snapshot (journey/store.ts). Error GATED while the source is being renamed.
@@ -16,7 +17,7 @@ if redis.call('EXISTS', KEYS[5]) == 1 then return redis.error_reply('GATED not n
 local held = redis.call('HGET', KEYS[1], 'at')
 if held and (ARGV[4] == '1' or tonumber(held) > tonumber(ARGV[1])) then return 0 end
 redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', ARGV[2])
-if redis.call('HEXISTS', KEYS[2], 'count') == 0 then
+if redis.call('HEXISTS', KEYS[2], ARGV[5]) == 0 then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ARGV[6])
   redis.call('ZADD', KEYS[4], ARGV[6] + ARGV[3], ARGV[5])
@@ -63,7 +64,7 @@ export function createSnapshotStore(
 
   return {
     async save(recordId, at, snapshot, { onlyFirst = false } = {}) {
-      const keys = [keyOf(recordId), `${tag}:record:${recordId}`, used, alone, `${tag}:gate`];
+      const keys = [keyOf(recordId), recordsKey(tag, recordId), used, alone, `${tag}:gate`];
       const args = [
         at.getTime(),
         seal.seal(JSON.stringify(snapshot), about(recordId)),

@@ -11,7 +11,7 @@ import { JourneyKeys } from './journey-keys.ts';
 import { pack } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
-import { RecordMemory } from './record-memory.ts';
+import { RecordMemory, recordMemory } from './record-memory.ts';
 import { type CollectPass, JourneyRequests } from './requests.ts';
 import { changingLists } from './state-lists.ts';
 import { askedStates, type Decision } from './transitions.ts';
@@ -22,42 +22,43 @@ import { askedStates, type Decision } from './transitions.ts';
 
 /**
  * Stores a journey unless its closing, or its event, has one.
- * KEYS record, list of the state · ARGV tag, record id, the record's fields of the closing and of the event, sealed journey, state, instant
+ * KEYS records, merges, list of the state · ARGV tag, record id, names of the closing and of the event, sealed journey, state, instant
  * in the list, its id, of each person to index it under the key and entry…
  * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
  * journey has another id. Error GATED while the source is being renamed, or has another name now (redis/source-names.ts).
  */
-const createScript = `${changingLists}
-if redis.call('EXISTS', ARGV[1] .. ':gate') == 1 then return redis.error_reply('GATED not now') end
-local known = redis.call('HMGET', KEYS[1], ARGV[4], ARGV[3], 'count', 'alive')
-local id = known[1] or known[2]
-if id then
+const createScript = `${changingLists}${recordMemory}
+local tag, record, closing, event, sealed, state, at, id = unpack(ARGV, 1, 8)
+if redis.call('EXISTS', tag .. ':gate') == 1 then return redis.error_reply('GATED not now') end
+local count, alive, asked, names = recall(KEYS[1], record)
+local ofEvent = numberOf(names, event)
+local known = ofEvent or numberOf(names, closing)
+if known then
   -- An event beyond this limit is not remembered: a repetition is planned again, and ends here again.
-  if redis.call('HLEN', KEYS[1]) < 1000 then redis.call('HSETNX', KEYS[1], ARGV[4], id) end
-  return {id, 0}
+  if not ofEvent and #names < 12000 then remember(KEYS[1], record, count, alive, asked, names .. ' ' .. event .. known) end
+  return {record .. '.' .. known, 0}
 end
-local count, alive = (known[3] or 0) + 1, (known[4] or 0) + 1
-id = ARGV[8]
-if id ~= ARGV[2] .. '.' .. count then return {} end
-redis.call('HSET', KEYS[1], 'count', count, 'alive', alive, ARGV[4], id, ARGV[3], id)
-redis.call('PERSIST', KEYS[1])
-redis.call('SET', ARGV[1] .. ':journey:' .. id, '1 ' .. ARGV[6] .. ' ' .. ARGV[5])
-enlist(KEYS[2], ARGV[7], id)
+count = count + 1
+if id ~= record .. '.' .. count then return {} end
+remember(KEYS[1], record, count, alive + 1, asked, names .. ' ' .. event .. count .. ' ' .. closing .. count)
+redis.call('SET', tag .. ':journey:' .. id, '1 ' .. state .. ' ' .. sealed)
+enlist(KEYS[3], at, id)
 for i = 9, #ARGV, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
-for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', ARGV[1] .. of .. ARGV[2]) end
+redis.call('PERSIST', KEYS[2])
+for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', tag .. of .. record) end
 return {id, 1}`;
 
 /**
- * KEYS journey, list of the old state, list of the new one, record, what that was merged into or itself, requests
+ * KEYS journey, list of the old state, list of the new one, records, merges of what its record was merged into or of itself, requests
  * ARGV rev, instant in the old list, sealed journey, id, instant in the new list, request id or '', '1' once asked ('if none': unless
- * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, state, number of
- * people to index it under, number of people no longer, of each of these the key and entry, then for each count to change its key,
+ * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, state, record
+ * id, number of people to index it under, number of people no longer, of each of these the key and entry, then for each count to change its key,
  * field and difference…
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
-const saveScript = `${changingLists}
-local rev, wasAt, sealed, id, at, request, asked, fence, generation, state = unpack(ARGV, 1, 10)
+const saveScript = `${changingLists}${recordMemory}
+local rev, wasAt, sealed, id, at, request, asked, fence, generation, state, record = unpack(ARGV, 1, 11)
 if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
 if fence ~= '' and tonumber(redis.call('GET', fence) or '0') > tonumber(generation) then return -1 end
 if request ~= '' and redis.call('HSETNX', KEYS[6], request, id) == 0
@@ -67,13 +68,9 @@ if KEYS[2] ~= KEYS[3] or wasAt ~= at then
   unlist(KEYS[2], wasAt, id)
   enlist(KEYS[3], at, id)
 end
-if asked == '1' then redis.call('HSET', KEYS[4], 'asked', id) end
-if asked == 'if none' then redis.call('HSETNX', KEYS[4], 'asked', id) end
-for i = 4, KEYS[4] == KEYS[5] and 4 or 5 do
-  if asked == '0' and redis.call('HGET', KEYS[i], 'asked') == id then redis.call('HDEL', KEYS[i], 'asked') end
-end
-local added, removed = 12 + 2 * ARGV[11], 12 + 2 * (ARGV[11] + ARGV[12])
-for i = 13, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+if asked ~= '' then markAsked(KEYS[4], KEYS[5], record, id, asked) end
+local added, removed = 13 + 2 * ARGV[12], 13 + 2 * (ARGV[12] + ARGV[13])
+for i = 14, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 for i = added + 1, removed, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
 for i = removed + 1, #ARGV, 3 do
   redis.call('HINCRBY', ARGV[i], ARGV[i + 1], ARGV[i + 2])
@@ -82,45 +79,23 @@ end
 return 1`;
 
 /**
- * The record's hash lives as long as any of its journeys: without the hash a journey number would be used twice, and a customer
- * asked twice. Merged records are remembered as long as their own hashes live.
+ * A record is remembered as long as any of its journeys: else a journey number would be used twice, and a customer asked twice.
  * Returns 1, or 0 when the journey is gone, or was changed since it was read.
- * KEYS journey, list, requests, record · ARGV id, request id or '', rev, tag, record id, instant in the list, of each person the key
+ * KEYS journey, list, requests, records · ARGV id, request id or '', rev, tag, record id, instant in the list, of each person the key
  * and entry…
  */
-const forgetScript = `${changingLists}
-if redis.call('GETRANGE', KEYS[1], 0, #ARGV[3]) ~= ARGV[3] .. ' ' then return 0 end
+const forgetScript = `${changingLists}${recordMemory}
+local id, request, rev, tag, record, at = unpack(ARGV, 1, 6)
+if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
 redis.call('DEL', KEYS[1])
-unlist(KEYS[2], ARGV[6], ARGV[1])
-if ARGV[2] ~= '' then redis.call('HDEL', KEYS[3], ARGV[2]) end
+unlist(KEYS[2], at, id)
+if request ~= '' then redis.call('HDEL', KEYS[3], request) end
 for i = 7, #ARGV, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
-if redis.call('HINCRBY', KEYS[4], 'alive', -1) > 0 then
-  local memory = redis.call('HGETALL', KEYS[4])
-  for i = 1, #memory, 2 do
-    if memory[i + 1] == ARGV[1] and string.find(memory[i], ':', 1, true) then redis.call('HDEL', KEYS[4], memory[i]) end
-  end
-  return 1
-end
-redis.call('DEL', ARGV[4] .. ':snapshot:' .. ARGV[5])
+if not forgetNumber(KEYS[4], record, string.match(id, '%d+$')) then return 1 end
+redis.call('DEL', tag .. ':snapshot:' .. record)
 -- A delivery that was just stored may still need it.
-redis.call('PEXPIRE', ARGV[4] .. ':alias:' .. ARGV[5], 86400000)
-local record = ARGV[5]
-while record do
-  local key = ARGV[4] .. ':record:' .. record
-  if tonumber(redis.call('HGET', key, 'alive') or '0') > 0 then return 1 end
-  local into = redis.call('HGET', key, 'into')
-  local isNeeded = false
-  for _, field in ipairs(redis.call('HKEYS', key)) do
-    if string.sub(field, 1, 5) == 'from:' then
-      isNeeded = isNeeded or redis.call('EXISTS', ARGV[4] .. ':record:' .. string.sub(field, 6)) == 1
-    elseif field ~= 'into' then
-      redis.call('HDEL', key, field)
-    end
-  end
-  if isNeeded then return 1 end
-  redis.call('DEL', key)
-  record = into
-end
+redis.call('PEXPIRE', tag .. ':alias:' .. record, 86400000)
+forgetMerges(tag, record)
 return 1`;
 
 /** A trace of so many lines takes no more notes, as a sender may repeat itself for ever. */
@@ -274,14 +249,14 @@ export class JourneyStore {
 
   /**
    * Removes a journey, its trace and its index entries; with the last journey of a record, and of the records merged into it, also
-   * the record's hash. Returns false when the journey has changed since it was read (a late answer came), or is gone.
+   * what is remembered of them. Returns false when the journey has changed since it was read (a late answer came), or is gone.
    */
   async forget(journey: Journey): Promise<boolean> {
     const stored = this.#reader.storedAs(journey);
     if (!stored) return false;
     const { id, recordId, state, requestId = '' } = journey;
     const of = this.#keys;
-    const keys = [of.journey(id), of.state(state), of.requests(requestId), of.record(recordId)];
+    const keys = [of.journey(id), of.state(state), of.requests(requestId), of.records(recordId)];
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, id));
     const args = [id, requestId, stored.rev, of.tag, recordId, listedAt(journey).getTime(), ...people];
     return (await runScript(this.#redis, forgetScript, keys, ...args)) === 1;
@@ -316,11 +291,11 @@ export class JourneyStore {
     const answer = await runScript(
       this.#redis,
       createScript,
-      [of.record(recordId), of.state(journey.state)],
+      [of.records(recordId), of.merges(recordId), of.state(journey.state)],
       of.tag,
       recordId,
-      of.closingField(closing),
-      of.eventField(draft.eventKey),
+      of.closingName(closing),
+      of.eventName(draft.eventKey),
       this.#sealed(journey, lines),
       journey.state,
       listedAt(journey).getTime(),
@@ -357,7 +332,7 @@ export class JourneyStore {
     const people = isSame ? [] : of.people(journey);
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
-    keys.push(of.record(journey.recordId), of.record(journey.currentId ?? journey.recordId), of.requests(requestId));
+    keys.push(of.records(journey.recordId), of.merges(journey.currentId ?? journey.recordId), of.requests(requestId));
     const lines = [...stored.trace, ...this.#lines(trace)];
     const saved = await runScript(
       this.#redis,
@@ -373,6 +348,7 @@ export class JourneyStore {
       pass ? of.pass(pass.campaign) : '',
       pass?.generation ?? 0,
       journey.state,
+      journey.recordId,
       people.length,
       noLonger.length,
       ...[...people, ...noLonger].flatMap((digest) => of.personEntry(digest, id)),
@@ -402,7 +378,7 @@ function isAboutSame(one: Journey, other: Journey): boolean {
 }
 
 /**
- * How the record's `asked` field changes. An asked record stays asked unless the service refused the request, or cancelled it
+ * How the record's `asked` changes. An asked record stays asked unless the service refused the request, or cancelled it
  * before sending. A failed journey that searches for its request again does not replace a journey that has asked since. What is
  * asked is in it since it was about to be.
  */

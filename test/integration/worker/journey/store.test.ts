@@ -202,14 +202,22 @@ describe('indexes', () => {
     closing: fc.integer({ min: 0, max: 1 }),
     way: fc.nat(),
     forget: fc.boolean(),
+    person: fc.nat(2),
+    into: fc.nat(20),
   });
-  test('they agree with the journeys after any walk', async () => {
+  const contactOf = (person: number) => ({ kind: 'email', value: `p${person}@example.com` }) as const;
+  test('they agree with the journeys after any walk, and nothing is left of those that are forgotten', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(walk, { minLength: 1, maxLength: 25 }), async (steps) => {
         const { store, now } = fresh();
         const ids = new Set<string>();
-        for (const { record, closing, way, forget } of steps) {
-          const { journey } = await store.getOrCreate(claimOf(`r${record}`, `c${closing}`, `e${closing}`), ['claimed']);
+        for (const { record, closing, way, forget, person, into } of steps) {
+          if (into < 4) await store.records.merge(`r${record}`, `r${into}`);
+          const at = new Date(Date.UTC(2026, 4, 9 - 2 * record - closing));
+          const { journey } = await store.getOrCreate(
+            { ...claimOf(`r${record}`, `c${closing}`, `e${closing}`), closedAt: at },
+            ['claimed'],
+          );
           ids.add(journey.id);
           if (forget && way % 5 === 0) {
             await store.forget(journey);
@@ -219,23 +227,29 @@ describe('indexes', () => {
           const ways = journeyStates.filter((to) => mayGoOn && mayFollow(journey.state, to));
           const to = ways[way % Math.max(1, ways.length)];
           if (to === undefined) continue;
-          const at = now();
+          const changedAt = now();
           await store.update(journey.id, (before) => ({
-            journey: step(before, to, at, {
+            journey: step(before, to, changedAt, {
               ...(to === 'asked' ? { requestId: `request-${journey.id}` } : {}),
               ...(to === 'cancelled' ? { wasOut: true } : {}),
-              ...(to === 'waiting' ? { dueAt: new Date(at.getTime() + 3_600_000) } : {}),
+              ...(to === 'waiting'
+                ? { dueAt: new Date(changedAt.getTime() + 3_600_000), contact: contactOf(person) }
+                : {}),
             }),
             trace: [to],
           }));
         }
-        await agree(store, ids);
+        const alive = await agree(store, ids);
+        for (const journey of alive) expect(await store.forget(journey)).toBe(true);
+        // Merges of records without journeys are remembered for a while.
+        for (const key of await keys(`*${store.source}}:*`))
+          expect([key, await redis.handle.client.pttl(key)]).not.toEqual([key, -1]);
       }),
       { numRuns: 40 },
     );
   });
 
-  async function agree(store: JourneyStore, ids: Iterable<string>): Promise<void> {
+  async function agree(store: JourneyStore, ids: Iterable<string>): Promise<Journey[]> {
     const alive = (await Promise.all([...ids].map((id) => store.get(id)))).filter((one) => one !== undefined);
     const expected = journeyStates.map((state) =>
       alive
@@ -252,6 +266,13 @@ describe('indexes', () => {
     for (const journey of alive.filter(({ state }) => askedStates.includes(state))) {
       expect((await store.records.historyOf(journey.recordId)).asked).toBeDefined();
     }
+    for (const person of [0, 1, 2]) {
+      const contact = contactOf(person);
+      const theirs = alive.filter((one) => one.contact?.value === contact.value);
+      const inOrder = theirs.toSorted((a, b) => a.closedAt.getTime() - b.closedAt.getTime()).map(({ id }) => id);
+      expect((await store.queries.knownBy({ contact })).map(({ id }) => id)).toEqual(inOrder);
+    }
+    return alive;
   }
 
   test('waiting journeys stand by when they are due, others by their last change', async () => {
@@ -270,6 +291,27 @@ describe('indexes', () => {
     expect(await store.queries.idsIn('waiting')).toEqual(['early.1', 'late.1']);
     expect(await store.queries.idsIn('waiting', { before: due(12) })).toEqual(['early.1']);
     expect(await store.queries.idsIn('waiting', { limit: 1 })).toEqual(['early.1']);
+  });
+
+  test('each of hundreds leaves the list of a state with it, wherever it stood there and stands next', async () => {
+    const { store, now } = fresh();
+    const all = await Promise.all(
+      Array.from({ length: 300 }, async (_, n) => {
+        const { journey } = await store.getOrCreate(claimOf(`r${n}`, 'c', 'e'), []);
+        const dueAt = new Date(Date.UTC(2026, 4, 5) + ((n * 7_919) % 300) * 60_000);
+        return await store.update(journey, ifStill('received', { to: 'waiting', at: now(), change: { dueAt } }));
+      }),
+    );
+    const waiting = await store.queries.idsIn('waiting');
+    expect(waiting).toHaveLength(300);
+    await Promise.all(
+      all.map(
+        async (one) => one && (await store.update(one, ifStill('waiting', { to: 'skipped', at: now(), why: '' }))),
+      ),
+    );
+    expect(await store.queries.idsIn('waiting')).toEqual([]);
+    expect((await store.queries.idsIn('skipped')).toSorted()).toEqual(waiting.toSorted());
+    expect(await keys(`*${store.source}}:state:waiting*`)).toEqual([]);
   });
 
   test('newest gives the last changed first, over all states', async () => {
@@ -345,7 +387,7 @@ describe('forget', () => {
       await store.records.merge('a', 'b');
       await store.records.merge('b', 'c');
       for (const one of when === 'first' ? [c, a] : [a, c]) {
-        expect(await keys(`*${store.source}}:record:*`)).not.toEqual([]);
+        expect(await keys(`*${store.source}}:records:*`)).not.toEqual([]);
         await store.forget(one);
       }
       expect(await keys(`*${store.source}}*`)).toEqual([]);
@@ -359,7 +401,7 @@ describe('forget', () => {
     for (const key of await keys(`*${store.source}}*`)) expect(await redis.handle.client.pttl(key)).toBeGreaterThan(0);
     // One that gets a journey is remembered as long as that.
     await store.getOrCreate(claimOf('x', 'c', 'e'), []);
-    for (const key of await keys(`*${store.source}}:record:x`)) expect(await redis.handle.client.pttl(key)).toBe(-1);
+    expect(await redis.handle.client.pttl(`{cl:${store.source}}:merges:x`)).toBe(-1);
   });
 
   test('it leaves a journey alone that went on since it was read: a late answer is not lost', async () => {
@@ -389,8 +431,8 @@ describe('what somebody may send again and again', () => {
       await store.note('r.1', `another webhook for the same closing: ${i}`);
     }
     expect((await store.trace('r.1')).length).toBe(1_000);
-    const [record = ''] = await keys(`{cl:${store.source}}:record:r`);
-    expect(await redis.handle.client.hlen(record)).toBeLessThanOrEqual(1_000);
+    const [records = ''] = await keys(`{cl:${store.source}}:records:*`);
+    expect(await redis.handle.client.hstrlen(records, 'r')).toBeLessThanOrEqual(12_100);
     // One that is not remembered is counted to its closing all the same.
     expect(await store.getOrCreate(claimOf('r', 'first', 'event 1200'), [])).toMatchObject({ created: false });
   });
