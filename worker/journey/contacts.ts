@@ -7,6 +7,7 @@ import { releaseLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest } from './address-digest.ts';
+import { bucketOf } from './journey-keys.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
 import {
   forgetScript,
@@ -15,6 +16,7 @@ import {
   lockScript,
   noteWaitingScript,
   reserveScript,
+  settingNotes,
   settledScript,
   waitingScript,
 } from './people-scripts.ts';
@@ -53,10 +55,15 @@ export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 
 /** How long the memory of a person's last request is kept: longer than any sensible throttle. */
 const memoryMs = 400 * 86_400_000;
 
-/** Compare and set, so that no concurrent change is lost. KEYS note · ARGV the note as read, the new note or '', ms */
-const changeScript = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
+/** KEYS notes · ARGV address, the new note or '', ms */
+const setScript = `${settingNotes}
+setNote(KEYS[1], unpack(ARGV))
+return 1`;
+
+/** Compare and set, so that no concurrent change is lost. KEYS notes · ARGV address, the new note or '', ms, the note as read */
+const changeScript = `${settingNotes}
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[4] then return 0 end
+setNote(KEYS[1], unpack(ARGV, 1, 3))
 return 1`;
 
 /** More belong to no one person: a shared mailbox, the number of an office. */
@@ -106,8 +113,18 @@ export interface LockedPerson {
   last: LastAsked | undefined;
 }
 
+/** As it is stored: the instant, then the journey, or whatever else there is. */
+function textOf({ at, ...note }: LastAsked): string {
+  const { journey, ...more } = note;
+  return `${at.getTime()} ${Object.keys(more).length === 0 ? journey : JSON.stringify(note)}`;
+}
+
 function noteIn(stored: string | null | undefined): LastAsked | undefined {
-  return stored == null ? undefined : LastAsked.parse(JSON.parse(stored));
+  if (stored == null) return undefined;
+  const [at, text] = [stored.slice(0, stored.indexOf(' ')), stored.slice(stored.indexOf(' ') + 1)];
+  // A journey begins with its source's name.
+  const note = text.startsWith('{') ? z.record(z.string(), z.unknown()).parse(JSON.parse(text)) : { journey: text };
+  return LastAsked.parse({ ...note, at: Number(at) });
 }
 
 /** A closing of a person that waits to be asked about. */
@@ -183,7 +200,7 @@ export class ContactMemory {
   }
 
   async lastAsked(contactKey: string): Promise<LastAsked | undefined> {
-    return noteIn(await this.#redis.get(this.#noteOf(contactKey)));
+    return noteIn(await this.#redis.hget(...this.#noteOf(contactKey)));
   }
 
   /** By how many addresses the person with this one is known, and their requests that throttles count. */
@@ -199,14 +216,13 @@ export class ContactMemory {
   }
 
   async setLastAsked(contactKey: string, value: LastAsked | undefined): Promise<void> {
-    const key = this.#noteOf(contactKey);
-    if (value) await this.#redis.set(key, JSON.stringify(LastAsked.parse(value)), 'PX', memoryMs);
-    else await this.#redis.del(key);
+    const [notes, address] = this.#noteOf(contactKey);
+    await runScript(this.#redis, setScript, [notes], address, value ? textOf(LastAsked.parse(value)) : '', memoryMs);
   }
 
   /** Stores the note and the request unless a limit holds it, in one step: no two workers can both find that nobody has asked. */
   async reserve(reservation: Reservation): Promise<HeldBy[]> {
-    return await this.#reserve(reservation, JSON.stringify(reservation.note));
+    return await this.#reserve(reservation, textOf(reservation.note));
   }
 
   /** What would hold this request, of the person whom the contact is linked with. Stores nothing. */
@@ -222,7 +238,7 @@ export class ContactMemory {
     const key = contactKey(contact);
     if (journey === undefined) {
       await this.unlink(this.addressOf(key));
-      for (const space of sharedSpaces) await this.#redis.del(this.#noteOf(key, space));
+      for (const space of sharedSpaces) await this.#redis.hdel(...this.#noteOf(key, space));
       return;
     }
     await this.#giveBack(this.addressOf(key), journey);
@@ -283,21 +299,21 @@ export class ContactMemory {
 
   /** `decide` may be called several times. Nothing is written where it returns the note that it was given. */
   async #change(contactKey: string, decide: (last: LastAsked) => LastAsked | undefined): Promise<void> {
-    const key = this.#noteOf(contactKey);
+    const [notes, address] = this.#noteOf(contactKey);
     for (;;) {
-      const stored = await this.#redis.get(key);
-      if (stored === null) return;
-      const last = LastAsked.parse(JSON.parse(stored));
+      const stored = await this.#redis.hget(notes, address);
+      const last = noteIn(stored);
+      if (stored === null || !last) return;
       const next = decide(last);
       if (next === last) return;
-      const text = next ? JSON.stringify(LastAsked.parse(next)) : '';
-      if ((await runScript(this.#redis, changeScript, [key], stored, text, memoryMs)) === 1) return;
+      const text = next ? textOf(LastAsked.parse(next)) : '';
+      if ((await runScript(this.#redis, changeScript, [notes], address, text, memoryMs, stored)) === 1) return;
     }
   }
 
   async #link(contactKey: string, others: readonly string[], token: string, ttlMs: number) {
     const address = this.addressOf(contactKey);
-    const keys = [this.#linksOf(address), this.#noteOf(contactKey)];
+    const keys = [this.#linksOf(address), this.#noteOf(contactKey)[0]];
     const args = [token, ttlMs, this.#linkMs, mostAddresses, address, ...others];
     return LockReply.parse(await runScript(this.#redis, lockScript, keys, ...args));
   }
@@ -310,7 +326,7 @@ export class ContactMemory {
     const address = this.addressOf(contactKey);
     const about = [text, memoryMs, address, note.journey, campaign, note.at.getTime(), this.#linkMs, mostAsks];
     const reply = HeldReply.parse(
-      await runScript(this.#redis, reserveScript, [this.#noteOf(contactKey)], ...about, ...counted),
+      await runScript(this.#redis, reserveScript, [this.#noteOf(contactKey)[0]], ...about, ...counted),
     );
     return reply.map(([limit, at, journey]) => ({ limit, at: new Date(at), journey }));
   }
@@ -326,7 +342,8 @@ export class ContactMemory {
     return `${space}:address:${address}`;
   }
 
-  #noteOf(contactKey: string, space = this.#space): string {
-    return `${space}:contact:${this.addressOf(contactKey)}:asked`;
+  #noteOf(contactKey: string, space = this.#space): [notes: string, address: string] {
+    const address = this.addressOf(contactKey);
+    return [`${space}:notes:${bucketOf(address, 'notes')}`, address];
   }
 }

@@ -4,11 +4,12 @@
 // <space>:address:<address> → person        <space>:person:<person>:addresses  a set
 // <space>:person:<person>:lock → token      <space>:person:<person>:asks       "<campaign> <journey>" by when it asked
 //                                           <space>:person:<person>:waits      journey → "<campaign> <closed> <due>"
+// <space>:notes:<bucket>: address → "<instant> <note>", the last request; few addresses in each, so that Redis packs them
 //
 // The space is that of the key that a script is given: of all sources in earnest, or of all dry runs (redis/keys.ts).
 
 const people = `
-local space = string.match(KEYS[1], '^(.-):address:') or string.match(KEYS[1], '^(.-):contact:')
+local space = string.match(KEYS[1], '^(.-):address:') or string.match(KEYS[1], '^(.-):notes:')
 local function addressKey(address) return space .. ':address:' .. address end
 local function personOf(address) return redis.call('GET', addressKey(address)) or address end
 local function keyOf(person, what) return space .. ':person:' .. person .. ':' .. what end
@@ -23,11 +24,25 @@ local function note(person, journey, closing, ms)
 end
 `;
 
+/** `setNote`: stores the note of an address, or deletes it (''). Redis forgets no single note, so with every eighth new one all that are too old go. */
+export const settingNotes = `
+local function setNote(notes, address, note, ms)
+  if note == '' then return redis.call('HDEL', notes, address) end
+  local isNew = redis.call('HSET', notes, address, note) == 1
+  redis.call('PEXPIRE', notes, ms)
+  if not isNew or redis.call('HLEN', notes) % 8 ~= 0 then return end
+  local all, oldest = redis.call('HGETALL', notes), redis.call('TIME')[1] * 1000 - ms
+  for i = 1, #all, 2 do
+    if (tonumber(string.match(all[i + 1], '^%d+')) or 0) < oldest then redis.call('HDEL', notes, all[i]) end
+  end
+end
+`;
+
 /**
  * Links the addresses of one person, and locks the person: one journey at a time asks them. An address that would make a person of
  * more addresses than the most is left out: a shared one is nobody's in particular. The links live as long as the longest throttle
  * from the last time.
- * KEYS the address' person, its note · ARGV token ('': only links), lock's ms, links' ms (0: links nothing), most addresses, address, others…
+ * KEYS the address' person, its notes · ARGV token ('': only links), lock's ms, links' ms (0: links nothing), most addresses, address, others…
  * Returns the person, and the note where there is one; nothing while another journey is asking one of those who are to be linked.
  */
 export const lockScript = `${people}
@@ -64,16 +79,16 @@ if ARGV[3] ~= '0' and redis.call('PEXPIRE', addresses, ARGV[3]) == 1 then
 end
 if ARGV[1] == '' then return {person, false} end
 redis.call('SET', keyOf(person, 'lock'), ARGV[1], 'PX', ARGV[2])
-return {person, redis.call('GET', KEYS[2])}`;
+return {person, redis.call('HGET', KEYS[2], ARGV[5])}`;
 
 /**
  * Checks every throttle over all that a person was asked, through any of their addresses, and reserves the request and writes the
  * note where none holds it. The journey's own requests do not count.
- * KEYS note · ARGV the new note ('': only checks), its ms, address of the person, journey, campaign, instant, ms to keep requests (0: none is kept),
+ * KEYS notes · ARGV the new note ('': only checks), its ms, address of the person, journey, campaign, instant, ms to keep requests (0: none is kept),
  * most of them, then of each throttle: the instant that it counts from, and its campaigns as ",12,13," ('': all)
  * Returns the throttles that hold the request, and of each when the last request was that it counts, and whose: none if it is reserved.
  */
-export const reserveScript = `${people}
+export const reserveScript = `${people}${settingNotes}
 -- Without a throttle nothing is kept of the person, nor looked at.
 local asks, held = (ARGV[7] ~= '0' or ARGV[9]) and keyOf(personOf(ARGV[3]), 'asks'), {}
 for i = 9, #ARGV, 2 do
@@ -93,7 +108,7 @@ if ARGV[7] ~= '0' then
   redis.call('ZREMRANGEBYRANK', asks, 0, -1 - ARGV[8])
   redis.call('PEXPIRE', asks, ARGV[7])
 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+setNote(KEYS[1], ARGV[3], ARGV[1], ARGV[2])
 return held`;
 
 /** A closing waits. ARGV address of the person, journey, "<campaign> <closed> <due>", ms to keep it */

@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { contactKey } from '../../../../core/contact.ts';
 import { ContactMemory } from '../../../../worker/journey/contacts.ts';
+import { settingNotes } from '../../../../worker/journey/people-scripts.ts';
+import { runScript } from '../../../../worker/redis/script.ts';
 import { until } from '../../../support/loop.ts';
 import { overriding } from '../../../support/manual.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -67,8 +70,8 @@ test('it keeps what another notes while a request is noted as withdrawn, or as n
     await memory().setLastAsked(key, one);
     let isFirst = true;
     const racing = overriding(client, {
-      get: async (stored: string) => {
-        const found = await client.get(stored);
+      hget: async (notes: string, address: string) => {
+        const found = await client.hget(notes, address);
         if (isFirst) await memory().setLastAsked(key, other);
         isFirst = false;
         return found;
@@ -85,7 +88,44 @@ test('it stores no contact, and nothing for ever', async () => {
   await contacts.setLastAsked('email:private@example.com', { at: new Date(), journey: 'support/1.1' });
   const { client } = redis.handle;
   for (const key of await client.keys('*')) {
-    expect(`${key} ${await client.get(key)}`).not.toMatch(/private|example\.com/);
+    expect(`${key} ${await client.dump(key)}`).not.toMatch(/private|example\.com/);
     expect(await client.pttl(key)).toBeGreaterThan(0);
   }
+});
+
+test('a note comes out as it was stored, whatever it holds, and beside those of others', async () => {
+  const at = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2200-01-01') });
+  const one = { at, journey: fc.constantFrom('support/1.1', 'shop/order 7 {x}.12', 'elsewhere') };
+  const request = fc.record({ ...one, scheduled: at }, { requiredKeys: ['at', 'journey'] });
+  const note = fc.record(
+    { ...one, scheduled: at, withdrawn: fc.boolean(), earlier: fc.array(request, { maxLength: 3 }) },
+    { requiredKeys: ['at', 'journey'] },
+  );
+  const contacts = memory();
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.constantFrom('a', 'b', 'c'), note), async (notes) => {
+      for (const [who, last] of Object.entries(notes)) await contacts.setLastAsked(`email:${who}@example.com`, last);
+      for (const [who, last] of Object.entries(notes))
+        expect(await contacts.lastAsked(`email:${who}@example.com`)).toEqual(last);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('notes that are too old go once others are noted beside them', async () => {
+  const { client } = redis.handle;
+  const set = async (address: string, daysAgo: number) =>
+    await runScript(
+      client,
+      `${settingNotes} setNote(KEYS[1], unpack(ARGV))`,
+      ['{cl}:notes:test'],
+      address,
+      `${Date.now() - daysAgo * 86_400_000} support/1.1`,
+      400 * 86_400_000,
+    );
+  for (const n of [1, 2, 3, 4, 5, 6, 7]) await set(`old${n}`, 401);
+  await set('old1', 399);
+  expect(await client.hlen('{cl}:notes:test')).toBe(7);
+  await set('new', 0);
+  expect((await client.hkeys('{cl}:notes:test')).toSorted()).toEqual(['new', 'old1']);
 });

@@ -135,5 +135,5 @@ test('without any throttle nothing is linked, and nothing is remembered but the 
   await people.lock(mail, 'one', 1, [people.addressOf(phone)]);
   await reserves(mail, 's/1.1', []);
   const kept = (await redis.handle.client.keys('*')).filter((key) => !key.endsWith(':lock'));
-  expect(kept).toEqual([expect.stringMatching(/:asked$/)]);
+  expect(kept).toEqual([expect.stringMatching(/:notes:/)]);
 });

@@ -324,7 +324,7 @@ describe('an attempt to ask', () => {
     await ask({ journeyId: 'c.1' }, racing);
     expect(await store.get('c.1')).toMatchObject({ state: 'cancelled' });
     expect(service.standin.requests()).toEqual([]);
-    const keys = await redis.handle.client.keys('{cl}:contact:*:asked');
+    const keys = await redis.handle.client.keys('{cl}:notes:*');
     expect(keys).toEqual([]);
   });
 
@@ -343,7 +343,7 @@ describe('an attempt to ask', () => {
     vendor.close('n', { ...anyone, ...open });
     await ask({ journeyId: 'n.1' }, context);
     expect(await store.get('n.1')).toMatchObject({ state: 'cancelled' });
-    expect(await redis.handle.client.keys('{cl}:contact:*:asked')).toEqual([]);
+    expect(await redis.handle.client.keys('{cl}:notes:*')).toEqual([]);
   });
 });
 

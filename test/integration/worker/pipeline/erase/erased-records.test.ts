@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { bucketOf } from '../../../../../worker/journey/journey-keys.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
@@ -109,10 +110,11 @@ describe('what can not be read', () => {
     const unit = unitContext();
     unit.vendor.close('a', { customer: { email } });
     await plan(eventOf('a', { receivedAt: ago(1_000) }), unit.context);
-    const note = `{cl}:contact:${unit.context.contacts.addressOf(email)}:asked`;
-    await redis.handle.client.set(note, 'garbage');
+    const address = unit.context.contacts.addressOf(email);
+    const notes = `{cl}:notes:${bucketOf(address, 'notes')}`;
+    await redis.handle.client.hset(notes, address, 'garbage');
     await erase(eraseOf({ contacts: [email] }), unit.context);
-    expect([await isErased(unit, 'a.1'), await redis.handle.client.exists(note)]).toEqual([true, 0]);
+    expect([await isErased(unit, 'a.1'), await redis.handle.client.exists(notes)]).toEqual([true, 0]);
     expect(await unit.context.erasures.all()).toMatchObject([{ journeys: 1 }]);
   });
 });

@@ -101,7 +101,7 @@ describe('what is on its way while somebody is forgotten', () => {
     };
     await ask({ journeyId: 'a.1' }, racing);
     expect(isErasing).toBe(true);
-    expect(await redis.handle.client.keys('{cl}:contact:*:asked')).toEqual([]);
+    expect(await redis.handle.client.keys('{cl}:notes:*')).toEqual([]);
   });
 
   test('a record that is called by their address is not remembered by it once it has been read (audit trace)', async () => {
