@@ -6,9 +6,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { JourneyKeys } from '../../worker/journey/journey-keys.ts';
+import { StateLists } from '../../worker/journey/state-lists.ts';
 import type { JourneyState } from '../../worker/journey/states.ts';
 import { startEmbeddedRedis } from '../../worker/redis/embedded.ts';
-import { tagOf } from '../../worker/redis/keys.ts';
+import { createSeal } from '../../worker/redis/seal.ts';
 import { serverCache } from '../support/redis-cache.ts';
 import { webhookSecret } from './load.ts';
 
@@ -32,7 +34,7 @@ export interface BenchRedis {
 
 /** How many journeys are in a state. */
 export async function journeysIn({ client }: BenchRedis, state: JourneyState, of = source): Promise<number> {
-  return Number((await client.get(`${tagOf(of)}:state:${state}:count`)) ?? 0);
+  return (await new StateLists(client, new JourneyKeys(of, createSeal(new Uint8Array(32)))).counts())[state];
 }
 
 /** A Redis as the embedded one is, which flushes every write to the disk before it answers. */

@@ -5,7 +5,8 @@ import { runScript } from '../redis/script.ts';
 import { type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 
-// The journeys of each state by time, in pieces that are small enough for Redis to pack them: an entry takes some 25 bytes, and in
+// The journeys of each state by time. Those of states that they only pass through are a plain sorted set, <list>, which is the
+// least work. Where they stay they are in pieces that are small enough for Redis to pack them: an entry takes some 25 bytes, and in
 // one large sorted set some 110.
 //
 // <list>          the instants at which pieces begin, a sorted set by themselves; the first is 0
@@ -17,8 +18,13 @@ import type { JourneyKeys } from './journey-keys.ts';
 /** What Redis packs unless it is told otherwise (zset-max-listpack-entries). */
 const mostInPiece = 128;
 
+const passing: readonly JourneyState[] = ['received', 'waiting', 'creating'];
+
 const pieces = `
+local passing = {${passing.map((state) => `${state} = true`).join(', ')}}
+local function isPlain(list) return passing[string.match(list, '%l+$')] end
 local function pieceAt(list, at)
+  if isPlain(list) then return list end
   local begin = redis.call('ZREVRANGEBYSCORE', list, at, '-inf', 'LIMIT', 0, 1)[1]
   return begin and list .. ':' .. begin, begin
 end
@@ -40,6 +46,7 @@ local function split(list, piece, count)
   return begin
 end
 local function enlist(list, at, id)
+  if isPlain(list) then return redis.call('ZADD', list, at, id) end
   local piece = pieceAt(list, at)
   if not piece then
     piece = list .. ':0'
@@ -54,6 +61,7 @@ local function enlist(list, at, id)
   if redis.call('ZADD', piece, at, id) == 1 then redis.call('INCR', list .. ':count') end
 end
 local function unlist(list, at, id)
+  if isPlain(list) then return redis.call('ZREM', list, id) end
   local piece, begin = pieceAt(list, at)
   if not piece or redis.call('ZREM', piece, id) == 0 then return end
   if redis.call('EXISTS', piece) == 0 then redis.call('ZREM', list, begin) end
@@ -90,7 +98,7 @@ if piece then
   end
   take(piece, isNext and from or redis.call('ZCARD', piece) - from)
 end
-while #found < 2 * size do
+while #found < 2 * size and not isPlain(KEYS[1]) do
   if isNext then
     begin = redis.call('ZRANGEBYSCORE', KEYS[1], begin and '(' .. begin or '-inf', '+inf', 'LIMIT', 0, 1)[1]
   else
@@ -103,6 +111,7 @@ return found`;
 
 /** KEYS list · ARGV first instant, instant behind the last */
 const countScript = `${pieces}
+if isPlain(KEYS[1]) then return redis.call('ZCOUNT', KEYS[1], ARGV[1], '(' .. ARGV[2]) end
 local _, first = pieceAt(KEYS[1], ARGV[1])
 local count = 0
 for _, begin in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], first or '-inf', '(' .. ARGV[2])) do
@@ -142,8 +151,13 @@ export class StateLists {
   }
 
   async counts(): Promise<Record<JourneyState, number>> {
-    const counts = await this.#redis.mget(journeyStates.map((state) => this.#keys.countOf(state)));
-    return Object.fromEntries(journeyStates.map((state, i) => [state, Number(counts[i] ?? 0)])) as Record<
+    const staying = journeyStates.filter((state) => !passing.includes(state));
+    const [counts, ...cards] = await Promise.all([
+      this.#redis.mget(staying.map((state) => this.#keys.countOf(state))),
+      ...passing.map((state) => this.#redis.zcard(this.#keys.state(state))),
+    ]);
+    const all = new Map([...staying, ...passing].map((state, i) => [state, Number([...counts, ...cards][i] ?? 0)]));
+    return Object.fromEntries(journeyStates.map((state) => [state, all.get(state) ?? 0])) as Record<
       JourneyState,
       number
     >;

@@ -168,10 +168,10 @@ async function placeIn(redis: BenchRedis, state: JourneyState): Promise<string> 
     const middle = String(Math.floor((await redis.client.zcard(key)) / 2));
     return await redis.client.zrange(key, middle, middle, 'WITHSCORES');
   };
-  // The middle one of the pieces, which are of about the same size.
   const list = `${tagOf(source)}:state:${state}`;
-  const [begin] = await middleOf(list);
-  const [id = '', at = ''] = await middleOf(`${list}:${begin}`);
+  const middle = await middleOf(list);
+  // Of what does not wait that is the middle one of the pieces, which are of about the same size.
+  const [id = '', at = ''] = state === 'waiting' ? middle : await middleOf(`${list}:${middle[0]}`);
   return writePlace({ at: Number(at), ref: `${source}/${id}` });
 }
 
