@@ -63,16 +63,14 @@ interface Reading {
 
 /** Planning's readings of records whose customers are due now, but are left to the asking stage as too many are. */
 export class Readings {
-  /** Oldest first. */
   readonly #all = new Map<string, Reading>();
 
   keep(reading: Reading): void {
-    for (const [recordId, kept] of this.#all) {
-      if (isFresh(kept)) break;
-      this.#all.delete(recordId);
-    }
-    this.#all.delete(reading.recordId);
-    this.#all.set(reading.recordId, reading);
+    const { recordId } = reading;
+    this.#all.set(recordId, reading);
+    // Also where another process asks: what vendors tell of people is kept no longer than it is of use.
+    const forget = () => this.#all.get(recordId) === reading && this.#all.delete(recordId);
+    setTimeout(forget, freshMs).unref();
   }
 
   /** Undefined where there is none, or none that is fresh. */
