@@ -33,8 +33,10 @@ export async function report(options: ReportOptions): Promise<number> {
   const account = await openAccount(options);
   const period = periodOf(options, account.timeZone);
   const fields = options.by?.split(',').map((name) => name.trim());
-  const rows = await rowsOf(options, fields, period, account);
-  const { counts, comments } = await storedOf(options, period, account.timeZone);
+  const [rows, { counts, comments }] = await Promise.all([
+    rowsOf(options, fields, period, account),
+    storedOf(options, period, account.timeZone),
+  ]);
   const shown = rows.map((row) => ({ ...row, ...(counts && { closeloop: counts.get(row.campaign) ?? nobody }) }));
   if (format === 'json') {
     for (const row of [...shown.map((row) => ({ ...period, ...row })), ...comments])
