@@ -21,6 +21,11 @@ test('it finds nothing where all is well', async () => {
   expect(await setup()).toEqual([]);
 });
 
+test('it warns where it does not know where Intercom has to deliver', async () => {
+  const { hookUrl: _, ...rest } = about;
+  expect(await workspace.open().source.check?.(rest)).toMatchObject([{ level: 'warning', at: 'http.publicUrl' }]);
+});
+
 interface Planted {
   name: string;
   plant?: () => unknown;

@@ -10,6 +10,7 @@ import {
   type ShapeNames,
   setupSteps,
   unknownReads,
+  unseenWebhook,
   vendorProber,
   warningAt,
 } from '../../../../core/connector/check.ts';
@@ -124,6 +125,21 @@ describe('names that no record has', () => {
     const found = unknownReads('Deskly', names, 'others are under `fields`', [{ at: 'rules.0.when', path }]);
     expect(found.map((finding) => finding.problem)).toEqual(problem === undefined ? [] : [problem]);
   });
+});
+
+test('a finding on a name tells the names that there are', () => {
+  const names: ShapeNames = { ticket: { id: true, fields: true }, contact: {} };
+  const reads = [['requester'], ['ticket', 'title']].map((path) => ({ at: 'when', path }));
+  expect(unknownReads('Deskly', names, 'others are under `fields`', reads).map(({ remedy }) => remedy)).toEqual([
+    'There are: ticket, contact',
+    'There are: id, fields; others are under `fields`',
+  ]);
+});
+
+test('webhooks that only their owner sees are a warning, with what to do', () => {
+  expect(unseenWebhook('Deskly', 'Enter them')).toEqual(
+    warningAt('webhook', expect.stringContaining('that Deskly delivers here'), 'Enter them'),
+  );
 });
 
 test('namesOf reads the names of a shape off one that is presented, of a list off its first entry', () => {

@@ -100,6 +100,32 @@ describe('a token that is traded for a refresh token', () => {
     return { state, open };
   }
 
+  test('it is looked up once, and again when it is used up or refused', async () => {
+    const vault = memoryVault();
+    let looked = 0;
+    const counted: Vault = {
+      ...vault,
+      get(name) {
+        looked += 1;
+        return vault.get(name);
+      },
+    };
+    const { state, open } = connected({ vault: counted });
+    const one = open();
+    for (let i = 0; i < 3; i++) expect(await one.current()).toBe('a1');
+    expect(looked).toBe(1);
+    state.now = 750;
+    expect([await one.current(), await one.current(), looked]).toEqual(['a2', 'a2', 2]);
+  });
+
+  test('a renewal that had begun before the refusal may bring the refused one: it is renewed once more', async () => {
+    const { state, open } = connected();
+    const one = open();
+    const [first, instead] = await Promise.all([one.current(), one.instead('a1')]);
+    expect([first, instead, state.traded]).toEqual(['a1', 'a2', ['r0', 'r1']]);
+    expect([await one.instead('a1'), state.traded.length]).toEqual(['a2', 2]);
+  });
+
   test('it is traded once for all processes, and anew with the refresh token that came last', async () => {
     const { state, open } = connected();
     const [one, two] = [open(), open()];
@@ -148,3 +174,8 @@ test.each([
   ],
   [{ access_token: 'a', refresh_token: null, expires_in: null }, { token: 'a' }],
 ])('a grant %j is read', (grant, expected) => expect(TokenGrant.parse(grant)).toEqual(expected));
+
+test.each([{ access_token: '' }, { access_token: 'a', refresh_token: '' }, { access_token: 'a', expires_in: 0 }])(
+  'a grant %j is refused',
+  (grant) => expect(TokenGrant.safeParse(grant).success).toBe(false),
+);
