@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import { askNow } from '../../../../../worker/support/ask-now.ts';
 import { closedAs, eventOf, hour, open, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 
 const service = useManual();
@@ -263,4 +264,45 @@ test('whatever closes and opens again: one request, nobody is left out, and the 
     }),
     { numRuns: 8 },
   );
+});
+
+describe('a person who hurries one of several closings', () => {
+  const hurries = async ({ unit }: Started, id: string) => await askNow(await journey(unit, id), unit.context);
+
+  async function waitingTwo(): Promise<Started> {
+    const one = startUnit();
+    await closes(one, 'a');
+    one.go(60);
+    await closes(one, 'b');
+    return one;
+  }
+
+  test('the latest is asked about at once, and the earlier one ends for its sake', async () => {
+    const one = await waitingTwo();
+    expect((await hurries(one, 'b')).getTime()).toBeLessThanOrEqual(one.now().getTime());
+    await asks(one, 'b');
+    expect(await journey(one.unit, 'b')).toMatchObject({ state: 'asked' });
+    one.go(121);
+    await asks(one, 'a');
+    expect(await journey(one.unit, 'a')).toMatchObject({ state: 'skipped', reason: 'superseded' });
+    expect(askedAbout()).toBe(1);
+  });
+
+  test('an earlier one waits for the latest all the same, and one of the two is asked about', async () => {
+    const one = await waitingTwo();
+    await hurries(one, 'a');
+    await asks(one, 'a');
+    expect(await one.unit.trace('a.1')).toMatch(/waits for a later closing of the person: journey calm\/b\.1/);
+    expect(await journey(one.unit, 'a')).toMatchObject({
+      state: 'waiting',
+      dueAt: (await journey(one.unit, 'b')).dueAt,
+    });
+    one.go(181);
+    for (const id of ['a', 'b', 'a']) await asks(one, id);
+    expect([(await journey(one.unit, 'a')).reason, (await journey(one.unit, 'b')).state]).toEqual([
+      'superseded',
+      'asked',
+    ]);
+    expect(askedAbout()).toBe(1);
+  });
 });
