@@ -94,14 +94,16 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   });
   const connections = new Connections(app.server, limits.connections);
   // The body of a request that is answered by its head.
-  app.addHook('onSend', async ({ raw }) => {
+  app.addHook('onSend', ({ raw }, _reply, payload, next) => {
     if (!raw.complete && raw.readableFlowing === null) discard(raw);
+    next(null, payload);
   });
-  app.addHook('onResponse', async (request, { statusCode }) => {
+  app.addHook('onResponse', (request, { statusCode }, next) => {
     connections.waits(request.raw.socket);
-    if (request.method !== 'POST') return;
+    next();
+    if (request.method !== 'POST' || options.onAnswered === undefined) return;
     const { source = '' } = Source.safeParse(request.params).data ?? {};
-    options.onAnswered?.(options.pipelines.get(source)?.context.name, statusCode);
+    options.onAnswered(options.pipelines.get(source)?.context.name, statusCode);
   });
   const reporting = setInterval(() => refusals.report(), options.reportEveryMs ?? 60_000).unref();
   app.addHook('onClose', async () => {
@@ -148,11 +150,11 @@ function answerErrors(app: FastifyInstance, refusals: Refusals): void {
     return await retryLater(reply, 'Try again.');
   });
   // Before the body is read, as for every request that is refused by its headers.
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404) return;
+  app.addHook('onRequest', (request, reply, next) => {
+    if (!request.is404) return next();
     const isHook = /^\/hooks\/[^/?]+(\?|$)/.test(request.url);
-    if (isHook) await notAllowed(reply);
-    else await reply.code(404).send({ error: 'Not found.' });
+    if (isHook) notAllowed(reply);
+    else reply.code(404).send({ error: 'Not found.' });
   });
 }
 
@@ -173,8 +175,8 @@ async function retryLater(reply: FastifyReply, error: string): Promise<FastifyRe
   return await reply.code(503).header('retry-after', retryAfterSeconds).send({ error });
 }
 
-async function notAllowed(reply: FastifyReply): Promise<FastifyReply> {
-  return await reply.code(405).header('allow', 'POST').send({ error: 'Send deliveries with POST.' });
+function notAllowed(reply: FastifyReply): FastifyReply {
+  return reply.code(405).header('allow', 'POST').send({ error: 'Send deliveries with POST.' });
 }
 
 async function answer(reply: FastifyReply, { status, headers = {}, body }: HttpReply): Promise<FastifyReply> {
@@ -197,13 +199,13 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
   app.route({
     method: ['POST', 'GET', 'HEAD'],
     url: '/hooks/:source',
-    onRequest: async (request: HookRequest, reply) => {
+    onRequest: (request: HookRequest, reply, next) => {
       const { source } = request.params;
       const pipeline = pipelines.get(source);
       // Some vendors try the address with other methods.
       const mayCome = request.method === 'POST' || pipeline?.context.source.handshake !== undefined;
-      if (!mayCome) return await notAllowed(reply);
-      if (pipeline !== undefined) return;
+      if (!mayCome) return void notAllowed(reply);
+      if (pipeline !== undefined) return next();
       const message = 'delivery for a source that is not in the configuration';
       refusals.count({
         source: undefined,
@@ -212,7 +214,7 @@ function takeDeliveries(app: FastifyInstance, options: IntakeOptions, { bodies, 
         level: 'warn',
         ...(sourceLike.test(source) && { example: source }),
       });
-      await reply.code(404).send({ error: 'There is no source of this name.' });
+      reply.code(404).send({ error: 'There is no source of this name.' });
     },
     handler: async (request: HookRequest, reply) => {
       const { source } = request.params;
@@ -249,7 +251,7 @@ function createTake({ pipelines, store, log }: IntakeOptions, refusals: Refusals
       refusals.count({ source: name, why, message, level });
     const shaken = source.handshake?.(delivery);
     if (shaken !== undefined) return await answer(reply, shaken);
-    if (delivery.method !== 'POST') return await notAllowed(reply);
+    if (delivery.method !== 'POST') return notAllowed(reply);
     const verdict = source.verify(delivery);
     if (!verdict.ok) {
       refused(verdict.why, 'delivery refused: signature');
@@ -296,7 +298,10 @@ const signatureErrors = {
 };
 
 function firstValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
-  );
+  const first: Record<string, string | undefined> = {};
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    first[name] = Array.isArray(value) ? value[0] : value;
+  }
+  return first;
 }

@@ -38,16 +38,10 @@ class TooLate extends Error {}
 
 /** @throws Error when Redis has not answered after `ms` */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  return await new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new TooLate(`Redis did not answer within ${ms} ms`));
     // After a suspension of the process the answer may be unread: it is read first.
-    timer = setTimeout(() => setImmediate(giveUp), ms);
+    const timer = setTimeout(() => setImmediate(giveUp), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
-  }
 }

@@ -14,8 +14,8 @@ interface JobQueueOptions<Data extends z.ZodType> {
   data: Data;
   /** Seals the data of the jobs in Redis. */
   seal?: Seal;
-  /** The id of the job that holds this data alone. Left out: no job holds several. */
-  idOf?: (data: z.input<Data> | z.output<Data>) => string;
+  /** For jobs that hold several: what tells one from another, and the id of a job by that. Left out: each job holds one. */
+  together?: { keyOf: (data: z.input<Data> | z.output<Data>) => string; idOf: (key: string) => string };
   /** Of the process' traces. */
   telemetry?: Telemetry | undefined;
   /** The connection to Redis failed. */
@@ -65,7 +65,7 @@ export class JobQueue<Data extends z.ZodType> {
   constructor(options: JobQueueOptions<Data>) {
     const { name, prefix, connection, telemetry, onLost } = options;
     this.options = options;
-    this.mostHeld = options.idOf === undefined ? 1 : mostTogether;
+    this.mostHeld = options.together === undefined ? 1 : mostTogether;
     this.queue = new Queue(name, {
       prefix,
       connection,
@@ -88,17 +88,22 @@ export class JobQueue<Data extends z.ZodType> {
 
   /**
    * Adds data that came together in one write: as one job, whose data are processed at the same time (`Stage`), or, alone, as a job
-   * that holds nothing else. Of data with one id the first is added.
+   * that holds nothing else. Of data with one key the first is added.
    */
   async addTogether(all: readonly z.input<Data>[]): Promise<void> {
-    const byId = new Map<string, z.input<Data>>();
+    const { keyOf, idOf } = this.#together;
+    const byKey = new Map<string, z.input<Data>>();
     for (const data of all) {
-      const id = this.#idOf(data);
-      if (!byId.has(id)) byId.set(id, data);
+      const key = keyOf(data);
+      if (!byKey.has(key)) byKey.set(key, data);
     }
-    if (byId.size > 1)
-      await this.#addAll([{ data: [...byId.values()], opts: { jobId: togetherId([...byId.keys()]) } }]);
-    else await this.add([...byId].map(([id, data]) => ({ id, data })));
+    const [first, ...others] = byKey;
+    if (first === undefined) return;
+    const [key, data] = first;
+    if (others.length === 0) return await this.add([{ id: idOf(key), data }]);
+    // The same for the same data: the client repeats a write whose answer was lost.
+    const jobId = togetherId(byKey.size, idOf(JSON.stringify([...byKey.keys()])));
+    await this.#addAll([{ data: [...byKey.values()], opts: { jobId } }]);
   }
 
   /** Adds a job for each of these. @param as `suspect`: jobs that may have ended a process */
@@ -106,9 +111,10 @@ export class JobQueue<Data extends z.ZodType> {
     all: readonly z.output<Data>[],
     { delayMs = 0, as }: { delayMs?: number; as?: typeof suspect } = {},
   ): Promise<void> {
+    const { keyOf, idOf } = this.#together;
     const opts = delayMs > 0 ? { delay: Math.ceil(delayMs) } : {};
     await this.#addAll(
-      all.map((data) => ({ data, opts: { ...opts, jobId: this.#idOf(data) }, ...(as && { name: as }) })),
+      all.map((data) => ({ data, opts: { ...opts, jobId: idOf(keyOf(data)) }, ...(as && { name: as }) })),
     );
   }
 
@@ -206,10 +212,10 @@ export class JobQueue<Data extends z.ZodType> {
     }
   }
 
-  #idOf(data: z.input<Data> | z.output<Data>): string {
-    const { idOf, name } = this.options;
-    if (idOf === undefined) throw new Error(`jobs of ${name} hold one thing each`);
-    return idOf(data);
+  get #together() {
+    const { together, name } = this.options;
+    if (together === undefined) throw new Error(`jobs of ${name} hold one thing each`);
+    return together;
   }
 
   #toStored(data: unknown): unknown {

@@ -32,7 +32,12 @@ interface OpenOptions {
 export function openInletQueues(source: string, { connection, seal, tracing, onLost }: OpenOptions): InletQueues {
   const common = { prefix: tagOf(source), connection, seal, telemetry: tracing?.telemetry, onLost };
   return {
-    plan: new JobQueue({ ...common, name: 'plan', data: PlanJob, idOf: ({ key }) => jobIdOf(key, seal) }),
+    plan: new JobQueue({
+      ...common,
+      name: 'plan',
+      data: PlanJob,
+      together: { keyOf: ({ key }) => key, idOf: (key) => jobIdOf(key, seal) },
+    }),
     erase: new JobQueue({ ...common, name: 'erase', data: EraseJob }),
   };
 }

@@ -1,16 +1,12 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from './client.ts';
 import { tagOf } from './keys.ts';
 
 const together = /^together-(\d+)-/;
 
-/**
- * The id of a job that holds what several jobs would: it tells how many, and is the same for the same jobs, as the client repeats a write
- * whose answer was lost.
- */
-export function togetherId(ids: readonly string[]): string {
-  return `together-${ids.length}-${createHash('sha256').update(ids.join()).digest('base64url')}`;
+/** The id of a job that holds what several jobs would: it tells how many. */
+export function togetherId(count: number, id: string): string {
+  return `together-${count}-${id}`;
 }
 
 /** Jobs of a queue by their state, as BullMQ counts them; a job that holds several counts as so many. */

@@ -31,7 +31,7 @@ test('it counts the jobs of a queue as BullMQ does: waiting, running and delayed
 test('it counts what a job holds: in a long queue by the first thousand', async () => {
   const queue = new Queue('plan', { prefix: tagOf('groups'), connection: redis.handle.bull() });
   const counted = async () => await queuedJobs(redis.handle.client, 'groups', 'plan');
-  const together = (n: number) => ({ name: 'plan', data: {}, opts: { jobId: togetherId([`${n}`, 'b', 'c']) } });
+  const together = (n: number) => ({ name: 'plan', data: {}, opts: { jobId: togetherId(3, `${n}`) } });
   await queue.addBulk([together(0), { name: 'plan', data: {} }]);
   expect(await counted()).toBe(4);
   await queue.addBulk(Array.from({ length: 2_998 }, (_, n) => together(n + 1)));
