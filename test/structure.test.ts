@@ -184,6 +184,12 @@ test('one place of the pipeline creates feedback requests: what redirects them i
   expect(creating.sort()).toEqual([...byHand, 'worker/pipeline/ask/send-request.ts']);
 });
 
+test("what runs sends by core/connector/exchange.ts, and never loads Node's own fetch: 16 MB of each process", () => {
+  const loads = /\bglobalThis\.fetch\b|^import \{.*\} from 'node:https?'|\bnew (Headers|Response|Request|FormData)\(/m;
+  const own = files.filter((file) => /^(core|connectors|worker)\//.test(file));
+  expect(own.filter((file) => loads.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+});
+
 test('core and worker name no vendor', () => {
   const vendors = /zendesk|hubspot|shopify|woocommerce|intercom/i;
   // The demo is told with a help desk; an example of `init` names one.
