@@ -235,7 +235,7 @@ function kindOfNumber(type: string | undefined): string {
 
 /**
  * Converts a number that a person typed into international form; returns it unchanged where it can't be parsed. `country`
- * (ISO 3166, "DE") is the country of the customer's address: with a wrong country the result is valid, and somebody else's.
+ * (ISO 3166, "DE") is the country of the customer's address: with a wrong country the result is a valid number of another person.
  */
 export function internationalPhone(written: string, country: string | undefined): string {
   const text = written.trim();

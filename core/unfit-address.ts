@@ -1,5 +1,5 @@
 /*
- * E-mail addresses that are well formed, and that no customer reads: whoever asks them about a closing asks nobody.
+ * Well-formed e-mail addresses that no customer reads: a feedback request to one of them reaches nobody.
  */
 
 /** Names that are kept out of the Internet's: RFC 2606, RFC 6761, RFC 6762, and `internal` by ICANN. */

@@ -79,7 +79,7 @@ function neverCloses({ type, id, label }: Owned, { pipelines }: Pick<HubSpotSett
 
 const tellsWonFromLost = /^(stage|dealstage|hs_deal_stage_probability|hs_is_closed(_won|_lost)?)$/;
 
-/** A lost deal is as closed as a won one. Whoever wants to ask for both names the stages. */
+/** A lost deal is as closed as a won one. A configuration that asks for both names both stages in `stages`. */
 function lostDeals(
   { stages }: Pick<HubSpotSettings, 'stages'>,
   checked: readonly Owned[],

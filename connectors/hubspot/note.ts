@@ -109,7 +109,7 @@ const Associations = z.object({
   errors: listOf(ErrorBody).optional(),
 });
 
-/** Those of these records that have no note of anybody: HubSpot says so of each. One call per 1,000 records. */
+/** The records without any note, as HubSpot reports for each record. One call per 1,000 records. */
 export async function withoutNotes(
   api: HubSpotApi,
   type: ObjectType,

@@ -15,7 +15,7 @@ const overlapMs = 15 * 60_000;
 /** At most; the points may afford fewer. */
 const pageSize = 250;
 
-/** Carriers report late. An order that closed longer before its change is an old order that somebody edited. */
+/** Carriers report late. An order that closed longer before its change is an old order that was edited. */
 const lateMs = 7 * 86_400_000;
 
 /** The begin of the next page: `after` within a sweep of orders changed since `since` and closed since `floor`. */

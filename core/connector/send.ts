@@ -6,7 +6,7 @@ import { faultOf, isCut, neverSentBy } from './network.ts';
 
 /*
  * The one place that sends HTTP requests: to the service, to vendors, to receivers of answers and alerts. A response may come
- * from a broken server or from somebody in between, so its size and structure are limited before it is parsed.
+ * from a broken server or from a proxy, so its size and structure are limited before it is parsed.
  */
 
 /**
@@ -14,7 +14,7 @@ import { faultOf, isCut, neverSentBy } from './network.ts';
  * takes up to four times as much memory: chunks, bytes, text, parsed JSON.
  */
 const mostBytes = 16 * 1024 * 1024;
-/** The largest response with an error status; longer ones are pages of somebody in between. */
+/** The largest response with an error status; longer ones are pages of a proxy. */
 const mostErrorBytes = 1024 * 1024;
 
 export interface SendOptions {

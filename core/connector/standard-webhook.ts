@@ -55,7 +55,7 @@ export function verifyStandardWebhook(
   const timestamp = headers[`${family}-timestamp`];
   const list = headers[`${family}-signature`];
   if (!id || !timestamp || !list) return { ok: false, why: 'unsigned' };
-  // A full stop would let somebody move the border between id and timestamp.
+  // A full stop in the id would let a forger shift the boundary between id and timestamp.
   if (id.includes('.') || !/^\d{1,12}$/.test(timestamp)) return { ok: false, why: 'mismatch' };
   const head = Buffer.from(`${id}.${timestamp}.`);
   const given = list.split(' ').slice(0, mostSignatures);

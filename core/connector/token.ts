@@ -63,7 +63,7 @@ type Stored = z.output<typeof Stored>;
 /**
  * Access tokens that are traded for a refresh token. One process at a time trades it, and the vendor may replace it: the new
  * refresh token is in the vault before the access token is used, and the other processes find both there. A new refresh token in
- * the configuration (somebody connected the account anew) invalidates what is stored.
+ * the configuration (a person connected the account anew) invalidates what is stored.
  * @param name the name in the source's vault
  */
 export function refreshedToken(

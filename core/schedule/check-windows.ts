@@ -18,7 +18,7 @@ export function checkWindows(hours: KnownHours): string[] {
   }
 }
 
-/** The windows that share a clock, whoever the recipient is: others may meet in somebody's zone. */
+/** The windows that share a clock for every recipient: other windows may overlap in some recipient's zone. */
 function groups(hours: KnownHours): SendWindow[][] {
   const { windows } = messageWindows(known(hours));
   const [campaign, ...others] = windows;

@@ -1,4 +1,4 @@
-/** Public holidays, from whoever knows them. */
+/** Public holidays, from any calendar. */
 export interface HolidayCalendar {
   /**
    * @param country ISO 3166 code

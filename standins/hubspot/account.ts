@@ -67,7 +67,7 @@ export class HubspotAccount extends VendorStandin {
     this.store.labels[type].push({ category: 'USER_DEFINED', ...label });
   }
 
-  /** Somebody answers one of HubSpot's own surveys. */
+  /** A customer answers one of HubSpot's own surveys. */
   addFeedback(given: Given<typeof define.feedbackSubmission> = {}): void {
     const { at } = define.feedbackSubmission.parse(given);
     this.store.feedback.push(at === undefined ? this.now() : Date.parse(at));

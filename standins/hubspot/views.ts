@@ -35,7 +35,7 @@ export function viewRecord(
   };
 }
 
-/** In no order anybody promised. */
+/** In no documented order. */
 function viewHistory(record: CrmRecord, name: string, random: () => number): object[] {
   const items = (record.history.get(name) ?? []).map(({ value, at, changeSource, sourceId }) => ({
     value,

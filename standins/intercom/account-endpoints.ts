@@ -54,7 +54,7 @@ const NewOfType = New.extend({
   required_to_create: z.boolean().default(false),
 });
 
-/** Names are not unique: whoever makes one twice has two, and can write neither. */
+/** Names are not unique: of two attributes with one name neither can be written. */
 function made({ store, req }: Context, schema: typeof New | typeof NewOfType): Attribute {
   const parsed = schema.safeParse(jsonBody(req));
   if (!parsed.success) throw invalid('The attribute is malformed');

@@ -7,7 +7,7 @@ export interface Step {
   body?: object;
 }
 
-/** What somebody needs to use a stand-in by hand: its credentials, in a configuration, and the first calls. */
+/** What a person needs to use a stand-in by hand: its credentials, in a configuration, and the first calls. */
 export interface Guide {
   /** What it is of, and what is in it from the start. */
   about: string;

@@ -1,6 +1,6 @@
 import type { StandinResponse } from './message.ts';
 
-/** An answer other than success, thrown by an endpoint and sent by whoever called it. */
+/** An answer other than success, thrown by an endpoint and sent by the server that called it. */
 export class Problem extends Error {
   readonly response: StandinResponse;
 

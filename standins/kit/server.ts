@@ -14,7 +14,7 @@ export interface StandinServer {
 
 type Handler = (req: StandinRequest) => StandinResponse | Promise<StandinResponse>;
 
-/** Every request that any stand-in of this process takes (`StandinRequest`), for whoever listens. */
+/** Every request that any stand-in of this process takes (`StandinRequest`), for tests that listen. */
 const requests = channel('closeloop:standin-request');
 
 /**

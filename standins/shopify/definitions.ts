@@ -136,7 +136,7 @@ export const settingsChange = z.strictObject({
   /** The version that answers, whatever was asked for. */
   answersIn: z.string().exactOptional(),
   webhookVersion: z.string().exactOptional(),
-  /** Set by somebody else: metafield values by `namespace.key`, whatever is written. */
+  /** Set by another app: metafield values by `namespace.key`, whatever is written. */
   sticky: z.record(z.string(), z.string()).exactOptional(),
   /** How long a change takes until `orders` finds it. */
   searchLagMs: z.number().min(0).exactOptional(),

@@ -17,7 +17,7 @@ export class Points {
     return affordable;
   }
 
-  /** As if somebody else had used up the app's points. */
+  /** As if other calls had used up the app's points. */
   drain(now: number): void {
     this.#at = now;
     this.#available = 0;

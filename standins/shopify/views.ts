@@ -18,7 +18,7 @@ export interface Sight {
   need: (...oneOf: string[]) => void;
   /** False: personal data comes empty. */
   personal: boolean;
-  /** As if somebody else had set it: by `namespace.key`. */
+  /** As if another app had set it: by `namespace.key`. */
   sticky: Readonly<Record<string, string>>;
   webhookVersion: string;
   /** Orders that can't be shown, by id. */

@@ -206,7 +206,7 @@ export class JobboardStandin extends VendorStandin {
       job.unanswered = false;
     }
     job.taken += 1;
-    // As any system does: it tells of its own change, whoever made it.
+    // As other systems do, the job board sends an event for every change, closeloop's own included.
     void this.#notify('job.updated', this.#view(job));
   }
 

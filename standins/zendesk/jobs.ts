@@ -4,7 +4,7 @@ import type { Job } from './model.ts';
 
 const inFlight = 30;
 
-/** Background jobs: queued, then working, then completed, by time and whether or not anybody polls. */
+/** Background jobs: queued, then working, then completed, by time alone, polled or not. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();

@@ -50,7 +50,7 @@ const runningKey = `${globalTag}:running`;
 /** A process that has not called `announce` for this long counts as dead. */
 const aliveMs = 10_000;
 const lockMs = 10_000;
-/** Whoever works on older data learns within this time that they are migrated: `announce` is called every second. */
+/** A process that works on older data learns within this time that they are migrated: `announce` is called every second. */
 const learnMs = 3_000;
 
 /** KEYS running, version · ARGV process, ms, version of an empty Redis. Returns the version and who it is by. */

@@ -16,7 +16,7 @@ import { CloseloopError } from '../../core/errors.ts';
 export interface Seal {
   /** The same text gives the same 43 characters (base64url), in every process of the installation and after any restart. */
   digest(text: string): string;
-  /** @param about authenticated with the text (the key in Redis …), so that whoever writes to Redis can't exchange two texts */
+  /** @param about authenticated with the text (the key in Redis …), so that a person with write access to Redis can't exchange two texts */
   seal(text: string, about?: string): string;
   /** @throws SealError for a text that this installation did not seal, or sealed with another `about` */
   open(sealed: string, about?: string): string;

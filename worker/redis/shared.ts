@@ -1,5 +1,5 @@
 /**
- * One run for many callers: whoever comes while a run is under way shares the next one with all others who do. A run thus begins
+ * One run for many callers: callers that arrive during a run share the next run. A run thus begins
  * after each of its callers has come: what it reads is as new as if each had read it, and what a caller wrote before is there.
  */
 export function shared<T>(run: () => Promise<T>): () => Promise<T> {

@@ -79,7 +79,7 @@ export async function instantsOf(
   { timeZone }: Pick<Searched, 'timeZone'>,
 ): Promise<{ since?: Date; until?: Date }> {
   if (since === undefined && until === undefined) return {};
-  // Loaded with its calendar only where somebody writes a time.
+  // Loaded with its calendar only where the filter has a time.
   const { instant } = await import('./instant.ts');
   const clock = { timeZone, now: new Date() };
   return {

@@ -16,7 +16,7 @@ export async function takingErasures(
 }
 
 /**
- * Stores that a person asks for somebody's erasure: the contact is masked at the service, and forgotten here.
+ * Stores an operator's request to erase a contact: it is masked at the service, and forgotten here.
  * @param what who asked, in words without personal data
  * @returns its id; `attempt` or the source's queue does it
  */

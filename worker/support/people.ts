@@ -12,7 +12,7 @@ import type { Found } from './journey-filter.ts';
 /** Entries of the access log that are shown, at most. */
 export const mostAccesses = 100;
 
-/** What the Feedback service knows of somebody. */
+/** The Feedback service's data about a person. */
 export interface PersonThere {
   /** Undefined: no feedback request of this contact, or it was masked. */
   record: ContactRecord | undefined;
@@ -32,7 +32,7 @@ export async function personThere(feedback: FeedbackClient, contact: Contact): P
   return { record, accesses, isCut: false };
 }
 
-/** What closeloop has stored of somebody. */
+/** closeloop's stored data about a person. */
 export interface PersonHere {
   /** Newest closing first. */
   journeys: Found<SourceContext>[];

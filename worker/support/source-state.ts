@@ -62,7 +62,7 @@ export async function stateOfSource(
     refused,
     ...last,
     erasures: erasures.length,
-    // Proof for whoever asks later.
+    // Kept as proof of the erasure.
     erased: erasures,
     /** Asked for, and not done yet. */
     erasing,
