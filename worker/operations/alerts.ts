@@ -15,7 +15,7 @@ export interface AlertSettings extends ReceiverSettings {
   digest: DigestTime | false;
 }
 
-/** How many of the journeys that an alert is about are kept: the latest ones. */
+/** The most journeys that an alert stores: the latest ones that it is about. */
 const keptJourneys = 20;
 
 /**

@@ -91,7 +91,7 @@ export class Holds {
     const known = stored === null ? undefined : Hold.parse(JSON.parse(stored));
     if (known?.why !== why) {
       const hold = JSON.stringify({ why, at: known?.at ?? new Date() });
-      // The alert comes first: a process that is killed in between, or loses Redis, must not leave a stop that nobody was told of.
+      // The alert comes first: a process that is killed in between, or loses Redis, must not leave a stop without an alert.
       await this.#onNews({ stage, only, why });
       const isFirst = known
         ? await this.#redis.hset(this.#all, field, hold).then(() => true)

@@ -92,7 +92,7 @@ export class Outage {
     this.#log = options.log;
   }
 
-  /** Reports a call without an answer, or with one that says that the endpoint is in trouble. `waitMs`: how long it asks all callers to wait. */
+  /** Reports a call without an answer, or with one that reports a fault of the endpoint. `waitMs`: how long it asks all callers to wait. */
   async failed(why: string, waitMs?: number): Promise<void> {
     const limits = [downAfter, firstProbeMs, longestProbeMs];
     const isNews = await runScript(this.#redis, failedScript, [this.#key], ...limits, why, waitMs ?? '', forgetMs);

@@ -83,7 +83,7 @@ export class Pauses {
 
   /** The stage stops for a configuration error. */
   async set(stage: string, why: string): Promise<void> {
-    // The alert comes first: a process that is killed in between, or loses Redis, must not leave a stop that nobody was told of.
+    // The alert comes first: a process that is killed in between, or loses Redis, must not leave a stop without an alert.
     if ((await this.#redis.sismember(this.#reported, `${stage}: ${why}`)) === 0) await this.#onNews(stage, why);
     const keys = [this.#key, this.#reported, this.#turn(stage)];
     const isNews = await runScript(

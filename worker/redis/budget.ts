@@ -65,7 +65,7 @@ return 1`;
 
 const tagOfBudget = (account: string): string => `{cl:${account}}:budget`;
 
-/** What is left of each of an account's quotas that is known now: of those told of calls, and of its points. */
+/** What remains of each known quota of an account: the quotas of calls that responses reported, and its points. */
 export async function remainingQuotas(
   redis: RedisClient,
   account: string,
@@ -78,7 +78,7 @@ export async function remainingQuotas(
     const [limit, remaining] = await redis.hmget(`${tag}:quota${name === '' ? '' : `:${name}`}`, 'limit', 'remaining');
     return { quota: name === '' ? 'calls' : name, limit: Number(limit), remaining: Math.max(0, Number(remaining)) };
   });
-  // Of one whose window has ended nothing is known until the vendor tells again.
+  // A quota whose window has ended is unknown until a response reports it again.
   const known = (await Promise.all(quotas)).filter(({ limit }) => limit > 0);
   return points === undefined ? known : [...known, { quota: 'points', ...points }];
 }

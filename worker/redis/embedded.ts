@@ -45,7 +45,7 @@ const tryAgainMs = 5_000;
 /**
  * Starts Redis and watches over it: when Redis ends, it exits with its status; when our end of descriptor 0 closes,
  * which a kill -9 does too, it stops Redis. The watcher is a process of its own, so that killing the shell is no escape. Its
- * files are for nobody else, also in a folder that others may enter.
+ * files are readable by no other user, also in a folder that others may enter.
  */
 const wrapper = `
 umask 077

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const Holder = z.object({
   pid: z.int().positive(),
-  /** When the process began, where the system tells: a process id may have been given to another process since. */
+  /** When the process began, where the system reports it: a process id may have been given to another process since. */
   born: z.string(),
 });
 type Holder = z.output<typeof Holder>;
@@ -21,7 +21,7 @@ export async function takeLock(path: string): Promise<Lock> {
     const draft = `${path}.${randomUUID()}.tmp`;
     await writeFile(draft, JSON.stringify(own));
     try {
-      // A link appears whole or not at all, so nobody reads half a lock.
+      // A link appears whole or not at all, so no process reads half a lock.
       await link(draft, path);
       return { free: true, release: () => removeFile(path) };
     } catch (error) {

@@ -15,7 +15,7 @@ export interface QueueDepth {
   running: number;
   /** Jobs that wait for their time. */
   delayed: number;
-  /** Jobs that were given up, and are kept. */
+  /** Jobs that were given up and are stored for inspection. */
   failed: number;
   /** Since when the first of the jobs that wait for a worker could have begun. */
   oldestAt?: Date;

@@ -45,7 +45,7 @@ const version = '1.';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** So many digests are kept in memory, at most. */
+/** The most digests that are cached in memory. */
 const mostDigests = 5_000;
 
 /** Random bytes are fetched for many nonces at once: fetching them for each nonce takes longer than the sealing. */
@@ -62,7 +62,7 @@ function nextNonce(): Uint8Array {
   return nonces.subarray(nonceAt - nonceBytes, nonceAt);
 }
 
-/** A key of 32 bytes for one purpose, which tells nothing about `key` or the key of another purpose. */
+/** A key of 32 bytes for one purpose, which reveals nothing about `key` or the key of another purpose. */
 export function deriveKey(key: Uint8Array | string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', key, '', `closeloop ${purpose}`, 32));
 }

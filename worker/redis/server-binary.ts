@@ -19,7 +19,7 @@ export interface ServerBinary {
 interface FindOptions {
   /** Folder for a fetched one; made when needed. */
   cache: string;
-  /** The PATH to look in. */
+  /** The PATH to search. */
   path: string;
   say: (line: string) => void;
 }

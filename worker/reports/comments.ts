@@ -3,7 +3,7 @@ import type { Searched } from '../support/journey-filter.ts';
 import { journeyPage } from '../support/journey-pages.ts';
 import { instantsOf, type Period } from './period.ts';
 
-/** Journeys that are looked at for the newest comments, at most. */
+/** The most journeys that are read for the newest comments. */
 export const mostAnswers = 500;
 
 export interface Comment {

@@ -1,7 +1,7 @@
 import { changeOf, type GradeFigures, type GradesRow, rateOf, resultOf } from './grades.ts';
 import { ascending, type GradeCount, twoDecimals } from './index-rule.ts';
 
-/** The rows with the most requests, and the rest as one: of a campaign with two hundred stores nobody reads each. */
+/** The rows with the most requests, and the rest as one: a campaign may have two hundred stores. */
 export function mostAsked(
   rows: readonly GradesRow[],
   most: number,

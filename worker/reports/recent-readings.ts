@@ -4,9 +4,9 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 
 /** What was read of the service stays good for so long. Real time. */
 const freshMs = 60_000;
-/** Nobody waits longer for a page; the reading goes on, and is there for the next look. Real time. */
+/** The longest wait of a page for a reading; the reading continues, and serves the next page. Real time. */
 const usualPatienceMs = 5_000;
-/** Questions whose last answers are kept. */
+/** The most questions whose last answers are cached. */
 const mostKept = 20;
 /** Questions that are read at once. */
 const readingsAtOnce = 2;

@@ -15,7 +15,7 @@ export async function storedCounts(
   { timeZone, now }: { timeZone: string; now: Date },
 ): Promise<Map<number, Counts>> {
   const { from, until } = instantsOf(period, timeZone);
-  // Nothing is stored of other days, and people may write any: every hour of a period is looked at.
+  // Counts are stored for these days only, and a period may name any day: every hour of a period is read.
   const [earliest, latest] = [now.getTime() - 2 * countsKeptMs, now.getTime() + dayMs];
   const time = {
     from: new Date(Math.max(from.getTime(), earliest)),

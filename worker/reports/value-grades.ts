@@ -17,7 +17,7 @@ interface Wanted {
 export type ValueGrades = (period: number, field: string, value: string) => GradeCount[];
 
 /**
- * How often each grade was given, by value of custom fields: the service's statistics tell averages only. Read from the list of
+ * How often each grade was given, by value of custom fields: the service's statistics have averages only. Read from the list of
  * feedback requests. Undefined: there are more of them than may be read, or some can not be read.
  */
 export async function valueGrades(

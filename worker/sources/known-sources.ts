@@ -21,7 +21,7 @@ const Entry = z.object({
 export interface KnownSource {
   name: string;
   connector: string;
-  /** The vendor's account, where the connector can tell. */
+  /** The vendor's account, where the connector knows it. */
   account?: string | undefined;
   writesNoAnswer: boolean;
   /** It can be asked what changed. */

@@ -10,7 +10,7 @@ export interface OrphanState {
   asked: number;
   /** Grades that can't be written back. */
   answered: number;
-  /** Deliveries that can't be looked at. */
+  /** Deliveries that can't be planned. */
   deliveries: number;
   /** Journeys in all. */
   journeys: number;

@@ -35,7 +35,7 @@ const retryMs = 200;
 
 /**
  * Moves all stored data of a source to another name. Meanwhile no job of either source is run, and work over all sources waits. In a
- * cluster the names lie on different nodes, so keys are copied and then removed. After an interruption the same call goes on; after
+ * cluster the names lie on different nodes, so keys are copied and then removed. After an interruption the same call continues; after
  * the end it changes nothing.
  */
 export async function renameSource(options: RenameOptions): Promise<Renamed> {
@@ -64,7 +64,7 @@ export async function renameSource(options: RenameOptions): Promise<Renamed> {
   return { keys, jobs, journeys };
 }
 
-/** The keys at the new name before the move, to tell them from moved keys. */
+/** The keys at the new name before the move, to distinguish them from moved keys. */
 const beforeKey = (name: string): string => `${tagOf(name)}:before-rename`;
 
 /** Two sources with journeys can't be joined: both may have a record, and number its closings differently. */

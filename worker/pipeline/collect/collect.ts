@@ -115,7 +115,7 @@ async function collectOnce(
   await reportMismatches(pass, context);
   // Then every pass meets them again, until they are taken.
   if (pass.heldBack > 0) return;
-  // A stranger may belong to a journey that does not know its request yet: the next pass has to read it again.
+  // An unmatched request may belong to a journey that does not know its request yet: the next pass has to read it again.
   const news = { stats: pass.unmatched > 0 ? '' : fingerprint(stats), counts: countsOf(stats), at: now };
   const fullAt = found.isWhole || !seen ? now : seen.fullAt;
   await redis.set(seenKey(campaign), JSON.stringify({ ...seen, ...news, fullAt, window: found.window }));

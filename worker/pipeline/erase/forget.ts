@@ -14,7 +14,7 @@ import { type Held, heldBy } from './held.ts';
 import { wipeSnapshots } from './snapshots.ts';
 
 /**
- * How long masking waits for the search that tells whether a request was made, once the search may begin. A masked request shows no
+ * How long masking waits for the search that finds out whether a request was made, once the search may begin. A masked request shows no
  * contact, so nobody could tell whose it is: not this journey's search, and not the search of another one in the same campaign.
  */
 const soughtForMs = 600_000;

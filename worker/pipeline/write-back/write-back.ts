@@ -54,7 +54,7 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
     ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
   });
   if (!result.ok) return await saveRefused(journey, result, context);
-  // Before this journey is saved as written: after a kill in between nobody would look at the later answer again.
+  // Before this journey is saved as written: after a kill in between no job would write the later answer again.
   await writeLaterAgain(journey, context, isLater);
   return await saveWritten(journey, answer, result, context);
 }
