@@ -154,11 +154,11 @@ describe('a call', () => {
     expect(used).toEqual({
       takes: 1,
       pauses: [1000],
-      lanes: ['search'],
+      endpoints: ['search'],
       left: [[{ limit: 5, remaining: 5, resetMs: 1000 }, 'search']],
     });
     const daily = await failing(() => limited('DAILY'), { call: (api) => api.call('POST', search, anything) });
-    expect(daily.used.lanes).toEqual([undefined]);
+    expect(daily.used.endpoints).toEqual([undefined]);
   });
 });
 

@@ -53,13 +53,13 @@ describe('a poll', () => {
       expect(events[0]).toMatchObject({ closing, at: new Date(closing) });
     }));
 
-  test('is one search for each object type, in the lane of searches, as background', () =>
+  test('is one search for each object type, by the quota of searches, as background', () =>
     atDesk(async (desk) => {
       desk.standin.addTicket({});
       const taken: unknown[] = [];
       const budget = {
         takePoints: endlessPoints,
-        take: async (lane?: string, urgency?: string) => void taken.push([lane, urgency]),
+        take: async (endpoint?: string, urgency?: string) => void taken.push([endpoint, urgency]),
         pause: async () => undefined,
         reportRemaining: async () => undefined,
       };

@@ -357,18 +357,23 @@ describe('the budget', () => {
       'is paused for Retry-After on 429',
       429,
       { ...account(9), 'retry-after': '93' },
-      [{ ms: 93_000, lane: undefined }],
+      [{ ms: 93_000, endpoint: undefined }],
     ],
     [
       'pauses only the endpoint on its own 429',
       429,
       { ...account(9), ...jobs(0), 'retry-after': '12' },
-      [{ ms: 12_000, lane: 'ticket-updates' }],
+      [{ ms: 12_000, endpoint: 'ticket-updates' }],
     ],
-    ['is paused whole when both are used up', 429, { ...account(0), ...jobs(0) }, [{ ms: 60_000, lane: undefined }]],
-    ['is paused until the reset on a 429 without Retry-After', 429, account(0), [{ ms: 17_000, lane: undefined }]],
-    ['is paused a minute on a bare 429', 429, {}, [{ ms: 60_000, lane: undefined }]],
-    ['is paused on 503 that says how long', 503, { 'retry-after': '8' }, [{ ms: 8000, lane: undefined }]],
+    [
+      'is paused whole when both are used up',
+      429,
+      { ...account(0), ...jobs(0) },
+      [{ ms: 60_000, endpoint: undefined }],
+    ],
+    ['is paused until the reset on a 429 without Retry-After', 429, account(0), [{ ms: 17_000, endpoint: undefined }]],
+    ['is paused a minute on a bare 429', 429, {}, [{ ms: 60_000, endpoint: undefined }]],
+    ['is paused on 503 that says how long', 503, { 'retry-after': '8' }, [{ ms: 8000, endpoint: undefined }]],
     ['is not paused on 503 that does not', 503, {}, []],
   ];
   test.each(rows)('%s', async (_name, status, headers, expected) => {
@@ -420,7 +425,7 @@ describe('the budget', () => {
       retryAfterMs: 93_000,
       throttled: true,
     });
-    expect(seen.paused).toEqual([{ ms: 93_000, lane: undefined }]);
+    expect(seen.paused).toEqual([{ ms: 93_000, endpoint: undefined }]);
   });
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { csatSettings, ratingReader } from '../../../../connectors/zendesk/csat.ts';
 import { eventReader } from '../../../../connectors/zendesk/events.ts';
-import * as live from '../../../support/connectors/zendesk/going-live.ts';
-import { openAccount } from '../../../support/connectors/zendesk/going-live.ts';
+import * as live from '../../../support/connectors/zendesk/preflight.ts';
+import { openAccount } from '../../../support/connectors/zendesk/preflight.ts';
 
 const read = (event: unknown, more: object = {}) => ratingReader(csatSettings.parse(more))({ event });
 

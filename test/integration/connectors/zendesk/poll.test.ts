@@ -111,7 +111,7 @@ describe('a sweep', () => {
     expect(keys[0]).toBe(keys[2]);
   });
 
-  test('calls in the background, in a lane of its own', async () => {
+  test('calls in the background, by the quota of exports', async () => {
     const { poll, seen } = await timed();
     await poll(since);
     expect(seen.background).toEqual(['incremental']);

@@ -11,7 +11,7 @@ import {
   openAccount,
   secret,
   writeBack,
-} from '../../../support/connectors/zendesk/going-live.ts';
+} from '../../../support/connectors/zendesk/preflight.ts';
 
 let account: Account;
 beforeEach(async () => {

@@ -9,7 +9,7 @@ import {
   ids,
   openAccount,
   secret,
-} from '../../../support/connectors/zendesk/going-live.ts';
+} from '../../../support/connectors/zendesk/preflight.ts';
 
 let account: Account;
 beforeEach(async () => {

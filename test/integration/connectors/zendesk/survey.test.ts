@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { surveyValue } from '../../../../connectors/zendesk/answer.ts';
 import type { AnswerValue } from '../../../../core/connector/contract.ts';
 import { account, answer, written } from '../../../support/connectors/zendesk/account.ts';
-import * as live from '../../../support/connectors/zendesk/going-live.ts';
+import * as live from '../../../support/connectors/zendesk/preflight.ts';
 
 const options = [
   { name: 'Very good', value: 'very_good' },

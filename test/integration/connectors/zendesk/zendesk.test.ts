@@ -143,7 +143,7 @@ describe('read', () => {
     standin.faults.add({ path: 'show_many', status: 429, headers: { 'retry-after': '93' }, body: 'slow down' });
     const error = await source.read([String(id)], 'plan').catch((thrown: unknown) => thrown);
     expect(adviceOf(error)).toEqual({ kind: 'transient', retryAfterMs: 93_000, throttled: true });
-    expect(seen.paused).toEqual([{ ms: 93_000, lane: undefined }]);
+    expect(seen.paused).toEqual([{ ms: 93_000, endpoint: undefined }]);
     expect((await source.read([String(id)], 'plan'))[0]?.ok).toBe(true);
   });
 });

@@ -81,7 +81,7 @@ describe('a budget without a rate', () => {
     expect(slept).toEqual([]);
   });
 
-  test('it pauses one lane alone, and every lane with the account', async () => {
+  test('it pauses one endpoint alone, and every endpoint with the account', async () => {
     const { one, two } = pair({ maxWaitMs: 0 });
     await one.pause(60_000, 'search');
     await expect(two.take('search')).rejects.toThrow(/used up/);
@@ -134,7 +134,7 @@ describe('a budget with a quota', () => {
     await one.take();
   });
 
-  test('it holds a lane back alone', async () => {
+  test('it holds an endpoint back alone', async () => {
     const { one } = pair({ maxWaitMs: 0 });
     await one.reportRemaining({ ...quota, remaining: 0 }, 'search');
     await expect(one.take('search')).rejects.toThrow(/used up/);

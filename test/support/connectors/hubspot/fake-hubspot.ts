@@ -66,7 +66,7 @@ export function testPorts(clock = () => now) {
   const used = {
     takes: 0,
     pauses: [] as number[],
-    lanes: [] as (string | undefined)[],
+    endpoints: [] as (string | undefined)[],
     left: [] as [quota: Quota, name?: string][],
   };
   const silent = () => undefined;
@@ -83,9 +83,9 @@ export function testPorts(clock = () => now) {
       take: async () => {
         used.takes += 1;
       },
-      pause: async (ms, lane) => {
+      pause: async (ms, endpoint) => {
         used.pauses.push(ms);
-        used.lanes.push(lane);
+        used.endpoints.push(endpoint);
       },
       reportRemaining: async (quota, name) => {
         used.left.push(name === undefined ? [quota] : [quota, name]);

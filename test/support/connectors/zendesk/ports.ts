@@ -9,7 +9,7 @@ export interface Recorded {
   taken: (string | undefined)[];
   /** Lanes of background calls. */
   background: (string | undefined)[];
-  paused: { ms: number; lane: string | undefined }[];
+  paused: { ms: number; endpoint: string | undefined }[];
   left: (Quota & { name?: string })[];
   slept: number[];
   logged: string[];
@@ -27,11 +27,11 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
     log: { debug: log, info: log, warn: log, error: log },
     budget: {
       takePoints: endlessPoints,
-      take: async (lane, urgency) => {
-        seen.taken.push(lane);
-        if (urgency === 'background') seen.background.push(lane);
+      take: async (endpoint, urgency) => {
+        seen.taken.push(endpoint);
+        if (urgency === 'background') seen.background.push(endpoint);
       },
-      pause: async (ms, lane) => void seen.paused.push({ ms, lane }),
+      pause: async (ms, endpoint) => void seen.paused.push({ ms, endpoint }),
       reportRemaining: async (quota, name) => void seen.left.push({ ...quota, ...(name !== undefined && { name }) }),
     },
     snapshots: memorySnapshots(),

@@ -5,7 +5,7 @@ import type { SourceContext } from '../../../../worker/pipeline/context.ts';
 
 const campaign = 112;
 
-interface Town {
+interface Unit {
   context: Pick<SourceContext, 'name' | 'store' | 'feedback'>;
   /** The service that `context` asks, with its account `acme`. */
   standin: FeedbackStandin;
@@ -18,15 +18,15 @@ interface Town {
  * export, and of one that finds a single new grade. For the bench, too.
  * @param options `open`: so many of the newest requests have a journey that waits
  */
-export async function collectingCost(town: Town, options: { requests: number; open: number }) {
-  const { standin, context } = town;
+export async function collectingCost(unit: Unit, options: { requests: number; open: number }) {
+  const { standin, context } = unit;
   standin.addCampaign({ account: 'acme', id: campaign, name: 'Many', type: 'mixed' });
   standin.fill({ campaign, count: options.requests, graded: 0, days: 0 });
   const open = await newest(options.open, context, options.requests);
   for (const request of open) await asked(request, context);
   const callsOf = async (): Promise<number> => {
     standin.clearCalls();
-    await town.collect(campaign);
+    await unit.collect(campaign);
     return Object.values(standin.calls()).reduce((sum, n) => sum + n, 0);
   };
   const whole = await callsOf();
@@ -40,7 +40,7 @@ export async function collectingCost(town: Town, options: { requests: number; op
 
 type Open = { id: string; email: string; scheduled: Date };
 
-async function newest(count: number, { feedback }: Town['context'], requests: number): Promise<Open[]> {
+async function newest(count: number, { feedback }: Unit['context'], requests: number): Promise<Open[]> {
   const found: Open[] = [];
   const page = Math.max(1, Math.floor((requests - count) / 1_000));
   for await (const { results } of feedback.requestPages({ campaign, page })) {
@@ -51,7 +51,7 @@ async function newest(count: number, { feedback }: Town['context'], requests: nu
 const Open = z.object({ id: z.string(), email: z.string(), scheduled: z.date() });
 
 /** The journey of a request that was made for it. */
-export async function asked({ id, email, scheduled }: Open, { store }: Town['context']): Promise<void> {
+export async function asked({ id, email, scheduled }: Open, { store }: Unit['context']): Promise<void> {
   const closing = { recordId: id, closing: 'c', closedAt: scheduled, eventKey: id, receivedAt: scheduled };
   const { journey } = await store.getOrCreate(closing, []);
   const contact = { kind: 'email', value: email } as const;
