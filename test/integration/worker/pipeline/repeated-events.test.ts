@@ -78,6 +78,23 @@ describe('events about one record that are planned at once', () => {
   });
 });
 
+test('a later closing is asked about also where its worker was killed when it had only ended the journey of the earlier one', async () => {
+  slowCampaign(service.standin);
+  const { context, store, vendor } = unitContext(later);
+  vendor.close('k', anyone);
+  await plan(eventOf('k', { key: 'first' }), context);
+  vendor.close('k', anyone);
+  const update: typeof store.update = async (of, ...rest) => {
+    if (typeof of !== 'string' && of.id === 'k.2') throw new Error('killed');
+    return await store.update(of, ...rest);
+  };
+  const second = eventOf('k', { key: 'second' });
+  await expect(plan(second, { ...context, store: overriding(store, { update }) })).rejects.toThrow('killed');
+  expect(await store.records.journeysOf('k')).toMatchObject([{ id: 'k.1', state: 'cancelled' }]);
+  await plan(second, context);
+  expect(await store.records.journeysOf('k')).toMatchObject([{ state: 'cancelled' }, { id: 'k.2', state: 'waiting' }]);
+});
+
 test('a closing whose campaign can not be read has a journey all the same', async () => {
   slowCampaign(service.standin);
   const { context, store, vendor, trace } = unitContext(later);
