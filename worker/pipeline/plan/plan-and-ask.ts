@@ -107,11 +107,16 @@ export function planAndAsk(
   return async (event, context) => {
     const { read, last } = readOnce(context);
     const due: Journey[] = [];
+    let taken = 0;
     const queueAsk: PlanContext['queueAsk'] = async (journey, dueAt) => {
-      const isDue = dueAt <= context.clock.now() && !(await isStopped());
+      const isDue = dueAt <= context.clock.now();
       if (isDue && (await turns.take())) {
-        due.push(journey);
-        return;
+        taken++;
+        // Asked last: somebody may have stopped the stage meanwhile.
+        if (!(await isStopped())) {
+          due.push(journey);
+          return;
+        }
       }
       const reading = isDue ? last() : undefined;
       if (reading) readings.keep(reading);
@@ -122,7 +127,7 @@ export function planAndAsk(
       for (const journey of due) await askNow(journey, { ...context, read });
       return result;
     } finally {
-      for (const _ of due) turns.give();
+      for (; taken > 0; taken--) turns.give();
     }
   };
 }

@@ -90,6 +90,20 @@ describe('it is left to a job of the asking stage', () => {
     expect(reads(calm)).toBe(3);
   });
 
+  test('where that is stopped while a turn is waited for', async () => {
+    let isStopped = false;
+    const one = planAndAsk(async () => isStopped, readings, { asking: 1, patienceMs: 60_000 });
+    const contact: typeof calm.context.feedback.contact = async (...args) => {
+      isStopped = true;
+      return await calm.context.feedback.contact(...args);
+    };
+    const stopping = { ...calm.context, feedback: { ...calm.context.feedback, contact } };
+    calm.vendor.close('b', { customer: { email: 'b@example.com' } });
+    await Promise.all(['a', 'b'].map((id) => one(eventOf(id), stopping)));
+    expect(world.standin.requests()).toHaveLength(1);
+    expect(await left(calm)).toHaveLength(1);
+  });
+
   test('while that is stopped', async () => {
     await stopped(eventOf('a'), calm.context);
     expect(await calm.store.get('a.1')).toMatchObject({ state: 'waiting' });
