@@ -132,6 +132,11 @@ export class RememberedRecord {
     return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
   }
 
+  /** Whether the event started a journey, or belongs to one. */
+  hasEvent(eventKey: string): boolean {
+    return this.#named(this.#keys.eventName(eventKey)) !== undefined;
+  }
+
   /** The id of the closing's journey, or the id that its journey would get. */
   nameOf(closing: string): { id: string; exists: boolean } {
     const id = this.#named(this.#keys.closingName(closing));

@@ -145,7 +145,7 @@ async function planClosed(
     return done;
   }
   const at = { recordId: record.currentId, closing, closedAt };
-  if (exists) return await planAgain(event, at, record, context);
+  if (exists || remembered.hasEvent(event.key)) return await planAgain(event, at, record, context);
   const draft = context.store.draft(id, newClosing(event, at), [receivedLine(event)]);
   await noteReceived(event, draft, context);
   await cancelEarlier(draft, context);
@@ -154,7 +154,7 @@ async function planClosed(
   return planned ? await enqueueAsk(planned, context) : await planClosed(event, status, undefined, context);
 }
 
-/** The closing has a journey: a killed worker began it, or another event, or the record is back. */
+/** The closing, or the event, has a journey: an attempt that did not come through began it, or another event, or the record is back. */
 async function planAgain(
   event: RecordJob,
   at: ClosingAt,

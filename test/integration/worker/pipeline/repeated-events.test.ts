@@ -107,6 +107,18 @@ test('a closing whose campaign can not be read has a journey all the same', asyn
   expect((await trace('v.1')).match(/received /g)).toHaveLength(1);
 });
 
+test("an event whose journey could not be planned stays that journey's, though its record was closed again meanwhile", async () => {
+  slowCampaign(service.standin);
+  const { context, store, vendor } = unitContext(later);
+  vendor.close('w', anyone);
+  const campaigns = overriding(context.campaigns, { get: () => Promise.reject(new Error('toy: no campaign')) });
+  const event = eventOf('w', { key: 'again' });
+  await expect(plan(event, { ...context, campaigns })).rejects.toThrow('toy: no campaign');
+  vendor.close('w', anyone);
+  await plan(event, context);
+  expect(await store.records.journeysOf('w')).toMatchObject([{ id: 'w.1', state: 'waiting' }]);
+});
+
 test('the event of a record that is reopened while it is being asked comes again until the outcome is known', async () => {
   slowCampaign(service.standin);
   const { context, store, vendor } = unitContext(later);
