@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { TraceLine } from './journey.ts';
 
 /**
- * What nearly every journey holds, the most frequent last, as deflate refers to what is near in fewer bits. What is stored can only
- * be read with the dictionary that it was stored with.
+ * What nearly every journey holds: parts of some, then three whole ones, the most frequent last, as deflate refers to what is near in
+ * fewer bits. It must stay as it is: what is stored can only be read with the dictionary that it was stored with.
  */
 const dictionary = Buffer.from(
   `"intent":{"token":","campaign":,"marker":{"field":"closeloop","value":"support/"},"numAppeals":0,"lastAppeal":null,"searchAfter":"
@@ -15,11 +15,12 @@ const dictionary = Buffer.from(
 "personId":"7","values":{"Store":"Agent":"},"place":{"timeZone":"Europe/","phoneCountry":"country":"dueAt":"2026-","attempts":1,"requestId":"","askedAt":"2026-
 [0,"outside the sample of 50 %"],[0,"the rule's delay of 1h ends "],[0,"the window opens "],["expired: no answer came"],[0,"skipped: no rule's condition is true (
 "],["answered: grade 5"],[9,"written on the record (answer 1)"],[20,"creating the feedback request"],[99,"asked: feedback request (the service took it)"],
-"trace":[[179"received 2026-11-2T: status SOLVED, was OPEN, at 2026-"],[0,"rule \\"all\\", campaign 12"],[0,"custom fields: Store from ticket.fields.store, Agent from assignee.name"],
-[0,"contact: email"],[0,"to be asked at 2026-"]]}{"source":"support","recordId":"10","state":"waiting","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","`,
+{"source":"support","recordId":"10","state":"skipped","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","personId":"7","alsoKnownAs":[""],"why":"no rule's condition is true (\\"all\\")","reason":"no-rule","trace":[[1790000000000,"received 2026-11-23T00:00:00.000Z: status SOLVED, was OPEN, at 2026-11-23T00:00:00.000Z"],[10,"skipped: no rule's condition is true (\\"all\\")"]]}
+{"source":"support","recordId":"10","state":"written","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","rule":"all","campaign":12,"campaignName":"After ","maxGrade":5,"contact":{"kind":"phone","value":"+372"},"personId":"7","values":{"Store":"","Agent":""},"place":{"timeZone":"Europe/","phoneCountry":"EE"},"locale":"en-us","dueAt":"2026-11-23T00:00:00.000Z","attempts":1,"requestId":"10","askedAt":"2026-11-23T00:00:00.000Z","answer":{"grade":5,"comment":null,"seenAt":"2026-11-23T00:00:00.000Z","version":1},"writtenVersion":1,"trace":[[1790000000000,"received 2026-11-23T00:00:00.000Z: status SOLVED, was OPEN, at 2026-11-23T00:00:00.000Z"],[10,"rule \\"all\\", campaign 12"],[0,"custom fields: Store from ticket.fields.store, Agent from assignee.name"],[0,"contact: email"],[0,"to be asked at 2026-11-23T00:00:00.000Z"],[100,"creating the feedback request"],[100,"asked: feedback request 10 (the service took it)"],[10000000,"answered: grade 5"],[1000,"written on the record (answer 1)"]]}
+{"source":"support","recordId":"10","state":"asked","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","rule":"all","campaign":12,"campaignName":"After ","maxGrade":5,"place":{"timeZone":"Europe/"},"locale":"en-us","personId":"7","contact":{"kind":"email","value":"@gmail.com"},"values":{"Store":"","Agent":""},"dueAt":"2026-11-23T00:00:00.000Z","attempts":1,"requestId":"10","askedAt":"2026-11-23T00:00:00.000Z","trace":[[1790000000000,"received 2026-11-23T00:00:00.000Z: status SOLVED, was OPEN, at 2026-11-23T00:00:00.000Z"],[10,"rule \\"all\\", campaign 12"],[0,"custom fields: Store from ticket.fields.store, Agent from assignee.name"],[0,"contact: email"],[0,"to be asked at 2026-11-23T00:00:00.000Z"],[100,"creating the feedback request"],[100,"asked: feedback request 10 (the service took it)"],[1000000000,"expired: no answer came"]]}`,
 );
-/** A window of 4 kB: longer journeys are stored all the same, in more bytes. */
-const options = { dictionary, windowBits: 12, memLevel: 5, chunkSize: 2_048 };
+/** A window of 8 kB, for the dictionary and the journey: longer ones are stored all the same, in more bytes. */
+const options = { dictionary, windowBits: 13, memLevel: 5, chunkSize: 2_048 };
 
 /** A trace: each line with the milliseconds since the one before it, the first since 1970. */
 const Packed = z.looseObject({ trace: z.array(z.tuple([z.number(), z.string()])) });
