@@ -328,6 +328,10 @@ class Keeper {
       ['appendfsync', fsync],
       ['save', ''],
       ['maxmemory-policy', 'noeviction'],
+      // Small hashes and sorted sets are packed; their names before Redis 7 are known to every version.
+      ['hash-max-ziplist-entries', '1024'],
+      ['hash-max-ziplist-value', '256'],
+      ['zset-max-ziplist-entries', '512'],
       ['hz', '100'],
       ['daemonize', 'no'],
       ['loglevel', 'warning'],

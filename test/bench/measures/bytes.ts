@@ -103,7 +103,7 @@ export const bytes: Measure = {
     return [
       ...rows('waits, its job included', waiting, 2_100),
       ...rows('was skipped', skipped, 600),
-      ...rows('has asked, and waits for the answer', asked),
+      ...rows('has asked, and waits for the answer', asked, 600),
     ];
   },
 };
