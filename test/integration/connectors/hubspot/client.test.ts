@@ -92,10 +92,10 @@ describe('a call', () => {
         return handler(call, response);
       },
       // the server is closed only after the client has hung up: this test would hang otherwise
-      { timeoutMs: 100, call: (api) => api.call('GET', path, anything).finally(() => hungUp.promise) },
+      { timeoutMs: 400, call: (api) => api.call('GET', path, anything).finally(() => hungUp.promise) },
     );
     expect([error.message, error.advice, error.outcome]).toEqual([
-      `HubSpot: GET ${path}: no whole answer within 100 ms; it is tried again.`,
+      `HubSpot: GET ${path}: no whole answer within 400 ms; it is tried again.`,
       { kind: 'transient' },
       'unknown',
     ]);
