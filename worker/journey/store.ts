@@ -112,13 +112,18 @@ interface NewClosing {
   backfilled?: boolean;
   eventKey: string;
   receivedAt: Date;
+  /** Called once its journey is stored; not where another worker has stored that. */
+  onStored?: OnStored;
 }
+
+type OnStored = (journey: Journey) => Promise<void>;
 
 /** A journey that is not stored yet, with the event that it begins with, and its trace. */
 interface Draft {
   journey: Journey;
   eventKey: string;
   trace: readonly TraceLine[];
+  onStored: OnStored | undefined;
 }
 
 /**
@@ -263,7 +268,7 @@ export class JourneyStore {
   }
 
   #draft(id: string, wanted: NewClosing, trace: readonly string[]): Draft {
-    const { recordId, closing, closedAt, receivedAt, backfilled, eventKey } = wanted;
+    const { recordId, closing, closedAt, receivedAt, backfilled, eventKey, onStored } = wanted;
     const traceContext = this.#traceContext();
     const journey: Journey = {
       id,
@@ -277,7 +282,7 @@ export class JourneyStore {
       closedAt,
       ...(backfilled && { backfilled }),
     };
-    return { journey, eventKey, trace: this.#lines(trace) };
+    return { journey, eventKey, trace: this.#lines(trace), onStored };
   }
 
   /** Stores a draft as its first change has made it, or finds the journey of its closing or event. Undefined: another has its number. */
@@ -309,6 +314,7 @@ export class JourneyStore {
     if (created === 1) {
       this.#drafts.delete(draft.journey);
       this.#reader.noteStored(journey, { rev: '1', trace: lines });
+      await draft.onStored?.(journey);
       if (journey !== draft.journey) this.#onStep(draft.journey, journey);
       return { journey, created: true };
     }

@@ -102,7 +102,8 @@ async function decided(
     }),
   );
   await context.holds.lift('plan', needsOf(rule));
-  log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
+  if (after?.state === 'waiting')
+    log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
   return after;
 }
 

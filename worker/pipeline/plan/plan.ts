@@ -146,8 +146,7 @@ async function planClosed(
   }
   const at = { recordId: record.currentId, closing, closedAt };
   if (exists || remembered.hasEvent(event.key)) return await planAgain(event, at, record, context);
-  const draft = context.store.draft(id, newClosing(event, at), [receivedLine(event)]);
-  await noteReceived(event, draft, context);
+  const draft = context.store.draft(id, newClosing(event, at, context), [receivedLine(event)]);
   await cancelEarlier(draft, context);
   const planned = await planJourney(draft, record, context, await remembered.history());
   // Another event has made the closing's journey meanwhile, or one of another closing.
@@ -189,13 +188,13 @@ interface ClosingAt {
 
 /** The journey of this closing: made now, or found. */
 async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: PlanContext): Promise<Journey> {
-  const { journey, created } = await context.store.getOrCreate(newClosing(event, at), [receivedLine(event)]);
-  if (created) await noteReceived(event, journey, context);
-  return journey;
+  return (await context.store.getOrCreate(newClosing(event, at, context), [receivedLine(event)])).journey;
 }
 
-function newClosing({ key: eventKey, receivedAt, via }: RecordJob, at: ClosingAt) {
-  return { ...at, eventKey, receivedAt, backfilled: via === 'backfill' };
+function newClosing(event: RecordJob, at: ClosingAt, context: PlanContext) {
+  const { key: eventKey, receivedAt, via } = event;
+  const onStored = (journey: Journey) => noteReceived(event, journey, context);
+  return { ...at, eventKey, receivedAt, backfilled: via === 'backfill', onStored };
 }
 
 function receivedLine({ receivedAt, what, at, via }: RecordJob): string {

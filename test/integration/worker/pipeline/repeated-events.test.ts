@@ -48,13 +48,15 @@ describe('an event that is told of several times', () => {
 describe('events about one record that are planned at once', () => {
   test('two of one closing make one journey, which names both', async () => {
     slowCampaign(service.standin);
-    const { context, store, vendor, trace } = unitContext(later);
+    const { context, store, vendor, told, trace } = unitContext(later);
     vendor.close('t', anyone);
     await Promise.all(['one', 'other'].map((key) => plan(eventOf('t', { key, via: 'webhook' }), context)));
     expect(await store.records.journeysOf('t')).toMatchObject([{ id: 't.1', state: 'waiting' }]);
     expect(await trace('t.1')).toMatch(/another webhook for the same closing/);
     for (const key of ['one', 'other'])
       expect(await (await store.records.read('t')).journeyOf(key, undefined)).toMatchObject({ id: 't.1' });
+    // Reported by the one that stored it, as is what the poll has found before a webhook.
+    expect(told.filter(({ message }) => message === 'received' || message === 'waiting')).toHaveLength(2);
   });
 
   test('of two closings each has a journey of its own, and the later one is asked about', async () => {
