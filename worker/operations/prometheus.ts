@@ -195,7 +195,11 @@ function createGauges(registers: Registers): (measured: Measured | undefined) =>
   const overdue = gauge('oldest_due_journey_age_seconds', 'How long the first journey that is due has been', [
     'source',
   ]);
-  const jobs = gauge('queue_jobs', 'Jobs in a queue, by their state', ['source', 'step', 'state']);
+  const jobs = gauge(
+    'queue_jobs',
+    'Jobs in a queue, by their state; closings that were stored together count one by one (in long queues reckoned from a thousand jobs)',
+    ['source', 'step', 'state'],
+  );
   const oldest = gauge('oldest_waiting_job_age_seconds', 'How long the oldest job that could begin has waited', [
     'source',
     'step',
