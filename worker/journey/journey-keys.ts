@@ -29,6 +29,12 @@ export function recordsKey(tag: string, recordId: string): string {
   return `${tag}:records:${bucketOf(recordId, 'records')}`;
 }
 
+/** Of a digest, in the entries of an index of people. */
+const personDigits = 14;
+/** An entry says when its journey's record was closed: in seconds from 2020, of which six digits of base 36 reach to the year 2088. */
+const entriesBegin = Date.UTC(2020, 0) / 1_000;
+const secondDigits = 6;
+
 /** The Redis keys, and fields within them, of one source's journeys. */
 export class JourneyKeys {
   readonly tag: string;
@@ -80,14 +86,19 @@ export class JourneyKeys {
     return 'digest' in who ? who.digest : addressDigest(this.#seal, nameOf(who));
   }
   /** Where a person's journeys are: the sorted set, and in it the entry of a journey. */
-  personEntry(digest: string, journeyId: string): [key: string, entry: string] {
+  personEntry(digest: string, { id, closedAt }: Pick<Journey, 'id' | 'closedAt'>): [key: string, entry: string] {
     const { key, from } = this.personRange(digest);
-    return [key, from + journeyId];
+    const seconds = Math.max(0, Math.floor(closedAt.getTime() / 1_000) - entriesBegin);
+    return [key, from + seconds.toString(36).padStart(secondDigits, '0') + id];
   }
-  /** The entries of a person's journeys begin with `from`, and come before `to`. The journeys' ids follow. */
+  /** The id of the journey that an entry of a person's range is of. */
+  journeyOfEntry(entry: string): string {
+    return entry.slice(personDigits + secondDigits);
+  }
+  /** The entries of a person's journeys begin with `from`, and come before `to`; earliest closing first. */
   personRange(digest: string): { key: string; from: string; to: string } {
-    const from = digest.slice(0, 14).padEnd(14, '-');
-    const to = from.slice(0, -1) + String.fromCharCode(from.charCodeAt(13) + 1);
+    const from = digest.slice(0, personDigits).padEnd(personDigits, '-');
+    const to = from.slice(0, -1) + String.fromCharCode(from.charCodeAt(personDigits - 1) + 1);
     return { key: `${this.tag}:who:${bucketOf(digest, 'people')}`, from, to };
   }
   /** Events and closings, as a record's memory calls them: their names come from the vendor and may name a person. 60 bits, among those of one record. */

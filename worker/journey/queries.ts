@@ -44,8 +44,22 @@ export class JourneyQueries {
   async knownBy(who: Who | { digest: string }, left?: Left): Promise<Journey[]> {
     const { key, from, to } = this.#keys.personRange(this.#keys.person(who));
     const entries = await this.#redis.zrangebylex(key, `[${from}`, `(${to}`);
+    return await this.#inOrder(entries, left);
+  }
+
+  /** Of the journeys of `knownBy` those of the newest closings, oldest first, and how many there are in all. */
+  async newestKnownBy(who: Who, most: number): Promise<{ journeys: Journey[]; count: number }> {
+    const { key, from, to } = this.#keys.personRange(this.#keys.person(who));
+    const [entries, count] = await Promise.all([
+      this.#redis.zrevrangebylex(key, `(${to}`, `[${from}`, 'LIMIT', 0, most),
+      this.#redis.zlexcount(key, `[${from}`, `(${to}`),
+    ]);
+    return { journeys: await this.#inOrder(entries, undefined), count };
+  }
+
+  async #inOrder(entries: readonly string[], left: Left | undefined): Promise<Journey[]> {
     const journeys = await this.#reader.those(
-      entries.map((entry) => entry.slice(from.length)),
+      entries.map((entry) => this.#keys.journeyOfEntry(entry)),
       left,
     );
     return journeys.sort((a, b) => a.closedAt.getTime() - b.closedAt.getTime());

@@ -262,7 +262,7 @@ export class JourneyStore {
     const { id, recordId, state, requestId = '' } = journey;
     const of = this.#keys;
     const keys = [of.journey(id), of.state(state), of.requests(requestId), of.records(recordId)];
-    const people = of.people(journey).flatMap((digest) => of.personEntry(digest, id));
+    const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
     const args = [id, requestId, stored.rev, of.tag, recordId, listedAt(journey).getTime(), ...people];
     return (await runScript(this.#redis, forgetScript, keys, ...args)) === 1;
   }
@@ -305,7 +305,7 @@ export class JourneyStore {
       journey.state,
       listedAt(journey).getTime(),
       journey.id,
-      ...of.people(journey).flatMap((digest) => of.personEntry(digest, journey.id)),
+      ...of.people(journey).flatMap((digest) => of.personEntry(digest, journey)),
     ).catch((error: unknown) => {
       throw gatedOr(error);
     });
@@ -357,7 +357,7 @@ export class JourneyStore {
       journey.recordId,
       people.length,
       noLonger.length,
-      ...[...people, ...noLonger].flatMap((digest) => of.personEntry(digest, id)),
+      ...[...people, ...noLonger].flatMap((digest) => of.personEntry(digest, journey)),
       ...countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]),
     );
     if (saved === 1) {

@@ -137,19 +137,18 @@ async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> 
   const ofRecord = record === undefined ? [] : await store.records.journeysOf(aliases.of(record));
   if (own !== undefined) return { closings: ofRecord.map(directly), count: ofRecord.length, record };
   const who = parseContact(text, { defaultCountry });
-  const ofPerson = await store.queries.knownBy({ contact: who });
+  const ofPerson = await store.queries.newestKnownBy({ contact: who }, mostClosings);
   const isOfRecord = new Set(ofRecord.map(({ id }) => id));
   const isThroughOther = ({ id, contact }: Journey) =>
     contact !== undefined && contactKey(contact) !== contactKey(who) && !isOfRecord.has(id);
-  const known = new Set(ofPerson.map(({ id }) => id));
-  const others = ofRecord.filter(({ id }) => !known.has(id));
+  const others = ofRecord.filter((journey) => !store.queries.isKnownBy(journey, who));
   const mayBeRecord = source?.recordNames !== undefined || who.kind === 'identifier';
   return {
     closings: [
-      ...ofPerson.slice(-mostClosings).map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
+      ...ofPerson.journeys.map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
       ...others.map(directly),
     ],
-    count: ofPerson.length + others.length,
+    count: ofPerson.count + others.length,
     ...(mayBeRecord && { record }),
   };
 }

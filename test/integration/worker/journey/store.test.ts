@@ -271,6 +271,8 @@ describe('indexes', () => {
       const theirs = alive.filter((one) => one.contact?.value === contact.value);
       const inOrder = theirs.toSorted((a, b) => a.closedAt.getTime() - b.closedAt.getTime()).map(({ id }) => id);
       expect((await store.queries.knownBy({ contact })).map(({ id }) => id)).toEqual(inOrder);
+      const newest = await store.queries.newestKnownBy({ contact }, 2);
+      expect([newest.journeys.map(({ id }) => id), newest.count]).toEqual([inOrder.slice(-2), inOrder.length]);
     }
     return alive;
   }
