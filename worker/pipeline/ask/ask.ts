@@ -11,8 +11,8 @@ import type { CampaignRule } from '../rules.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
 import { giveTurnBack, takeTurn } from './cap.ts';
 import { create, withContact } from './create.ts';
-import { type LaterClosing, laterClosing } from './prefer-latest.ts';
 import { recipientOf } from './send-request.ts';
+import { type LaterClosing, laterClosing } from './throttle.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /** Between two looks at a journey that asks before this one. Real time. */

@@ -29,10 +29,19 @@ import {
 } from './ask-steps.ts';
 import { giveTurnBack } from './cap.ts';
 import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
-import { supersededBy } from './prefer-latest.ts';
 import type { Recipient } from './send-request.ts';
 import { sendRequest } from './send-request.ts';
-import { type Hold, heldUntil, holdsOf, holdsOfLast, limitsOf, type Scope, scopesOf, throttled } from './throttle.ts';
+import {
+  type Hold,
+  heldUntil,
+  holdsOf,
+  holdsOfLast,
+  limitsOf,
+  type Scope,
+  scopesOf,
+  supersededBy,
+  throttled,
+} from './throttle.ts';
 
 /** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
 const staleMs = 5_000;
