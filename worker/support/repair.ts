@@ -4,7 +4,7 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import { askedContactOf, type Journey, type JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill, step, unaskedStates } from '../journey/transitions.ts';
-import { withContact } from '../pipeline/ask/create.ts';
+import { withContact } from '../pipeline/ask/ask-steps.ts';
 import { isTo } from '../pipeline/ask/find-request.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import type { Engine } from '../pipeline/engine.ts';

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { type Contact, contactKey } from '../../../core/contact.ts';
 import { messageOf } from '../../../core/errors.ts';
+import type { LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey, Searched } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
@@ -6,6 +9,7 @@ import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { queueGrade } from '../plan/external-grade.ts';
+import { linksOf } from '../plan/known-as.ts';
 import { giveTurnBack } from './cap.ts';
 
 /** What asking takes of a source. */
@@ -23,6 +27,9 @@ export type AskContext = Named &
 /** The wait while another journey is asking the same person. Real time. */
 export const lockedMs = 1_000;
 
+/** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
+export const staleMs = 5_000;
+
 const unclear = 'it could not be found out whether customers were asked';
 
 /** Whether the journey is still in the same attempt to ask. */
@@ -30,6 +37,42 @@ const isAttemptOf =
   ({ intent }: Journey) =>
   (now: Journey): boolean =>
     now.intent?.token === intent?.token;
+
+type ContactContext = Named &
+  Pick<Journeys, 'contacts'> &
+  Pick<Service, 'limited' | 'untilService'> &
+  Pick<Timing, 'ports'> &
+  Pick<Policy, 'callMs'>;
+
+/**
+ * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this
+ * process's slots for calls to the service is free, so that no job holds the lock while it waits for a slot.
+ * @param work gets the contact's note, as of the lock
+ */
+export async function withContact(
+  { contact, ...journey }: Pick<Journey, 'alsoKnownAs' | 'personId'> & { contact: Contact },
+  context: ContactContext,
+  work: (last: LastAsked | undefined) => Promise<JobResult>,
+): Promise<JobResult> {
+  const { contacts } = context;
+  const token = randomUUID();
+  return await context.limited(async () => {
+    // Many jobs may have begun before the first found that the service is down.
+    const awayMs = await context.untilService();
+    if (awayMs > 0) return { do: 'wait', delayMs: awayMs };
+    // Longer than reading the contact (which is repeated after a cut connection) and creating take together. The lock of a
+    // killed worker expires after this time.
+    const lockMs = 3 * context.callMs + 2 * staleMs;
+    const person = await contacts.lock(contactKey(contact), token, lockMs, linksOf(journey, context));
+    // Not all after the same time: of those that look at once one gets the person, and the others have looked in vain.
+    if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
+    try {
+      return await work(person.last);
+    } finally {
+      await contacts.release(person, token);
+    }
+  });
+}
 
 export async function postpone(
   journey: Journey,

@@ -9,23 +9,22 @@ import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
-import type { Journeys, Named, Policy, Service, Timing } from '../context.ts';
+import type { Policy } from '../context.ts';
 import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { createNeed, needsOf } from '../needs.ts';
 import { askingTime, tooOld } from '../plan/asking-time.ts';
 import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields } from '../plan/decide.ts';
-import { linksOf } from '../plan/known-as.ts';
 import type { CampaignRule } from '../rules.ts';
 import {
   type AskContext,
   backToWaiting,
   endJourney,
-  lockedMs,
   markAsked,
   postpone,
   searchBeforeAsking,
   searchLater,
+  staleMs,
 } from './ask-steps.ts';
 import { giveTurnBack } from './cap.ts';
 import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
@@ -42,45 +41,6 @@ import {
   supersededBy,
   throttled,
 } from './throttle.ts';
-
-/** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
-const staleMs = 5_000;
-
-type ContactContext = Named &
-  Pick<Journeys, 'contacts'> &
-  Pick<Service, 'limited' | 'untilService'> &
-  Pick<Timing, 'ports'> &
-  Pick<Policy, 'callMs'>;
-
-/**
- * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this
- * process's slots for calls to the service is free, so that no job holds the lock while it waits for a slot.
- * @param work gets the contact's note, as of the lock
- */
-export async function withContact(
-  { contact, ...journey }: Pick<Journey, 'alsoKnownAs' | 'personId'> & { contact: Contact },
-  context: ContactContext,
-  work: (last: LastAsked | undefined) => Promise<JobResult>,
-): Promise<JobResult> {
-  const { contacts } = context;
-  const token = randomUUID();
-  return await context.limited(async () => {
-    // Many jobs may have begun before the first found that the service is down.
-    const awayMs = await context.untilService();
-    if (awayMs > 0) return { do: 'wait', delayMs: awayMs };
-    // Longer than reading the contact (which is repeated after a cut connection) and creating take together. The lock of a
-    // killed worker expires after this time.
-    const lockMs = 3 * context.callMs + 2 * staleMs;
-    const person = await contacts.lock(contactKey(contact), token, lockMs, linksOf(journey, context));
-    // Not all after the same time: of those that look at once one gets the person, and the others have looked in vain.
-    if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
-    try {
-      return await work(person.last);
-    } finally {
-      await contacts.release(person, token);
-    }
-  });
-}
 
 /** One attempt to ask: what the contact's lock protects (`withContact`). */
 interface Attempt {

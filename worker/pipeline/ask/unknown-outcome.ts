@@ -3,8 +3,16 @@ import { askedContactOf, type Intent, type Journey } from '../../journey/journey
 import { done, type JobResult } from '../jobs.ts';
 import { needOf } from '../needs.ts';
 import { asCampaignFault } from '../plan/decide.ts';
-import { type AskContext, backToWaiting, fail, lockedMs, markAsked, park, searchLater } from './ask-steps.ts';
-import { withContact } from './create.ts';
+import {
+  type AskContext,
+  backToWaiting,
+  fail,
+  lockedMs,
+  markAsked,
+  park,
+  searchLater,
+  withContact,
+} from './ask-steps.ts';
 import { type Found, findRequest, type Sought } from './find-request.ts';
 
 /** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should look at the service. */
