@@ -27,20 +27,20 @@ import {
   staleMs,
 } from './ask-steps.ts';
 import { giveTurnBack } from './cap.ts';
-import { lastCounted, lostRequest, onList } from './contact-eligibility.ts';
-import type { Recipient } from './send-request.ts';
-import { sendRequest } from './send-request.ts';
+import { onList, type Recipient, sendRequest } from './send-request.ts';
 import {
   type Hold,
   heldUntil,
   holdsOf,
   holdsOfLast,
+  lastCounted,
   limitsOf,
   type Scope,
   scopesOf,
   supersededBy,
   throttled,
 } from './throttle.ts';
+import { lostRequest } from './unknown-outcome.ts';
 
 /** One attempt to ask: what the contact's lock protects (`withContact`). */
 interface Attempt {

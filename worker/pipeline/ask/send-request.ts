@@ -1,8 +1,9 @@
 import { type CampaignType, type Contact, contactFor } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { CreateOptions, CustomValue, FeedbackRequest } from '../../../core/feedback/client.ts';
-import type { Campaign } from '../../../core/feedback/schemas.ts';
+import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { TestContact } from '../../config/test-contact.ts';
+import type { Skip } from '../../journey/reasons.ts';
 import type { Service } from '../context.ts';
 import { needOf } from '../needs.ts';
 import type { CampaignRule } from '../rules.ts';
@@ -61,6 +62,15 @@ function testContactFor(test: TestContact, type: CampaignType, liked: Contact['k
 function missingContact(type: CampaignType): string {
   const kinds = { sms: 'phone', email: 'email', mixed: 'email or phone', external: 'identifier', widget: 'identifier' };
   return `test mode holds, and the test contact has no ${kinds[type]}, which a campaign of type ${type} needs`;
+}
+
+/** The service's own lists. */
+export function onList(known: ContactRecord | undefined, { campaign }: CampaignRule): Skip | undefined {
+  if (known?.blacklist) return { reason: 'listed', why: 'the contact is on the blacklist of the Feedback service' };
+  if (known?.graylist?.campaigns.some(({ id }) => id === campaign)) {
+    return { reason: 'listed', why: `the contact is on the graylist of campaign ${campaign}` };
+  }
+  return undefined;
 }
 
 /** The name of the custom field that marks a test request, where no other is configured. */

@@ -1,10 +1,18 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
-import type { Campaign } from '../../../core/feedback/schemas.ts';
+import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import { formatDuration } from '../../../core/schedule/duration.ts';
 import { policiesOf } from '../../config/campaign-policy.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Throttle } from '../../config/throttle.ts';
-import { elsewhere, type HeldBy, type LastAsked, type Limit, type WaitingClosing } from '../../journey/contacts.ts';
+import {
+  asEarlier,
+  beforeThat,
+  elsewhere,
+  type HeldBy,
+  type LastAsked,
+  type Limit,
+  type WaitingClosing,
+} from '../../journey/contacts.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
@@ -51,6 +59,31 @@ export function prefersLatest({ prefer }: Pick<Throttle, 'prefer'>): boolean {
 
 export function limitsOf(scopes: readonly Scope[], now: Date): Limit[] {
   return scopes.map(({ period, campaigns }) => ({ since: new Date(now.getTime() - period), campaigns }));
+}
+
+/**
+ * The last request to this person that counts for the throttle, by the contact's note here and by the service. A request that was
+ * cancelled before it was sent does not count.
+ */
+export function lastCounted(
+  known: Pick<ContactRecord, 'last_appeal'> | undefined,
+  lastHere: LastAsked | undefined,
+): LastAsked | undefined {
+  const here = lastHere?.withdrawn ? beforeThat(lastHere) : lastHere;
+  const atService = known?.last_appeal;
+  if (!atService || (here && here.at >= atService)) return here;
+  if (lastHere?.withdrawn && explains(lastHere, atService)) return here;
+  if (here && explains(here, atService)) return { ...here, at: atService };
+  return { at: atService, journey: elsewhere, ...(here && asEarlier(here)) };
+}
+
+/** Clocks of two systems differ. */
+export const clockSkewMs = 120_000;
+
+/** Whether the service's `last_appeal` is the request of this note. */
+export function explains(lastHere: LastAsked | undefined, lastAppeal: Date): boolean {
+  if (!lastHere) return false;
+  return (lastHere.scheduled ?? lastHere.at).getTime() >= lastAppeal.getTime() - clockSkewMs;
 }
 
 /** A throttle that holds a request, and since when. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
-import { lastCounted, onList } from '../../../../../worker/pipeline/ask/contact-eligibility.ts';
-import { holdsOfLast, scopesOf, throttled } from '../../../../../worker/pipeline/ask/throttle.ts';
+import { onList } from '../../../../../worker/pipeline/ask/send-request.ts';
+import { holdsOfLast, lastCounted, scopesOf, throttled } from '../../../../../worker/pipeline/ask/throttle.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
