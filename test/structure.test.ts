@@ -181,7 +181,7 @@ test('one place of the pipeline creates feedback requests: what redirects them i
   );
   // By hand: a person names whom, and in test mode nobody but the test contact is taken.
   const byHand = ['worker/cli/requests.ts', 'worker/cli/try-form.ts'];
-  expect(creating.sort()).toEqual([...byHand, 'worker/pipeline/ask/send-request.ts']);
+  expect(creating.sort()).toEqual([...byHand, 'worker/pipeline/ask/create.ts']);
 });
 
 test("what runs sends by core/connector/exchange.ts, and never loads Node's own fetch: 16 MB of each process", () => {

@@ -3,7 +3,7 @@ import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Config } from '../config/config.ts';
-import { testMark, usualField } from '../pipeline/ask/send-request.ts';
+import { testMark, usualField } from '../pipeline/ask/recipient.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { windowDoubts } from '../pipeline/plan/asking-time.ts';
 import { deadRules } from '../pipeline/plan/dead-rules.ts';

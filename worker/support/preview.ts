@@ -4,7 +4,7 @@ import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
 import { capsAhead } from '../pipeline/ask/cap.ts';
-import { onList, recipientOf } from '../pipeline/ask/send-request.ts';
+import { onList, recipientOf } from '../pipeline/ask/recipient.ts';
 import { heldUntil, holdsNow, lastCounted, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
 import { decide, type Verdict } from '../pipeline/plan/decide.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';

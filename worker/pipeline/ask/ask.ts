@@ -11,7 +11,7 @@ import type { CampaignRule } from '../rules.ts';
 import { type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
 import { giveTurnBack, takeTurn } from './cap.ts';
 import { create } from './create.ts';
-import { recipientOf } from './send-request.ts';
+import { recipientOf } from './recipient.ts';
 import { type LaterClosing, laterClosing } from './throttle.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 

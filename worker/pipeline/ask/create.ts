@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
+import type { CustomValue, FeedbackRequest } from '../../../core/feedback/client.ts';
 import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import { evaluateAll } from '../../../core/mapping/expression.ts';
@@ -27,7 +28,7 @@ import {
   staleMs,
 } from './ask-steps.ts';
 import { giveTurnBack } from './cap.ts';
-import { onList, type Recipient, sendRequest } from './send-request.ts';
+import { onList, type Recipient, recipientOf, testMark } from './recipient.ts';
 import {
   type Hold,
   heldUntil,
@@ -218,14 +219,14 @@ function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'
 }
 
 async function send(
-  { rule, campaign, customer, sendDeadline }: Attempt,
+  attempt: Attempt,
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
   context: AskContext,
 ): Promise<JobResult> {
+  const { rule, campaign } = attempt;
   const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
-  const request = { rule, campaign, customer, scheduled: intent.at, customFields };
   try {
-    const { id } = await sendRequest(request, { sendDeadline }, context);
+    const { id } = await sendRequest(attempt, intent.at, customFields, context);
     const result = await markAsked(creating, id, 'the service took it', context);
     await context.holds.lift('ask', [...needsOf(rule), createNeed]);
     return result;
@@ -239,6 +240,21 @@ async function send(
     }
     throw await faultOf(error, rule, context);
   }
+}
+
+/**
+ * Creates a feedback request: the one place of the pipeline that does. In test mode the customer's contact goes no further than
+ * here, whatever led here.
+ */
+async function sendRequest(
+  { rule, campaign, customer, sendDeadline }: Attempt,
+  scheduled: Date,
+  customFields: Record<string, CustomValue>,
+  { feedback }: AskContext,
+): Promise<FeedbackRequest> {
+  const { contact } = recipientOf(customer, rule, campaign.type);
+  const marked = { ...customFields, ...(rule.test && testMark(rule.test, campaign)) };
+  return await feedback.create({ campaign: campaign.id, contact, scheduled, customFields: marked }, { sendDeadline });
 }
 
 /**

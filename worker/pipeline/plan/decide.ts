@@ -19,7 +19,7 @@ import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import { nameInEarnest } from '../../redis/keys.ts';
-import { testProblems } from '../ask/send-request.ts';
+import { testProblems } from '../ask/recipient.ts';
 import type { Named, Policy, Service } from '../context.ts';
 import { needOf } from '../needs.ts';
 import type { CampaignRule, LoadedRule } from '../rules.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
-import { onList } from '../../../../../worker/pipeline/ask/send-request.ts';
+import { onList } from '../../../../../worker/pipeline/ask/recipient.ts';
 import { holdsOfLast, lastCounted, scopesOf, throttled } from '../../../../../worker/pipeline/ask/throttle.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 

@@ -1,35 +1,10 @@
 import { type CampaignType, type Contact, contactFor } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
-import type { CreateOptions, CustomValue, FeedbackRequest } from '../../../core/feedback/client.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { TestContact } from '../../config/test-contact.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import type { Service } from '../context.ts';
 import { needOf } from '../needs.ts';
 import type { CampaignRule } from '../rules.ts';
-
-/** A request about a closing of this customer. */
-interface RequestToSend {
-  rule: CampaignRule;
-  campaign: Campaign;
-  customer: Contact;
-  scheduled: Date;
-  customFields: Record<string, CustomValue>;
-}
-
-/**
- * Creates a feedback request: the one place of the pipeline that does. In test mode the customer's contact goes no further than
- * here, whatever led here.
- */
-export async function sendRequest(
-  { rule, campaign, customer, scheduled, customFields }: RequestToSend,
-  options: CreateOptions,
-  { feedback }: Pick<Service, 'feedback'>,
-): Promise<FeedbackRequest> {
-  const { contact } = recipientOf(customer, rule, campaign.type);
-  const marked = { ...customFields, ...(rule.test && testMark(rule.test, campaign)) };
-  return await feedback.create({ campaign: campaign.id, contact, scheduled, customFields: marked }, options);
-}
 
 /** Who gets a request: the customer, or in test mode the test contact. */
 export interface Recipient {
