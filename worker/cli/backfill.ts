@@ -5,7 +5,7 @@ import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide } from '../pipeline/plan/decide.ts';
 import { mostPages } from '../pipeline/plan/poll.ts';
-import { statusOf } from '../pipeline/record-status.ts';
+import { statusOf } from '../pipeline/vendor.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { instant } from '../support/instant.ts';

@@ -1,4 +1,4 @@
-import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import type { PresentedRecord, ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { RecordAliases } from '../journey/aliases.ts';
@@ -8,7 +8,12 @@ import { createBatcher } from './batch.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { openSource } from './open-source.ts';
 import type { JobQueues } from './queues.ts';
-import { type RecordStatus, statusOf } from './record-status.ts';
+
+/** A record as asking sees it: closed, open, or gone, with the reason why nobody is asked. */
+export type RecordStatus =
+  | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
+  | { is: 'open'; readAgainAt?: Date; record: PresentedRecord }
+  | { is: 'out'; why: string; record: PresentedRecord | undefined };
 
 /** The vendor's account, as the steps use it. Concurrent jobs share calls. */
 export interface Vendor {
@@ -46,6 +51,21 @@ export function openVendor(
     mayGrow: () => jobs.writeBack.hasMore(),
   });
   return { source, read: async (recordId, purpose) => statusOf(await readers[purpose](recordId)), write, outage };
+}
+
+/** @throws the record's own error, for the queue to retry */
+export function statusOf(result: ReadResult): RecordStatus {
+  if (!result.ok) {
+    if (result.why === 'error') throw result.error;
+    return {
+      is: 'out',
+      why: 'the record does not exist (deleted, or not visible to this connection)',
+      record: undefined,
+    };
+  }
+  const { record } = result;
+  if (record.state.is !== 'closed') return { ...record.state, record };
+  return { is: 'closed', record, closing: record.state.closing, closedAt: record.state.closedAt };
 }
 
 /**

@@ -8,7 +8,7 @@ import { onList, recipientOf } from '../pipeline/ask/recipient.ts';
 import { heldUntil, holdsNow, lastCounted, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
 import { decide, type Verdict } from '../pipeline/plan/decide.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';
-import { type RecordStatus, statusOf } from '../pipeline/record-status.ts';
+import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';
 import type { Forecast } from './forecast.ts';
 
 /** A record as it was read now, and what becomes of it. */

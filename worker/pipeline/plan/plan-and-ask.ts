@@ -5,7 +5,7 @@ import { ask, askAbout } from '../ask/ask.ts';
 import type { AskContext } from '../ask/ask-steps.ts';
 import type { Queues, Vendor } from '../context.ts';
 import type { AskJob, JobResult, PlanJob } from '../jobs.ts';
-import type { RecordStatus } from '../record-status.ts';
+import type { RecordStatus } from '../vendor.ts';
 import { type PlanContext, plan } from './plan.ts';
 
 type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;

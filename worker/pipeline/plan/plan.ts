@@ -6,7 +6,7 @@ import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.t
 import type { Journeys, Operations, Policy, Queues } from '../context.ts';
 import { saveSnapshot } from '../erase/erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
-import type { RecordStatus } from '../record-status.ts';
+import type { RecordStatus } from '../vendor.ts';
 import { finishWithdrawals, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
 import { merged } from './merged.ts';
