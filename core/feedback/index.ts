@@ -17,9 +17,16 @@ export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping 
 export { checkWindows } from '../schedule/check-windows.ts';
 export type { Day } from '../schedule/days.ts';
 export { formatDuration, parseDuration } from '../schedule/duration.ts';
-export { type CampaignHours, hoursOf, type MessageHours, type RuleWindow } from '../schedule/message-windows.ts';
 export { type PlaceHints, type RecipientPlace, recipientPlace } from '../schedule/recipient-place.ts';
-export { nextSendTime, type SendTime, type SendTimeInput } from '../schedule/send-time.ts';
+export {
+  type CampaignHours,
+  hoursOf,
+  type MessageHours,
+  nextSendTime,
+  type RuleWindow,
+  type SendTime,
+  type SendTimeInput,
+} from '../schedule/send-time.ts';
 export type {
   CallOptions,
   CampaignQuery,

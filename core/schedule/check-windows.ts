@@ -1,7 +1,6 @@
 import { CloseloopError } from '../errors.ts';
 import { overnight } from './hours.ts';
-import { type MessageHours, messageWindows } from './message-windows.ts';
-import { neverTogether } from './send-time.ts';
+import { type MessageHours, messageWindows, neverTogether } from './send-time.ts';
 import { meet, type SendWindow } from './send-window.ts';
 
 /** What can be seen before any record. `sms`: given where every message is a text message. */

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { type Day, days } from './days.ts';
-import { type MessageHours, messageWindows } from './message-windows.ts';
+import { type MessageHours, messageWindows } from './send-time.ts';
 import { firstClosing, firstOpening, type SendWindow } from './send-window.ts';
 import { dateText, dayMs, spanAt, weekdayOf } from './wall-clock.ts';
 

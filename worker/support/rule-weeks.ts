@@ -1,7 +1,7 @@
 import type { Campaign } from '../../core/feedback/schemas.ts';
-import type { MessageHours } from '../../core/schedule/message-windows.ts';
 import { type OpenDay, openDays } from '../../core/schedule/open-days.ts';
 import { type PlaceHints, recipientPlace } from '../../core/schedule/recipient-place.ts';
+import type { MessageHours } from '../../core/schedule/send-time.ts';
 import { wallTime } from '../../core/schedule/wall-clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';

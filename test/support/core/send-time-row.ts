@@ -1,6 +1,5 @@
-import type { RuleWindow } from '../../../core/schedule/message-windows.ts';
 import { recipientPlace } from '../../../core/schedule/recipient-place.ts';
-import type { SendTimeInput } from '../../../core/schedule/send-time.ts';
+import type { RuleWindow, SendTimeInput } from '../../../core/schedule/send-time.ts';
 
 /** Saturday, 17:30 in Tallinn (UTC+2 in winter, +3 from 29 March to 25 October 2026). */
 export const saturday = '2026-11-21T15:30:00Z';

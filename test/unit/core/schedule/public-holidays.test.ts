@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { checkWindows } from '../../../../core/schedule/check-windows.ts';
-import type { MessageHours } from '../../../../core/schedule/message-windows.ts';
 import { publicHolidays, regionOf } from '../../../../core/schedule/public-holidays.ts';
 import { type PlaceHints, recipientPlace } from '../../../../core/schedule/recipient-place.ts';
-import { nextSendTime } from '../../../../core/schedule/send-time.ts';
+import { type MessageHours, nextSendTime } from '../../../../core/schedule/send-time.ts';
 
 const calendar = publicHolidays();
 

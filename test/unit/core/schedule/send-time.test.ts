@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RuleWindow } from '../../../../core/schedule/message-windows.ts';
-import { nextSendTime } from '../../../../core/schedule/send-time.ts';
+import { nextSendTime, type RuleWindow } from '../../../../core/schedule/send-time.ts';
 import { hour, inputOf, type Row, saturday } from '../../../support/core/send-time-row.ts';
 
 const at = (row: Row) => nextSendTime(inputOf(row)).at.toISOString().replace('.000Z', 'Z');
