@@ -10,7 +10,7 @@ import {
   surveyText,
   tagsOf,
 } from '../../core/connector/answer.ts';
-import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
+import type { AnswerValue, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { type FieldKind, type Target, type Targets, ticketField } from './targets.ts';
 import type { FieldValue, Ticket } from './ticket.ts';
@@ -36,6 +36,25 @@ export interface Change {
   addTags: string[];
   removeTags: string[];
 }
+
+/** The update of one ticket. */
+export interface Order {
+  item: WriteBack;
+  /** As it was read. */
+  ticket: Ticket;
+  wanted: Wanted;
+  change: Change;
+  withNote: boolean;
+}
+
+export interface Updated {
+  result: WriteResult;
+  /** As it is now. */
+  ticket?: Ticket;
+}
+
+/** Updates up to 100 tickets in three calls (update, status of the job, read again); one result per order, in order. */
+export type UpdateTickets = (orders: readonly Order[]) => Promise<Updated[]>;
 
 /** Values by field: of a ticket by id, of a user or a record by key. */
 export type Values = (id: string) => FieldValue;
@@ -226,4 +245,17 @@ export function mayHaveNote(wanted: Wanted, ticket: Ticket, answeredAt: Date): b
     return Date.parse(ticket.updated_at) >= answeredAt.getTime() - 5 * 60_000;
   }
   return missing(marks, valuesOf(ticket)).length < marks.length || wanted.tags.some((tag) => ticket.tags.includes(tag));
+}
+
+export function notFound({ recordId }: WriteBack): WriteResult {
+  return { ok: false, why: 'not-found', message: `Zendesk ticket ${recordId} does not exist any more.` };
+}
+
+/** @param tried the other places that were tried, and why they failed */
+export function closed({ recordId }: WriteBack, tried: readonly string[] = []): WriteResult {
+  const message = [
+    `Zendesk ticket ${recordId} is closed and can't be changed; a longer time before closing (automation "Close ticket") leaves room for late answers, writeBack.whenClosed names other places.`,
+    ...tried,
+  ].join(' ');
+  return { ok: false, why: 'closed', message };
 }

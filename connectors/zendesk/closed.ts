@@ -1,8 +1,7 @@
 import type { WriteResult } from '../../core/connector/contract.ts';
 import { adviceOf } from '../../core/errors.ts';
-import { changeFor, sizeOf } from './answer.ts';
+import { changeFor, closed, type Order, sizeOf, type UpdateTickets } from './answer.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { closed, type Order, type UpdateTickets } from './ticket-update.ts';
 
 type Step = ZendeskSettings['writeBack']['whenClosed'][number];
 

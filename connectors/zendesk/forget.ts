@@ -2,7 +2,7 @@ import { isAnswerTag } from '../../core/connector/answer.ts';
 import { chunks } from '../../core/connector/batches.ts';
 import type { Cached } from '../../core/connector/cached.ts';
 import type { ConnectorPorts, Source, WriteBack } from '../../core/connector/contract.ts';
-import { type Change, missing, sizeOf, type Values, valuesOf, type WantedField } from './answer.ts';
+import { type Change, missing, type Order, sizeOf, type Values, valuesOf, type WantedField } from './answer.ts';
 import type { ZendeskApi } from './api.ts';
 import { deleteRecords } from './custom-object.ts';
 import { type Catalogue, userFields } from './fields.ts';
@@ -10,8 +10,8 @@ import { jobWatch } from './jobs.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { type Resolved, resolveFields, resolveUserFields } from './targets.ts';
 import { batchSize, isTicketId, showMany, type Ticket, type User } from './ticket.ts';
-import { type Order, ticketUpdater } from './ticket-update.ts';
 import { updateUsers, valuesOf as userValuesOf } from './user-fields.ts';
+import { ticketUpdater } from './write-back.ts';
 
 /**
  * Removes answers from tickets, also from closed ones where the account allows it: clears the configured fields, removes closeloop's

@@ -3,17 +3,32 @@ import { writeInBatches } from '../../core/connector/batches.ts';
 import type { Cached } from '../../core/connector/cached.ts';
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
-import { changeFor, holdsNewer, mayHaveNote, sizeOf, valuesOf, wantedOf } from './answer.ts';
+import {
+  changeFor,
+  closed,
+  findingsOn,
+  holdsNewer,
+  mayHaveNote,
+  notFound,
+  type Order,
+  remarksOn,
+  sizeOf,
+  type Updated,
+  type UpdateTickets,
+  valuesOf,
+  wantedOf,
+} from './answer.ts';
 import type { ZendeskApi } from './api.ts';
 import { answersOnly, closedEdits, fallBack } from './closed.ts';
 import { recordWriter } from './custom-object.ts';
 import type { Catalogue } from './fields.ts';
-import { jobWatch } from './jobs.ts';
-import { hasNote } from './note.ts';
+import { JobResponse, type JobResult, type JobWatch, jobWatch, resultsOf } from './jobs.ts';
+import { hasNote, noteMetadata, noteText } from './note.ts';
+import { ticketUpdates } from './quota.ts';
+import { errorName } from './responses.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { refuseRetired, resolveFields, type Targets, writableTargets } from './targets.ts';
 import { batchSize, isTicketId, showMany, type TicketResult } from './ticket.ts';
-import { notFound, type Order, ticketUpdater } from './ticket-update.ts';
 import { userFieldWriter } from './user-fields.ts';
 
 /** The work for one item, after its ticket was read. */
@@ -118,6 +133,69 @@ async function planFor(
   }
   if (!withNote && sizeOf(change) === 0) return plan({ ok: true, findings: [] });
   return plan({ item, ticket, wanted, change, withNote });
+}
+
+export function ticketUpdater(api: ZendeskApi, finished: JobWatch): UpdateTickets {
+  return async (orders) => {
+    if (orders.length === 0) return [];
+    const body = { tickets: orders.map(bodyOf) };
+    const via = ticketUpdates;
+    const { job_status } = await api.send('PUT', '/api/v2/tickets/update_many.json', body, JobResponse, via);
+    const outcomes = resultsOf(await finished(job_status));
+    const ids = orders.map(({ ticket }) => ticket.id);
+    const after = (await showMany(api, ids)).tickets;
+    return orders.map((order) => outcomeOf(order, outcomes.get(order.ticket.id), after.get(order.ticket.id)));
+  };
+}
+
+function bodyOf({ item, ticket, change, withNote }: Order): object {
+  return {
+    id: Number(ticket.id),
+    ...(change.fields.length === 0
+      ? {}
+      : { custom_fields: change.fields.map(({ id, value }) => ({ id: Number(id), value })) }),
+    ...(change.addTags.length === 0 ? {} : { additional_tags: change.addTags }),
+    ...(change.removeTags.length === 0 ? {} : { remove_tags: change.removeTags }),
+    ...(withNote
+      ? {
+          comment: { body: noteText(item), public: false },
+          metadata: noteMetadata(item),
+          safe_update: true,
+          updated_stamp: ticket.updated_at,
+        }
+      : {}),
+  };
+}
+
+/** The result for one ticket, by the job's status and by the ticket that was read again. */
+function outcomeOf({ item, wanted }: Order, result: JobResult | undefined, now: TicketResult | undefined): Updated {
+  const failed = (message: string, transient: boolean, outcome: 'refused' | 'unknown' = 'refused'): Updated => {
+    const advice = transient ? ({ kind: 'transient' } as const) : ({ kind: 'permanent' } as const);
+    const error = new CloseloopError(`Zendesk ticket ${item.recordId}: ${message}`, advice, { outcome });
+    return { result: { ok: false, why: 'error', error } };
+  };
+  if (result === undefined) {
+    return failed('the job ended without a word on it; it is read before the next attempt.', true, 'unknown');
+  }
+  if (now === undefined) return { result: notFound(item) };
+  if (!now.ok) return { result: { ok: false, why: 'error', error: now.error } };
+  const { ticket } = now;
+  if (result.success) {
+    const remarks = remarksOn(wanted, ticket);
+    return {
+      result: { ok: true, findings: findingsOn(wanted, ticket), ...(remarks.length > 0 && { remarks }) },
+      ticket,
+    };
+  }
+  // Zendesk's message is in the API user's language, so the ticket itself decides.
+  if (ticket.status === 'closed') return { result: closed(item), ticket };
+  const name = errorName(result) ?? 'refused';
+  if (/conflict/i.test(name)) return failed(`${name}: somebody changed it at the same time; it is tried again.`, true);
+  return failed(
+    `${name}. If a field that is required to solve is empty on it, an agent must fill that in; else check that the ` +
+      'integration user may edit this ticket and that triggers and field rules allow the values.',
+    false,
+  );
 }
 
 /** The result of a ticket and its requester. A deleted requester does not fail a ticket that has its answer. */
