@@ -17,8 +17,7 @@ import type { SourceContext } from '../context.ts';
 import { type CollectJob, done, type JobResult } from '../jobs.ts';
 import { type Pass, reportMismatches, takePage } from './answers.ts';
 import { areSame, Counts, countsOf } from './counts.ts';
-import { expectedIn } from './expected.ts';
-import { type Narrowed, type Reading, readAll, waysFor } from './ways.ts';
+import { expectedIn, type Narrowed, type Reading, readAll, waysFor } from './ways.ts';
 import { Window } from './window.ts';
 
 const Seen = keepingUnknown({
