@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Approach } from '../../../../worker/pipeline/approach.ts';
+import { Approach } from '../../../../worker/pipeline/job-queue.ts';
 
 test('a job is on its way until it has made its call', async () => {
   const approach = new Approach();
