@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBatcher } from '../../../../worker/pipeline/batch.ts';
+import { createBatcher } from '../../../../worker/pipeline/vendor.ts';
 
 /** A window that no test waits out: after the first one only a full batch is sent. */
 const never = 600_000;
