@@ -93,6 +93,8 @@ interface LoopOptions {
   tracing?: Tracing | undefined;
   /** As `start --dry-run` does. */
   dryRun?: boolean;
+  /** Sweeps try stopped stages. Default: 200 ms. */
+  sweepEveryMs?: number;
 }
 
 /** As `openLoop`, for one test: it ends with the test, also with one that fails, as it would go on beside the next one. */
@@ -139,7 +141,7 @@ sources:${sources.join('')}
     clock,
     log,
     batchWindowMs: 10,
-    sweepEveryMs: 200,
+    sweepEveryMs: options.sweepEveryMs ?? 200,
     tracing: options.tracing,
   });
   const { context, jobs } = app.engine.pipelines.get(storedName(options.source, { dryRun })) ?? missing(options.source);
