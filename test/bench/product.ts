@@ -14,7 +14,9 @@ import { createSeal } from '../../worker/redis/seal.ts';
 import { serverCache } from '../support/redis-cache.ts';
 import { webhookSecret } from './load.ts';
 
-export const program = resolve(import.meta.dirname, '../../worker/cli/closeloop.js');
+/** As bench.ts has built it; else as it lies here. */
+export const program =
+  process.env.CLOSELOOP_BENCH_PROGRAM ?? resolve(import.meta.dirname, '../../worker/cli/closeloop.js');
 export const source = 'support';
 
 /** A folder that is gone after the measure. */

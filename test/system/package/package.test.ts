@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -75,13 +75,31 @@ const plain = { strict: true, module: 'nodenext', target: 'es2024', outDir: 'out
 describe('the tarball', () => {
   const named = (pattern: RegExp) => packed.filter((name) => pattern.test(name)).sort();
 
-  test('holds what each file of the rooms that run was compiled to, its source map, and no test', () => {
-    const compiled = ['core', 'connectors', 'worker', 'standins', 'test/support/contract', 'test/support/contract.ts']
-      .flatMap((room) => filesOf(join(root, room)).map((name) => (name === '' ? room : `${room}/${name}`)))
-      .filter((name) => /(?<!\.d)\.ts$|\.js$/.test(name))
-      .filter((name) => !/whole-desk|node-runner/.test(name))
-      .flatMap((name) => [`dist/${name.replace(/ts$/, 'js')}`, `dist/${name.replace(/ts$/, 'js')}.map`]);
-    expect(named(/^dist\/.*\.(js|map)$/)).toEqual(compiled.sort());
+  test('holds its launcher, and what that and the exports are joined of, each with a source map that carries its TypeScript', () => {
+    const joined = named(/^dist\/.*\.js$/);
+    expect(joined.filter((name) => !name.startsWith('dist/shared/'))).toEqual([
+      'dist/core/feedback/index.js',
+      'dist/core/index.js',
+      'dist/test/support/contract.js',
+      'dist/worker/cli/closeloop.js',
+      'dist/worker/cli/main.js',
+    ]);
+    const installed = join(project, 'node_modules/closeloop');
+    const SourceMap = z.object({ sources: z.array(z.string()), sourcesContent: z.array(z.string()) });
+    const maps = named(/^dist\/.*\.map$/).map((name) => ({
+      name,
+      ...SourceMap.parse(JSON.parse(readFileSync(join(installed, name), 'utf8'))),
+    }));
+    expect(maps.filter(({ sources, sourcesContent }) => sources.length !== sourcesContent.length)).toEqual([]);
+    const from = maps.flatMap(({ name, sources }) =>
+      sources.map((source) => relative(installed, resolve(installed, dirname(name), source))),
+    );
+    expect(from.filter((source) => /\.test\.|^test\/(?!support\/contract)/.test(source))).toEqual([]);
+    for (const room of ['core', 'connectors', 'worker', 'standins']) {
+      expect(from.filter((source) => source.startsWith(`${room}/`)).length).toBeGreaterThan(20);
+    }
+    // Each module once: what a connector imports from here is what the worker runs.
+    expect(from.length).toBe(new Set(from).size);
   });
 
   test('holds the types of what it exports, and every file that it exports', () => {
@@ -104,10 +122,6 @@ describe('the tarball', () => {
     const bundled = packed.flatMap((name) => /^node_modules\/([^/]+)\//.exec(name)?.[1] ?? []);
     expect([...new Set(bundled)].sort()).toEqual(['asap', 'dotenv', 'promise', 'request', 'zendesk-node-api']);
   });
-
-  function filesOf(path: string): string[] {
-    return statSync(path).isFile() ? [''] : readdirSync(path, { recursive: true, encoding: 'utf8' });
-  }
 });
 
 describe('installed into an empty folder', () => {

@@ -1,0 +1,58 @@
+import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { rolldown } from 'rolldown';
+
+const root = resolve(import.meta.dirname, '..');
+
+/** What the package exports, what its launcher loads, and what is started as a thread: one graph, so that each module exists once. */
+const entries = {
+  'core/index': 'core/index.ts',
+  'core/feedback/index': 'core/feedback/index.ts',
+  'test/support/contract': 'test/support/contract.ts',
+  'worker/cli/main': 'worker/cli/main.ts',
+  'shared/expression-worker': 'core/mapping/expression-worker.ts',
+};
+
+/** Dependencies of many small files, which every command loads: reading those took longer than running them. All others are left outside. */
+const inlined = [
+  'commander',
+  'fastest-levenshtein',
+  'p-limit',
+  'temporal-polyfill',
+  'temporal-utils',
+  'yaml',
+  'yocto-queue',
+  'zod',
+];
+
+/** Writes what runs to `to`, joined to a few files, with source maps that carry the TypeScript they were made of. */
+export async function bundle(to: string): Promise<void> {
+  const joined = await rolldown({
+    cwd: root,
+    platform: 'node',
+    input: entries,
+    resolve: { conditionNames: ['@closeloop/source'] },
+    external: (id) => !/^[./]/.test(id) && !inlined.includes(nameOf(id)),
+  });
+  await joined.write({
+    dir: to,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'shared/[name]-[hash].js',
+    sourcemap: true,
+  });
+  const launcher = join(to, 'worker/cli/closeloop.js');
+  writeFileSync(
+    launcher,
+    readFileSync(join(root, 'worker/cli/closeloop.js'), 'utf8').replace('./main.ts', './main.js'),
+  );
+  chmodSync(launcher, 0o755);
+  // Beside the file that reads them.
+  cpSync(join(root, 'worker/dashboard/assets'), join(to, 'shared/assets'), { recursive: true });
+}
+
+/** Of an import: `@scope/name/file` is `@scope/name`. */
+function nameOf(id: string): string {
+  const [scope = '', name] = id.split('/');
+  return scope.startsWith('@') ? `${scope}/${name}` : scope;
+}
