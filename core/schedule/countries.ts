@@ -3,7 +3,9 @@ import { regionNames } from './region-zones.ts';
 /** The country (ISO 3166, "EE") that a vendor wrote as a code or by its English name; undefined for anything else. */
 export function countryCode(written: string | undefined): string | undefined {
   const text = written?.trim() ?? '';
-  return /^[a-z]{2}$/i.test(text) ? countryOfCode(text.toUpperCase()) : names().get(text.toLowerCase());
+  if (text === '') return undefined;
+  const code = /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : names().get(text.toLowerCase());
+  return code === undefined ? undefined : countryOfCode(code);
 }
 
 /** The region ("CA" of the US), where this country's regions are known; undefined for anything else. */
@@ -39,21 +41,25 @@ export function zonesIn(country: string): readonly string[] {
   return new Intl.Locale(`und-${country}`).getTimeZones() ?? [];
 }
 
-function allCountries(): string[] {
+/** What may be the code of a country, without those that stand for another code. */
+function allCodes(): string[] {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
   const codes = letters.flatMap((one) => letters.map((two) => one + two));
-  return codes.filter((code) => countryOfCode(code) === code);
+  return codes.filter((code) => new Intl.Locale(`und-${code}`).region === code);
 }
 
 let byName: Map<string, string> | undefined;
 
-/** English names, in small letters → code. */
+/** English names, in small letters → code, which may be none of a country: asking for the zones of all codes takes 150 ms. */
 function names(): ReadonlyMap<string, string> {
   if (byName) return byName;
   byName = new Map(Object.entries(otherNames));
   for (const style of ['long', 'short'] as const) {
-    const shown = new Intl.DisplayNames('en', { type: 'region', style });
-    for (const code of allCountries()) byName.set(shown.of(code)?.toLowerCase() ?? code, code);
+    const shown = new Intl.DisplayNames('en', { type: 'region', style, fallback: 'none' });
+    for (const code of allCodes()) {
+      const name = shown.of(code)?.toLowerCase();
+      if (name !== undefined) byName.set(name, code);
+    }
   }
   return byName;
 }
@@ -63,7 +69,7 @@ let owners: Map<string, string | undefined> | undefined;
 function zoneCountries(): ReadonlyMap<string, string | undefined> {
   if (owners) return owners;
   owners = new Map();
-  for (const country of allCountries()) {
+  for (const country of allCodes()) {
     for (const zone of zonesIn(country)) owners.set(zone, owners.has(zone) ? undefined : country);
   }
   return owners;
