@@ -3,7 +3,7 @@ import { type Found, fitting, instantsOf, type JourneyFilter, type Searched, sel
 import { journeyPage } from './journey-pages.ts';
 
 /** Journeys that are looked at for a list, beside those that fit. */
-const most = 500;
+const most = 250;
 
 export interface LastChanged<In> {
   found: Found<In>[];
