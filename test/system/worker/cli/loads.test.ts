@@ -75,8 +75,8 @@ const heavy = [
   'worker/intake',
 ];
 const needsRedis = ['ioredis', 'yaml', 'zod'];
-/** What only the loop and its servers need, and no command that decides about a record beside it. */
-const loops = ['bullmq', 'dataloader', 'fastify', 'pino', 'prom-client', 'worker/intake', 'worker/dashboard'];
+/** What only the loop and its servers need, and no command that decides about a record beside it. `dataloader`, a single file, comes with the vendor. */
+const loops = ['bullmq', 'fastify', 'pino', 'prom-client', 'worker/intake', 'worker/dashboard'];
 /** With a connector, which knows how people call its records, comes what rules and times are read with. */
 const recordNames = ['jsonata', 'temporal-polyfill', 'connectors/zendesk', 'zendesk-node-api'];
 const ofOthers = heavy.filter((name) => !recordNames.includes(name));
