@@ -50,13 +50,14 @@ function allCodes(): string[] {
 
 let byName: Map<string, string> | undefined;
 
-/** English names, in small letters → code, which may be none of a country: asking for the zones of all codes takes 150 ms. */
+/** English names, in small letters → code, which need not be that of a country: to ask for the zones of all codes takes 150 ms. */
 function names(): ReadonlyMap<string, string> {
   if (byName) return byName;
   byName = new Map(Object.entries(otherNames));
+  const codes = allCodes();
   for (const style of ['long', 'short'] as const) {
     const shown = new Intl.DisplayNames('en', { type: 'region', style, fallback: 'none' });
-    for (const code of allCodes()) {
+    for (const code of codes) {
       const name = shown.of(code)?.toLowerCase();
       if (name !== undefined) byName.set(name, code);
     }

@@ -76,7 +76,7 @@ export const fulfilling = z.strictObject({
   id,
   lines: z.array(z.number().int().min(0)).min(1).exactOptional(),
   locationId: id.exactOptional(),
-  /** The start of the tracking number by which the carrier reports later. */
+  /** What its carrier has reported when it leaves; null: nothing yet. */
   shipmentStatus: z.enum(shipmentStatuses).nullable().default(null),
 });
 /** `parcel`: its position; left out: the last one. */

@@ -65,7 +65,6 @@ ${source.trim().replace(/^/gm, '    ')}
       return found !== undefined && states.includes(found.state) ? found : undefined;
     });
   return {
-    app,
     feedback: feedback.standin,
     told,
     context,

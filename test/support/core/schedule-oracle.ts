@@ -307,7 +307,7 @@ export function casesAround(
       ),
       sms: fc.option(
         fc
-          .tuple(fc.nat((12 * 60) / each), fc.integer({ min: 30 / each, max: 705 / each }))
+          .tuple(fc.nat((12 * 60) / each), fc.integer({ min: 30 / each, max: Math.floor(719 / each) }))
           .map(([from, length]) => ({ from: from * each, until: (from + length) * each, days: everyDay })),
         { nil: undefined, freq: 2 },
       ),

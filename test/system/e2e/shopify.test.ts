@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startShopifyStandin } from '../../../standins/shopify/standin.ts';
+import { topics } from '../../support/connectors/shopify/fixture.ts';
 import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
 import { startShopLoop } from '../../support/shop-loop.ts';
@@ -7,14 +8,6 @@ import { startShopLoop } from '../../support/shop-loop.ts';
 const redis = useRedis();
 const minute = 60_000;
 const hour = 60 * minute;
-const topics = [
-  'ORDERS_FULFILLED',
-  'FULFILLMENTS_UPDATE',
-  'ORDERS_CANCELLED',
-  'REFUNDS_CREATE',
-  'APP_UNINSTALLED',
-  'APP_SCOPES_UPDATE',
-];
 
 /** The shop's clock is ours, and this. */
 let offsetMs = 0;

@@ -1,19 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PollPage, Source } from '../../../../core/connector/contract.ts';
-import { openShop } from '../../../support/connectors/shopify/fixture.ts';
+import { openShop, topics } from '../../../support/connectors/shopify/fixture.ts';
 import { recordEvents } from '../../../support/contract/record-events.ts';
 
 const day = 86_400_000;
 const minute = 60_000;
 const hook = 'https://closeloop.example/hooks/shop';
-const topics = [
-  'ORDERS_FULFILLED',
-  'FULFILLMENTS_UPDATE',
-  'ORDERS_CANCELLED',
-  'REFUNDS_CREATE',
-  'APP_UNINSTALLED',
-  'APP_SCOPES_UPDATE',
-];
 
 let shop: Awaited<ReturnType<typeof openShop>>;
 let since: Date;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findingsIn } from '../../../../connectors/shopify/check.ts';
 import type { Inventory } from '../../../../connectors/shopify/inventory.ts';
 import type { PreflightContext } from '../../../../core/connector/contract.ts';
-import { openShop, settingsOf } from '../../../support/connectors/shopify/fixture.ts';
+import { openShop, settingsOf, topics } from '../../../support/connectors/shopify/fixture.ts';
 import { plants, shopifySample } from '../../../support/connectors/shopify/sample.ts';
 
 const hookUrl = 'https://closeloop.example/hooks/shop';
@@ -23,14 +23,7 @@ const inventory = (more: Partial<Inventory> = {}): Inventory => ({
   scopes: ['write_orders', 'read_customers', 'read_fulfillments', 'read_locations'],
   webhookVersion: '2026-10',
   shop: 'nordlicht-demo.myshopify.com',
-  subscriptions: [
-    'ORDERS_FULFILLED',
-    'FULFILLMENTS_UPDATE',
-    'ORDERS_CANCELLED',
-    'REFUNDS_CREATE',
-    'APP_UNINSTALLED',
-    'APP_SCOPES_UPDATE',
-  ].map((topic) => subscription(topic)),
+  subscriptions: topics.map((topic) => subscription(topic)),
   definitions: new Map([definition('grade', 'number_integer'), definition('words', 'multi_line_text_field')]),
   ...more,
 });

@@ -14,6 +14,16 @@ import { type ShopifyStandinOptions, startShopifyStandin } from '../../../../sta
 import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
 
+/** The webhooks of a shop that asks when an order is fulfilled or delivered. */
+export const topics = [
+  'ORDERS_FULFILLED',
+  'FULFILLMENTS_UPDATE',
+  'ORDERS_CANCELLED',
+  'REFUNDS_CREATE',
+  'APP_UNINSTALLED',
+  'APP_SCOPES_UPDATE',
+];
+
 function json(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`./vectors/${name}.json`, import.meta.url), 'utf8'));
 }

@@ -5,15 +5,8 @@ import { signShopify } from '../../../../standins/shopify/signature.ts';
 import { createShopifyStandin } from '../../../../standins/shopify/standin.ts';
 import { type ConnectorSample, customer } from '../../contract/sample.ts';
 import { fault, hookUrl, mailbox, posted, preflight, secondsClock } from '../vendor-account.ts';
+import { topics } from './fixture.ts';
 
-const topics = [
-  'ORDERS_FULFILLED',
-  'FULFILLMENTS_UPDATE',
-  'ORDERS_CANCELLED',
-  'REFUNDS_CREATE',
-  'APP_UNINSTALLED',
-  'APP_SCOPES_UPDATE',
-];
 const metafields = [
   ['feedback_grade', 'number_integer'],
   ['feedback_comment', 'multi_line_text_field'],

@@ -14,7 +14,7 @@ import {
 } from '../../../support/core/schedule-oracle.ts';
 
 /** All zones: test/system/send-times, in `npm run test:long`. */
-const some = allZones.filter((_, i) => i % 14 === 0);
+const some = allZones.filter((_, i) => i % 6 === 0);
 
 const agrees = (one: Case) => {
   const { core, oracle } = bothOf(one);
@@ -31,19 +31,19 @@ describe('nextSendTime', () => {
     for (const zone of some) {
       expect(changesOnQuarters(zone)).toBe(true);
       const place = fc.constantFrom(...changes(zone)).map((around) => ({ zone, around }));
-      fc.assert(fc.property(casesAround(place, 15), agrees), { numRuns: 12 });
+      fc.assert(fc.property(casesAround(place, 15), agrees), { numRuns: 8 });
     }
   });
 
   test('gives the same instant when asked again at that instant', () => {
     fc.assert(
-      fc.property(casesAround(anywhere), (one) => {
+      fc.property(casesAround(anywhere, 15), (one) => {
         const time = ofCore(one);
-        if (time === undefined) return;
+        fc.pre(time !== undefined);
         expect(time.at.getTime()).toBeGreaterThanOrEqual(one.now);
         expect(ofCore({ ...one, now: time.at.getTime() })?.at).toStrictEqual(time.at);
       }),
-      { numRuns: 100 },
+      { numRuns: 300 },
     );
   });
 

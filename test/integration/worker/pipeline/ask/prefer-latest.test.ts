@@ -35,6 +35,20 @@ async function closes({ unit, now }: Started, id: string, customer: object = { e
   await plan(eventOf(id, { at: now() }), unit.context);
 }
 const asks = async ({ unit }: Started, id: string) => await ask({ journeyId: `${id}.1` }, unit.context);
+async function waitingTwo(): Promise<Started> {
+  const one = startUnit();
+  await closes(one, 'a');
+  one.go(60);
+  await closes(one, 'b');
+  return one;
+}
+/** The earlier of two has become due, and waits for the later one. */
+async function earlierWaits(): Promise<Started> {
+  const one = await waitingTwo();
+  one.go(121);
+  await asks(one, 'a');
+  return one;
+}
 const journey = async ({ store }: Pick<UnitContext, 'store'>, id: string) =>
   (await store.get(`${id}.1`)) ?? expect.fail('no journey');
 const askedAbout = () => service.standin.requests().length;
@@ -71,12 +85,7 @@ describe('of several closings of one person that wait', () => {
   });
 
   test('an earlier one is asked about where the later one was reopened', async () => {
-    const one = startUnit();
-    await closes(one, 'a');
-    one.go(60);
-    await closes(one, 'b');
-    one.go(121);
-    await asks(one, 'a');
+    const one = await earlierWaits();
     one.unit.vendor.close('b', open);
     await plan(eventOf('b', { kind: 'changed' }), one.unit.context);
     expect(await journey(one.unit, 'b')).toMatchObject({ state: 'cancelled' });
@@ -109,12 +118,7 @@ describe('of several closings of one person that wait', () => {
   });
 
   test('an earlier one still waits for the later one where an attempt to ask about that came to nothing', async () => {
-    const one = startUnit();
-    await closes(one, 'a');
-    one.go(60);
-    await closes(one, 'b');
-    one.go(121);
-    await asks(one, 'a');
+    const one = await earlierWaits();
     one.go(181);
     service.standin.faults.add({ method: 'POST', path: '/appeals/$', status: 422, body: { detail: 'No.' } });
     await expect(asks(one, 'b')).rejects.toThrow(/422/);
@@ -268,14 +272,6 @@ test('whatever closes and opens again: one request, nobody is left out, and the 
 
 describe('a person who hurries one of several closings', () => {
   const hurries = async ({ unit }: Started, id: string) => await askNow(await journey(unit, id), unit.context);
-
-  async function waitingTwo(): Promise<Started> {
-    const one = startUnit();
-    await closes(one, 'a');
-    one.go(60);
-    await closes(one, 'b');
-    return one;
-  }
 
   test('the latest is asked about at once, and the earlier one ends for its sake', async () => {
     const one = await waitingTwo();
