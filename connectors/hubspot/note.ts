@@ -7,7 +7,7 @@ import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { maxTextUnits } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
-import { associationsPerCall, BatchResponse, batchSize, Texts } from './batch.ts';
+import { BatchResponse, batchSize, Texts } from './batch.ts';
 import { type ObjectType, objectTypes, paths } from './objects.ts';
 import { ErrorBody, inWords, refusalOf } from './responses.ts';
 
@@ -16,6 +16,12 @@ export interface Note {
   recordId: string;
   item: WriteBack;
 }
+
+/**
+ * Records in one call that reads which notes they have. HubSpot takes 1,000, but a record may have hundreds of notes, and an answer
+ * has a size up to which it is read: for so many it has room for 170 notes of each.
+ */
+const notesPerCall = 250;
 
 /** The errors of failed notes, by marker. */
 type NoteFailures = Map<string, Error>;
@@ -109,14 +115,14 @@ const Associations = z.object({
   errors: listOf(ErrorBody).optional(),
 });
 
-/** The records without any note, as HubSpot reports for each record. One call per 1,000 records. */
+/** The records without any note, as HubSpot reports for each record. One call per 250 records. */
 export async function withoutNotes(
   api: HubSpotApi,
   type: ObjectType,
   recordIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const some of chunks([...new Set(recordIds)], associationsPerCall)) {
+  for (const some of chunks([...new Set(recordIds)], notesPerCall)) {
     const body = { inputs: some.map((id) => ({ id })) };
     const { errors = [] } = await api.call('POST', paths.notesOf(objectTypes[type].plural), Associations, { body });
     for (const error of errors) {
@@ -128,7 +134,7 @@ export async function withoutNotes(
 
 /**
  * Which of these notes are on their records already? By association, not by search, which lags behind what was just
- * written. One call per 1,000 records, one per 100 notes on them.
+ * written. One call per 250 records, one per 100 notes on them.
  * @returns markers
  */
 export async function findNotes(api: HubSpotApi, type: ObjectType, notes: readonly Note[]): Promise<Set<string>> {
@@ -156,7 +162,7 @@ async function notesOn(api: HubSpotApi, type: ObjectType, recordIds: readonly st
   let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
   while (inputs.length > 0) {
     const next: typeof inputs = [];
-    for (const some of chunks(inputs, associationsPerCall)) {
+    for (const some of chunks(inputs, notesPerCall)) {
       const path = paths.notesOf(objectTypes[type].plural);
       const { results } = await api.call('POST', path, Associations, { body: { inputs: some } });
       for (const { from, to, paging } of results) {

@@ -22,7 +22,7 @@ interface Order {
 
 /**
  * Writes the answers' properties, then the notes, then the contacts' properties: each one call per 100. Notes need a read before, which
- * shows whether an earlier attempt may have written the note: one call per 1,000 where no record has one; so do contacts with `answeredAt`.
+ * shows whether an earlier attempt may have written the note: one call per 250 where no record has one; so do contacts with `answeredAt`.
  */
 export function writer(settings: HubSpotSettings, api: HubSpotApi) {
   const { writeBack } = settings;
@@ -88,7 +88,7 @@ async function writeOnRecords(
 
 /**
  * Reads closeloop's properties, so that a newer answer stays and no note is written twice. Where no property tells which answer is newer
- * a record without any note need not be read: one call tells that of 1,000 records.
+ * a record without any note need not be read: one call tells that of 250 records.
  */
 async function withBefore(
   { answeredAt }: HubSpotSettings['writeBack'],

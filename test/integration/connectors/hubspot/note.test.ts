@@ -20,6 +20,19 @@ const number = (recordId: string | undefined) => Number(recordId?.replace('ticke
 const notes = ({ standin }: Desk, recordId: string | undefined) => standin.notesOn('tickets', number(recordId));
 const done = { ok: true, findings: [] };
 
+/** Notes of somebody else's, each on all of these tickets. */
+async function writeOnAll({ url, standin }: Desk, ids: readonly string[], count: number): Promise<void> {
+  const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 228 }];
+  const inputs = Array.from({ length: count }, (_, n) => ({
+    properties: { hs_timestamp: '2026-11-20T10:00:00Z', hs_note_body: `Call ${n}` },
+    associations: ids.map((id) => ({ to: { id: String(number(id)) }, types })),
+  }));
+  const headers = { authorization: `Bearer ${standin.accessToken}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ inputs });
+  const { status } = await fetch(`${url}/crm/objects/2026-03/notes/batch/create`, { method: 'POST', headers, body });
+  expect(status).toBe(201);
+}
+
 describe('a note', () => {
   test('is written once for each answer, in three calls for a hundred', () =>
     atDesk(async (desk) => {
@@ -38,6 +51,7 @@ describe('a note', () => {
       expect(desk.calls().sort()).toEqual([
         ...Array.from({ length: 3 }, () => 'POST notes/batch/create'),
         ...Array.from({ length: 3 }, () => 'POST tickets/batch/update'),
+        'POST tickets/notes/batch/read',
         'POST tickets/notes/batch/read',
       ]);
       expect(ids.map((id) => notes(desk, id).length)).toEqual(ids.map(() => 1));
@@ -79,6 +93,16 @@ describe('a note', () => {
       await source.writeBack(items);
       expect(notes(desk, one).length).toBe(7);
     }));
+
+  test.each([[timeless], [{ note: true }]])('goes to records that have many others (%j)', (writeBack) =>
+    atDesk(async (desk) => {
+      const ids = furnish(desk, 500);
+      await writeOnAll(desk, ids, 90);
+      const source = desk.source({ writeBack });
+      expect(await source.writeBack(ids.map((id) => answer(id)))).toEqual(ids.map(() => done));
+      expect(notes(desk, ids[0]).length).toBe(91);
+    }),
+  );
 
   test('of a changed answer is another one', () =>
     atDesk(async (desk) => {
