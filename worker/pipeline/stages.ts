@@ -13,13 +13,13 @@ import { tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { probe } from '../redis/unavailable.ts';
-import { giveUpAsk } from './ask/ask.ts';
+import { ask, giveUpAsk } from './ask/ask.ts';
 import type { SourceContext } from './context.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { JobQueue } from './job-queue.ts';
 import { type AskJob, type EraseJob, type JobResult, type PlanJob, retryLater, type WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/plan.ts';
-import { askAfterPlanning, planAndAsk, Readings } from './plan/plan-and-ask.ts';
+import { planAndAsk, Readings } from './plan/plan-and-ask.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
@@ -91,7 +91,8 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     endpoints: both,
     keepGivenUp,
   };
-  const asking = { process: askAfterPlanning(readings), giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both };
+  const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both };
+  const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
     process: writingBack(options.tracing),
     giveUp: giveUpWriteBack,
@@ -101,7 +102,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const erasing = { process: erase, giveUp: giveUpErase, remedy: remedies.erase, endpoints: both, concurrency: 1 };
   return {
     plan: createStage(jobs.plan, planning, options),
-    ask: createStage(jobs.ask, asking, options),
+    ask: createStage(jobs.ask, asking, { ...options, context: askingContext }),
     writeBack: createStage(jobs.writeBack, writing, options),
     erase: createStage(jobs.erase, erasing, options),
   };

@@ -1,10 +1,10 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { isRedisUnavailable } from '../../redis/unavailable.ts';
-import { ask, askAbout } from '../ask/ask.ts';
+import { askAbout } from '../ask/ask.ts';
 import type { AskContext } from '../ask/ask-steps.ts';
 import type { Queues, Vendor } from '../context.ts';
-import type { AskJob, JobResult, PlanJob } from '../jobs.ts';
+import type { JobResult, PlanJob } from '../jobs.ts';
 import type { RecordStatus } from '../vendor.ts';
 import { type PlanContext, plan } from './plan.ts';
 
@@ -73,8 +73,14 @@ export class Readings {
     setTimeout(forget, freshMs).unref();
   }
 
+  /** Reads as `read` does, but no record that planning has just read for asking. */
+  reader(read: Vendor['read']): Vendor['read'] {
+    return async (recordId, purpose) =>
+      (purpose === 'ask' ? this.#take(recordId) : undefined) ?? (await read(recordId, purpose));
+  }
+
   /** Undefined where there is none, or none that is fresh. */
-  take(recordId: string): RecordStatus | undefined {
+  #take(recordId: string): RecordStatus | undefined {
     const reading = this.#all.get(recordId);
     this.#all.delete(recordId);
     return reading && isFresh(reading) ? reading.status : undefined;
@@ -82,15 +88,6 @@ export class Readings {
 }
 
 const isFresh = ({ at }: Reading): boolean => performance.now() - at < freshMs;
-
-/** Asks as `ask` does, and reads no record that planning has just read for it. */
-export function askAfterPlanning(readings: Readings): (job: AskJob, context: AskContext) => Promise<JobResult> {
-  return async (job, context) => {
-    const read: Vendor['read'] = async (recordId, purpose) =>
-      (purpose === 'ask' ? readings.take(recordId) : undefined) ?? (await context.read(recordId, purpose));
-    return await ask(job, { ...context, read });
-  };
-}
 
 /**
  * Plans an event. A customer who is due now is asked in the same job, by the same reading of the record. Whatever fails or has to

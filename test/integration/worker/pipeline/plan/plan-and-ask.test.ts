@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { CloseloopError } from '../../../../../core/errors.ts';
+import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { lockedMs } from '../../../../../worker/pipeline/ask/ask-steps.ts';
 import { fastClock } from '../../../../../worker/pipeline/clock.ts';
-import { askAfterPlanning, planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
 import {
   anyone,
   eventOf,
@@ -58,8 +59,25 @@ describe('it is left to a job of the asking stage', () => {
     const full = planAndAsk(async () => false, readings, { asking: 0, patienceMs: 0 });
     await full(eventOf('a'), calm.context);
     expect(await left(calm)).toEqual([{ journeyId: 'a.1' }]);
-    await askAfterPlanning(readings)({ journeyId: 'a.1' }, calm.context);
+    await ask({ journeyId: 'a.1' }, { ...calm.context, read: readings.reader(calm.context.read) });
     expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
+    expect(reads(calm)).toBe(1);
+  });
+
+  test('which keeps no batch waiting for a job that has the reading already', async () => {
+    const { stages, jobs } = calm.pipeline;
+    await jobs.ask.queue.pause();
+    await stages.plan.run(eventOf('a'));
+    await jobs.ask.queue.resume();
+    const { contacts } = calm.context;
+    const lock = contacts.lock.bind(contacts);
+    const seen: boolean[] = [];
+    vi.spyOn(contacts, 'lock').mockImplementation(async (...args) => {
+      seen.push(jobs.ask.approach.isAny());
+      return await lock(...args);
+    });
+    await stages.ask.run({ journeyId: 'a.1' });
+    expect(seen).toEqual([false]);
     expect(reads(calm)).toBe(1);
   });
 
@@ -85,7 +103,7 @@ describe('it is left to a job of the asking stage', () => {
     const old = new Readings();
     const status = await calm.context.read('a', 'ask');
     old.keep({ recordId: 'a', status, at: performance.now() - 6_000 });
-    await askAfterPlanning(old)({ journeyId: 'a.1' }, calm.context);
+    await ask({ journeyId: 'a.1' }, { ...calm.context, read: old.reader(calm.context.read) });
     expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
     expect(reads(calm)).toBe(3);
   });
