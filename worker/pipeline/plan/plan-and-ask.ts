@@ -18,7 +18,7 @@ const mostAsking = 500;
 const patienceMs = 2_000;
 
 /** Turns to ask: so many at once, in the order in which they were wanted. */
-class Turns {
+class AskTurns {
   readonly #waiting = new Set<() => void>();
   readonly #patienceMs: number;
   #left: number;
@@ -100,20 +100,18 @@ export function planAndAsk(
   readings: Readings,
   most = { asking: mostAsking, patienceMs },
 ): (event: PlanJob, context: PlanAndAskContext) => Promise<JobResult> {
-  const turns = new Turns(most.asking, most.patienceMs);
+  const turns = new AskTurns(most.asking, most.patienceMs);
   return async (event, context) => {
     const { read, last } = readOnce(context);
     const due: Journey[] = [];
-    let taken = 0;
     const queueAsk: PlanContext['queueAsk'] = async (journey, dueAt) => {
       const isDue = dueAt <= context.clock.now();
       if (isDue && (await turns.take())) {
-        taken++;
+        due.push(journey);
         // Asked last: somebody may have stopped the stage meanwhile.
-        if (!(await isStopped())) {
-          due.push(journey);
-          return;
-        }
+        if (!(await isStopped())) return;
+        due.pop();
+        turns.give();
       }
       const reading = isDue ? last() : undefined;
       if (reading) readings.keep(reading);
@@ -124,7 +122,7 @@ export function planAndAsk(
       for (const journey of due) await askNow(journey, { ...context, read });
       return result;
     } finally {
-      for (; taken > 0; taken--) turns.give();
+      for (const _ of due) turns.give();
     }
   };
 }
