@@ -127,6 +127,7 @@ export interface ListEntry {
 }
 
 const Rows = z.array(z.string());
+const Counts = z.record(z.enum(journeyStates), z.number());
 
 /** Reads the lists of one source's journeys, one for each state. */
 export class StateLists {
@@ -151,15 +152,12 @@ export class StateLists {
   }
 
   async counts(): Promise<Record<JourneyState, number>> {
-    const staying = journeyStates.filter((state) => !passing.includes(state));
-    const [counts, ...cards] = await Promise.all([
-      this.#redis.mget(staying.map((state) => this.#keys.countOf(state))),
-      ...passing.map((state) => this.#redis.zcard(this.#keys.state(state))),
-    ]);
-    const all = new Map([...staying, ...passing].map((state, i) => [state, Number([...counts, ...cards][i] ?? 0)]));
-    return Object.fromEntries(journeyStates.map((state) => [state, all.get(state) ?? 0])) as Record<
-      JourneyState,
-      number
-    >;
+    const counts = journeyStates.map(async (state) => [state, await this.#countOf(state)]);
+    return Counts.parse(Object.fromEntries(await Promise.all(counts)));
+  }
+
+  async #countOf(state: JourneyState): Promise<number> {
+    if (passing.includes(state)) return await this.#redis.zcard(this.#keys.state(state));
+    return Number((await this.#redis.get(this.#keys.countOf(state))) ?? 0);
   }
 }
