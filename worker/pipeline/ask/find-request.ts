@@ -15,8 +15,8 @@ export type Found =
   /** Asking again might send a second message: a person decides. */
   | { is: 'unclear'; why: string };
 
-/** Clocks of two systems differ: a request scheduled this long before our intent may still be ours. */
-const clockSkewMs = 120_000;
+/** The clocks of closeloop and of the service may differ by this: a request scheduled so long before an intent may be of that intent. */
+export const clockSkewMs = 120_000;
 /** The service may cut times to the second. */
 const roundingMs = 1_000;
 

@@ -20,6 +20,7 @@ import { mayHaveAsked } from '../../journey/transitions.ts';
 import type { Journeys, Policy as SourcePolicy, Timing } from '../context.ts';
 import { askingTime, type TimingContext, tooOld } from '../plan/asking-time.ts';
 import type { CampaignRule } from '../rules.ts';
+import { clockSkewMs } from './find-request.ts';
 
 /** A throttle, and which requests it counts. */
 export interface Scope extends Throttle {
@@ -76,9 +77,6 @@ export function lastCounted(
   if (here && explains(here, atService)) return { ...here, at: atService };
   return { at: atService, journey: elsewhere, ...(here && asEarlier(here)) };
 }
-
-/** Clocks of two systems differ. */
-export const clockSkewMs = 120_000;
 
 /** Whether the service's `last_appeal` is the request of this note. */
 export function explains(lastHere: LastAsked | undefined, lastAppeal: Date): boolean {

@@ -15,8 +15,8 @@ import {
   searchLater,
   withContact,
 } from './ask-steps.ts';
-import { type Found, findRequest, type Sought } from './find-request.ts';
-import { clockSkewMs, explains } from './throttle.ts';
+import { clockSkewMs, type Found, findRequest, type Sought } from './find-request.ts';
+import { explains } from './throttle.ts';
 
 /** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should look at the service. */
 const fewAttempts = 8;
