@@ -22,6 +22,11 @@ interface Known {
   aliases: RecordAliases;
 }
 
+/** The source's name and account, as the steps know it. */
+export function namedOf({ name, connector, account }: ConfiguredSource): { name: string; account: string | undefined } {
+  return { name, account: account === undefined ? undefined : `${connector.name}:${account}` };
+}
+
 /** Opens a configured source, which is used by its records' aliases. `outage`: whether the vendor is down. */
 export function openSource(
   configured: ConfiguredSource,
@@ -42,17 +47,14 @@ export function openSource(
 
 /** With the budget of its vendor's account and its stored secrets. */
 function connected(
-  { name: stored, connector, account, open }: ConfiguredSource,
+  configured: ConfiguredSource,
   known: Known,
   { config, redis, seal, ports, log, vendorTime = { now: () => new Date(), sleep: ports.sleep } }: SourceOptions,
 ): Source {
   // The vendor's account has one quota and one set of secrets, whoever calls it, and knows closeloop by one address.
-  const name = nameInEarnest(stored);
-  const budget = createBudget(
-    redis,
-    { account: account === undefined ? name : `${connector.name}:${account}` },
-    vendorTime,
-  );
+  const name = nameInEarnest(configured.name);
+  const { account = name } = namedOf(configured);
+  const budget = createBudget(redis, { account }, vendorTime);
   const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
   const { publicUrl } = config.http;
   const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
@@ -65,5 +67,5 @@ function connected(
     vault,
     snapshots: snapshotsByIds(known.snapshots, known.aliases),
   };
-  return aliasedSource(open(own), known.aliases, { now: () => new Date() });
+  return aliasedSource(configured.open(own), known.aliases, { now: () => new Date() });
 }

@@ -3,8 +3,8 @@ import { CampaignCache } from './campaigns.ts';
 import type { Journeys, Named, Policy, Service, Timing, Vendor } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { openService } from './open-service.ts';
-import { openSource, type SourceOptions } from './open-source.ts';
-import { namedOf, policyOf } from './source-policy.ts';
+import { namedOf, openSource, type SourceOptions } from './open-source.ts';
+import { policyOf } from './source-policy.ts';
 import { storedOf } from './source-store.ts';
 
 /** What a source is looked at with: its data, its vendor, the service and the rules, without queues and jobs. */

@@ -3,14 +3,9 @@ import { resolveOperations } from '../../core/feedback/operations.ts';
 import { compileExpression } from '../../core/mapping/expression.ts';
 import type { Config, ConfiguredSource } from '../config/config.ts';
 import { isDryRun } from '../redis/keys.ts';
-import type { Named, Policy } from './context.ts';
+import type { Policy } from './context.ts';
 import { loadNever, unfitAddress } from './plan/never.ts';
 import { loadRule } from './rules.ts';
-
-/** The source's name and account, as the steps know it. */
-export function namedOf({ name, connector, account }: ConfiguredSource): Named {
-  return { name, account: account === undefined ? undefined : `${connector.name}:${account}` };
-}
 
 /** What the configuration says of the source, with its expressions compiled. */
 export function policyOf(configured: ConfiguredSource, config: Config): Policy {
