@@ -30,19 +30,19 @@ export async function queuedJobs(redis: RedisClient, source: string, queue: stri
   return waiting + running + delayed;
 }
 
-/** The ids that are read of a list: where there are more, what they hold is reckoned from these. */
+/** The ids that are read of a list of jobs: where there are more, what they hold is reckoned from these. */
 const mostIds = 1_000;
 
-/** Reads one job only, and so many ids. */
+/** Reads one job only, and of each list so many ids. */
 export async function queueDepth(
   redis: RedisClient,
   { prefix, name }: { prefix: string; name: string },
 ): Promise<QueueDepth> {
   const key = (part: string): string => `${prefix}:${name}:${part}`;
   const [waiting, running, delayed, failed, oldest] = await Promise.all([
-    heldIn(redis, key('wait')),
-    heldIn(redis, key('active')),
-    redis.zcard(key('delayed')),
+    inList(redis, key('wait')),
+    inList(redis, key('active')),
+    inSortedSet(redis, key('delayed')),
     redis.zcard(key('failed')),
     redis.lindex(key('wait'), -1),
   ]);
@@ -50,10 +50,20 @@ export async function queueDepth(
   return { waiting, running, delayed, failed, ...(oldestAt && { oldestAt }) };
 }
 
-async function heldIn(redis: RedisClient, list: string): Promise<number> {
-  const [jobs, ids] = await Promise.all([redis.llen(list), redis.lrange(list, 0, mostIds - 1)]);
+async function inList(redis: RedisClient, key: string): Promise<number> {
+  const [jobs, ids] = await Promise.all([redis.llen(key), redis.lrange(key, 0, mostIds - 1)]);
+  return heldBy(jobs, ids);
+}
+
+async function inSortedSet(redis: RedisClient, key: string): Promise<number> {
+  const [jobs, ids] = await Promise.all([redis.zcard(key), redis.zrange(key, '0', `${mostIds - 1}`)]);
+  return heldBy(jobs, ids);
+}
+
+/** @param jobs how many there were a moment before: some may have gone since */
+function heldBy(jobs: number, ids: readonly string[]): number {
   const held = ids.reduce((sum, id) => sum + Number(together.exec(id)?.[1] ?? 1), 0);
-  return jobs <= ids.length ? held : Math.round((held * jobs) / ids.length);
+  return ids.length < mostIds ? held : Math.round((held * jobs) / ids.length);
 }
 
 const Options = z

@@ -2,6 +2,7 @@ import { Queue, Worker } from 'bullmq';
 import { expect, test } from 'vitest';
 import { tagOf } from '../../../../worker/redis/keys.ts';
 import { queueDepth, queuedJobs, togetherId } from '../../../../worker/redis/queued-jobs.ts';
+import { overriding } from '../../../support/manual.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -37,6 +38,20 @@ test('it counts what a job holds: in a long queue by the first thousand', async 
   await queue.addBulk(Array.from({ length: 2_998 }, (_, n) => together(n + 1)));
   expect(await counted()).toBe(9_000);
   await queue.close();
+});
+
+test('it counts what those hold that wait for their time', async () => {
+  const queue = new Queue('plan', { prefix: tagOf('later'), connection: redis.handle.bull() });
+  const delay = 3_600_000;
+  await queue.add('plan', {}, { delay });
+  await queue.add('plan', {}, { delay, jobId: togetherId(3, 'a') });
+  expect(await queuedJobs(redis.handle.client, 'later', 'plan')).toBe(4);
+  await queue.close();
+});
+
+test('it counts none in a queue whose last job begins while it counts', async () => {
+  const emptied = overriding(redis.handle.client, { llen: async () => 1 });
+  expect(await queuedJobs(emptied, 'emptied', 'plan')).toBe(0);
 });
 
 test('it tells since when the first of those that wait could have begun: one that waited for its time, since that', async () => {
