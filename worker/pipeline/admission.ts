@@ -3,7 +3,7 @@ import type { Down, Outage } from '../operations/outage.ts';
 
 /** How often the held job checks whether the endpoint is back, or whether it may probe the endpoint. Real time. */
 const checkEveryMs = 250;
-/** The wait of a job that was begun beyond the limit. Real time. */
+/** The wait of a job that goes back to the queue, at least; twice that at most. Real time. */
 const retryLaterMs = 2_000;
 
 type Admission =
@@ -50,7 +50,7 @@ export class Door {
   async admit(token: string): Promise<Admission> {
     if (!(await this.#find())) return this.#open({ hasWaited: false });
     this.#narrow(true);
-    if (this.#isOneInHand) return { may: 'wait', delayMs: retryLaterMs * (1 + this.#random()) };
+    if (this.#isOneInHand) return { may: 'wait', delayMs: this.laterMs() };
     this.#isOneInHand = true;
     try {
       for (;;) {
@@ -70,6 +70,11 @@ export class Door {
     } finally {
       this.#isOneInHand = false;
     }
+  }
+
+  /** The wait of a job that goes back to the queue while an endpoint is down, with jitter. Real time. */
+  laterMs(): number {
+    return retryLaterMs * (1 + this.#random());
   }
 
   /** Releases the held job. */

@@ -52,9 +52,6 @@ const asideMs = 600_000;
 const foreignRemedy =
   'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';
 
-/** The wait of a job that holds several, while an endpoint is down. Real time. */
-const comeAgainMs = 2_000;
-
 /** How often a held job checks whether it is still held, with jitter; a lifted hold resumes its jobs at once. Real time. */
 const heldMs = 600_000;
 
@@ -157,8 +154,8 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #attempt(job: Job, token: string | undefined, all: z.output<Data>[] | undefined): Promise<void> {
-    const [first, ...others] = all ?? [];
-    if (first === undefined) {
+    const first = all?.[0];
+    if (all === undefined || first === undefined) {
       const { source, alert, log } = this.#options;
       const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
       log.error({ source, stage: this.#name, job: job.id }, why);
@@ -170,8 +167,8 @@ export class Stage<Data extends z.ZodType> {
     try {
       // It may have been in hand for hours, and its stage been paused since.
       if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
-      if (others.length === 0) await this.#work(job, token, first);
-      else await this.#workTogether(job, token, { first, others, isProbe: admission.hasWaited });
+      if (all.length === 1) await this.#work(job, token, first);
+      else await this.#workTogether(job, token, { all, isProbe: admission.hasWaited });
     } finally {
       await admission.done();
     }
@@ -180,17 +177,18 @@ export class Stage<Data extends z.ZodType> {
   async #workTogether(
     job: Job,
     token: string | undefined,
-    { first, others, isProbe }: { first: z.output<Data>; others: z.output<Data>[]; isProbe: boolean },
+    { all, isProbe }: { all: z.output<Data>[]; isProbe: boolean },
   ): Promise<void> {
     // One of them may have ended the process: which one, jobs of their own tell.
-    if (this.#isSuspect(job)) return await this.jobs.addSingly([first, ...others], { as: suspect });
+    if (this.#isSuspect(job)) return await this.jobs.addSingly(all, { as: suspect });
     const { source, ports, log, onDone } = this.#options;
     const process = async (data: z.output<Data>) => await this.#timed(data);
     const options = { jobs: this.jobs, source, process, ended: (end: JobEnd) => this.#ended(end), ports, log };
+    const work = async (some: z.output<Data>[]) => await workTogether(some, options);
     // An endpoint that may still be down is called by one of them.
-    const has = isProbe && (await workTogether([first], options));
-    if (isProbe && (await this.#door.down())) return await this.#delay(job, token, comeAgainMs * (1 + ports.random()));
-    if ((await workTogether(isProbe ? others : [first, ...others], options)) || has) await onDone?.();
+    const isOneDone = isProbe && (await work(all.slice(0, 1)));
+    if (isProbe && (await this.#door.down())) return await this.#delay(job, token, this.#door.laterMs());
+    if ((await work(isProbe ? all.slice(1) : all)) || isOneDone) await onDone?.();
   }
 
   #isSuspect(job: Job): boolean {
