@@ -98,6 +98,9 @@ export function startLoad(loop: Loop, options: { closings: number; everyMs: numb
 async function quiet(loop: Loop): Promise<void> {
   await until(async () => {
     if ((await loop.app.engine.busy()) > 0) return false;
+    // A closing whose planning was put off, as its vendor did not answer for a while, has no journey yet.
+    for (const { jobs } of loop.app.engine.pipelines.values())
+      if ((await jobs.plan.queue.getDelayedCount()) > 0) return false;
     const { received, waiting, creating } = await loop.store.queries.counts();
     return received + waiting + creating === 0;
   });
