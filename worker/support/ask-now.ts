@@ -2,6 +2,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill } from '../journey/transitions.ts';
+import { laterClosing } from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { forecastOf, readRecord } from './preview.ts';
 
@@ -42,9 +43,14 @@ async function earliest(journey: Journey, context: SourceContext): Promise<Date>
   const { id } = await context.store.records.nameOf(record.currentId, closing);
   if (id !== journey.id)
     throw refusal('Its record was merged, or closed again since: that closing has a journey of its own');
-  const { decision, why, request, trace } = await forecastOf(record, id, { ...journey, hurried: true }, context);
-  if (decision === 'skip' || request === undefined) throw refusal(`Nobody would be asked now: ${why}`);
-  const { dueAt } = request;
+  const { decision, why, rule, request, trace } = await forecastOf(record, id, { ...journey, hurried: true }, context);
+  if (decision === 'skip' || rule === undefined || request === undefined)
+    throw refusal(`Nobody would be asked now: ${why}`);
+  const { campaign, dueAt } = request;
+  const { contact = request.contact, searched } = journey;
+  const inCampaign = { ...rule, campaign: campaign.id };
+  const later = searched ? undefined : await laterClosing({ ...journey, contact }, inCampaign, campaign, context);
+  if (later) throw refusal(`It can't be asked ahead of its time: it ${later.why}`);
   const isSooner = dueAt <= context.clock.now() || journey.dueAt === undefined || dueAt < journey.dueAt;
   if (!isSooner && !journey.hurried) throw refusal(`It can't be asked sooner than planned: ${trace.join('; ')}`);
   return dueAt;

@@ -284,9 +284,20 @@ describe('a person who hurries one of several closings', () => {
     expect(askedAbout()).toBe(1);
   });
 
-  test('an earlier one waits for the latest all the same, and one of the two is asked about', async () => {
+  test('an earlier one is not hurried, as it waits for the latest all the same: that is told, and nothing changed', async () => {
     const one = await waitingTwo();
+    const before = await journey(one.unit, 'a');
+    await expect(hurries(one, 'a')).rejects.toThrow(/it waits for a later closing of the person: journey calm\/b\.1/);
+    expect(await journey(one.unit, 'a')).toEqual(before);
+    expect(await one.unit.pipeline.jobs.ask.queue.getJob('ask-ahead-a.1')).toBeUndefined();
+  });
+
+  test('one that was hurried waits for a closing that came before it was asked about, and one of the two is asked about', async () => {
+    const one = startUnit();
+    await closes(one, 'a');
     await hurries(one, 'a');
+    one.go(60);
+    await closes(one, 'b');
     await asks(one, 'a');
     expect(await one.unit.trace('a.1')).toMatch(/waits for a later closing of the person: journey calm\/b\.1/);
     expect(await journey(one.unit, 'a')).toMatchObject({
