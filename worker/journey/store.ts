@@ -183,8 +183,12 @@ export class JourneyStore {
     for (;;) {
       const { id } = await this.records.nameOf(wanted.recordId, wanted.closing);
       const draft = this.#draft(id, wanted, trace);
-      const result = await this.#create(draft, { journey: draft.journey, trace: [] });
-      if (result) return result;
+      const { journey, known } = await this.#create(draft, { journey: draft.journey, trace: [] });
+      if (journey) return { journey, created: true };
+      if (known === undefined) continue;
+      const found = await this.get(known);
+      if (found) return { journey: found, created: false };
+      throw new Error(`journey ${this.source}/${known} was found, and is gone: it was removed while it was read`);
     }
   }
 
@@ -215,10 +219,7 @@ export class JourneyStore {
   ): Promise<Journey | undefined> {
     if (typeof of !== 'string') {
       const draft = this.#drafts.get(of);
-      if (draft) {
-        const result = await this.#create(draft, decide(of) ?? { journey: of, trace: [] });
-        return result?.created ? result.journey : undefined;
-      }
+      if (draft) return (await this.#create(draft, decide(of) ?? { journey: of, trace: [] })).journey;
       const stored = this.#reader.storedAs(of);
       const decision = stored && decide(of);
       if (stored && decision && (await this.#save(of, stored, decision, pass)) === 1) return decision.journey;
@@ -285,11 +286,14 @@ export class JourneyStore {
     return { journey, eventKey, trace: this.#lines(trace), onStored };
   }
 
-  /** Stores a draft as its first change has made it, or finds the journey of its closing or event. Undefined: another has its number. */
+  /**
+   * Stores a draft as its first change has made it. `known`: not stored, as its closing or event has this journey; neither: not stored,
+   * as another closing has its number.
+   */
   async #create(
     draft: Draft,
     { journey, trace }: NonNullable<Decision>,
-  ): Promise<{ journey: Journey; created: boolean } | undefined> {
+  ): Promise<{ journey?: Journey; known?: string }> {
     const of = this.#keys;
     const { recordId, closing } = draft.journey;
     const lines = [...draft.trace, ...this.#lines(trace)];
@@ -310,18 +314,13 @@ export class JourneyStore {
       throw gatedOr(error);
     });
     const [id, created] = CreateAnswer.parse(answer);
-    if (id === undefined) return undefined;
-    if (created === 1) {
-      this.#drafts.delete(draft.journey);
-      this.#reader.noteStored(journey, { rev: '1', trace: lines });
-      await draft.onStored?.(journey);
-      if (journey !== draft.journey) this.#onStep(draft.journey, journey);
-      return { journey, created: true };
-    }
-    const found = await this.get(id);
-    if (!found)
-      throw new Error(`journey ${this.source}/${id} was made or found, and is gone: it was removed while it was read`);
-    return { journey: found, created: false };
+    if (id === undefined) return {};
+    if (created === 0) return { known: id };
+    this.#drafts.delete(draft.journey);
+    this.#reader.noteStored(journey, { rev: '1', trace: lines });
+    await draft.onStored?.(journey);
+    if (journey !== draft.journey) this.#onStep(draft.journey, journey);
+    return { journey };
   }
 
   async #save(
