@@ -242,9 +242,13 @@ export class JourneyStore {
     await this.update(of, (journey) => (isLong(journey) ? undefined : { journey, trace: [text] }));
   }
 
-  /** Stores a draft as it is; adds these lines to the trace of a stored journey. */
-  async keep(journey: Journey, trace: readonly string[]): Promise<void> {
-    if (trace.length > 0 || this.#drafts.has(journey)) await this.update(journey, (now) => ({ journey: now, trace }));
+  /**
+   * Stores a draft as it is; adds these lines to the trace of a stored journey. Returns false where there is no such journey: also
+   * where a draft can't be stored, as for `update`.
+   */
+  async keep(journey: Journey, trace: readonly string[]): Promise<boolean> {
+    if (trace.length === 0 && !this.#drafts.has(journey)) return true;
+    return (await this.update(journey, (now) => ({ journey: now, trace }))) !== undefined;
   }
 
   /** @param of an id: as it is now; a journey: as it was read or saved last */

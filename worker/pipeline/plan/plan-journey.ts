@@ -84,7 +84,7 @@ async function decided(
   // Before the journey waits: a kill in between leaves a note of a closing that doesn't, which is looked at before anything yields to it.
   if (!rule.test && context.contacts.comparesWaiting) {
     // Whoever finds the note looks at the journey.
-    await store.keep(journey, []);
+    if (!(await store.keep(journey, []))) return undefined;
     const waiting = { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt };
     await context.contacts.noteWaiting(contactKey(contact), waiting);
   }

@@ -182,6 +182,21 @@ describe('of several closings of one person that wait', () => {
     expect(await journey(one.unit, 'a')).toMatchObject({ state: 'asked' });
   });
 
+  test('a worker that plans a closing which another worker has planned meanwhile notes nothing', async () => {
+    const one = startUnit();
+    const { context } = one.unit;
+    const noted: unknown[] = [];
+    const contacts = overriding(context.contacts, {
+      // The last call before the journey is stored.
+      link: async () => await closes(one, 'a'),
+      noteWaiting: async (...args) => void noted.push(args),
+    });
+    one.unit.vendor.close('a', { customer: { email }, ...closedAs('of a', one.now()) });
+    await plan(eventOf('a', { at: one.now() }), { ...context, contacts });
+    expect(await journey(one.unit, 'a')).toMatchObject({ state: 'waiting' });
+    expect(noted).toEqual([]);
+  });
+
   test('without it the first is asked about', async () => {
     const one = startUnit({ general: 'policy: { throttle: 30d }' });
     for (const id of ['a', 'b']) await closes(one, id);
