@@ -147,17 +147,19 @@ const lenientBrotli = {
   finishFlush: constants.BROTLI_OPERATION_FLUSH,
 };
 
+const gunzip = () => createGunzip(lenient);
+const decoders = new Map([
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  ['br', () => createBrotliDecompress(lenientBrotli)],
+]);
+/** The most codings of one body that are undone: each takes memory of its own. */
+const mostCodings = 3;
+
 /** The body without the codings that it was sent in, the last one first; as it is where one of them was not asked for. */
-function decoded(body: AsyncIterable<Uint8Array>, codings: string): AsyncIterable<Uint8Array> {
-  const decoders = codings
-    .toLowerCase()
-    .split(',')
-    .reverse()
-    .map((coding) => {
-      if (/^\s*(x-)?gzip\s*$/.test(coding)) return createGunzip(lenient);
-      return coding.trim() === 'br' ? createBrotliDecompress(lenientBrotli) : undefined;
-    });
-  const known = decoders.filter((decoder) => decoder !== undefined);
-  if (known.length < decoders.length || known.length > 3) return body;
-  return known.reduce<Readable>((from, decoder) => pipeline(from, decoder, () => undefined), Readable.from(body));
+function decoded(body: AsyncIterable<Uint8Array>, text: string): AsyncIterable<Uint8Array> {
+  const codings = text.toLowerCase().split(',').reverse();
+  const known = codings.flatMap((coding) => decoders.get(coding.trim()) ?? []);
+  if (known.length < codings.length || known.length > mostCodings) return body;
+  return known.reduce<Readable>((from, decoder) => pipeline(from, decoder(), () => undefined), Readable.from(body));
 }

@@ -33,6 +33,7 @@ describe('a body', () => {
     ['in two codings', 'br, gzip', gzipSync(brotliCompressSync(long))],
     ['empty, in gzip', 'gzip', Buffer.alloc(0)],
     ['in a coding that was not asked for', 'zstd', Buffer.from(long)],
+    ['in more codings than are undone', 'gzip, gzip, gzip, gzip', Buffer.from(long)],
   ];
   test.each(bodies)('%s comes as it was before the coding', async (_how, coding, bytes) => {
     const { url } = await serve((_request, response) =>
