@@ -16,6 +16,7 @@ const undici = (): Pick<typeof import('undici'), 'getGlobalDispatcher'> => requi
 export const exchange: Fetch = (url, init: SentRequest & { dispatcher?: Pick<Dispatcher, 'dispatch'> }) =>
   new Promise((resolve, reject) => {
     const { method = 'GET', body = null, headers, signal, dispatcher = undici().getGlobalDispatcher() } = init;
+    signal?.throwIfAborted();
     const { origin, pathname, search } = new URL(url);
     const own = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'closeloop' };
     const incoming = new Incoming(signal, { resolve, reject });

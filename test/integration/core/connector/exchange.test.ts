@@ -141,6 +141,12 @@ describe('a request', () => {
     await closed;
   });
 
+  test('that is given up before it begins is rejected with the reason, and needs no connection', async () => {
+    const reason = new Error('given up');
+    const init = { signal: AbortSignal.abort(reason), dispatcher: { dispatch: () => expect.unreachable() } };
+    await expect(exchange('http://127.0.0.1:9', init)).rejects.toBe(reason);
+  });
+
   test('that is given up while it is connecting is never sent', async () => {
     const { url, server } = await serve((_request, response) => response.end());
     let requests = 0;
