@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type { Dispatcher } from 'undici';
+import { keptConnections } from '../connector/exchange.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Loaded with the first request: see core/connector/exchange.ts. */
-const undici = (): Pick<typeof import('undici'), 'getGlobalDispatcher'> => require('undici/lib/global.js');
+/** Loaded with the first request that has a deadline. */
 const decoratorHandler = (): typeof import('undici')['DecoratorHandler'] =>
   require('undici/lib/handler/decorator-handler.js');
 
@@ -21,7 +21,7 @@ export function dispatcherUntil(moment: Date, now: () => Date): Pick<Dispatcher,
   return {
     dispatch: (options, handler) => {
       const guard = guarded(handler, () => now() > moment);
-      return undici().getGlobalDispatcher().dispatch(options, guard);
+      return keptConnections().dispatch(options, guard);
     },
   };
 }
