@@ -1,6 +1,6 @@
 /*
  * Which failed requests were never sent: the one place that decides it, for the service and for vendors. The codes are those of
- * Node 24's fetch (undici 7), found by provoking each failure.
+ * undici 7, which core/connector/exchange.ts and Node 24's own fetch send with, found by provoking each failure.
  */
 
 const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
@@ -39,7 +39,10 @@ export function faultOf(error: unknown): Fault {
   return found;
 }
 
-/** Browsers' rule, which `fetch` keeps everywhere: ports of mail, IRC, X11 and the like are not called. It has no code. */
+/**
+ * Node's own `fetch`, where a user of the library hands that in, keeps the rule of browsers: it does not call ports of mail, IRC, X11 and
+ * the like. Its error has no code.
+ */
 function isBlockedPort(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if (at.message === 'bad port') return true;
@@ -53,7 +56,7 @@ export function isCut(error: unknown): boolean {
   return cut.has(code) && !connecting;
 }
 
-/** Why a request was never sent; undefined where it may have been. */
+/** Why a request was never sent; undefined where it may have been. `blocked-port`: only by Node's own `fetch`. */
 export type NeverSent = 'blocked-port' | 'no-name' | 'too-late' | 'no-connection' | 'no-tls';
 
 export function neverSentBy(error: unknown): NeverSent | undefined {

@@ -109,7 +109,7 @@ export async function send(
 /** What HTTP takes in a header's value; white space around it is left out. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** `fetch` would quote the whole header in its error, and the credential is in one. */
+/** Node's own `fetch` would quote the whole header in its error, and the credential is in one. */
 function refuseUnsendable({ headers = {} }: Pick<SentRequest, 'headers'>): void {
   if (Object.values(headers).every((value) => sendable.test(value.trim()))) return;
   const message =

@@ -54,8 +54,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
-    // By Object.assign, as Node's types are of another release of undici than the installed one.
-    const given = sendDeadline ? Object.assign(init, { dispatcher: dispatcherUntil(sendDeadline, ports.now) }) : init;
+    const given = sendDeadline ? { ...init, dispatcher: dispatcherUntil(sendDeadline, ports.now) } : init;
     try {
       const { status, headers, json } = await send(ports.fetch, `${prefix}${path}`, given, {
         timeoutMs,

@@ -8,13 +8,13 @@ const require = createRequire(import.meta.url);
 const decoratorHandler = (): typeof import('undici')['DecoratorHandler'] =>
   require('undici/lib/handler/decorator-handler.js');
 
-/** The cause of the error that `fetch` throws when the deadline had passed before anything was sent. */
+/** The deadline had passed before anything was sent. Node's own `fetch` throws it as the cause of its error. */
 class LeftTooLate extends Error {
   readonly code = 'CLOSELOOP_LEFT_TOO_LATE';
 }
 
 /**
- * A dispatcher for `fetch` that checks the deadline at the moment in which the request is written to the connection. A process
+ * A dispatcher for `Ports.fetch` that checks the deadline at the moment in which the request is written to the connection. A process
  * may be suspended at any time (a paused machine, SIGSTOP), also while it connects, and a timer would fire too late.
  */
 export function dispatcherUntil(moment: Date, now: () => Date): Pick<Dispatcher, 'dispatch'> {
