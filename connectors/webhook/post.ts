@@ -1,4 +1,4 @@
-import { Agent } from 'undici';
+import { createRequire } from 'node:module';
 import { type Meaning, type ResponseRules, VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
@@ -7,6 +7,11 @@ import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from './public-address.ts';
 import type { WebhookSettings } from './settings.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Without the rest of undici, as in core/connector/exchange.ts: of a worker's memory that takes another 9 MB. */
+const Agent: typeof import('undici')['Agent'] = require('undici/lib/dispatcher/agent.js');
 
 type Target = NonNullable<WebhookSettings['writeBack']>;
 
