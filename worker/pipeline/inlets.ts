@@ -8,7 +8,9 @@ import { failpoint } from '../operations/failpoints.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { aliasedEvents } from '../sources/aliased-source.ts';
+import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
+import { noteRequested } from './erase/requested.ts';
 import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
 import { EraseJob, mayShareJob, PlanJob } from './jobs.ts';
@@ -102,23 +104,24 @@ export class Inlets {
     for (const some of slices(shared, eventsAtOnce)) {
       await Promise.all(some.map((event) => inlet.together.add({ ...event, receivedAt })));
     }
-    if (alone.length > 0) await this.#storeAlone(source, inlet, alone, receivedAt);
+    if (alone.length > 0) await this.#storeAlone(pipeline.context, inlet, alone, receivedAt);
     failpoint('event-stored');
     this.#noteDelivery(source, receivedAt);
   }
 
   async #storeAlone(
-    source: string,
+    context: SourceContext,
     inlet: InletQueues,
     events: readonly SourceEvent[],
     receivedAt: Date,
   ): Promise<void> {
     const { engine } = this.#options;
+    await noteRequested(events, receivedAt, context);
     for (const some of slices(events, eventsAtOnce)) {
       const due = some.map((event) => ({ event: { ...event, receivedAt } }));
       await addEvents(inlet, due, (key) => jobIdOf(key, engine.seal));
     }
-    await engine.replicated(tagOf(source));
+    await engine.replicated(tagOf(context.name));
   }
 
   #togetherOf(source: string, { plan }: InletQueues): Inlet['together'] {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 
@@ -82,7 +83,11 @@ async function addTo(redis: RedisClient, key: string, target: string): Promise<v
     if (members.length > 0) await redis.sadd(target, ...members);
   } else if (type === 'zset') {
     const members = await redis.zrange(key, '0', '-1', 'WITHSCORES');
-    for (let i = 0; i < members.length; i += 2) await redis.zadd(target, 'GT', members[i + 1] ?? '0', members[i] ?? '');
+    for (const some of slices(members, 1_000)) {
+      await redis.zadd(target, 'GT', ...[...slices(some, 2)].flatMap(([member = '', score = '0']) => [score, member]));
+    }
+    const leftMs = await redis.pttl(key);
+    if (leftMs > (await redis.pttl(target))) await redis.pexpire(target, leftMs);
   } else if (type === 'string') {
     const value = await redis.get(key);
     if (value !== null) await redis.set(target, value, 'KEEPTTL');

@@ -97,9 +97,12 @@ async function jobsRunning({ redis, from, to, all, collect }: RenameOptions): Pr
 /** Keys that are not moved: jobs are moved by `moveJobs`; fences of collecting passes, locks and other short-lived keys expire. */
 const notMoved = /^(?:plan|ask|write-back|erase|pass|replicated|gate|newcomer|before-rename|paused)(?::|$)|:lock$/;
 
+/** Intakes write to it under either name meanwhile: whose erasures are requested. */
+const mergeable = /:erasures:forgotten$/;
+
 async function moveAll({ redis, from, to, progress }: RenameOptions): Promise<number> {
   const before = new Set(await redis.smembers(beforeKey(to.context.name)));
-  const wasThere = (key: string) => before.has(key);
+  const wasThere = (key: string) => before.has(key) || mergeable.test(key);
   const moved = (count: number) => progress(`${count} keys moved`);
   return await moveKeys(redis, `${tagOf(from.context.name)}:`, { target: targetOf(from, to), wasThere, moved });
 }

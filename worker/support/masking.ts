@@ -2,6 +2,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Proof } from '../journey/erasures.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { begin } from '../pipeline/erase/erase.ts';
+import { noteRequested } from '../pipeline/erase/requested.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 
 /** The queue of a source that takes erasures: a source that is being renamed, or has another name now, takes none. */
@@ -22,8 +23,10 @@ export async function takingErasures(
  */
 export async function beginMasking(contact: string, what: string, context: SourceContext): Promise<string> {
   const at = new Date();
-  const who = { personIds: [], recordIds: [], contacts: [contact], everybody: false };
-  return await begin({ kind: 'erase', at, key: `${what}:${at.toISOString()}`, what, receivedAt: at, ...who }, context);
+  const event = { kind: 'erase' as const, at, key: `${what}:${at.toISOString()}`, what, contacts: [contact] };
+  const id = await begin({ ...event, receivedAt: at, personIds: [], recordIds: [], everybody: false }, context);
+  await noteRequested([event], at, context);
+  return id;
 }
 
 /** Nobody is known by the contact, at the service or here: it may have been written otherwise. */

@@ -11,7 +11,7 @@ import type { Intent, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
 import type { Policy } from '../context.ts';
-import { erasedMeanwhile } from '../erase/erasure-race.ts';
+import { eraseLate, erasureSince } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { createNeed, needsOf } from '../needs.ts';
 import { askingTime, tooOld } from '../plan/asking-time.ts';
@@ -81,7 +81,9 @@ export async function create(
     return await postpone(journey, time, context);
   }
 
-  if (await erasedMeanwhile(journey, context)) return done;
+  const erasure = await erasureSince(journey, context);
+  if (erasure === 'begun' && (await eraseLate(journey, context))) return done;
+  if (erasure === 'requested') return await endJourney(journey, { why: 'its person is to be erased' }, context);
   const { id: journeyId, recordId, closedAt } = journey;
   const history = await store.records.historyOf(recordId);
   const already = askedAlready(rule, { journeyId, closedAt, history }, context.name);

@@ -3,8 +3,8 @@ import { type AskedToErase, done, type EraseJob, type JobResult, retryLater } fr
 import { type EraseContext, type Found, findAll } from './find.ts';
 import { forget } from './forget.ts';
 import type { Held } from './held.ts';
-import { subjectOf } from './people-in-snapshot.ts';
 import { prove } from './proof.ts';
+import { subjectsOf } from './requested.ts';
 import { removeWrittenAnswers } from './written-answers.ts';
 
 /** The waits before the next attempts double from a second to an hour; to a minute where every cause passes by itself. Real time. */
@@ -25,12 +25,7 @@ export async function erase(job: EraseJob, context: EraseContext): Promise<JobRe
 
 /** Stores the erasure and its subjects, which are kept until the erasure is done. @returns its id */
 export async function begin(asked: AskedToErase, context: EraseContext): Promise<string> {
-  const source = context.name;
-  return await context.erasures.begin(asked, [
-    ...asked.contacts.flatMap((text) => subjectOf(text, context) ?? []),
-    ...asked.personIds.map((id) => ({ kind: 'person' as const, source, id })),
-    ...asked.recordIds.map((id) => ({ kind: 'record' as const, source, id })),
-  ]);
+  return await context.erasures.begin(asked, [...subjectsOf(asked, context)]);
 }
 
 /**

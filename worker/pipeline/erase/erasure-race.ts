@@ -14,6 +14,8 @@ export const identityKeys = {
   contact: (key: string) => `contact:${key}`,
   /** A contact as `Journey.alsoKnownAs` holds it. */
   address: (address: string) => `address:${address}`,
+  /** Of somebody whose erasure was requested. Noted apart: what leads to more of the person must stay until the erasure has found it. */
+  requested: (key: string) => `requested ${key}`,
 };
 
 /** The identity keys of subjects in this source. A contact is the same person in every source. */
@@ -43,16 +45,29 @@ function identityKeysIn({ recordId, personId, contact, alsoKnownAs = [] }: Journ
   ];
 }
 
-/**
- * Erases a journey that was saved while its person was being erased: an erasure finds only what is saved already. Returns the erased
- * journey; undefined where the person was not erased since the event came in.
- */
-export async function erasedMeanwhile(
+type RaceContext = Named & Pick<Journeys, 'erasures' | 'store' | 'contacts'> & Pick<Timing, 'clock'>;
+
+/** What became of the journey's person since its event came in: an erasure of theirs has `begun`, and may have ended, or is only `requested`. */
+export async function erasureSince(
   journey: Journey,
-  context: Named & Pick<Journeys, 'erasures' | 'store' | 'contacts'> & Pick<Timing, 'clock'>,
-): Promise<Journey | undefined> {
-  const forgotten = await context.erasures.forgottenSince(journey.receivedAt, identityKeysIn(journey));
-  if (forgotten.length === 0) return undefined;
+  { erasures }: Pick<Journeys, 'erasures'>,
+): Promise<'begun' | 'requested' | undefined> {
+  const keys = identityKeysIn(journey);
+  const noted = await erasures.forgottenSince(journey.receivedAt, [...keys, ...keys.map(identityKeys.requested)]);
+  if (noted.length === 0) return undefined;
+  return noted.some((key) => keys.includes(key)) ? 'begun' : 'requested';
+}
+
+/** Erases a journey that was saved while its person was being erased: `eraseLate`. Undefined where the person was not. */
+export async function erasedMeanwhile(journey: Journey, context: RaceContext): Promise<Journey | undefined> {
+  return (await erasureSince(journey, context)) === 'begun' ? await eraseLate(journey, context) : undefined;
+}
+
+/**
+ * Erases a journey whose person's erasure has begun: it finds only what is saved already. Returns the erased journey; undefined where it
+ * can't be erased now.
+ */
+export async function eraseLate(journey: Journey, context: RaceContext): Promise<Journey | undefined> {
   // Linked since by this journey.
   for (const address of linksOf(journey, context)) await context.contacts.unlink(address);
   const after = await context.store.update(journey.id, (now) =>

@@ -282,12 +282,12 @@ class Search implements Found {
  * The same people and records in other sources of the vendor's account, as the vendor may send the erasure to one source only, and
  * where a source ran dry.
  */
-function elsewhere(subjects: readonly Subject[], sources: readonly EraseContext[]): Subject[] {
+export function elsewhere(subjects: readonly Subject[], sources: readonly Named[]): Subject[] {
   return subjects.flatMap((subject) => {
     if (subject.kind !== 'person' && subject.kind !== 'record') return [];
     const account = sources.find(({ name }) => name === subject.source)?.account;
-    const isAlike = (of: EraseContext) => account !== undefined && of.account === account;
-    const isTwin = (of: EraseContext) => nameInEarnest(of.name) === nameInEarnest(subject.source);
+    const isAlike = (of: Named) => account !== undefined && of.account === account;
+    const isTwin = (of: Named) => nameInEarnest(of.name) === nameInEarnest(subject.source);
     return sources.filter((of) => isAlike(of) || isTwin(of)).map(({ name }) => ({ ...subject, source: name }));
   });
 }

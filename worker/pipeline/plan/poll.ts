@@ -6,7 +6,8 @@ import { failpoint } from '../../operations/failpoints.ts';
 import type { Pauses } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
-import type { Journeys, Named, Operations, Vendor } from '../context.ts';
+import type { Journeys, Named, Operations, Policy, Vendor } from '../context.ts';
+import { noteRequested } from '../erase/requested.ts';
 import { addEvents, type DueEvent, type InletQueues, jobIdOf } from '../queues.ts';
 import { type PollState, pollKey, pollState } from './poll-state.ts';
 
@@ -37,7 +38,11 @@ interface PollOptions {
 /** Of one poll, or backfill: years of a large company. */
 export const mostPages = 100_000;
 
-type PollContext = Named & Pick<Journeys, 'seal'> & Pick<Vendor, 'source'> & Pick<Operations, 'log' | 'alert'>;
+type PollContext = Named &
+  Pick<Journeys, 'seal' | 'sources'> &
+  Pick<Policy, 'defaultCountry'> &
+  Pick<Vendor, 'source'> &
+  Pick<Operations, 'log' | 'alert'>;
 
 /**
  * Asks the vendor what changed since the last poll, if that is due, and hands it on like webhooks. One process at a time.
@@ -63,6 +68,7 @@ export async function poll(context: PollContext, options: PollOptions): Promise<
     for (const watch = pageWatch(`the poll of ${name}`, mostPages); ; ) {
       const page = await source.poll(from);
       const found = page.events.flatMap((event) => eventOf(event, known.since, headStartMs) ?? []);
+      await noteRequested(page.events, new Date(), context);
       // Under ids of their own: a webhook of the same closing must not be taken for its repetition.
       await addEvents(jobs, found, (key) => `poll-${jobIdOf(key, context.seal)}`);
       failpoint('poll-events-queued');

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import type { EraseEvent } from '../../../../../core/connector/events.ts';
+import { CloseloopError } from '../../../../../core/errors.ts';
+import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
+import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
+import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import { poll } from '../../../../../worker/pipeline/plan/poll.ts';
+import { beginMasking } from '../../../../../worker/support/masking.ts';
+import { eventOf, hour, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { ToyVendor } from '../../../../support/toy-connector.ts';
+import { ago, email, isErased, sentTo } from '../../../../support/worker/erasing.ts';
+
+const service = useManual();
+const { redis, unitContext } = service;
+const erika = { customer: { email }, personId: 'p-7' };
+
+/** A source with a closing of Erika, planned and due. */
+async function waiting(unit = unitContext({ others: ['second'] })): Promise<UnitContext> {
+  unit.vendor.close('x', erika);
+  await plan(eventOf('x', { receivedAt: ago(1_000) }), unit.context);
+  expect(await unit.store.get('x.1')).toMatchObject({ state: 'waiting' });
+  return unit;
+}
+
+const request = (who: Partial<EraseEvent>): EraseEvent => ({
+  kind: 'erase',
+  at: new Date(),
+  key: 'erase',
+  what: 'toy erase',
+  ...who,
+});
+
+/** The vendor asks, and is answered 2xx. Nobody works on the erasure: its worker was killed, the service is away, … */
+async function accepted({ engine }: UnitContext, who: Partial<EraseEvent>, source = 'calm'): Promise<void> {
+  await engine.openInlets();
+  await engine.inlets.store(source, [request(who)], new Date());
+}
+
+/** The erasure that waited is done. */
+async function eraseAll({ pipeline, context }: UnitContext): Promise<void> {
+  for (const job of await jobsOf(pipeline.jobs.erase)) await erase(job, context);
+}
+
+const ways: [what: string, who: Partial<EraseEvent>][] = [
+  ['the contact', { contacts: ['Erika@Example.com'] }],
+  ['the id of the person', { personIds: ['p-7'] }],
+  ['the record', { recordIds: ['x'] }],
+  ['everybody', { everybody: true }],
+];
+
+describe('an erasure that was requested, and has not begun', () => {
+  test.each(ways)('it keeps its person from being asked, and finds them when it begins (by %s)', async (_, who) => {
+    const unit = await waiting();
+    await accepted(unit, who);
+    await ask({ journeyId: 'x.1' }, unit.context);
+    expect(sentTo(service.standin)).toEqual([]);
+    // The contact stays: by it the erasure finds what else there is of the person.
+    expect(await unit.store.get('x.1')).toMatchObject({ state: 'cancelled', contact: { value: email } });
+    await eraseAll(unit);
+    expect(await isErased(unit.context, 'x.1')).toBe(true);
+    expect(await unit.context.erasures.all()).toMatchObject([{ contacts: 1, journeys: 1 }]);
+  });
+
+  test('it keeps them from being asked in every source that knows the contact', async () => {
+    const unit = await waiting();
+    await accepted(unit, { contacts: [email] }, 'second');
+    await ask({ journeyId: 'x.1' }, unit.context);
+    expect(sentTo(service.standin)).toEqual([]);
+  });
+
+  test('it keeps them from being asked again after an attempt that reached nobody', async () => {
+    const unit = await waiting();
+    const lost: SourceContext = {
+      ...unit.context,
+      feedback: overriding(unit.context.feedback, {
+        create: () => Promise.reject(new CloseloopError('cut', { kind: 'transient' }, { outcome: 'unknown' })),
+      }),
+    };
+    await ask({ journeyId: 'x.1' }, lost);
+    expect(await unit.store.get('x.1')).toMatchObject({ state: 'creating' });
+    await accepted(unit, { personIds: ['p-7'] });
+    while ((await unit.store.get('x.1'))?.state === 'creating') await ask({ journeyId: 'x.1' }, unit.context);
+    await ask({ journeyId: 'x.1' }, unit.context);
+    expect(sentTo(service.standin)).toEqual([]);
+    expect(await unit.store.get('x.1')).toMatchObject({ state: 'cancelled' });
+  });
+
+  test('it is noted before it is stored: what is stored is accepted, and from then on nobody is asked', async () => {
+    const unit = await waiting();
+    await unit.engine.openInlets();
+    const { client } = redis.handle;
+    // No job can be added.
+    await client.set('{cl:calm}:erase:id', 'no number');
+    await expect(unit.engine.inlets.store('calm', [request({ personIds: ['p-7'] })], new Date())).rejects.toThrow();
+    await ask({ journeyId: 'x.1' }, unit.context);
+    expect(sentTo(service.standin)).toEqual([]);
+  });
+
+  test('it asks about other people, and about what comes in later', async () => {
+    const unit = await waiting();
+    await accepted(unit, { personIds: ['p-8'], contacts: ['other@example.com'], recordIds: ['y'] });
+    await ask({ journeyId: 'x.1' }, unit.context);
+    await accepted(unit, { personIds: ['p-7'], key: 'another' });
+    unit.vendor.close('z', erika);
+    await plan(eventOf('z', { receivedAt: new Date(Date.now() + 1_000) }), unit.context);
+    await ask({ journeyId: 'z.1' }, unit.context);
+    expect(sentTo(service.standin)).toEqual([email, email]);
+  });
+
+  test('it came with a poll', async () => {
+    const vendor = new ToyVendor();
+    vendor.pages = async () => ({
+      events: [request({ personIds: ['p-7'] })],
+      cursor: 'end',
+      done: true,
+      reached: new Date(),
+    });
+    const unit = await waiting(unitContext({ vendor }));
+    await redis.handle.client.hset('{cl:calm}:poll', 'since', ago(1_000).getTime());
+    const { context, pipeline } = unit;
+    const { pauses, jobs } = pipeline;
+    await poll(context, { redis: redis.handle.client, pauses, everyMs: 0, headStartMs: 0, jobs });
+    expect(await jobsOf(jobs.erase)).toHaveLength(1);
+    await ask({ journeyId: 'x.1' }, context);
+    expect(sentTo(service.standin)).toEqual([]);
+  });
+
+  test('it was asked for on the page of people', async () => {
+    const unit = await waiting();
+    await beginMasking(email, 'asked for on the page', unit.context);
+    await ask({ journeyId: 'x.1' }, unit.context);
+    expect(sentTo(service.standin)).toEqual([]);
+  });
+
+  test('its source gets another name before it begins', async () => {
+    const old = await waiting(unitContext({ source: 'old' }));
+    await accepted(old, { personIds: ['p-7'] }, 'old');
+    const now = unitContext({ source: 'new', vendor: old.vendor });
+    await now.engine.rename('old', now.pipeline, () => undefined);
+    await ask({ journeyId: 'x.1' }, now.context);
+    expect(sentTo(service.standin)).toEqual([]);
+  });
+
+  test('it is accepted while its source gets another name', async () => {
+    const old = await waiting(unitContext({ source: 'old' }));
+    const long = ago(hour);
+    await old.context.erasures.noteForgotten(['somebody'], long, 2 * hour);
+    const now = unitContext({ source: 'new', vendor: old.vendor });
+    await now.engine.names.begin('old', 'new');
+    await now.engine.names.noteChecked('old', 'new');
+    await accepted(now, { personIds: ['p-7'] }, 'new');
+    await now.engine.rename('old', now.pipeline, () => undefined);
+    await ask({ journeyId: 'x.1' }, now.context);
+    expect(sentTo(service.standin)).toEqual([]);
+    expect(await now.context.erasures.forgottenSince(long, ['somebody'])).toEqual(['somebody']);
+    expect(await redis.handle.client.pttl('{cl:new}:erasures:forgotten')).toBeGreaterThan(0);
+  });
+
+  test('it names more people than a delivery may take time for', async () => {
+    const unit = await waiting();
+    const contacts = Array.from({ length: 3_000 }, (_, i) => `a${i}@example.com`);
+    await accepted(unit, { personIds: ['p-7'], contacts });
+    // By the contact, and by its address.
+    expect(await redis.handle.client.zcard('{cl:calm}:erasures:forgotten')).toBeLessThanOrEqual(2_000);
+    await ask({ journeyId: 'x.1' }, unit.context);
+    expect(sentTo(service.standin)).toEqual([]);
+  });
+});
