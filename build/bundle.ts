@@ -4,20 +4,33 @@ import { rolldown } from 'rolldown';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** What the package exports, what its launcher loads, and what is started as a thread: one graph, so that each module exists once. */
+/**
+ * What the package exports, what its launcher loads, and what is started as a thread or required when it is first needed: one graph, so
+ * that each module exists once.
+ */
 const entries = {
   'core/index': 'core/index.ts',
   'core/feedback/index': 'core/feedback/index.ts',
   'test/support/contract': 'test/support/contract.ts',
   'worker/cli/main': 'worker/cli/main.ts',
   'shared/expression-worker': 'core/mapping/expression-worker.ts',
+  'shared/phone-plans': 'core/phone-plans.ts',
 };
 
-/** Dependencies of many small files, which every command loads: reading those took longer than running them. All others are left outside. */
+/** Dependencies of many small files, which most commands load: reading those took longer than running them. All others are left outside. */
 const inlined = [
+  '@ioredis/commands',
+  'cluster-key-slot',
   'commander',
+  'debug',
+  'denque',
   'fastest-levenshtein',
+  'ioredis',
+  'libphonenumber-js',
+  'ms',
   'p-limit',
+  'redis-errors',
+  'standard-as-callback',
   'temporal-polyfill',
   'temporal-utils',
   'yaml',

@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max';
 
 const require = createRequire(import.meta.url);
 
-/** libphonenumber's metadata takes 20 MB, and is loaded with the first phone number. */
-const plans = (): typeof import('libphonenumber-js/max') => require('libphonenumber-js/max');
+/** Loaded with the first phone number. */
+const plans = (): typeof import('./phone-plans.ts') => require(`./phone-plans${extname(import.meta.url)}`);
 
 export function isSupportedCountry(code: string): code is CountryCode {
   return plans().isSupportedCountry(code);
