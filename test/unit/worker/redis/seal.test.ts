@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSeal, deriveKey, SealError } from '../../../../worker/redis/seal.ts';
 
@@ -35,6 +36,16 @@ describe('the seal', () => {
     expect(createSeal(key).digest(`${who} `)).not.toBe(digest);
     expect(createSeal(other).digest(who)).not.toBe(digest);
     expect(createHash('sha256').update(who).digest('base64url')).not.toBe(digest);
+  });
+
+  test('its digest is the HMAC-SHA-256 of a key of its own', () => {
+    const seal = createSeal(key);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+        const hmac = createHmac('sha256', deriveKey(key, 'digest')).update(text).digest('base64url');
+        expect(seal.digest(text)).toBe(hmac);
+      }),
+    );
   });
 
   test('it derives a key for each purpose', () => {
