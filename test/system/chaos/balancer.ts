@@ -10,10 +10,11 @@ export interface Acknowledged {
   at: number;
 }
 
-/** An erasure as the vendor announced it, in a delivery that an intake answered with 2xx. */
+/** An erasure that the vendor announced in a delivery that an intake answered with 2xx. */
 export interface Erased {
   /** The vendor's id of the person. */
   personId: number;
+  /** Of the answer: until then closeloop may not have heard of it. */
   at: number;
 }
 
@@ -58,11 +59,11 @@ export function closingsIn(url: string, body: string): Acknowledged[] {
   );
 }
 
-/** The erasures that a delivery tells of. */
-export function erasuresIn(url: string, body: string): Erased[] {
+/** The people whose erasure a delivery tells of. */
+function erasuresIn(url: string, body: string): number[] {
   if (url.endsWith(`/${sources.desk}`)) return [];
-  return Crm.parse(JSON.parse(body)).flatMap(({ subscriptionType, objectId, occurredAt }) =>
-    subscriptionType === 'contact.privacyDeletion' ? [{ personId: objectId, at: occurredAt }] : [],
+  return Crm.parse(JSON.parse(body)).flatMap(({ subscriptionType, objectId }) =>
+    subscriptionType === 'contact.privacyDeletion' ? [objectId] : [],
   );
 }
 
@@ -92,7 +93,7 @@ export function createBalancer(chance: Chance): Balancer {
         if (response.ok) {
           const body = String(init?.body ?? '');
           acknowledged.push(...closingsIn(url.pathname, body));
-          erased.push(...erasuresIn(url.pathname, body));
+          erased.push(...erasuresIn(url.pathname, body).map((personId) => ({ personId, at: Date.now() })));
         }
         return response;
       };
