@@ -110,19 +110,21 @@ interface Memory {
   names: string;
 }
 
+/** Of a record itself, then of the records that were merged into it, recursively. */
+type Memories = readonly [Memory, ...Memory[]];
+
 /** What was remembered of a record when it was read, and of the records that were merged into it. */
 export class RememberedRecord {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
   readonly #own: Memory;
-  /** Of the record itself, then of the records that were merged into it, recursively. */
-  readonly #all: readonly Memory[];
+  readonly #all: Memories;
 
-  constructor(keys: JourneyKeys, reader: JourneyReader, own: Memory, merged: readonly Memory[]) {
+  constructor(keys: JourneyKeys, reader: JourneyReader, all: Memories) {
     this.#keys = keys;
     this.#reader = reader;
-    this.#own = own;
-    this.#all = [own, ...merged];
+    this.#own = all[0];
+    this.#all = all;
   }
 
   /** The journey that this event started or belongs to, or that this closing has, if any: saves reading the record at the vendor. */
@@ -218,8 +220,7 @@ export class RecordMemory {
 
   /** In one read, unless records were merged into it. */
   async read(recordId: string): Promise<RememberedRecord> {
-    const [own = { id: recordId, count: 0, asked: undefined, names: '' }, ...merged] = await this.#memoriesOf(recordId);
-    return new RememberedRecord(this.#keys, this.#reader, own, merged);
+    return new RememberedRecord(this.#keys, this.#reader, await this.#memoriesOf(recordId));
   }
 
   async historyOf(recordId: string): Promise<RecordHistory> {
@@ -253,9 +254,8 @@ export class RecordMemory {
     }
   }
 
-  /** Of a record, then of the records that were merged into it, recursively. */
-  async #memoriesOf(recordId: string, seen = new Set<string>()): Promise<Memory[]> {
-    if (seen.has(recordId)) return [];
+  /** @param seen records whose memory is read already */
+  async #memoriesOf(recordId: string, seen = new Set<string>()): Promise<Memories> {
     seen.add(recordId);
     const [own, merges] = await Promise.all([
       this.#redis.hget(this.#keys.records(recordId), recordId),
@@ -263,10 +263,11 @@ export class RecordMemory {
     ]);
     const { count = 0, asked = '0', names = '' } = Stored.exec(own ?? '')?.groups ?? {};
     const askedOne = asked === '0' ? merges.asked : idOf(recordId, Number(asked));
-    const found: Memory[] = [{ id: recordId, count: Number(count), asked: askedOne, names }];
+    const merged: Memory[] = [];
     for (const field of Object.keys(merges)) {
-      if (field.startsWith('from:')) found.push(...(await this.#memoriesOf(field.slice(5), seen)));
+      const from = field.startsWith('from:') ? field.slice(5) : undefined;
+      if (from !== undefined && !seen.has(from)) merged.push(...(await this.#memoriesOf(from, seen)));
     }
-    return found;
+    return [{ id: recordId, count: Number(count), asked: askedOne, names }, ...merged];
   }
 }
