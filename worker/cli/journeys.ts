@@ -113,12 +113,13 @@ interface Answered {
 async function answersIn(journey: Journey, options: Options): Promise<Answered> {
   const { answer, survey } = journey;
   if (survey === undefined) return { answer, survey: [] };
-  const [{ SurveyAnswers }, { openService }] = await Promise.all([
+  const [{ SurveyAnswers }, { openAccount }] = await Promise.all([
     import('../support/survey-answers.ts'),
     import('./service.ts'),
   ]);
+  const { service } = await openAccount(options);
   const surveys = new SurveyAnswers(() => new Date());
-  return { answer, survey: await surveys.answersOf(journey, await openService(options)) };
+  return { answer, survey: await surveys.answersOf(journey, service) };
 }
 
 function answerLines({ answer, survey }: Answered): string[] {

@@ -42,10 +42,6 @@ export function refuseCustomer({ value }: Contact, test: Config['policy']['test'
   });
 }
 
-export async function openService(options: RuntimeOptions): Promise<FeedbackClient> {
-  return (await openAccount(options)).service;
-}
-
 /** One JSON object a line for machines; for people, its fields one below the other, on the clock of the account. */
 export function print(record: object, { json, timeZone }: { json: boolean; timeZone: string }): void {
   const plain: Record<string, unknown> = { ...record };
