@@ -20,7 +20,7 @@ export interface Sources {
 
 /**
  * The configured sources, for a command beside the loop: no job runs in this process; the workers run what the command queues.
- * `looks`: refuses an installation that has never run; `only`: reads nothing but Redis. Its log goes to standard error, from warnings up.
+ * `reads`: refuses an installation that has never run; `only`: reads nothing but Redis. Its log goes to standard error, from warnings up.
  */
 export async function withSources<T>(
   options: RuntimeOptions & { reads?: boolean | 'only' },

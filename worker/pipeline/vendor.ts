@@ -40,7 +40,7 @@ interface Filling {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Opens a configured source, which is used by its records' aliases. `outage`: whether the vendor is down. */
+/** Opens a configured source (`openSource`), and batches its calls. `outage`: whether the vendor is down. */
 export function openVendor(
   configured: ConfiguredSource,
   jobs: JobQueues,
@@ -115,7 +115,7 @@ export function createBatcher<Key, Value>(options: {
   windowMs: number;
   keyOf: (key: Key) => string;
   run: (keys: readonly Key[]) => Promise<readonly Value[]>;
-  /** Whether there are jobs that have not begun yet. Called at every beat. Left out, or rejected: no. */
+  /** Whether further keys may come: of jobs that have not begun, or not come to their call yet. Called at every beat. Left out, or rejected: no. */
   mayGrow?: () => Promise<boolean>;
 }): (key: Key) => Promise<Value> {
   const { size, windowMs, keyOf, run, mayGrow = async () => false } = options;
