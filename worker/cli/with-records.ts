@@ -1,4 +1,5 @@
 import type { Source } from '../../core/connector/contract.ts';
+import type { ConfiguredSource } from '../config/config.ts';
 import { createSnapshotStore } from '../journey/snapshots.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import { openSource } from '../pipeline/open-source.ts';
@@ -26,13 +27,11 @@ export async function withRecordNames<T>(
   const open = (stored: Stored) => {
     const parts = partsOf(stored);
     const { config, redis, seal } = parts;
-    const opened = config.sources.map((configured): [string, Source] => {
-      const { name } = configured;
-      const snapshots = createSnapshotStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys, seal });
-      return [name, openSource(configured, { ...stored.source(name), snapshots }, parts).source];
-    });
-    const join = (one: StoredSource, source: Source): NamedRecords => ({ ...one, source });
-    return work({ runtime: stored.runtime, sources: joining(stored, new Map(opened), join) });
+    const openOne = (one: StoredSource, configured: ConfiguredSource): NamedRecords => {
+      const snapshots = createSnapshotStore(redis, { tag: tagOf(one.name), keepMs: config.retention.journeys, seal });
+      return { ...one, source: openSource(configured, { ...one, snapshots }, parts).source };
+    };
+    return work({ runtime: stored.runtime, sources: opening(stored, openOne) });
   };
   return await withStored(options, open, { uses: 'redis' });
 }
@@ -47,33 +46,37 @@ export async function withReading<T>(
   options: RuntimeOptions,
   work: (opened: Sources<ReadSource>) => Promise<T>,
 ): Promise<T> {
-  const [{ checkAccount }, { openForReading }] = await Promise.all([
+  const [{ checkAccount }, { openingForReading }] = await Promise.all([
     import('./check-account.ts'),
     import('../pipeline/reading-source.ts'),
   ]);
-  const open = async (stored: Stored) => {
+  const read = async (stored: Stored) => {
     const { runtime } = stored;
     await checkAccount(runtime);
-    const opened = openForReading(runtime.config.sources, partsOf(stored));
-    const contexts = new Map(opened.map((context) => [context.name, context]));
-    const join = ({ pauses, holds }: StoredSource, context: ReadingContext): ReadSource => ({ context, pauses, holds });
-    return await work({ runtime, sources: joining(stored, contexts, join) });
+    const open = openingForReading(partsOf(stored));
+    const openOne = ({ pauses, holds }: StoredSource, configured: ConfiguredSource): ReadSource => ({
+      context: open(configured),
+      pauses,
+      holds,
+    });
+    return await work({ runtime, sources: opening(stored, openOne) });
   };
-  return await withStored(options, open, {});
+  return await withStored(options, read, {});
 }
 
 function partsOf({ runtime: { config, redis }, seal, log }: Stored) {
   return { config, redis, seal, log, ports: livePorts, clock: liveClock };
 }
 
-function joining<Opened, Result>(
-  { sources }: Stored,
-  opened: ReadonlyMap<string, Opened>,
-  join: (one: StoredSource, opened: Opened) => Result,
-): (name?: string) => Result[] {
+/** Opens only the sources that are wanted. */
+function opening<Opened>(
+  { sources, runtime }: Stored,
+  open: (one: StoredSource, configured: ConfiguredSource) => Opened,
+): (name?: string) => Opened[] {
+  const configured = new Map(runtime.config.sources.map((one) => [one.name, one]));
   return (name) =>
     sources(name).flatMap((one) => {
-      const own = opened.get(one.name);
-      return own === undefined ? [] : [join(one, own)];
+      const own = configured.get(one.name);
+      return own === undefined ? [] : [open(one, own)];
     });
 }

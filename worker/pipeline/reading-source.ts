@@ -16,17 +16,16 @@ export interface ReadingContext
     Policy,
     Timing {}
 
-/** Opens configured sources for commands that decide about closings, and change nothing. */
-export function openForReading(
-  sources: readonly ConfiguredSource[],
+/** Opens one configured source after the other for commands that decide about closings, and change nothing. */
+export function openingForReading(
   options: SourceOptions & Pick<EngineOptions, 'clock'>,
-): ReadingContext[] {
+): (configured: ConfiguredSource) => ReadingContext {
   const { feedback } = openService(options);
   const { clock, ports } = options;
   const shared = { feedback, campaigns: new CampaignCache(feedback), clock, ports };
-  return sources.map((configured) => {
+  return (configured) => {
     const stored = storedOf(configured.name, { ...options, now: clock.now });
     const { source } = openSource(configured, stored, options);
     return { ...namedOf(configured), ...stored, ...shared, source, ...policyOf(configured, options.config) };
-  });
+  };
 }
