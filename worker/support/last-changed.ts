@@ -26,16 +26,16 @@ export async function lastChanged<In extends Searched>(
     for await (const one of select(sources, filter)) found.push(one);
     return { found: newest(found) };
   }
-  const { since, until } = await instantsOf(filter, first);
-  const fits = fitting(filter, first, { ...(since && { since }), ...(until && { until }) });
+  const period = await instantsOf(filter, first);
+  const fits = fitting(filter, first, period);
   const states = filter.state === undefined ? journeyStates : [filter.state];
   // When those that wait are due says nothing about when they were changed.
   const lists = [
-    { states: states.filter((state) => state !== 'waiting'), since },
+    { states: states.filter((state) => state !== 'waiting'), since: period.since },
     { states: states.filter((state) => state === 'waiting') },
   ];
   const pages = await Promise.all(
-    lists.map((list) => journeyPage(sources, { ...list, fits, until, size: limit, most: limit + most })),
+    lists.map((list) => journeyPage(sources, { ...list, fits, until: period.until, size: limit, most: limit + most })),
   );
   const cutAt = pages.flatMap(({ isCut, next }) => (isCut && next ? [next.at] : []));
   return {

@@ -69,15 +69,16 @@ export async function answerWhy<Context extends Searched>(
     .flatMap(({ closings, ...source }) => closings.map((closing) => ({ ...source, ...closing })))
     .sort((a, b) => b.journey.closedAt.getTime() - a.journey.closedAt.getTime())
     .slice(0, mostClosings);
-  const records = explainRecord === undefined ? [] : recordsOf(found);
-  const [closings, explainedRecords] = await Promise.all([
+  const [closings, records] = await Promise.all([
     Promise.all(last.map(explained)),
-    Promise.all(records.map((one) => explainRecord?.(one.record, one.context, one.standing))),
+    explainRecord
+      ? Promise.all(recordsOf(found).map((one) => explainRecord(one.record, one.context, one.standing)))
+      : [],
   ]);
   return {
     closings,
     earlier: found.reduce((sum, { count }) => sum + count, -last.length),
-    records: explainedRecords.filter((one) => one !== undefined),
+    records,
     sources: found.map(({ standing }) => standing),
   };
 }
