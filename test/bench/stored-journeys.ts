@@ -186,7 +186,7 @@ function openSource(name: string, redis: Redis, { socket, seal }: { socket: stri
   // A step's time is set before it, and read by the store before that awaits anything.
   let clock = new Date();
   const store = new JourneyStore(redis, name, { now: () => clock, seal });
-  const queues = openQueues(name, { connection: { path: socket }, seal, onLost: () => undefined });
+  const queues = openQueues(name, { redis, connection: { path: socket }, seal, onLost: () => undefined });
   const waiting: Journey[] = [];
   return {
     name,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { slices, spread } from '../../core/spread.ts';
 import { togetherId } from '../redis/queued-jobs.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
+import type { Claims } from './claims.ts';
 
 interface JobQueueOptions<Data extends z.ZodType> {
   name: string;
@@ -13,8 +14,15 @@ interface JobQueueOptions<Data extends z.ZodType> {
   data: Data;
   /** Seals the data of the jobs in Redis. */
   seal?: Seal;
-  /** For jobs that hold several: what tells one from another, and the id of a job by that. Left out: each job holds one. */
-  together?: { keyOf: (data: z.input<Data> | z.output<Data>) => string; idOf: (key: string) => string };
+  /**
+   * For jobs that hold several: what tells one from another, and the id of a job by that. With `claims` one job at a time works on what
+   * has one key. Left out: each job holds one.
+   */
+  together?: {
+    keyOf: (data: Given<Data>) => string;
+    idOf: (key: string) => string;
+    claims?: Claims;
+  };
   /** Of the process' traces. */
   telemetry?: Telemetry | undefined;
   /** The connection to Redis failed. */
@@ -23,6 +31,9 @@ interface JobQueueOptions<Data extends z.ZodType> {
 
 /** The name of a job that is run in quarantine the first time already: what it holds was being processed when a process died. */
 export const suspect = 'suspect';
+
+/** Data as they come in, or as they were read. */
+type Given<Data extends z.ZodType> = z.input<Data> | z.output<Data>;
 
 interface NewJob {
   data: unknown;
@@ -118,37 +129,74 @@ export class JobQueue<Data extends z.ZodType> {
    * Adds data that came together in one write: as one job, whose data are processed at the same time (`Stage`), or, alone, as a job
    * that holds nothing else. Of data with one key the first is added.
    */
-  async addTogether(all: readonly z.input<Data>[]): Promise<void> {
-    const { keyOf, idOf } = this.#together;
-    const byKey = new Map<string, z.input<Data>>();
-    for (const data of all) {
-      const key = keyOf(data);
-      if (!byKey.has(key)) byKey.set(key, data);
-    }
-    const [first, ...others] = byKey;
-    if (first === undefined) return;
-    const [key, data] = first;
-    if (others.length === 0) return await this.add([{ id: idOf(key), data }]);
-    // The same for the same data: the client repeats a write whose answer was lost.
-    const jobId = togetherId(byKey.size, idOf(JSON.stringify([...byKey.keys()])));
-    await this.#addAll([{ data: [...byKey.values()], opts: { jobId } }]);
+  async addTogether(all: readonly Given<Data>[]): Promise<void> {
+    const { keyOf } = this.#together;
+    const byKey = new Map<string, Given<Data>>();
+    for (const data of all) if (!byKey.has(keyOf(data))) byKey.set(keyOf(data), data);
+    await this.#addGroups([[...byKey.values()]]);
   }
 
-  /** Adds a job for each of these. @param as `suspect`: jobs that may have ended a process */
+  /**
+   * Adds data that no job holds yet, many to a job. What a job is working on is worked on once more afterwards, as there may be newer data
+   * to process.
+   */
+  async addWanted(all: readonly z.input<Data>[]): Promise<void> {
+    const { keyOf, claims } = this.#together;
+    const byKey = new Map(all.map((data) => [keyOf(data), data]));
+    const wanted = new Set(claims ? await claims.want([...byKey.keys()]) : byKey.keys());
+    const left = [...byKey].flatMap(([key, data]) => (wanted.has(key) ? [data] : []));
+    await this.#addGroups([...slices(left, mostTogether)]);
+  }
+
+  /**
+   * Adds a job for each of these.
+   * @param options `as`, `suspect`: jobs that may have ended a process; `from`: the job that has held them
+   */
   async addSingly(
     all: readonly z.output<Data>[],
-    { delayMs = 0, as }: { delayMs?: number; as?: typeof suspect } = {},
+    { delayMs = 0, as, from }: { delayMs?: number; as?: typeof suspect; from?: string | undefined } = {},
   ): Promise<void> {
-    const { keyOf, idOf } = this.#together;
     const opts = delayMs > 0 ? { delay: Math.ceil(delayMs) } : {};
-    await this.#addAll(
-      all.map((data) => ({ data, opts: { ...opts, jobId: idOf(keyOf(data)) }, ...(as && { name: as }) })),
+    await this.#addGroups(
+      all.map((data) => [data]),
+      { opts, from, ...(as && { name: as }) },
     );
   }
 
-  /** As `add`, but a job whose id is running is run once more afterwards, as there may be newer data to process. */
-  async addAgain(jobs: readonly { id: string; data: z.input<Data> }[]): Promise<void> {
-    await this.#addAll(jobs.map(({ id, data }) => ({ data, opts: { deduplication: { id, keepLastIfActive: true } } })));
+  /** @returns what a job may work on of what it holds: other jobs are working on the rest, which is worked on again after that */
+  async begin(all: readonly z.output<Data>[], job: string): Promise<z.output<Data>[]> {
+    const { keyOf, claims } = this.options.together ?? {};
+    if (!keyOf || !claims) return [...all];
+    const mine = new Set(await claims.begin(all.map(keyOf), job));
+    return all.filter((data) => mine.has(keyOf(data)));
+  }
+
+  /** A job has worked on these, and ends: adds what is wanted again. */
+  async end(all: readonly z.output<Data>[], job: string): Promise<void> {
+    const { keyOf, claims } = this.options.together ?? {};
+    if (!keyOf || !claims) return;
+    const again = new Set(await claims.end(all.map(keyOf), job));
+    await this.#addGroups([all.filter((data) => again.has(keyOf(data)))], { from: job });
+  }
+
+  /** A job for each group. */
+  async #addGroups(
+    groups: readonly Given<Data>[][],
+    { opts, name, from }: { opts?: JobsOptions; name?: string; from?: string | undefined } = {},
+  ): Promise<void> {
+    const { keyOf, idOf, claims } = this.#together;
+    const holders = new Map<string, string>();
+    const jobs = groups.flatMap((group): NewJob[] => {
+      const keys = group.map(keyOf);
+      const [key, ...others] = keys;
+      if (key === undefined) return [];
+      // The same for the same data: the client repeats a write whose answer was lost.
+      const jobId = others.length === 0 ? idOf(key) : togetherId(keys.length, idOf(JSON.stringify(keys)));
+      for (const each of keys) holders.set(each, jobId);
+      return [{ data: others.length === 0 ? group[0] : group, opts: { ...opts, jobId }, ...(name && { name }) }];
+    });
+    await claims?.hand(holders, from);
+    await this.#addAll(jobs);
   }
 
   async #addAll(jobs: NewJob[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ConnectionOptions } from 'bullmq';
 import type { z } from 'zod';
 import type { Journey } from '../journey/journey.ts';
@@ -6,6 +7,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { rateLimit } from '../redis/rate-limit.ts';
 import type { Seal } from '../redis/seal.ts';
+import { Claims } from './claims.ts';
 import type { Clock } from './clock.ts';
 import { JobQueue } from './job-queue.ts';
 import { AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
@@ -42,13 +44,24 @@ export function openInletQueues(source: string, { connection, seal, tracing, onL
   };
 }
 
-export function openQueues(source: string, options: OpenOptions): JobQueues {
-  const { connection, tracing, onLost } = options;
+export function openQueues(source: string, options: OpenOptions & { redis: RedisClient }): JobQueues {
+  const { connection, tracing, onLost, redis } = options;
+  const writeBack = { prefix: tagOf(source), name: 'write-back' };
   const common = { prefix: tagOf(source), connection, telemetry: tracing?.telemetry, onLost };
   return {
     ...openInletQueues(source, options),
     ask: new JobQueue({ ...common, name: 'ask', data: AskJob }),
-    writeBack: new JobQueue({ ...common, name: 'write-back', data: WriteBackJob }),
+    writeBack: new JobQueue({
+      ...common,
+      ...writeBack,
+      data: WriteBackJob,
+      together: {
+        keyOf: ({ journeyId, noAnswer }) => (noAnswer ? `no-answer ${journeyId}` : journeyId),
+        // Each has one of its own: a job with the same one that is about to end would keep it out.
+        idOf: () => `write-${randomUUID()}`,
+        claims: new Claims(redis, writeBack),
+      },
+    }),
   };
 }
 
@@ -122,7 +135,7 @@ export function createQueues(
       await ask.add([{ id: `ask-ahead-${id}`, data: { journeyId: id }, delayMs: clock.until(dueAt) }]),
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
       // One write at a time for a journey, as concurrent calls to the vendor may overtake each other.
-      await writeBack.addAgain(journeyIds.map((journeyId) => ({ id: `write-${journeyId}`, data: { journeyId } })));
+      await writeBack.addWanted(journeyIds.map((journeyId) => ({ journeyId })));
     },
     /** Queues a write of "no answer", delayed until the journey has expired. */
     queueNoAnswer: async (journeyId: string): Promise<void> => {

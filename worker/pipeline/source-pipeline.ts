@@ -58,7 +58,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const { redis, connection, clock, ports, log, seal, quarantine, observer, tracing } = options;
   const { name } = configured;
   const alert = shared.alerts.of(name);
-  const jobs = openQueues(name, { connection, seal, tracing, onLost });
+  const jobs = openQueues(name, { redis, connection, seal, tracing, onLost });
   const { pauses, holds } = stopsOf(name, alert, jobs, options);
   const journeys = journeysOf(name, shared);
   const { outage: vendor, ...calls } = openVendor(configured, jobs, journeys, options);

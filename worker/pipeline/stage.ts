@@ -167,8 +167,10 @@ export class Stage<Data extends z.ZodType> {
     try {
       // It may have been in hand for hours, and its stage been paused since.
       if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
-      if (all.length === 1) await this.#work(job, token, first);
-      else await this.#workTogether(job, token, { all, isProbe: admission.hasWaited });
+      const mine = await this.jobs.begin(all, job.id ?? '');
+      if (all.length > 1) await this.#workTogether(job, token, { all: mine, isProbe: admission.hasWaited });
+      else if (mine.length > 0) await this.#work(job, token, first);
+      await this.jobs.end(mine, job.id ?? '');
     } finally {
       await admission.done();
     }
@@ -180,10 +182,11 @@ export class Stage<Data extends z.ZodType> {
     { all, isProbe }: { all: z.output<Data>[]; isProbe: boolean },
   ): Promise<void> {
     // One of them may have ended the process: which one, jobs of their own tell.
-    if (this.#isSuspect(job)) return await this.jobs.addSingly(all, { as: suspect });
+    if (this.#isSuspect(job)) return await this.jobs.addSingly(all, { as: suspect, from: job.id });
     const { source, ports, log, onDone } = this.#options;
     const process = async (data: z.output<Data>) => await this.#timed(data);
-    const options = { jobs: this.jobs, source, process, ended: (end: JobEnd) => this.#ended(end), ports, log };
+    const ended = (end: JobEnd) => this.#ended(end);
+    const options = { jobs: this.jobs, job: job.id, source, process, ended, ports, log };
     const work = async (some: z.output<Data>[]) => await workTogether(some, options);
     // An endpoint that may still be down is called by one of them.
     const isOneDone = isProbe && (await work(all.slice(0, 1)));
@@ -257,6 +260,7 @@ export class Stage<Data extends z.ZodType> {
     log.error(about, 'given up');
     this.#ended('given-up');
     await this.#options.giveUp(data, messageOf(error));
+    await this.jobs.end([data], job.id ?? '');
     const { keepGivenUp } = this.#options;
     if (keepGivenUp?.isKept(data)) job.opts.removeOnFail = { age: Math.ceil(keepGivenUp.forMs / 1_000) };
     throw new UnrecoverableError(messageOf(error));

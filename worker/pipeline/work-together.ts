@@ -9,6 +9,8 @@ import type { JobResult } from './jobs.ts';
 
 interface WorkTogetherOptions<Data extends z.ZodType> {
   jobs: Pick<JobQueue<Data>, 'addSingly' | 'options'>;
+  /** The job that holds them. */
+  job: string | undefined;
   source: string;
   process: (data: z.output<Data>) => Promise<JobResult>;
   ended: (end: JobEnd) => void;
@@ -25,20 +27,20 @@ interface WorkTogetherOptions<Data extends z.ZodType> {
  */
 export async function workTogether<Data extends z.ZodType>(
   all: readonly z.output<Data>[],
-  { jobs, source, process, ended, ports, log }: WorkTogetherOptions<Data>,
+  { jobs, job: from, source, process, ended, ports, log }: WorkTogetherOptions<Data>,
 ): Promise<boolean> {
   const workOn = async (data: z.output<Data>): Promise<boolean> => {
     try {
       const result = await process(data);
       ended(result.do === 'done' ? 'done' : 'waits');
-      if (result.do === 'wait') await jobs.addSingly([data], { delayMs: result.delayMs });
+      if (result.do === 'wait') await jobs.addSingly([data], { from, delayMs: result.delayMs });
       return result.do === 'done';
     } catch (error) {
       if (isRedisUnavailable(error)) throw error;
       log.debug({ source, stage: jobs.options.name, why: messageOf(error) }, 'will be tried again by itself');
       ended('retried');
       const next = nextStep(adviceOf(error), { attempt: 1, elapsedMs: 0, doubts: 1 }, ports.random());
-      await jobs.addSingly([data], { delayMs: next.do === 'stop' ? 0 : next.delayMs });
+      await jobs.addSingly([data], { from, delayMs: next.do === 'stop' ? 0 : next.delayMs });
       return false;
     }
   };

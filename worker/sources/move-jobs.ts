@@ -48,10 +48,9 @@ async function moveSome(jobs: readonly Job[], target: Queue): Promise<number> {
   if (jobs.length === 0) return 0;
   await target.addBulk(
     jobs.map((job) => {
-      const { deduplication, removeOnFail: _, prevMillis: _1, ...opts } = job.opts;
+      const { removeOnFail: _, prevMillis: _1, ...opts } = job.opts;
       const delay = Math.max(0, job.timestamp + job.delay - Date.now());
-      const own = deduplication ? { deduplication } : { jobId: job.id ?? '' };
-      return { name: job.name, data: job.data, opts: { ...opts, removeOnFail: true, delay, ...own } };
+      return { name: job.name, data: job.data, opts: { ...opts, removeOnFail: true, delay, jobId: job.id ?? '' } };
     }),
   );
   for (const job of jobs) await job.remove();
