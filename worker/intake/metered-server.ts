@@ -6,13 +6,12 @@ import { Turns } from './turns.ts';
 /** Not by `import`: that reads every export of the module, its WebSocket too, for which Node loads its `fetch`: 40 ms, and 16 MB for ever. */
 const { IncomingMessage, Server } = process.getBuiltinModule('node:http');
 
-/** Of what may hold heads: some thirty of the shortest requests that there are. */
-const pieceBytes = 512;
+/** Of what may hold heads: some sixty of the shortest requests that there are, and of a short delivery all. */
+const piece = { bytes: 1_024, cost: 1 };
 /** Of a body, which costs little; requests may stand behind its end. */
-const bodyPieceBytes = 16 * 1_024;
-const bodyPieceCost = bodyPieceBytes / 4;
+const bodyPiece = { bytes: 16 * 1_024, cost: 5 };
 /** Of all connections together, in one turn of the event loop. */
-const turnBytes = 16 * 1_024;
+const costOfTurn = 20;
 
 /**
  * In one turn of the event loop Node parses and answers up to 64 KB of each connection that is ready: millions of short requests,
@@ -20,7 +19,7 @@ const turnBytes = 16 * 1_024;
  * connections, and limits what is processed in one turn to some milliseconds.
  */
 export class MeteredServer extends Server {
-  readonly #turns = new Turns(turnBytes);
+  readonly #turns = new Turns(costOfTurn);
 
   /** Node's documentation of 'connection': any duplex stream can be passed. */
   override emit(event: string, ...values: unknown[]): boolean {
@@ -115,14 +114,14 @@ class MeteredSocket extends Duplex {
       return;
     }
     this.#isInLine = true;
-    const isBody = this.#request?.complete === false;
-    const length = Math.min(isBody ? bodyPieceBytes : pieceBytes, this.#socket.readableLength);
-    this.#turns.enter(isBody ? bodyPieceCost : pieceBytes, () => {
+    const { bytes, cost } = this.#request?.complete === false ? bodyPiece : piece;
+    const length = Math.min(bytes, this.#socket.readableLength);
+    this.#turns.enter(cost, () => {
       this.#isInLine = false;
       if (this.destroyed || this.writableEnded) return;
-      const piece: unknown = this.#socket.read(length);
-      if (piece === null) return;
-      this.#isWanted = this.push(piece);
+      const read: unknown = this.#socket.read(length);
+      if (read === null) return;
+      this.#isWanted = this.push(read);
       this.#enter();
     });
   }
