@@ -87,3 +87,39 @@ test.each([
   const door = await openDoor({}, alsoTakes === undefined ? {} : { alsoTakes });
   expect((await door.post('one', undefined, { 'content-type': type })).status).toBe(status);
 });
+
+test('a delivery is answered and counted alike with and without the router', async () => {
+  let fails = false;
+  const store = async (): Promise<void> => {
+    if (fails) throw new Error('Redis is away');
+  };
+  const counted: [string | undefined, number][] = [];
+  const onAnswered = (source: string | undefined, status: number) => void counted.push([source, status]);
+  const doors = [
+    await openDoor({ store, onAnswered }),
+    await openDoor({ store, onAnswered }, { taken: { status: 200, body: 'OK' }, notStored: { status: 429 } }),
+  ];
+  const event = JSON.stringify([{ kind: 'closed', id: 'a', at: new Date() }]);
+  const deliveries: [body: string, headers: Record<string, string>, redis: 'up' | 'down', statuses: number[]][] = [
+    [event, {}, 'up', [202, 200]],
+    [event, { 'x-toy-secret': 'bad' }, 'up', [401, 401]],
+    ['{', {}, 'up', [400, 400]],
+    [event.padEnd(1024 * 1024 + 1, ' '), {}, 'up', [413, 413]],
+    [event, {}, 'down', [503, 429]],
+  ];
+  for (const [body, headers, redis, statuses] of deliveries) {
+    fails = redis === 'down';
+    for (const [i, door] of doors.entries()) {
+      const [directly, routed] = await Promise.all(
+        ['application/json', 'application/vnd.toy+json'].map(async (type) => {
+          const answered = await door.post('one', body, { ...headers, 'content-type': type });
+          return [answered.status, [...answered.headers].filter(([name]) => name !== 'date'), await answered.text()];
+        }),
+      );
+      expect(directly).toEqual(routed);
+      expect(directly?.[0]).toBe(statuses[i]);
+    }
+  }
+  const counts = () => counted.map(([, status]) => status).sort();
+  await expect.poll(counts).toEqual(deliveries.flatMap(([, , , statuses]) => [...statuses, ...statuses]).sort());
+});
