@@ -43,7 +43,10 @@ export class JourneyReader {
 
   async read(id: string): Promise<({ journey: Journey } & Stored) | undefined> {
     const bytes = await this.#redis.getBuffer(this.#keys.journey(id));
-    if (bytes === null) return undefined;
+    return bytes === null ? undefined : this.#opened(id, bytes);
+  }
+
+  #opened(id: string, bytes: Buffer): { journey: Journey } & Stored {
     const revEnds = bytes.indexOf(' ');
     const rev = bytes.toString('latin1', 0, revEnds);
     const sealed = bytes.subarray(bytes.indexOf(' ', revEnds + 1) + 1);
@@ -68,16 +71,21 @@ export class JourneyReader {
     const found: Journey[] = [];
     // One person may have thousands of journeys: a shared mailbox.
     for (const some of slices(ids, 100)) {
-      const journeys = await Promise.all(some.map((id) => this.readable(id, left)));
+      const stored = await this.#redis.mgetBuffer(some.map((id) => this.#keys.journey(id)));
+      const journeys = some.map((id, i) => this.#readable(id, stored[i] ?? null, left));
       found.push(...journeys.filter((one) => one !== undefined));
     }
     return found;
   }
 
+  async readable(id: string): Promise<Journey | undefined> {
+    return this.#readable(id, await this.#redis.getBuffer(this.#keys.journey(id)));
+  }
+
   /** Undefined for a journey that can't be read: in a list it must not hide the others. */
-  async readable(id: string, left = this.#reportLeft): Promise<Journey | undefined> {
+  #readable(id: string, bytes: Buffer | null, left = this.#reportLeft): Journey | undefined {
     try {
-      return (await this.read(id))?.journey;
+      return bytes === null ? undefined : this.#opened(id, bytes).journey;
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       left(id);
