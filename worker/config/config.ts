@@ -34,6 +34,8 @@ export type Config = z.output<typeof General> & {
 
 export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
+  /** The text as `readDocument` reads it, where that was done before. */
+  document?: ConfigDocument;
   /** The built-in connectors, or those of them that the sources name: see `loadConnectors`. */
   connectors: readonly Connector[];
   /** The names of all that are built in, for messages. Left out: those of `connectors`. */
@@ -56,7 +58,7 @@ const sourceName = /^[a-z0-9][a-z0-9-]{0,40}$/;
  */
 export function loadConfig(text: string, options: LoadOptions): Config {
   const file = options.file ?? 'closeloop.yaml';
-  const document = readDocument(text, options.env);
+  const { document = readDocument(text, options.env) } = options;
   const refuse = (found: readonly Found[]) => new ConfigError(file, problemsOf(found, document));
   if (document.value === undefined) throw refuse(document.found);
   if (document.value !== null && !isSection(document.value)) {

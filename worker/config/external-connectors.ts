@@ -4,7 +4,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { Connector } from '../../core/connector/contract.ts';
-import { readDocument } from './document.ts';
+import type { ConfigDocument } from './document.ts';
 import { suggestion } from './issues.ts';
 
 /** The connector that a `connector:` names, if not built in; else why it can't be loaded. `why` follows "sources.x.connector: ". */
@@ -17,13 +17,13 @@ export type External = { ok: true; connector: Connector } | { ok: false; why: st
  * @param builtIn names that need no loading
  */
 export async function loadExternalConnectors(
-  text: string,
-  { env, file, connectors: builtIn }: { env: Env; file: string; connectors: readonly Pick<Connector, 'name'>[] },
+  document: ConfigDocument,
+  { file, connectors: builtIn }: { file: string; connectors: readonly Pick<Connector, 'name'>[] },
 ): Promise<ReadonlyMap<string, External>> {
   const names = builtIn.map(({ name }) => name);
   const folder = dirname(resolve(file));
   const loaded = new Map<string, External>();
-  for (const written of connectorsNamedIn(text, env)) {
+  for (const written of connectorsNamedIn(document)) {
     if (names.includes(written)) continue;
     const external = isPath(written) ? await loadFile(written, folder) : await loadPackage(written, folder, names);
     loaded.set(written, distinct(external, names, loaded));
@@ -32,13 +32,11 @@ export async function loadExternalConnectors(
 }
 
 /** The values of `connector:` in a configuration, each once, as written. */
-export function connectorsNamedIn(text: string, env: Env): ReadonlySet<string> {
-  const { data } = Sources.safeParse(readDocument(text, env).value);
+export function connectorsNamedIn({ value }: ConfigDocument): ReadonlySet<string> {
+  const { data } = Sources.safeParse(value);
   const written = Object.values(data?.sources ?? {}).map(({ connector }) => connector);
   return new Set(written.filter((name) => name !== ''));
 }
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Reads `connector:` of each source in a file that may be wrong everywhere else. */
 const Sources = z.object({
