@@ -33,7 +33,7 @@ writeBack: { grade: feedback_grade, comment: feedback_comment, answeredAt: feedb
 `;
   loop = await startShopLoop(redis, shop, source, 24 * hour);
 });
-afterAll(() => loop.close());
+afterAll(() => (loop ?? shop)?.close());
 
 /** An order of a customer with this name. Several lines make several parcels possible. */
 function order(name: string, more: Parameters<typeof shop.standin.addOrder>[0] = {}): string {

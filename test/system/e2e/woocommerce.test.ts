@@ -28,7 +28,7 @@ writeBack: { grade: feedback_grade, comment: feedback_comment, answeredAt: feedb
 `;
   loop = await startShopLoop(redis, shop, source, 60 * minute);
 });
-afterAll(() => loop.close());
+afterAll(() => (loop ?? shop)?.close());
 
 function order(name: string, meta: Record<string, string> = {}): number {
   const address = { email: `${name}@example.com`, first_name: name, city: 'Tartu', country: 'EE' };
