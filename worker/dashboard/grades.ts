@@ -16,7 +16,7 @@ import { contextsOf } from '../support/repair.ts';
 import { daysIn } from '../support/shown-time.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
-import { serviceThere } from './service.ts';
+import { serviceThere, type There } from './service.ts';
 import { gradesView, mostByField, noField } from './views/grades.ts';
 
 const shownComments = 20;
@@ -52,9 +52,10 @@ export function showGrades(app: FastifyInstance, options: Options): void {
     const { timeZone } = options.config().feedback;
     const period = periodOf(query, daysIn(timeZone)(options.now()));
     const contexts = await contextsOf(options.engine());
+    const there = await serviceThere(options);
     const { campaign, grade } = query;
     const [figures, counts, comments] = await Promise.all([
-      figuresOf(query, period, readings),
+      figuresOf(query, period, { readings, there }),
       storedCounts(contexts, period, { timeZone, now: options.now() }),
       newestComments(contexts, { ...period, timeZone, size: shownComments, campaign, grade }),
     ]);
@@ -66,8 +67,9 @@ export function showGrades(app: FastifyInstance, options: Options): void {
     const query = Query.parse(request.query);
     const { timeZone } = options.config().feedback;
     const period = periodOf(query, daysIn(timeZone)(options.now()));
-    const byCampaign = await readings.byCampaign(period);
-    const { by, byField } = await readings.byFieldOf(query, period, byCampaign, Number.POSITIVE_INFINITY);
+    const there = await serviceThere(options);
+    const byCampaign = await readings.byCampaign(there, period);
+    const { by, byField } = await readings.byFieldOf(there, query, period, byCampaign, Number.POSITIVE_INFINITY);
     const { value, problem } = byField ?? byCampaign;
     if (value === undefined)
       throw new CloseloopError(`The figures could not be read: ${problem ?? 'no source is configured'}.`, {
@@ -104,34 +106,37 @@ interface Figures extends ByField {
   overTime: Rows;
 }
 
-async function figuresOf(query: Query, period: Period, readings: ReturnType<typeof readingsOf>): Promise<Figures> {
-  const [byCampaign, overTime] = await Promise.all([readings.byCampaign(period), readings.overTime(period)]);
-  return { byCampaign, overTime, ...(await readings.byFieldOf(query, period, byCampaign, mostByField)) };
+async function figuresOf(
+  query: Query,
+  period: Period,
+  { readings, there }: { readings: ReturnType<typeof readingsOf>; there: There },
+): Promise<Figures> {
+  const [byCampaign, overTime] = await Promise.all([
+    readings.byCampaign(there, period),
+    readings.overTime(there, period),
+  ]);
+  return { byCampaign, overTime, ...(await readings.byFieldOf(there, query, period, byCampaign, mostByField)) };
 }
 
 /** The service's statistics, read a minute ago at most unless the service is away. */
-function readingsOf(options: Options) {
+function readingsOf(options: Pick<Options, 'config'>) {
   const readings = new RecentReadings<readonly GradesRow[]>();
   const read = async (
+    { first, problem }: There,
     question: string,
     { since, until }: Period,
     ask: (service: FeedbackClient) => Promise<GradesRow[]>,
-    known?: string,
-  ): Promise<Rows> => {
-    const { first, problem = known } = await serviceThere(options);
-    return await readings.get(
-      `${since} ${until} ${question}`,
-      async () => (first ? await ask(first.feedback) : []),
-      problem,
-    );
-  };
-  const byCampaign = (period: Period) => read('by campaign', period, (service) => gradesByCampaign(service, period));
-  const overTime = async (period: Period): Promise<Rows> => {
+  ): Promise<Rows> =>
+    await readings.get(`${since} ${until} ${question}`, async () => (first ? await ask(first.feedback) : []), problem);
+  const byCampaign = (there: There, period: Period) =>
+    read(there, 'by campaign', period, (service) => gradesByCampaign(service, period));
+  const overTime = async (there: There, period: Period): Promise<Rows> => {
     const step = stepFor(period);
-    return step ? await read(`by ${step}`, period, (service) => gradesOverTime(service, stepsOf(period, step))) : {};
+    if (step === undefined) return {};
+    return await read(there, `by ${step}`, period, (service) => gradesOverTime(service, stepsOf(period, step)));
   };
   /** @param most campaigns: each takes several calls */
-  const byFieldOf = async (query: Query, period: Period, all: Rows, most: number): Promise<ByField> => {
+  const byFieldOf = async (there: There, query: Query, period: Period, all: Rows, most: number): Promise<ByField> => {
     const { feedback, marker } = options.config();
     const own = all.value?.filter(({ campaign }) => query.campaign === undefined || query.campaign === campaign) ?? [];
     // The journey's reference is another one for every request.
@@ -140,12 +145,10 @@ function readingsOf(options: Options) {
     if (by === undefined || all.value === undefined) return { by, byField: undefined, fields, isCut: false };
     const having = own.filter((row) => row.fields.includes(by));
     const campaigns = mostAsked(having, most).rows.map((row) => row.campaign);
-    const byField = await read(
-      JSON.stringify(['by', by, ...campaigns]),
-      period,
-      (service) => gradesByField(service, [by], period, { campaigns, timeZone: feedback.timeZone }),
-      // Who has waited for the one does not wait for the other as well.
-      all.problem,
+    // Who has waited for the one in vain does not wait for the other as well.
+    const stillThere = all.problem === undefined ? there : { problem: all.problem };
+    const byField = await read(stillThere, JSON.stringify(['by', by, ...campaigns]), period, (service) =>
+      gradesByField(service, [by], period, { campaigns, timeZone: feedback.timeZone }),
     );
     return { by, byField, fields, isCut: having.length > most };
   };

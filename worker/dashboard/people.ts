@@ -100,7 +100,7 @@ async function atService(
   options: Pick<DashboardOptions, 'engine'>,
 ): Promise<{ person?: PersonThere; problem?: string }> {
   const { first, problem } = await serviceThere(options);
-  if (first === undefined || problem !== undefined) return { ...(problem !== undefined && { problem }) };
+  if (first === undefined) return { problem };
   try {
     return { person: await personThere(first.feedback, contact) };
   } catch (error) {

@@ -1,14 +1,13 @@
+import type { SourceContext } from '../pipeline/context.ts';
 import type { DashboardOptions } from './options.ts';
 
-type Source = ReturnType<DashboardOptions['engine']>['pipelines'] extends ReadonlyMap<string, infer One> ? One : never;
+/** The first source, by which the Feedback service is asked, or why the service is not asked now, as far as that is known before. */
+export type There = { first: SourceContext; problem?: undefined } | { first?: undefined; problem: string };
 
-/** The first source, by which the Feedback service is asked; `problem`: why it is not asked now, as far as that is known before. */
-export async function serviceThere({
-  engine,
-}: Pick<DashboardOptions, 'engine'>): Promise<{ first?: Source['context']; problem?: string }> {
+export async function serviceThere({ engine }: Pick<DashboardOptions, 'engine'>): Promise<There> {
   const { pipelines, service } = engine();
   const [first] = pipelines.values();
   if (first === undefined) return { problem: 'no source is configured' };
   const down = await service.down({ now: true });
-  return { first: first.context, ...(down && { problem: down.why }) };
+  return down ? { problem: down.why } : { first: first.context };
 }
