@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 
@@ -58,6 +58,8 @@ export async function bundle(to: string): Promise<void> {
     const file = join(to, fileName);
     writeFileSync(file, inAscii(readFileSync(file, 'utf8')));
   }
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  writeFileSync(join(to, 'third-party-licenses.txt'), licensesOf(modules));
   const launcher = join(to, 'worker/cli/closeloop.js');
   writeFileSync(
     launcher,
@@ -71,6 +73,17 @@ export async function bundle(to: string): Promise<void> {
 /** A source with other characters takes V8 twice the memory, and longer to read. Its lines, by which source maps go, stay. */
 function inAscii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The licenses of the packages that these modules belong to: each asks to be passed on with its code. */
+function licensesOf(modules: readonly string[]): string {
+  const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const file = readdirSync(folder).find((name) => /^licen[cs]e(?:\.(?:md|txt))?$/i.test(name));
+    if (file === undefined) throw new Error(`${folder} has no license file, and is joined into what the package ships`);
+    return `${folder.slice(folder.lastIndexOf('node_modules/') + 13)}\n\n${readFileSync(join(folder, file), 'utf8').trim()}\n`;
+  });
+  return texts.join(`\n${'-'.repeat(80)}\n\n`);
 }
 
 /** Of an import: `@scope/name/file` is `@scope/name`. */

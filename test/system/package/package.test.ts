@@ -75,7 +75,7 @@ const plain = { strict: true, module: 'nodenext', target: 'es2024', outDir: 'out
 describe('the tarball', () => {
   const named = (pattern: RegExp) => packed.filter((name) => pattern.test(name)).sort();
 
-  test('holds its launcher, and what that and the exports are joined of, each with a source map that carries its TypeScript', () => {
+  test('holds its launcher, and what that and the exports are joined of, each with a source map that carries its TypeScript; and the licenses of the packages among them', () => {
     const joined = named(/^dist\/.*\.js$/);
     expect(joined.filter((name) => !name.startsWith('dist/shared/'))).toEqual([
       'dist/core/feedback/index.js',
@@ -100,6 +100,11 @@ describe('the tarball', () => {
     }
     // Each module once: what a connector imports from here is what the worker runs.
     expect(from.length).toBe(new Set(from).size);
+    // Their licenses ask for it.
+    const foreign = new Set(from.flatMap((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []));
+    const licenses = readFileSync(join(installed, 'dist/third-party-licenses.txt'), 'utf8').split(/\n-{80}\n\n/);
+    expect(licenses.map((text) => text.split('\n')[0]).sort()).toEqual([...foreign].sort());
+    for (const text of licenses) expect(text).toMatch(/copyright/i);
   });
 
   test('holds the types of what it exports, and every file that it exports', () => {
