@@ -12,14 +12,14 @@ const aliasForm = /^alias-[\w-]{22}$/;
 
 /**
  * KEYS alias, records · ARGV sealed id, instant, milliseconds to keep it without a journey, alias.
- * As with a record's snapshot (snapshots.ts), its journeys decide how long it lives.
+ * The record's journeys decide how long the alias is kept, as with the record's snapshot (snapshots.ts).
  */
 const noteScript = `
 redis.call('HSET', KEYS[1], 'id', ARGV[1], 'at', ARGV[2])
 if redis.call('HEXISTS', KEYS[2], ARGV[4]) == 0 then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
 return 1`;
 
-/** What was noted later stays. KEYS alias · ARGV instant */
+/** Deletes an id unless it was noted after the instant. KEYS alias · ARGV instant */
 const forgetScript = `
 if tonumber(redis.call('HGET', KEYS[1], 'at') or '0') <= tonumber(ARGV[1]) then redis.call('DEL', KEYS[1]) end
 return 1`;
@@ -86,7 +86,7 @@ export class RecordAliases {
     }
   }
 
-  /** For a record whose journeys are erased: an id that came in again expires soon; a delivery just stored may still need it. */
+  /** For a record whose journeys are erased: lets an id that came in again expire soon; a delivery just stored may still need the id. */
   async fade(name: string): Promise<void> {
     if (aliasForm.test(name)) await this.#redis.pexpire(this.#key(name), fadeMs);
   }

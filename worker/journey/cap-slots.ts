@@ -4,7 +4,7 @@ import { runScript } from '../redis/script.ts';
 
 /** A cap on requests: of a rule, a campaign, a group, or over everything. */
 export interface CapScope {
-  /** For traces, and for its key: `rule "all" of support`. */
+  /** Names the cap in traces and in its key: `rule "all" of support`. */
   name: string;
   hour?: number | undefined;
   day?: number | undefined;
@@ -12,11 +12,11 @@ export interface CapScope {
 
 /** An hour in which a request could be made. */
 export interface CandidateHour {
-  /** Where the hour of the clock begins; its day, half-open. */
+  /** Where the hour begins, where its day begins, and where the next day begins. */
   hour: number;
   dayFrom: number;
   dayUntil: number;
-  /** How long the day has been open when the hour ends, and how long it is altogether. */
+  /** How long the day is open until the hour ends, and how long altogether. */
   openMsThen: number;
   openMs: number;
 }
@@ -24,18 +24,18 @@ export interface CandidateHour {
 export type Slot =
   /** The journey has had this hour. */
   | { is: 'kept' }
-  /** `places`: of each scope, how many requests were before it on the day until this hour's end, and in the hour. `fullBefore`: the cap that the hour before had reached. */
+  /** `places`: of each cap, how many requests have a place already on the day until the hour's end, and in the hour. `fullBefore`: the cap that was reached in the hour before. */
   | { is: 'new'; hour: number; places: { ofDay: number; ofHour: number }[]; fullBefore?: CapScope | undefined }
   /** No candidate has room. */
   | { is: 'none' };
 
 /**
- * Takes the first hour in which no cap is reached, in one step for all caps. Until the end of an hour a day's cap has only the part
- * that its open time then is of the day's: each hour gets its share, and what was not used of it goes to later ones.
- * KEYS caps (sorted sets: journeys by the hour they have) · ARGV journey, the hour that it may keep, the instant before which hours are
+ * Takes the first hour in which no cap is reached, in one step for all caps. Until the end of an hour only that part of a day's cap can be
+ * used which the open time so far is of the day's open time: each hour gets a share, and later hours get what earlier hours did not use.
+ * KEYS caps (sorted sets: journeys by their hour) · ARGV journey, the hour that it may keep, the instant before which hours are
  * forgotten, of each cap the most an hour and a day (0: any number), of each candidate hour what `CandidateHour` has
- * Returns 0 where the hour is kept; nothing where none has room; else the hour, the cap that was in the way before (0: none), and the
- * two places for each cap.
+ * Returns 0 where the journey keeps its hour; nothing where no hour has room; else the hour, the cap that was reached in the hour before
+ * (0: none), and the two places for each cap.
  */
 const takeScript = `
 local isKept = true
@@ -87,7 +87,7 @@ export class CapSlots {
     this.#space = space;
   }
 
-  /** @param of `keeps`: the hour that the journey may keep where it has it; `since`: earlier hours are forgotten */
+  /** `keeps`: the hour that the journey keeps if it has that hour; `since`: hours before this instant are forgotten. */
   async take(
     journey: string,
     scopes: readonly CapScope[],
@@ -125,7 +125,7 @@ export class CapSlots {
     );
   }
 
-  /** The journey asks nobody: others may have its place. */
+  /** The journey asks nobody: other journeys may have its place. */
   async giveBack(journey: string, scopes: readonly CapScope[]): Promise<void> {
     for (const key of this.#keysOf(scopes)) await this.#redis.zrem(key, journey);
   }

@@ -31,7 +31,7 @@ const LastAsked = keepingUnknown({
   ...asked,
   /** The request was cancelled before it was sent: the service's counters include it, the throttle does not. */
   withdrawn: z.boolean().optional(),
-  /** The requests before it that count, newest first: restored when this one comes to nothing. */
+  /** Earlier requests that throttles count, newest first: restored when this request comes to nothing. */
   earlier: z.array(keepingUnknown(asked)).optional(),
 });
 export type LastAsked = z.output<typeof LastAsked>;
@@ -66,10 +66,10 @@ if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[4] then return 0 end
 setNote(KEYS[1], unpack(ARGV, 1, 3))
 return 1`;
 
-/** More belong to no one person: a shared mailbox, the number of an office. */
+/** The most addresses of one person. More belong to a shared mailbox, or to the number of an office. */
 const mostAddresses = 16;
 
-/** Of one person, by all their addresses. Far more than within any sensible throttle. */
+/** The most requests that are kept of one person, over all their addresses: far more than any sensible throttle counts. */
 const mostAsks = 64;
 
 /** A throttle, as of the moment of asking. */
@@ -88,11 +88,11 @@ export interface Reservation {
   limits: readonly Limit[];
 }
 
-/** A throttle that holds a request: which of the limits, and the last request that it counts. */
+/** A throttle that holds a request. `limit`: its place among the limits; `at`: when the last request was that the throttle counts. */
 export interface HeldBy {
   limit: number;
   at: Date;
-  /** Whose request it was. */
+  /** The journey of that request. */
   journey: string;
 }
 
@@ -107,13 +107,13 @@ export interface Ask {
   at: Date;
 }
 
-/** A person whom one journey may ask, with the note of the address that it asks. */
+/** A person who is locked for one journey, with the note of the address that the journey asks. */
 export interface LockedPerson {
   person: string;
   last: LastAsked | undefined;
 }
 
-/** As it is stored: the instant, then the journey, or whatever else there is. */
+/** A note as Redis has it: the instant, then the journey; JSON where the note has further fields. */
 function textOf({ at, ...note }: LastAsked): string {
   const { journey, ...more } = note;
   return `${at.getTime()} ${Object.keys(more).length === 0 ? journey : JSON.stringify(note)}`;
@@ -122,22 +122,22 @@ function textOf({ at, ...note }: LastAsked): string {
 function noteIn(stored: string | null | undefined): LastAsked | undefined {
   if (stored == null) return undefined;
   const [at, text] = [stored.slice(0, stored.indexOf(' ')), stored.slice(stored.indexOf(' ') + 1)];
-  // A journey begins with its source's name.
+  // A journey's mark begins with its source's name, which never begins with a brace.
   const note = text.startsWith('{') ? z.record(z.string(), z.unknown()).parse(JSON.parse(text)) : { journey: text };
   return LastAsked.parse({ ...note, at: Number(at) });
 }
 
 /** A closing of a person that waits to be asked about. */
 export interface WaitingClosing {
-  /** As `markOf` names it. */
+  /** The journey's mark (`markOf`). */
   journey: string;
   campaign: number;
   closedAt: Date;
-  /** As it was planned, wherever it was moved since. */
+  /** When the journey was planned to ask; it may have been postponed since. */
   dueAt: Date;
 }
 
-/** How long a waiting closing is kept in mind after it was due. */
+/** How long the note of a waiting closing is kept after the closing was due. */
 const waitsMs = 30 * 86_400_000;
 
 /**
@@ -148,12 +148,12 @@ export class ContactMemory {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
   readonly #linkMs: number;
-  /** Whether any throttle prefers the latest closing: only then it is kept which ones wait. */
+  /** Whether any throttle has `prefer: latest`: only then the closings that wait are noted. */
   readonly comparesWaiting: boolean;
   readonly #space: string;
 
   /**
-   * @param linkMs the longest throttle: links between addresses, and requests, are kept as long; 0: nothing needs them
+   * @param linkMs the longest throttle: links between addresses, and requests, are kept for so long; 0: no throttle needs them
    * @param space whose memory: `spaceOf`
    */
   constructor(redis: RedisClient, seal: Seal, linkMs = 0, comparesWaiting = false, space: string = globalTag) {
@@ -189,12 +189,12 @@ export class ContactMemory {
     return this.#linkMs > 0;
   }
 
-  /** Links addresses of one person. While a journey is asking them they stay as they are. */
+  /** Links addresses of one person. While a journey is asking the person, the links stay as they are. */
   async link(contactKey: string, others: readonly string[]): Promise<void> {
     if (this.isLinking && others.length > 0) await this.#link(contactKey, others, '', 0);
   }
 
-  /** What an address, or a vendor's id of a person, is called here. */
+  /** The digest that stands for an address, or for a vendor's id of a person. */
   addressOf(contactKey: string): string {
     return addressDigest(this.#seal, contactKey);
   }
@@ -203,7 +203,7 @@ export class ContactMemory {
     return noteIn(await this.#redis.hget(...this.#noteOf(contactKey)));
   }
 
-  /** By how many addresses the person with this one is known, and their requests that throttles count. */
+  /** How many addresses the person with this address has, and the person's requests that throttles count. */
   async recordOf(contactKey: string): Promise<{ addresses: number; asks: Ask[] }> {
     const address = this.addressOf(contactKey);
     const reply = await runScript(this.#redis, knownScript, [this.#linksOf(address)], address);
@@ -220,18 +220,18 @@ export class ContactMemory {
     await runScript(this.#redis, setScript, [notes], address, value ? textOf(LastAsked.parse(value)) : '', memoryMs);
   }
 
-  /** Stores the note and the request unless a limit holds it, in one step: no two workers can both find that nobody has asked. */
+  /** Stores the note and the request unless a limit holds the request, in one step: no two workers can both find that nobody has asked. */
   async reserve(reservation: Reservation): Promise<HeldBy[]> {
     return await this.#reserve(reservation, textOf(reservation.note));
   }
 
-  /** What would hold this request, of the person whom the contact is linked with. Stores nothing. */
+  /** The throttles that hold this request, over all addresses of the person. Stores nothing. */
   async heldBy(reservation: Reservation): Promise<HeldBy[]> {
     return await this.#reserve(reservation, '');
   }
 
   /**
-   * Deletes the note of a person who was not asked after all, or is to be forgotten, then also by dry runs.
+   * Deletes the note of a person who was not asked after all, or who is erased: then also the note that dry runs have.
    * @param journey only if this journey made the note
    */
   async forgetAsked(contact: Contact, journey?: string): Promise<void> {
@@ -245,7 +245,7 @@ export class ContactMemory {
     await this.#change(key, (last) => (last.journey === journey ? beforeThat(last) : last));
   }
 
-  /** For an erasure: forgets by which addresses the person of this one is known, and when any of them was asked. */
+  /** For an erasure: deletes the links between the addresses of the person with this address, and the person's requests. */
   async unlink(address: string): Promise<void> {
     for (const space of sharedSpaces)
       await runScript(this.#redis, forgetScript, [this.#linksOf(address, space)], address);
@@ -259,7 +259,7 @@ export class ContactMemory {
     );
   }
 
-  /** The request of this journey was cancelled before it was sent. */
+  /** Notes that the request of this journey was cancelled before it was sent. */
   async noteWithdrawn(contact: Contact, journey: string): Promise<void> {
     const key = contactKey(contact);
     await this.#giveBack(this.addressOf(key), journey);
@@ -270,7 +270,7 @@ export class ContactMemory {
     });
   }
 
-  /** A closing of this person waits from now on. Its journey decides how long: what is kept here may be out of date. */
+  /** Notes that a closing of this person waits. The closing's journey says how long: the note may be out of date. */
   async noteWaiting(contactKey: string, { journey, campaign, closedAt, dueAt }: WaitingClosing): Promise<void> {
     if (!this.comparesWaiting) return;
     const closing = `${campaign} ${closedAt.getTime()} ${dueAt.getTime()}`;
@@ -278,7 +278,7 @@ export class ContactMemory {
     await this.#ofPerson(noteWaitingScript, contactKey, journey, closing, ms);
   }
 
-  /** The closings of this person that waited when it was noted, by any address. */
+  /** The closings of this person that are noted as waiting, of all the person's addresses. */
   async waiting(contactKey: string): Promise<WaitingClosing[]> {
     if (!this.comparesWaiting) return [];
     const reply = z.array(z.string()).parse(await this.#ofPerson(waitingScript, contactKey));

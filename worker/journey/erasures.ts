@@ -9,7 +9,7 @@ import { shared } from '../redis/shared.ts';
 import { gatedOr, SourceNames } from '../redis/source-names.ts';
 
 /**
- * An erasure, from the request until it is done. The subjects hold whom it is about, sealed; this part names nobody.
+ * An erasure, from the request until the erasure is done. Its subjects say, sealed, whom the erasure is about; this part names nobody.
  */
 const Erasure = z.object({
   id: z.string(),
@@ -87,7 +87,7 @@ for i = 4, #ARGV, 2 do redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[i + 1]) end
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1]) end
 return 1`;
 
-/** Stores nothing for an erasure that a concurrent attempt has finished: it would stay for good. KEYS open, … · ARGV id, … */
+/** Stores nothing for an erasure that a concurrent attempt has finished: what is stored would stay for good. KEYS open, … · ARGV id, … */
 const whileOpen = (then: string) => `
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
 ${then}
@@ -109,10 +109,10 @@ export class Erasures {
   readonly #tag: string;
   /** id → Erasure. */
   readonly #open: string;
-  /** Ids by when they are tried again. */
+  /** Ids of erasures by when each is tried again. */
   readonly #due: string;
   readonly #proofs: string;
-  /** When anybody was forgotten last. Every journey asks, and nearly always that was before it came in. */
+  /** When a person was forgotten last. Every journey is compared with that, and has nearly always come in since. */
   readonly #lastForgotten: () => Promise<string[]>;
 
   constructor(redis: RedisClient, source: string, seal: Seal) {
@@ -155,7 +155,7 @@ export class Erasures {
     return all.sort((a, b) => a.receivedAt.getTime() - b.receivedAt.getTime());
   }
 
-  /** Ids of those that should have been tried again by then. */
+  /** Ids of the erasures that should have been tried again by then. */
   async overdue(by: Date): Promise<string[]> {
     return await this.#redis.zrangebyscore(this.#due, '-inf', by.getTime());
   }
@@ -228,7 +228,7 @@ export class Erasures {
     return whole;
   }
 
-  /** Of an erasure that is done. */
+  /** The proof of an erasure that is done. */
   async proof(id: string): Promise<Proof | undefined> {
     const stored = await this.#redis.hget(this.#proofs, id);
     return stored === null ? undefined : Proof.parse(JSON.parse(stored));
@@ -270,7 +270,7 @@ export class Erasures {
     return times;
   }
 
-  /** Its field and what that holds. */
+  /** The field of a subject, and the field's value. */
   #sealed(id: string, one: Subject): [string, string] {
     const subject = one.kind !== 'contact' && one.source === this.#source ? { ...one, source: own } : one;
     const field = this.#seal.digest(nameOf(subject));

@@ -6,7 +6,7 @@ const hourMs = 3_600_000;
 /** How long a day's counts are kept, from its last change. */
 export const countsKeptMs = 400 * 24 * hourMs;
 
-/** `responses`: answered ones of those who were asked in the hour, whenever the answer came. */
+/** `responses`: how many of the customers who were asked in the hour have answered, whenever the answer came. */
 const counted = ['asked', 'answered', 'responses'] as const;
 export type Counts = Record<(typeof counted)[number], number>;
 
@@ -17,7 +17,7 @@ interface CountChange {
 }
 
 /**
- * Which counts a change of a journey changes: by campaign and by the hour, UTC, that the customer was asked or answered in. A
+ * Which counts a change of a journey changes: by campaign and by the hour, UTC, in which the customer was asked or answered. A
  * request that the service cancelled before sending asked nobody, nor does a test; an erasure leaves the counts as they are.
  */
 export function countChanges(before: Journey, after: Journey): CountChange[] {
@@ -38,7 +38,7 @@ function happenedTo({ state, askedAt: created, answer, test }: Journey): Record<
   return { asked: askedAt, answered: answer?.seenAt, responses: answer && askedAt };
 }
 
-/** Sums by campaign, of the hours from the one that `from` lies in up to the one that `until` lies in, that one left out. */
+/** The counts by campaign, from the hour of `from` up to the hour of `until`, without the latter. */
 export async function countsBetween(
   redis: RedisClient,
   keyOf: (day: string) => string,

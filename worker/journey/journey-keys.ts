@@ -4,7 +4,7 @@ import type { Seal } from '../redis/seal.ts';
 import { addressDigest } from './address-digest.ts';
 import type { Journey, JourneyState } from './journey.ts';
 
-/** By whom journeys are found. Who was asked as a test is none of the people that the journeys are about. */
+/** The person by whom journeys are found. The journeys that asked a test contact are not about that person. */
 export type Who = { personId: string } | { contact: Contact } | { testContact: Contact };
 
 function nameOf(who: Who): string {
@@ -13,8 +13,8 @@ function nameOf(who: Who): string {
 }
 
 /**
- * Many small hashes and sorted sets in place of a large one, as Redis packs small ones: of a million journeys each has some 120 entries
- * at most. Primes, by which numbers that follow each other are spread evenly.
+ * How many small hashes and sorted sets there are in place of a large one, as Redis packs small ones: with a million journeys each has some
+ * 120 entries at most. The counts are primes, which spread consecutive numbers evenly.
  */
 export const buckets = { requests: 8_191, people: 32_749, records: 16_381, notes: 8_191 } as const;
 
@@ -29,9 +29,9 @@ export function recordsKey(tag: string, recordId: string): string {
   return `${tag}:records:${bucketOf(recordId, 'records')}`;
 }
 
-/** Of a digest, in the entries of an index of people. */
+/** So much of a person's digest is in an entry of the index of people. */
 const personDigits = 14;
-/** An entry says when its journey's record was closed: in seconds from 2020, of which six digits of base 36 reach to the year 2088. */
+/** An entry says when its journey's record was closed, in seconds from 2020: six digits of base 36 reach to the year 2088. */
 const entriesBegin = Date.UTC(2020, 0) / 1_000;
 const secondDigits = 6;
 
@@ -64,7 +64,7 @@ export class JourneyKeys {
   records(recordId: string): string {
     return recordsKey(this.tag, recordId);
   }
-  /** What a record was merged into, and what into it. */
+  /** The record that a record was merged into, and the records that were merged into this one. */
   merges(recordId: string): string {
     return `${this.tag}:merges:${recordId}`;
   }
@@ -91,7 +91,7 @@ export class JourneyKeys {
     const seconds = Math.max(0, Math.floor(closedAt.getTime() / 1_000) - entriesBegin);
     return [key, from + seconds.toString(36).padStart(secondDigits, '0') + id];
   }
-  /** The id of the journey that an entry of a person's range is of. */
+  /** The id of an entry's journey. */
   journeyOfEntry(entry: string): string {
     return entry.slice(personDigits + secondDigits);
   }
@@ -101,7 +101,7 @@ export class JourneyKeys {
     const to = from.slice(0, -1) + String.fromCharCode(from.charCodeAt(personDigits - 1) + 1);
     return { key: `${this.tag}:who:${bucketOf(digest, 'people')}`, from, to };
   }
-  /** Events and closings, as a record's memory calls them: their names come from the vendor and may name a person. 60 bits, among those of one record. */
+  /** Stands for an event in a record's memory: the vendor's name of the event may name a person. 60 bits tell the events of one record apart. */
   eventName(eventKey: string): string {
     return this.#seal.digest(`event ${eventKey}`).slice(0, 10);
   }

@@ -67,7 +67,7 @@ const fields = {
   source: z.string(),
   recordId: z.string(),
   state: z.enum(journeyStates),
-  /** Why it is skipped, cancelled, failed or parked. A sentence; no personal data. */
+  /** Why the journey is skipped, cancelled, failed or parked. A sentence; no personal data. */
   why: z.string().optional(),
   /** Of a skipped journey: `why`, for machines. */
   reason: z.enum(skipReasons).optional(),
@@ -75,7 +75,7 @@ const fields = {
   updatedAt: z.coerce.date(),
   closing: z.string(),
   closedAt: z.coerce.date(),
-  /** A person wants it asked about however old it is: `closeloop backfill`. */
+  /** A person wants the customer asked however old the closing is: `closeloop backfill`. */
   backfilled: z.boolean().optional(),
   rule: z.string().optional(),
   campaign: z.number().int().optional(),
@@ -94,11 +94,11 @@ const fields = {
   /** The customer's language, which may choose the campaign: BCP 47 in small letters. */
   locale: z.string().optional(),
   dueAt: z.coerce.date().optional(),
-  /** A person wants it asked as soon as it may be: without the delay and the rule's window. */
+  /** A person wants the customer asked as soon as possible: without the delay and the rule's window. */
   hurried: z.boolean().optional(),
   intent: Intent.optional(),
   searched: Searched.optional(),
-  /** Test mode held when it asked, or was about to: who got the request in place of `contact`. */
+  /** Who got the request in place of `contact`: test mode held when the journey asked, or was about to. */
   test: keepingUnknown({ contact: Contact }).optional(),
   /** Attempts to create the request so far. */
   attempts: z.number().int().optional(),
@@ -123,7 +123,7 @@ const fields = {
   writtenVersion: z.number().int().optional(),
   /** The record says that no answer came. */
   noAnswerWritten: z.boolean().optional(),
-  /** The trace of the delivery that began it, as the process' tracing writes it. */
+  /** The trace context of the delivery that began the journey, as the process' tracing writes it. */
   traceContext: z.string().optional(),
   /** The person was erased: none of their data is stored in this journey again. */
   erasedAt: z.coerce.date().optional(),
@@ -138,7 +138,7 @@ export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'tes
   return test?.contact ?? contact;
 }
 
-/** Where the list of its state has it: those that wait by when they are due, so that an overdue one is found without the others. */
+/** The journey's instant in the list of its state: of a waiting journey when it is due, so that overdue journeys are found without the others. */
 export function listedAt({ state, dueAt, updatedAt }: Journey): Date {
   return state === 'waiting' && dueAt ? dueAt : updatedAt;
 }

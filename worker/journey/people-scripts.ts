@@ -1,12 +1,12 @@
-// What is kept of people over all sources: which addresses are one person's, when they were asked, and who is asking them now.
-// A person has the name of one of their addresses. One whose address is linked with no other has nothing but `asks`.
+// What is kept of people over all sources: which addresses are one person's, when the person was asked, and which journey is asking them now.
+// A person has the name of one of their addresses. A person whose address is linked with no other has nothing but `asks`.
 //
 // <space>:address:<address> → person        <space>:person:<person>:addresses  a set
 // <space>:person:<person>:lock → token      <space>:person:<person>:asks       "<campaign> <journey>" by when it asked
 //                                           <space>:person:<person>:waits      journey → "<campaign> <closed> <due>"
 // <space>:notes:<bucket>: address → "<instant> <note>", the last request; few addresses in each, so that Redis packs them
 //
-// The space is that of the key that a script is given: of all sources in earnest, or of all dry runs (redis/keys.ts).
+// <space> is taken from the key that a script is given: the space of all sources in earnest, or of all dry runs (redis/keys.ts).
 
 const people = `
 local space = string.match(KEYS[1], '^(.-):address:') or string.match(KEYS[1], '^(.-):notes:')
@@ -24,7 +24,7 @@ local function note(person, journey, closing, ms)
 end
 `;
 
-/** `setNote`: stores the note of an address, or deletes it (''). Redis forgets no single note, so with every eighth new one all that are too old go. */
+/** `setNote`: stores the note of an address, or deletes it (''). A note can't expire by itself: with every eighth new note of a hash those that are too old are deleted. */
 export const settingNotes = `
 local function setNote(notes, address, note, ms)
   if note == '' then return redis.call('HDEL', notes, address) end
@@ -39,11 +39,11 @@ end
 `;
 
 /**
- * Links the addresses of one person, and locks the person: one journey at a time asks them. An address that would make a person of
- * more addresses than the most is left out: a shared one is nobody's in particular. The links live as long as the longest throttle
- * from the last time.
+ * Links the addresses of one person, and locks the person: one journey at a time asks them. An address that would give a
+ * person more addresses than the most is left out: a shared address belongs to no one person. Links expire when the longest throttle has
+ * passed since they were made last.
  * KEYS the address' person, its notes · ARGV token ('': only links), lock's ms, links' ms (0: links nothing), most addresses, address, others…
- * Returns the person, and the note where there is one; nothing while another journey is asking one of those who are to be linked.
+ * Returns the person, and the note where there is one; nothing while another journey is asking one of the people who are to be linked.
  */
 export const lockScript = `${people}
 local person = personOf(ARGV[5])
@@ -82,11 +82,12 @@ redis.call('SET', keyOf(person, 'lock'), ARGV[1], 'PX', ARGV[2])
 return {person, redis.call('HGET', KEYS[2], ARGV[5])}`;
 
 /**
- * Checks every throttle over all that a person was asked, through any of their addresses, and reserves the request and writes the
- * note where none holds it. The journey's own requests do not count.
+ * Checks every throttle against all requests to a person, at any of their addresses. Where no throttle holds the request, reserves it and
+ * writes the note. The journey's own requests do not count.
  * KEYS notes · ARGV the new note ('': only checks), its ms, address of the person, journey, campaign, instant, ms to keep requests (0: none is kept),
  * most of them, then of each throttle: the instant that it counts from, and its campaigns as ",12,13," ('': all)
- * Returns the throttles that hold the request, and of each when the last request was that it counts, and whose: none if it is reserved.
+ * Returns the throttles that hold the request, each with the instant and the journey of the last request that it counts; none if the
+ * request is reserved.
  */
 export const reserveScript = `${people}${settingNotes}
 -- Without a throttle nothing is kept of the person, nor looked at.
@@ -111,7 +112,7 @@ end
 setNote(KEYS[1], ARGV[3], ARGV[1], ARGV[2])
 return held`;
 
-/** A closing waits. ARGV address of the person, journey, "<campaign> <closed> <due>", ms to keep it */
+/** Notes that a closing waits. ARGV address of the person, journey, "<campaign> <closed> <due>", ms to keep the note */
 export const noteWaitingScript = `${people}
 note(personOf(ARGV[1]), ARGV[2], ARGV[3], ARGV[4])
 return 1`;
@@ -120,11 +121,11 @@ return 1`;
 export const waitingScript = `${people}
 return redis.call('HGETALL', keyOf(personOf(ARGV[1]), 'waits'))`;
 
-/** Closings wait no more. ARGV address of the person, journeys… */
+/** Deletes the notes of closings that wait no more. ARGV address of the person, journeys… */
 export const settledScript = `${people}
 return redis.call('HDEL', keyOf(personOf(ARGV[1]), 'waits'), unpack(ARGV, 2))`;
 
-/** Gives a reserved request back. ARGV address of the person, journey, instant of the reservation ('': whichever it has) */
+/** Gives a reserved request back. ARGV address of the person, journey, instant of the reservation ('': any) */
 export const giveBackScript = `${people}
 local asks = keyOf(personOf(ARGV[1]), 'asks')
 local found = redis.call('ZRANGE', asks, 0, -1, 'WITHSCORES')

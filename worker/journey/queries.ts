@@ -30,8 +30,8 @@ export class JourneyQueries {
   }
 
   /**
-   * The journeys about a person, by the vendor's id of them or by the contact that was chosen; or those that asked a contact as a
-   * test.
+   * The journeys about a person, by the vendor's id of the person or by the contact that was chosen; or the journeys that asked a test
+   * contact.
    */
   async of(who: Who, left?: Left): Promise<Journey[]> {
     const found = await this.knownBy(who, left);
@@ -40,14 +40,14 @@ export class JourneyQueries {
     return found.filter(({ contact }) => contact && contactKey(contact) === wanted);
   }
 
-  /** Every journey of a record whose customer has this address, or this id at the vendor, whoever was chosen to be asked; also by the address's keyed digest. Oldest closing first. */
+  /** Every journey of a record whose customer has this address, or this id at the vendor, whichever contact was chosen; the address may be given by its keyed digest. Oldest closing first. */
   async knownBy(who: Who | { digest: string }, left?: Left): Promise<Journey[]> {
     const { key, from, to } = this.#keys.personRange(this.#keys.person(who));
     const entries = await this.#redis.zrangebylex(key, `[${from}`, `(${to}`);
     return await this.#inOrder(entries, left);
   }
 
-  /** Of the journeys of `knownBy` those of the newest closings, oldest first, and how many there are in all. */
+  /** The journeys of the newest closings among those of `knownBy`, oldest first, and how many `knownBy` has. */
   async newestKnownBy(who: Who, most: number): Promise<{ journeys: Journey[]; count: number }> {
     const { key, from, to } = this.#keys.personRange(this.#keys.person(who));
     const [entries, count] = await Promise.all([
@@ -88,7 +88,7 @@ export class JourneyQueries {
     return page.filter(({ at }) => at <= (before ?? endOfTime).getTime()).map(({ id }) => id);
   }
 
-  /** When the first journey in this state was last changed (waiting: when it is due); undefined: none is in it. */
+  /** When the first journey in this state was last changed (waiting: when it is due); undefined: no journey is in this state. */
   async firstIn(state: JourneyState): Promise<Date | undefined> {
     const [first] = await this.#lists.page(state, 'next', { id: '', at: 0 }, 1);
     return first && new Date(first.at);
@@ -122,7 +122,7 @@ export class JourneyQueries {
   }
 
   /**
-   * Where journeys of these states stand in their lists: in the order of `newest`, those of one millisecond by id, from the last.
+   * The list entries of journeys in these states, in the order of `newest`; entries of one millisecond by id, the last id first.
    * @param from begins behind this place
    */
   async *latest(states: readonly JourneyState[], from?: ListEntry): AsyncGenerator<ListEntry, undefined> {
@@ -151,7 +151,7 @@ export class JourneyQueries {
     }
   }
 
-  /** How many journeys got into this state in these days and are still in it (waiting: are due in them). */
+  /** How many journeys came into this state in this time and are in it still (waiting: are due in this time). */
   async countIn(state: JourneyState, { from, until }: { from: Date; until: Date }): Promise<number> {
     return await this.#lists.countBetween(state, from, until);
   }

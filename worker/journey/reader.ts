@@ -56,13 +56,13 @@ export class JourneyReader {
     return { journey: this.noteStored(Journey.parse({ ...journey, id }), stored), ...stored };
   }
 
-  /** Notes as what this object was just read or stored. */
+  /** Notes the revision and the trace with which this object was just read or stored. */
   noteStored(journey: Journey, stored: Stored): Journey {
     this.#stored.set(journey, stored);
     return journey;
   }
 
-  /** As what this very object was read or stored. */
+  /** The revision and the trace with which this very object was read or stored. */
   storedAs(journey: Journey): Stored | undefined {
     return this.#stored.get(journey);
   }
@@ -82,7 +82,7 @@ export class JourneyReader {
     return this.#readable(id, await this.#redis.getBuffer(this.#keys.journey(id)));
   }
 
-  /** Undefined for a journey that can't be read: in a list it must not hide the others. */
+  /** Undefined for a journey that can't be read: in a list a broken journey must not hide the others. */
   #readable(id: string, bytes: Buffer | null, left = this.#reportLeft): Journey | undefined {
     try {
       return bytes === null ? undefined : this.#opened(id, bytes).journey;

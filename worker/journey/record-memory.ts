@@ -6,8 +6,8 @@ import type { JourneyReader, Left } from './reader.ts';
 import { mayHaveAsked } from './transitions.ts';
 
 // <tag>:records:<bucket>  of each record with journeys: "<count> <alive> <asked>", then of each of its events and closings
-//                         " <name><number of the journey>". Of its journeys, how many were made, how many there are, and the
-//                         number of the one that asked, 0 for none.
+//                         " <name><number of the journey>". <count>: journeys that were made of the record;
+//                         <alive>: journeys that there are; <asked>: the number of the journey that asked, 0 for none.
 // <tag>:merges:<record>   into: the record that it was merged into, from:<record>: those that were merged into it, asked: the
 //                         journey of one of these that asked
 
@@ -89,24 +89,24 @@ return 1`;
 const unknownMs = 30 * 86_400_000;
 
 /**
- * The latest journey of a record, and the journey that asked its customer: also a journey of a record that was merged into it.
+ * The latest journey of a record, and the journey that asked the record's customer, which may be of a record that was merged into it.
  */
 export interface RecordHistory {
   latest: string | undefined;
   asked: string | undefined;
   /** When the closing of `asked` was; undefined where the journey can't be read, or is another record's. */
   askedClosedAt?: Date | undefined;
-  /** It was asked as a test. */
+  /** The journey asked a test contact. */
   wasTest?: boolean | undefined;
 }
 
 interface Memory {
   id: string;
-  /** Journeys that were made of it. */
+  /** How many journeys were made of the record. */
   count: number;
-  /** The journey that asked: its own, or of a record that was merged into it. */
+  /** The journey that asked: the record's own, or of a record that was merged into this one. */
   asked: string | undefined;
-  /** Its events and closings, each with the number of its journey. */
+  /** The record's events and closings, each with the number of its journey. */
   names: string;
 }
 
@@ -175,13 +175,13 @@ export class RememberedRecord {
   }
 
   /**
-   * The journey that is remembered, or else the last of its journeys that may have asked: the remembered one may have
-   * been a later one that came to nothing. `journey` is undefined where it is gone or can't be read.
+   * The journey that is remembered to have asked, or else the record's last journey that may have asked: a later journey, which came to
+   * nothing, may have been remembered in its place. `journey` is undefined where that journey is gone or can't be read.
    */
   async #askedOf({ id, count, asked }: Memory): Promise<{ asked: string; journey?: Journey } | undefined> {
     if (asked !== undefined) {
       const journey = await this.#reader.readable(asked);
-      // After several merges it may still be a journey that turned out to have asked nobody.
+      // After several merges the remembered journey may be one that turned out to have asked nobody.
       if (!journey || mayHaveAsked(journey)) return { asked, ...(journey && { journey }) };
     }
     for (let n = count; n >= 1 && count !== 1; n--) {

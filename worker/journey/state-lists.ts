@@ -5,9 +5,9 @@ import { runScript } from '../redis/script.ts';
 import { type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 
-// The journeys of each state by time. Those of states that they only pass through are a plain sorted set, <list>, which is the
-// least work. Where they stay they are in pieces that are small enough for Redis to pack them: an entry takes some 25 bytes, and in
-// one large sorted set some 110.
+// The journeys of each state by time. Of a state that journeys only pass through they are in a plain sorted set, <list>, which is the
+// least work. Of a state in which journeys stay they are in pieces that are small enough for Redis to pack: an entry takes some 25
+// bytes, and in one large sorted set some 110.
 //
 // <list>          the instants at which pieces begin, a sorted set by themselves; the first is 0
 // <list>:<begin>  ids of journeys from this instant on, up to where the next piece begins: a sorted set by time
