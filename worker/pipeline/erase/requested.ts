@@ -1,12 +1,12 @@
 import type { EraseEvent, SourceEvent } from '../../../core/connector/events.ts';
 import { firstOf } from '../../../core/spread.ts';
 import type { Subject } from '../../journey/erasures.ts';
-import type { Journeys, Policy } from '../context.ts';
+import type { Journeys, Named, Policy } from '../context.ts';
 import { identityKeys, identityKeysOf } from './erasure-race.ts';
 import { elsewhere } from './find.ts';
 import { subjectOf } from './people-in-snapshot.ts';
 
-type Context = { name: string } & Pick<Policy, 'defaultCountry'>;
+type Context = Pick<Named, 'name'> & Pick<Policy, 'defaultCountry'>;
 
 /** As many as there is time for before a delivery is answered. Further people are noted when their erasure begins. */
 const mostNoted = 1_000;
