@@ -3,7 +3,7 @@ import { inTurns, type Measure } from '../harness.ts';
 import { configure, program, startRedis } from '../product.ts';
 import { node } from './commands.ts';
 
-const sizes = { full: { requests: 200_000, rounds: 3 }, short: { requests: 3_000, rounds: 1 } };
+const sizes = { full: { requests: 1_000_000, rounds: 3 }, short: { requests: 3_000, rounds: 1 } };
 
 /** Fetches and parses the same pages, and does nothing else. */
 const bare = (url: string) => `
