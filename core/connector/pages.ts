@@ -21,6 +21,19 @@ export function pageWatch(list: string, most = mostPages): (next: string) => voi
   };
 }
 
+/** Asks for the next page while the last one is being worked on. Meant to be read to the end. */
+export async function* readAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
+  const iterator = pages[Symbol.asyncIterator]();
+  for (let next = iterator.next(); ; ) {
+    const { done, value } = await next;
+    if (done === true) return;
+    next = iterator.next();
+    // It is awaited in its turn.
+    next.catch(() => undefined);
+    yield value;
+  }
+}
+
 function endless(list: string, what: string): CloseloopError {
   return new CloseloopError(`${list}: its pages ${what}; the list is incomplete, and was given up.`, {
     kind: 'permanent',

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { longestNext } from '../connector/pages.ts';
+import { longestNext, readAhead } from '../connector/pages.ts';
 import type { CampaignType, Contact } from '../contact.ts';
 import { contactPath } from '../contact.ts';
 import { listOf } from '../entries.ts';
@@ -37,6 +37,11 @@ import type { FeedbackSettings } from './settings.ts';
 export interface CallOptions {
   /** Ends the call early, with a transient error. */
   signal?: AbortSignal | undefined;
+}
+
+export interface ExportOptions extends CallOptions {
+  /** Fetches a page while the one before is worked on, for who reads to the end. Left out: only when asked for more. */
+  readAhead?: boolean | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
@@ -84,7 +89,7 @@ export interface FeedbackClient {
   customFieldStatistics(query: CustomFieldQuery, options?: CallOptions): Promise<CustomFieldStatistic[]>;
 
   requests(query?: RequestQuery, options?: CallOptions): AsyncIterable<FeedbackRequest>;
-  requestPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<RequestPage>;
+  requestPages(query?: RequestQuery, options?: ExportOptions): AsyncIterable<RequestPage>;
   request(id: string, options?: CallOptions): Promise<FeedbackRequest>;
   /** Not idempotent: after an error with outcome `unknown` look for the request before trying again. */
   create(request: NewRequest, options?: CreateOptions): Promise<FeedbackRequest>;
@@ -202,13 +207,14 @@ function campaignsOf({
 }
 
 function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests' | 'requestPages'> {
-  async function* requestPages(query: RequestQuery = {}, options?: CallOptions): AsyncGenerator<RequestPage> {
+  async function* requestPages(query: RequestQuery = {}, options?: ExportOptions): AsyncGenerator<RequestPage> {
     const place = 'GET /appeals/';
     const path = (): string => {
       for (const name of ['changedSince', 'dateFrom', 'dateTo'] as const) day(query[name], name);
       return `/appeals/${search(listParameters(table, query))}`;
     };
-    for await (const { count, results } of pages(path, z.array(z.unknown()), '/appeals/', options)) {
+    const read = pages(path, z.array(z.unknown()), '/appeals/', options);
+    for await (const { count, results } of options?.readAhead === true ? readAhead(read) : read) {
       for (let from = 0; from === 0 || from < results.length; from += mostRecords) {
         if (from > 0) await nextTurn();
         const read: FeedbackRequest[] = [];

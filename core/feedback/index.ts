@@ -33,6 +33,7 @@ export type {
   CreateOptions,
   CustomFieldQuery,
   CustomValue,
+  ExportOptions,
   FeedbackClient,
   FeedbackRequest,
   NewRequest,

@@ -167,8 +167,6 @@ const Fields = z.object({
     .transform((value) => value ?? {}),
 });
 
-type Fields = z.output<typeof Fields>;
-
 type ParsedRecord =
   | { ok: true; request: FeedbackRequest }
   /** The service's names of the places that are wrong, and what was expected there; never a value. */
@@ -181,8 +179,8 @@ type ParsedRecord =
 export function parseRecord(table: Operations, answer: unknown, at: string): ParsedRecord {
   const raw = valueAt(answer, at);
   const places = table.record;
-  const plain = plainFields(raw, places);
-  if (plain !== undefined) return requestOf(table, plain);
+  const plain = plainRequest(raw, places);
+  if (plain !== undefined) return { ok: true, request: plain };
   const collected = Object.fromEntries(
     Object.entries(places).map(([name, place]) => [name, place === null ? undefined : valueAt(raw, place)]),
   );
@@ -196,18 +194,15 @@ export function parseRecord(table: Operations, answer: unknown, at: string): Par
     });
     return { ok: false, mismatches };
   }
-  return requestOf(table, parsed.data);
-}
-
-function requestOf(table: Operations, fields: Fields): ParsedRecord {
-  return { ok: true, request: { ...fields, customFields: readCustomFields(table, fields.customFields) } };
+  const customFields = readCustomFields(table, parsed.data.customFields);
+  return { ok: true, request: { ...parsed.data, customFields } };
 }
 
 /**
- * The fields of a record that holds them in the forms in which services send them, as nearly all do: exports have millions.
+ * A record that holds its fields in the forms in which services send them, as nearly all do: exports have millions.
  * As `Fields` reads them, at a tenth of the cost. Undefined for any other record: what it is then is for `Fields` to say.
  */
-function plainFields(raw: unknown, places: Operations['record']): Fields | undefined {
+function plainRequest(raw: unknown, places: Operations['record']): FeedbackRequest | undefined {
   const of = (place: string | null) => (place === null ? undefined : valueAt(raw, place));
   const id = of(places.id);
   const campaign = plainNumber(of(places.campaign));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackClient, FeedbackRequest } from '../../core/feedback/client.ts';
+import { isoTimes } from '../support/iso-times.ts';
 import type { exports } from './exports.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount } from './service.ts';
@@ -45,8 +46,9 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
     }
     case 'requests': {
       const { query, fits } = requestFilter(given, account);
-      for await (const { results, unreadable } of readAhead(service.requestPages(query))) {
-        await write(results.filter(fits).map(plainly));
+      const toLine = plainly(isoTimes());
+      for await (const { results, unreadable } of service.requestPages(query, { readAhead: true })) {
+        await write(results.filter(fits).map(toLine));
         for (const error of unreadable) process.stderr.write(`${error.message}\n`);
       }
       break;
@@ -64,28 +66,15 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
   return 0;
 }
 
-/** As JSON shows it anyhow, which takes twice as long to find out how an instant is shown. */
-function plainly(request: FeedbackRequest): object {
-  return { ...request, scheduled: request.scheduled === null ? null : request.scheduled.toISOString() };
+/** As JSON shows it anyhow, which takes long to find out how an instant is shown. */
+function plainly(shown: (instant: Date) => string): (request: FeedbackRequest) => object {
+  return (request) => ({ ...request, scheduled: request.scheduled === null ? null : shown(request.scheduled) });
 }
 
 /** A line each. Resolves when whoever reads them has room for more: memory does not grow where they are slow. */
 async function write(records: readonly object[]): Promise<void> {
   const lines = records.map((record) => `${JSON.stringify(record)}\n`).join('');
   if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
-}
-
-/** Asks for the next one while the last one is being worked on. Meant to be read to the end. */
-async function* readAhead<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item> {
-  const iterator = items[Symbol.asyncIterator]();
-  for (let next = iterator.next(); ; ) {
-    const { done, value } = await next;
-    if (done === true) return;
-    next = iterator.next();
-    // It is awaited in its turn.
-    next.catch(() => undefined);
-    yield value;
-  }
 }
 
 async function allCampaigns(service: FeedbackClient): Promise<number[]> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { all, clientFor, failureOf, listen, type Service } from '../../../support/core/feedback/service.ts';
+import { until } from '../../../support/loop.ts';
 
 const entry = (id: number) => ({ id, name: `Survey ${id}`, is_active: true });
 
@@ -46,6 +47,20 @@ describe('paging', () => {
       if (found.id === 2) break;
     }
     expect(service.received).toHaveLength(2);
+  });
+
+  test('it fetches the next page of requests meanwhile, for who reads them all', async () => {
+    const request = { id: 7, campaign: 12 };
+    const service: Service = await listen(({ path }) => {
+      const next = path.includes('page=2') ? null : `${service.url}/appeals/?page=2`;
+      return { body: { count: 2, next, previous: null, results: [request] } };
+    });
+    let pages = 0;
+    for await (const _ of clientFor(service.url).requestPages({}, { readAhead: true })) {
+      pages += 1;
+      await until(() => service.received.length === 2);
+    }
+    expect([pages, service.received.length]).toEqual([2, 2]);
   });
 
   const foreign: [name: string, link: (service: Service, other: Service) => string, says: RegExp][] = [
