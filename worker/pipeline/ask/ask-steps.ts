@@ -64,7 +64,7 @@ export async function withContact(
     // killed worker expires after this time.
     const lockMs = 3 * context.callMs + 2 * staleMs;
     const person = await contacts.lock(contactKey(contact), token, lockMs, linksOf(journey, context));
-    // Not all after the same time: of those that look at once one gets the person, and the others have looked in vain.
+    // With jitter: of jobs that try at the same instant one gets the person, and the others have tried in vain.
     if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
     try {
       return await work(person.last);
@@ -89,7 +89,7 @@ export async function postpone(
       when: ({ dueAt, hurried }) => hurried === journey.hurried && dueAt?.getTime() !== due.at.getTime(),
     }),
   );
-  // A person hurried it meanwhile: this time is one with the delay.
+  // A person hurried the journey meanwhile: this time includes the delay.
   if (after?.state === 'waiting' && after.hurried !== journey.hurried) return { do: 'wait', delayMs: 0 };
   return { do: 'wait', delayMs: context.clock.until(due.at) };
 }
@@ -213,7 +213,7 @@ export async function searchLater(
   return { do: 'wait', delayMs: context.clock.until(searchAfter) };
 }
 
-/** Whether the customer was asked can't be found out: a person has to decide. */
+/** Nobody can find out whether the customer was asked: a person has to decide. */
 export async function park(journey: Journey, why: string, context: AskContext): Promise<void> {
   if (!(await settle(journey, 'parked', why, context))) return;
   const ref = refOf(context.name, journey.id);

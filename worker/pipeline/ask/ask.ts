@@ -15,7 +15,7 @@ import { recipientOf } from './recipient.ts';
 import { type LaterClosing, laterClosing } from './throttle.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 
-/** Between two looks at a journey that asks before this one. Real time. */
+/** The wait between two looks at the journey of a later closing that asks in place of this journey. Real time. */
 const retryMs = 10_000;
 
 /**
@@ -27,7 +27,7 @@ export async function ask({ journeyId }: AskJob, context: AskContext): Promise<J
   return journey ? await askAbout(journey, context) : done;
 }
 
-/** @param journey as it was read or saved last: whoever has changed it since is found out when it is changed */
+/** @param journey as read or saved last: whether another worker has changed the journey since shows when a change is saved */
 export async function askAbout(journey: Journey, context: AskContext): Promise<JobResult> {
   if (journey.state === 'creating') return await resolveUnknown(journey, context);
   if (journey.state !== 'waiting' && !(journey.state === 'received' && journey.rule !== undefined)) return done;
@@ -38,7 +38,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
 
   await context.holds.pass('ask', [...needsOf(rule), createNeed]);
   const campaign = await campaignOf(rule, context);
-  // Not where a request may have come of it: that is found out first.
+  // Not where an earlier attempt may have made a request: that is found out first.
   const old = journey.searched ? undefined : tooOld(journey, rule, campaign, context.clock.now());
   if (old) return await endJourney(journey, old, context);
   const time = askingTime(rule, campaign, { ...journey, contact }, context);
@@ -61,7 +61,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   );
 }
 
-/** The journey waits until that of the later closing has asked, or has come to nothing. */
+/** The journey waits until the later closing's journey has asked, or has come to nothing. */
 async function giveWay(journey: Journey, { dueAt, why }: LaterClosing, context: AskContext): Promise<JobResult> {
   await giveTurnBack(journey, context);
   if (dueAt > context.clock.now()) return await postpone(journey, { at: dueAt, why: [why] }, context);

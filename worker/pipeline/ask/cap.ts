@@ -25,7 +25,7 @@ export function capsOf(source: string, rule: CampaignRule, policy: PolicySetting
   ];
 }
 
-/** Those that take a place for it: a test takes none from customers, and in an external campaign nobody is asked. */
+/** The caps under which a request takes a place: a test takes no place from customers, and in an external campaign nobody is asked. */
 function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: PolicySettings): CapScope[] {
   return rule.test || type === 'external' ? [] : capsOf(source, rule, policy);
 }
@@ -93,14 +93,14 @@ export async function capsAhead(
   });
 }
 
-/** Skips what would be too old by its turn. */
+/** Skips a closing that would be too old by its turn. */
 function inTime(turn: Turn, { closedAt, backfilled }: Journey, rule: CampaignRule, campaign: Campaign): Turn {
   if (turn.do !== 'wait' || backfilled) return turn;
   const old = tooOld({ closedAt }, rule, campaign, turn.at);
   return old ? { do: 'skip', ...old, why: `${turn.why.join('; ')}, and would be ${old.why} then` } : turn;
 }
 
-/** The journey asks nobody, or not at this time. */
+/** Gives back the places of a journey that asks nobody, or not at this time. */
 export async function giveTurnBack(
   journey: Journey,
   { name, rules, policy, caps }: Pick<CapContext, 'name' | 'rules' | 'policy' | 'caps'>,

@@ -8,7 +8,7 @@ import { compareValues } from './shown-values.ts';
 
 export type Found =
   | { is: 'created'; requestId: string; how: string }
-  /** With the contact's counters, which the result relies on. */
+  /** No request was found; with the contact's counters, which that relies on. */
   | { is: 'absent'; how: string; numAppeals: number; lastAppeal: Date | null }
   /** As `unclear`, but a later search may be clear. */
   | { is: 'not yet clear'; why: string }
@@ -41,7 +41,7 @@ export async function findRequest(
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
   const key = contactKey(contact);
-  // With the marker, one from before the closing belongs to a journey that was removed, whose number was given again. A
+  // A request with the marker from before the closing belongs to a removed journey, whose number was given again. A
   // suspicion knows of one request since the closing, and there may be several. A closing may lie ahead, by the vendor's clock.
   const since = (marker || isSuspicion) && journey.closedAt < intent.at ? journey.closedAt : intent.at;
   // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
@@ -99,7 +99,7 @@ async function unowned(
 /**
  * Decides by custom field values which request to this contact, of those that no journey knows, is this journey's. A request with
  * other values was made by another program, or the service shows the values in another form: then a person decides, unless
- * nothing is known to have been sent. Undefined: none of them is.
+ * nothing is known to have been sent. Undefined: none of the requests is this journey's.
  */
 function byValues(
   free: readonly FeedbackRequest[],
@@ -138,7 +138,7 @@ async function byCounters(
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;
   const last = now?.last_appeal?.getTime() ?? 0;
   const lastBefore = intent.lastAppeal?.getTime() ?? 0;
-  // The service knows a masked contact no more than one that was never asked.
+  // The service tells no more of a masked contact than of a contact that was never asked.
   const hidden = now ? undefined : masked.find((one) => compareValues(journey.values, one.customFields) !== 'other');
   if (hidden) {
     const why = `request ${hidden.id} may be it: its contact was masked at the service since; cancel the journey, or ask again`;

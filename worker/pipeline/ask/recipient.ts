@@ -12,7 +12,7 @@ export interface Recipient {
   isTest: boolean;
 }
 
-/** @throws CloseloopError config where the test contact lacks the kind that the campaign needs: nobody else is asked instead */
+/** @throws CloseloopError config where the test contact has no address of the kind that the campaign needs: nobody else is asked instead */
 export function recipientOf(
   customer: Contact,
   { name, campaign, test }: Pick<CampaignRule, 'name' | 'campaign' | 'test'>,
@@ -25,7 +25,7 @@ export function recipientOf(
   throw new CloseloopError(`rule "${name}": ${missingContact(type)}`, { kind: 'config', only });
 }
 
-/** @param liked the kind to take where the campaign reaches people by several */
+/** @param liked the kind to take where the campaign reaches people by several kinds */
 function testContactFor(test: TestContact, type: CampaignType, liked: Contact['kind']): Contact | undefined {
   const { phone, email, identifier } = test;
   const candidates = type === 'external' || type === 'widget' ? [identifier, email, phone] : [email, phone];
@@ -39,7 +39,7 @@ function missingContact(type: CampaignType): string {
   return `test mode holds, and the test contact has no ${kinds[type]}, which a campaign of type ${type} needs`;
 }
 
-/** The service's own lists. */
+/** Why a contact is not asked, by the service's own lists. */
 export function onList(known: ContactRecord | undefined, { campaign }: CampaignRule): Skip | undefined {
   if (known?.blacklist) return { reason: 'listed', why: 'the contact is on the blacklist of the Feedback service' };
   if (known?.graylist?.campaigns.some(({ id }) => id === campaign)) {
@@ -48,7 +48,7 @@ export function onList(known: ContactRecord | undefined, { campaign }: CampaignR
   return undefined;
 }
 
-/** The name of the custom field that marks a test request, where no other is configured. */
+/** The name of the custom field that marks a test request, where the configuration names no other field. */
 export const usualField = 'Test';
 
 /** What marks a test request in this campaign; nothing where the campaign has no such field. */

@@ -49,7 +49,7 @@ export function throttlesOf(rules: readonly Pick<CampaignRule, 'throttle'>[], po
   return parts.flatMap(({ throttle }) => throttle ?? []);
 }
 
-/** For how long it has to be known who was asked. 0: there is no throttle. */
+/** For how long closeloop has to know who was asked. 0: there is no throttle. */
 export function longestThrottle(throttles: readonly Throttle[]): number {
   return Math.max(0, ...throttles.map(({ period }) => period));
 }
@@ -88,13 +88,13 @@ export function explains(lastHere: LastAsked | undefined, lastAppeal: Date): boo
 export interface Hold {
   scope: Scope;
   askedAt: Date;
-  /** Whose request it was, or `elsewhere`. */
+  /** The journey of that request, or `elsewhere`. */
   journey: string;
 }
 
 /**
- * What holds a request for the sake of the last one to this contact, by the note or the service. One that closeloop did not make
- * may have been in any campaign; others are known with their campaign (`ContactMemory.reserve`).
+ * What holds a request for the sake of the last request to this contact, by the note or by the service. A request that closeloop did not
+ * make may have been in any campaign; closeloop's own requests are known with their campaign (`ContactMemory.reserve`).
  */
 export function holdsOfLast(last: LastAsked | undefined, scopes: readonly Scope[], now: Date): Hold[] {
   if (!last) return [];
@@ -110,7 +110,7 @@ export function holdsOf(held: readonly HeldBy[], scopes: readonly Scope[]): Hold
   });
 }
 
-/** What throttles do with a request: skip it where one of them drops requests, else postpone it until all of them are over. */
+/** What throttles do with a request: skip the request where one throttle drops requests, else postpone the request until all throttles are over. */
 export type Throttled = ({ do: 'skip' } & Skip) | { do: 'wait'; until: Date; why: string };
 
 /** Undefined: no throttle holds the request. */
@@ -124,8 +124,8 @@ export function throttled(holds: readonly Hold[], now: Date): Throttled | undefi
 }
 
 /**
- * What holds a request to this contact at an instant, of each throttle for the sake of the newest request: its note and what throttles
- * count may be of the same one. Reserves nothing.
+ * What holds a request to this contact at an instant, of each throttle for the sake of the newest request: the contact's note and what
+ * throttles count may be the same request. Reserves nothing.
  * @param last as `lastCounted` finds it; @param note of the journey that would ask
  */
 export async function holdsNow(
@@ -144,7 +144,7 @@ export async function holdsNow(
   );
 }
 
-/** When a request that throttles hold may be made: when they are over and the windows open, unless it is too old by then. */
+/** When a request that throttles hold may be made: once the throttles are over and the windows open, unless the closing is too old by then. */
 export function heldUntil(
   no: Throttled,
   closing: Pick<Journey, 'closedAt' | 'backfilled' | 'place' | 'hurried'> & { contact: Contact },
@@ -167,24 +167,24 @@ function inWords({ scope: { name, period }, askedAt }: Hold, now: Date): string 
   return `the person was asked ${ago} ago (throttle of ${name}, ${formatDuration(period)}: until ${until})`;
 }
 
-// Throttles with `prefer: latest`. An earlier closing doesn't end for the sake of a later one that waits: it waits, too, until that was
-// asked about, or came to nothing. So nothing has to be taken back, whatever happens in between.
+// Throttles with `prefer: latest`. An earlier closing doesn't end for the sake of a later closing that waits: the earlier closing waits, too,
+// until the later closing was asked about, or came to nothing. So nothing has to be taken back, whatever happens in between.
 
 type PreferContext = Pick<SourcePolicy, 'policy'> & Pick<Journeys, 'contacts' | 'sources'> & Pick<Timing, 'clock'>;
 
-/** Nobody waits for a closing that is due for as long and was not asked about. Of the loop's clock. */
+/** No closing waits for a later closing that has been due for so long and was not asked about. Of the loop's clock. */
 const overdueMs = 3_600_000;
 
-/** A later closing of the person, to which an earlier one gives way. */
+/** A later closing of the person, to which an earlier closing gives way. */
 export interface LaterClosing {
-  /** When it is to be asked about, as things stand. */
+  /** When the later closing is to be asked about, as things stand. */
   dueAt: Date;
   why: string;
 }
 
 /**
- * The closing to ask about in place of this one, of those of one person that wait: the last that was closed until the first of them
- * was due. Later ones don't count, or a person with a closing every day would never be asked. Pure.
+ * The closing to ask about in place of this closing, among a person's closings that wait: the last that was closed until the first of them
+ * was due. Still later closings don't count, or a person with a closing every day would never be asked. Pure.
  */
 export function chosenBefore<Closing extends WaitingClosing>(
   own: Closing,
@@ -197,13 +197,13 @@ export function chosenBefore<Closing extends WaitingClosing>(
   return last === own ? undefined : last;
 }
 
-/** Of two closings of one instant the name decides, so that both find the same. */
+/** Of two closings of one instant the journey's name decides, so that both journeys find the same closing. */
 function isLater(one: WaitingClosing, other: WaitingClosing): boolean {
   const byMs = one.closedAt.getTime() - other.closedAt.getTime();
   return byMs > 0 || (byMs === 0 && one.journey > other.journey);
 }
 
-/** What this journey, which is due, gives way to. Reads only. */
+/** The later closing that this journey, which is due, gives way to. Changes no journey; deletes notes that are out of date. */
 export async function laterClosing(
   journey: Journey & { contact: Contact },
   rule: CampaignRule,
@@ -220,7 +220,7 @@ export async function laterClosing(
   const own = noted.find((one) => one.journey === mark) ?? { journey: mark, campaign: rule.campaign, closedAt, dueAt };
   const others = noted.filter((one) => one.journey !== mark);
   if (!others.some((one) => isLater(one, own))) return undefined;
-  // Held already: it ends, or is put off, when it comes to ask.
+  // A throttle holds this journey already: the journey ends, or is postponed, when it comes to ask.
   const limits = limitsOf(scopes, now);
   const reservation = { contactKey: key, campaign: rule.campaign, note: { at: now, journey: mark }, limits };
   if ((await context.contacts.heldBy(reservation)).length > 0) return undefined;
@@ -230,7 +230,7 @@ export async function laterClosing(
     const chosen = chosenBefore<WaitingClosing & { of?: Journey }>(own, counted);
     if (chosen?.of === undefined) continue;
     const { dueAt: at = chosen.dueAt, source, id } = chosen.of;
-    // It was put off for longer than this one may wait for it, or does not get on: its source is paused, or gone.
+    // The later closing was postponed for longer than this journey may wait, or does not get on: its source is paused, or gone.
     if (tooOld({ closedAt, dueAt: chosen.dueAt }, rule, campaign, at)) continue;
     if (now.getTime() - at.getTime() > overdueMs) continue;
     const why = `waits for a later closing of the person: journey ${refOf(source, id)} (throttle of ${name} prefers the latest)`;
@@ -239,7 +239,7 @@ export async function laterClosing(
   return undefined;
 }
 
-/** With their journeys. What is noted may be out of date: the journeys say what waits. */
+/** The noted closings that still wait, with their journeys. Notes may be out of date: the journeys say what waits. */
 async function stillWaiting(
   noted: readonly WaitingClosing[],
   key: string,
@@ -280,7 +280,7 @@ export async function supersededBy(
   return undefined;
 }
 
-/** The journey that `markOf` names so, in whichever source it is by now. */
+/** The journey with this mark (`markOf`), in whichever source the journey is by now. */
 async function journeyMarked(mark: string, sources: readonly Pick<Journeys, 'store'>[]): Promise<Journey | undefined> {
   const id = mark.slice(mark.indexOf('/') + 1);
   for (const { store } of sources) {

@@ -23,7 +23,7 @@ const fewAttempts = 8;
 /** After this many searches without a clear result, a person should decide. */
 const mostSearches = 4;
 
-/** A journey in `creating`: its worker was killed, its call timed out, or another worker is at it. Never creates a request. */
+/** For a journey in `creating`: its worker was killed, its call timed out, or another worker is asking. Never creates a request. */
 export async function resolveUnknown(journey: Journey, context: AskContext): Promise<JobResult> {
   const { intent } = journey;
   const contact = askedContactOf(journey);
@@ -57,8 +57,8 @@ export async function resolveUnknown(journey: Journey, context: AskContext): Pro
 }
 
 /**
- * An inactive campaign can't be searched: the journey waits with all that ask in the campaign, so that the stage goes on for
- * others. A successful search says nothing about asking in the campaign, so another job is let through to find out.
+ * An inactive campaign can't be searched: the journey waits with all journeys that ask in the campaign, so that the stage goes on with
+ * the others. A successful search says nothing about asking in the campaign, so another job is let through to find out.
  */
 async function search(sought: Sought, context: AskContext): Promise<Found> {
   const { campaign } = sought.intent;
@@ -144,7 +144,7 @@ export function lostRequest(
   return at && { at, why, isSuspicion: true };
 }
 
-/** The journey's own attempt was searched for and not found: the service may have got it, or a later attempt, since. */
+/** The request of the journey's own attempt was searched for and not found: the service may have got that request, or a later attempt's, since. */
 function lateRequest(
   { searched, contact }: Journey,
   ref: string,

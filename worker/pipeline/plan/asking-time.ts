@@ -18,13 +18,13 @@ type Windowed = Pick<LoadedRule, 'window' | 'holidays'>;
 /** What the time of asking takes of a source. */
 export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'> & Pick<Timing, 'clock'>;
 
-/** When to ask, or why there will be no hour for it. */
+/** When to ask, or why there is no hour in which to ask. */
 export type AskingTime = ({ ok: true } & SendTime) | { ok: false; why: string };
 
-/** Whom to ask, about what happened when. */
+/** A journey whose customer is to be asked, with the contact. */
 type Asked = Pick<Journey, 'closedAt' | 'place' | 'hurried'> & { contact: Contact };
 
-/** What is known of where the person is who would be asked. */
+/** What is known of where the customer is. */
 export function placeOf(record: PresentedRecord, { kind, value }: Contact): PlaceHints {
   const { timeZone, country, region } = record;
   const phoneCountry = kind === 'phone' ? countryOfPhone(value) : undefined;
@@ -38,8 +38,8 @@ export function placeOf(record: PresentedRecord, { kind, value }: Contact): Plac
 
 /**
  * When to ask, by the rule, the campaign, the hours of text messages, holidays and the zones (core/schedule/send-time.ts). Where a
- * person hurried it, the delay and the rule's window are left out: the other hours always hold.
- * @param now the earliest that it may be
+ * person hurried the journey, the delay and the rule's window are left out: the other hours always hold.
+ * @param now the earliest instant to ask
  */
 export function askingTime(
   rule: LoadedRule,
@@ -68,12 +68,12 @@ export function askingTime(
   }
 }
 
-/** What keeps the windows of a rule and its campaign from ever letting a request out, as far as no record is needed to see it. */
+/** Why no request can ever leave within the windows of a rule and its campaign, as far as that shows without a record. */
 export function windowProblems(rule: Windowed, campaign: Campaign, context: HoursContext): string[] {
   return checkWindows(messageHours(rule, campaign, context, campaign.type === 'sms'));
 }
 
-/** What the windows of a rule may do otherwise than its writer meant. */
+/** Where the windows of a rule may mean something else than the rule's writer meant. */
 export function windowDoubts(rule: Windowed, campaign: Campaign, context: HoursContext) {
   if (windowProblems(rule, campaign, context).length > 0) return [];
   return doubtsAbout(messageHours(rule, campaign, context, mayText(campaign)));
@@ -83,7 +83,7 @@ export function mayText({ type }: Pick<Campaign, 'type'>): boolean {
   return type === 'sms' || type === 'mixed';
 }
 
-/** All but the recipient. */
+/** What decides about the hours of a message, without the recipient. */
 export function messageHours(
   { window, holidays }: Windowed,
   campaign: Campaign,
@@ -106,9 +106,9 @@ type Timed = Pick<LoadedRule, 'maxAge' | 'delay'>;
 type Delayed = Pick<Campaign, 'type' | 'send_delay'>;
 
 /**
- * Why it is too late to ask about a closing, if so. Once it is planned its age says nothing, as a window may rightly open a week later:
- * then it counts how far the plan has been missed. In an external campaign nobody is asked anything.
- * @param closing `dueAt`: for when it was planned, where it was
+ * Why it is too late to ask about a closing, if so. The age of a planned closing says nothing, as a window may rightly open a week later:
+ * then what counts is how long ago the planned time was. In an external campaign nobody is asked.
+ * @param closing `dueAt`: the planned time, if there is one
  */
 export function tooOld(
   { closedAt, dueAt }: { closedAt: Date; dueAt?: Date | undefined },
@@ -125,7 +125,7 @@ export function tooOld(
   return { reason: 'too-old', why: `too old to ask: ${what} (maxAge ${formatDuration(maxAge)})` };
 }
 
-/** Of a rule that would ask nobody, as each closing is too old when its delay has passed. */
+/** Problems of a rule that would ask nobody, as each closing is too old when its delay has passed. */
 export function maxAgeProblems(rule: Timed, campaign: Delayed): string[] {
   const { maxAge, delay } = limitsOf(rule, campaign);
   if (maxAge === false || maxAge > delay || campaign.type === 'external') return [];

@@ -1,9 +1,9 @@
 import { type Expression, isTrue } from '../../../core/mapping/expression.ts';
 import type { LoadedRule } from '../rules.ts';
 
-/** A rule that no closing reaches, or none that its own condition takes. */
+/** A rule that no closing reaches, or whose condition is true for no closing that reaches the rule. */
 export interface DeadRule {
-  /** Of the rule, among the source's. */
+  /** The rule's place among the source's rules. */
   index: number;
   problem: string;
   remedy: string;
@@ -12,8 +12,8 @@ export interface DeadRule {
 type Conditional = Pick<LoadedRule, 'name' | 'when'>;
 
 /**
- * Rules that can never be chosen, as far as conditions tell without a record: by what they say of every record alike (`true`,
- * `1 = 2`), and by standing twice in the same words. Pure.
+ * Rules that can never be chosen, as far as conditions tell without a record: conditions that are the same for every record (`true`,
+ * `1 = 2`), and conditions that stand twice in the same words. Pure.
  */
 export function deadRules(rules: readonly Conditional[], never: readonly { when: Expression }[] = []): DeadRule[] {
   const always = never.find(({ when }) => truthOf(when) === true);

@@ -27,21 +27,21 @@ import { askingTime, maxAgeProblems, placeOf, type TimingContext, tooOld, window
 import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
 
-/** What a decision takes of a source. A preview has all of it, without a journey. */
+/** What a decision takes of a source. A preview decides by the same, without a journey. */
 export type DecisionContext = Pick<Named, 'name'> &
   TimingContext &
   Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'defaultCountry' | 'marker'> &
   Pick<Service, 'campaigns'>;
 
-/** A closing to decide about. `journeyId`: the journey that it has, or would get; `history`: what its record's customer was asked. */
+/** A closing to decide about. `journeyId`: the journey that the closing has, or would get; `history`: what the record's customer was asked. */
 export interface Closing {
   journeyId: string;
   closedAt: Date;
-  /** For when it was planned, where it was. */
+  /** The planned time, if there is one. */
   dueAt?: Date | undefined;
-  /** A person wants it asked about however old it is. */
+  /** A person wants the customer asked however old the closing is. */
   backfilled?: boolean | undefined;
-  /** … and as soon as it may be. */
+  /** A person wants the customer asked as soon as possible. */
   hurried?: boolean | undefined;
   history: RecordHistory;
 }
@@ -67,7 +67,7 @@ export type Verdict =
 /**
  * Decides about a closing of `record`. Asks the service for the campaign (cached) and changes nothing.
  * @param chosen called with the chosen rule before the campaign is read
- * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person mended it
+ * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person has mended the rule
  */
 export async function decide(
   closing: Closing,
@@ -180,7 +180,7 @@ function expressionsOf({ contact, mapping }: LoadedRule): Expression[] {
   return [...contact, ...mapping.values()];
 }
 
-/** Where this expression stands, for an error. */
+/** Where this expression stands in the configuration, for an error. */
 function placesOf(source: string, rules: readonly LoadedRule[], never: Never['expressions']): string {
   const holds = (rule: LoadedRule): boolean =>
     [rule.when, ...expressionsOf(rule)].some((one) => one?.source === source);
@@ -220,8 +220,8 @@ function describe(sources: Record<string, string>): string {
 }
 
 /**
- * The rule's campaign. Journeys that ask in a missing campaign wait until a person mends it.
- * @throws CloseloopError config for a campaign the service doesn't know, or doesn't let us use
+ * The rule's campaign. Journeys that ask in a missing campaign wait until a person mends that.
+ * @throws CloseloopError config for a campaign that the service doesn't know, or doesn't let closeloop use
  */
 export async function campaignOf(rule: CampaignRule, context: DecisionContext): Promise<Campaign> {
   try {
@@ -285,7 +285,7 @@ function widgetProblems({ id, type }: Campaign): string[] {
   return type === 'widget' ? [`campaign ${id} is a widget's: nobody can be asked in it`] : [];
 }
 
-/** Without the marker field, which closeloop fills: a rule need not map it, even where it is required. */
+/** The campaign's custom fields without the marker, which closeloop fills: no rule has to map the marker, even where the campaign requires a value. */
 function definitionsOf(campaign: Campaign, marker: string): Campaign['custom_fields'] {
   return campaign.custom_fields.filter((field) => field.name !== marker);
 }

@@ -21,7 +21,7 @@ export type GradeContext = PlanJourneyContext &
 /** A journey in these states asks nobody. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
 
-/** Until the journey's request exists. Real time. */
+/** The wait until the journey's request exists. Real time. */
 const askingMs = 1_000;
 
 /**
@@ -38,7 +38,7 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: GradeC
   const { grade, comment, at } = event;
   const noted = await context.store.update(journey.id, (now) => {
     const isNews = !now.given || now.given.at < at;
-    // An older event comes again when its worker died just after sending its grade, perhaps after the newest grade was sent.
+    // An older event comes again when its worker died just after sending the grade, perhaps after the newest grade was sent.
     if (now.given && now.given.at > at && now.given.delivered && !now.erasedAt) {
       return { journey: { ...now, given: { ...now.given, delivered: false } }, trace: [] };
     }
@@ -103,7 +103,7 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
   return after;
 }
 
-/** Used only when the service refuses the grade, as the cached campaign may be outdated. */
+/** Why the campaign does not take the grade, if so. Only for a grade that the service has refused, as the cached campaign may be out of date. */
 function outsideOf({ id, grade_list }: Campaign, grade: number): string | undefined {
   if (grade_list.includes(grade)) return undefined;
   const taken = grade_list.length === 0 ? 'no grade' : `only ${grade_list.join(', ')}`;

@@ -5,12 +5,12 @@ import type { LoadedRule } from '../rules.ts';
 
 type KnownAsContext = Pick<Policy, 'customerPaths' | 'defaultCountry'>;
 
-/** More are no one person's. */
+/** The most addresses of one person: more belong to no one person. */
 const most = 8;
 
 /**
  * The keys of further addresses of the record's person: what the rule's contact expressions found beside the contact, as far as
- * messages reach it. Not what stands in the rule itself, which is nobody's in particular.
+ * messages reach it. Not an address that stands in the rule itself, which belongs to no customer in particular.
  * @param candidates what each expression found, in the rule's order
  */
 export function furtherAddresses(
@@ -32,8 +32,8 @@ export function furtherAddresses(
 }
 
 /**
- * The keys of every address of a record's customer: where the connector's data sheet says, else what the rules' contact expressions
- * find, those of them that only read a path.
+ * The keys of every address of a record's customer: what stands where the connector's data sheet says, else what the rules' contact
+ * expressions find, as far as these only read a path.
  */
 export function customerAddresses(shape: object, { customerPaths, defaultCountry }: KnownAsContext): string[] {
   const keys = customerPaths.flatMap(({ plain }) => {
@@ -48,7 +48,7 @@ export function customerAddresses(shape: object, { customerPaths, defaultCountry
   return [...new Set(keys)].slice(0, most);
 }
 
-/** Digests of all by which throttles know a journey's person, beside the contact: other addresses, and the vendor's id. */
+/** Digests by which throttles know a journey's person, beside the contact: of other addresses, and of the vendor's id of the person. */
 export function linksOf(
   { alsoKnownAs = [], personId }: Pick<Journey, 'alsoKnownAs' | 'personId'>,
   context: Named & Pick<Journeys, 'contacts'>,
@@ -57,7 +57,7 @@ export function linksOf(
   return [...alsoKnownAs, context.contacts.addressOf(vendorsPerson(context, personId))];
 }
 
-/** The vendor's id of a person, as an address: ids are equal in all sources of an account. */
+/** The vendor's id of a person, in the form of an address: a person has one id in all sources of an account. */
 export function vendorsPerson({ name, account }: Named, personId: string): string {
   return `person of ${account ?? `source ${name}`}: ${personId}`;
 }

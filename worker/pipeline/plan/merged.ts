@@ -34,7 +34,7 @@ export async function merged(
   return done;
 }
 
-/** Queues the record that another was merged into to be planned, as no event of its own may come. */
+/** Queues the record that another record was merged into to be planned, as no event of that record may come. */
 export async function queueRemaining(
   recordId: string,
   remaining: string,

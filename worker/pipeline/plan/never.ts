@@ -9,18 +9,18 @@ import type { NeverCondition } from '../../config/never.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Skip } from '../../journey/reasons.ts';
 
-/** About whom and what no rule asks. */
+/** The people and records about whom no rule asks. */
 export interface Never {
   /** Conditions over the record, in JSONata. */
   expressions: readonly { when: Expression; why: string }[];
-  /** Ready-made ones over the record: why nobody is asked, if so. */
+  /** Ready-made conditions over the record: why nobody is asked, if so. */
   ofRecord: readonly OfRecord[];
-  /** Over every contact that the chosen rule finds in the record. */
+  /** Conditions over every contact that the chosen rule finds in the record. */
   ofPerson: readonly OfPerson[];
 }
 
 interface OfRecord {
-  /** As the configuration has it: `tags: vip, press`. */
+  /** The condition as it stands in the configuration: `tags: vip, press`. */
   what: string;
   reads: readonly Expression[];
   reasonFor: (values: readonly unknown[], closedAt: Date) => Why;
@@ -68,7 +68,7 @@ export async function neverByRecord(never: Never, shape: object, closedAt: Date)
   return undefined;
 }
 
-/** By what its expressions found. */
+/** Why nobody is asked, by what the expressions of a ready-made condition found. */
 export function reasonOfRecord({ reads, reasonFor }: OfRecord, findings: Findings, closedAt: Date): Why {
   return reasonFor(
     reads.flatMap((one) => valuesOf(findings, one)),
@@ -76,7 +76,7 @@ export function reasonOfRecord({ reads, reasonFor }: OfRecord, findings: Finding
   );
 }
 
-/** Why the customer isn't asked, by all contacts that the expressions find: also by those that the campaign couldn't reach. */
+/** Why the customer isn't asked, by all contacts that the expressions find, also by contacts that the campaign couldn't reach. */
 export function neverByPerson(never: Never, findings: Findings, contact: readonly Expression[]): Skip | undefined {
   if (never.ofPerson.length === 0) return undefined;
   const texts = contactsIn(findings, contact);
@@ -95,7 +95,7 @@ export function contactsIn(findings: Findings, contact: readonly Expression[]): 
   });
 }
 
-/** Why an address of an e-mail contact is as good as none, if so. For `contactFor`. */
+/** Tells why nobody is asked at an e-mail address, if so; for `contactFor`. */
 export function unfitAddress(
   { askAnyway = [] }: Pick<Policy, 'askAnyway'>,
   { isRehearsal }: { isRehearsal: boolean },
@@ -114,7 +114,7 @@ function valuesOf(findings: Findings, expression: Expression): unknown[] {
   return Array.isArray(found.value) ? found.value : [found.value];
 }
 
-/** With a reason of its own, that stands in place of the usual one. */
+/** The conditions over the record. A condition may have a reason in the configuration, which then stands in place of the usual reason. */
 function ofRecord({ reason, handledIn, noReply, ...rest }: NeverCondition, parts: RecordParts): Never['ofRecord'] {
   const paths = (part: RecordPart) => (parts[part] ?? []).map(compileExpression);
   const named = byName.flatMap(([part, word]) => {
@@ -152,7 +152,7 @@ const byName = [
   ['agents', 'agent'],
 ] as const;
 
-/** Says the name as the configuration has it. */
+/** The wanted name that is among the values, as the configuration writes it. */
 function nameIn(values: readonly unknown[], wanted: readonly string[], word: string): Why {
   const there = new Set(values.map((value) => String(value).trim().toLowerCase()));
   const found = wanted.find((name) => there.has(name.toLowerCase()));

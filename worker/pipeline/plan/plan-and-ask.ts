@@ -14,10 +14,10 @@ type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 const freshMs = 5_000;
 /** The most planning jobs of this process that ask at the same time … */
 const mostAsking = 500;
-/** … and how long another one waits for its turn: planning must not come to a stop with a slow service. Real time. */
+/** … and how long a further job waits for its turn: planning must not come to a stop with a slow service. Real time. */
 const patienceMs = 2_000;
 
-/** Turns to ask: so many at once, in the order in which they were wanted. */
+/** Turns to ask: no more than so many jobs have one at a time; the other jobs get one in the order in which they came. */
 class AskTurns {
   readonly #waiting = new Set<() => void>();
   readonly #patienceMs: number;
@@ -28,7 +28,7 @@ class AskTurns {
     this.#patienceMs = patienceMs;
   }
 
-  /** @returns false where none has come in time */
+  /** @returns false where no turn came in time */
   async take(): Promise<boolean> {
     if (this.#left > 0) {
       this.#left--;
@@ -57,18 +57,18 @@ class AskTurns {
 interface Reading {
   recordId: string;
   status: RecordStatus;
-  /** Real time, of before it was made. */
+  /** When the reading was begun. Real time. */
   at: number;
 }
 
-/** Planning's readings of records whose customers are due now, but are left to the asking stage as too many are. */
+/** Planning's readings of records whose customers are due now, but are left to the asking stage, as too many are due at once. */
 export class Readings {
   readonly #all = new Map<string, Reading>();
 
   keep(reading: Reading): void {
     const { recordId } = reading;
     this.#all.set(recordId, reading);
-    // Also where another process asks: what vendors tell of people is kept no longer than it is of use.
+    // Another process may ask: what vendors tell of people is kept no longer than asking may use the reading.
     const forget = () => this.#all.get(recordId) === reading && this.#all.delete(recordId);
     setTimeout(forget, freshMs).unref();
   }
@@ -79,7 +79,7 @@ export class Readings {
       (purpose === 'ask' ? this.#take(recordId) : undefined) ?? (await read(recordId, purpose));
   }
 
-  /** Undefined where there is none, or none that is fresh. */
+  /** Undefined where there is no reading of the record, or none that is fresh. */
   #take(recordId: string): RecordStatus | undefined {
     const reading = this.#all.get(recordId);
     this.#all.delete(recordId);
@@ -127,7 +127,7 @@ export function planAndAsk(
   };
 }
 
-/** Asks, and queues an asking job for what does not end here. After a kill in between the planning job is repeated, and asks again. */
+/** Asks, and queues an asking job where asking does not end here. After a kill in between the planning job is repeated, and asks again. */
 async function askNow(journey: Journey, context: PlanAndAskContext): Promise<void> {
   try {
     const result = await askAbout(journey, context);

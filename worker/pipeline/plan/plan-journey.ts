@@ -23,7 +23,7 @@ export type PlanJourneyContext = DecisionContext &
 /**
  * Decides about a received journey, or a draft of one, and saves the decision; erases the journey where its person was erased
  * meanwhile. Undefined: there is no such journey, as with `JourneyStore.update`.
- * @param known what its record's customer was asked; left out: it is read
+ * @param known what the record's customer was asked; left out: that is read
  */
 export async function planJourney(
   journey: Journey,
@@ -51,7 +51,7 @@ async function decided(
     context,
     pass,
   ).catch(async (error: unknown) => {
-    // Whatever its job waits for: the closing has a journey.
+    // The closing has a journey, whatever its job waits for.
     await store.keep(journey, error instanceof ExpressionSetAside ? [`waits: ${error.message}`] : []);
     throw error;
   });
@@ -81,9 +81,8 @@ async function decided(
     dueAt,
   };
   await context.contacts.link(contactKey(contact), linksOf(person, context));
-  // Before the journey waits: a kill in between leaves a note of a closing that doesn't, which is looked at before anything yields to it.
+  // Noted before the journey waits: a kill in between leaves a note of a closing that does not wait; whoever finds the note looks at the journey.
   if (!rule.test && context.contacts.comparesWaiting) {
-    // Whoever finds the note looks at the journey.
     if (!(await store.keep(journey, []))) return undefined;
     const waiting = { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt };
     await context.contacts.noteWaiting(contactKey(contact), waiting);
@@ -107,7 +106,7 @@ async function decided(
   return after;
 }
 
-/** By what the record's customer is known, beside the contact. */
+/** What the record's customer is known by, beside the contact. */
 function personIn(
   { personId, shape }: PresentedRecord,
   verdict: Verdict | undefined,
@@ -122,7 +121,7 @@ function personIn(
   };
 }
 
-/** Skips a closing before any rule is looked at. @param record undefined: it can't be read */
+/** Skips a closing before any rule is looked at. @param record undefined where the record can't be read */
 export async function skipUndecided(
   journey: Journey,
   skip: Skip,
@@ -134,7 +133,7 @@ export async function skipUndecided(
   if (skipped) await erasedMeanwhile(skipped, context);
 }
 
-/** @param chosen the rule, campaign and person, as far as they are known */
+/** @param chosen the rule, the campaign and the person, as far as these are known */
 async function skipJourney(
   journey: Journey,
   { reason, why }: Skip,

@@ -41,7 +41,7 @@ export async function plan(event: PlanJob, context: PlanContext): Promise<JobRes
   }
 }
 
-/** What is known of the event's record before it is read. */
+/** What is known of the event's record before the record is read. */
 interface Before {
   /** The journeys that an event about the record can still end, also of earlier closings and of merged records. */
   live: readonly Journey[];
@@ -123,7 +123,7 @@ async function planOut(
   return done;
 }
 
-/** @param known what is remembered of the record under its name of now; left out: it is read */
+/** @param known what is remembered of the record under its present name; left out: that is read */
 async function planClosed(
   event: RecordJob,
   status: Extract<RecordStatus, { is: 'closed' }>,
@@ -149,11 +149,11 @@ async function planClosed(
   const draft = context.store.draft(id, newClosing(event, at, context), [receivedLine(event)]);
   await cancelEarlier(draft, context);
   const planned = await planJourney(draft, record, context, await remembered.history());
-  // Another event has made the closing's journey meanwhile, or one of another closing.
+  // Another event has made the closing's journey meanwhile, or another closing's journey has got its number.
   return planned ? await enqueueAsk(planned, context) : await planClosed(event, status, undefined, context);
 }
 
-/** The closing, or the event, has a journey: an attempt that did not come through began it, or another event, or the record is back. */
+/** The closing, or the event, has a journey: an attempt that did not come through has made the journey, or another event, or the record is back. */
 async function planAgain(
   event: RecordJob,
   at: ClosingAt,
@@ -173,7 +173,7 @@ async function planAgain(
 
 /** Why a closing without a journey gets none, if so. */
 async function whyBeforeTime(closedAt: Date, context: PlanContext): Promise<string | undefined> {
-  // An old record was changed. Its journey may have asked, and have been removed since.
+  // An old record was changed. A journey of the record may have asked, and have been removed since.
   if (context.clock.now().getTime() - closedAt.getTime() > context.keepMs) return 'closed too long ago to ask';
   const dry = await context.ranDry();
   const isDuring = dry && closedAt >= dry.from && closedAt <= dry.until;

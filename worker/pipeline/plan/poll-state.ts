@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { RedisClient } from '../../redis/client.ts';
 import { tagOf } from '../../redis/keys.ts';
 
-/** What is known of a source's polls: for `status`, and for the next one. */
+/** What is known of a source's polls: for `status`, and for the next poll. */
 const Known = z.object({
-  /** When closeloop met this source first: what closed before never asks by itself. */
+  /** When closeloop met this source first: nobody is asked about earlier closings, unless a person says so. */
   since: z.coerce.number().transform((ms) => new Date(ms)),
   cursor: z.string().optional(),
-  /** When the last poll ended well, and the last one began. */
+  /** When a poll last ended well, and when the last poll began. */
   doneAt: z.coerce
     .number()
     .transform((ms) => new Date(ms))

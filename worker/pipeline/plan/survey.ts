@@ -3,14 +3,14 @@ import { mayFollow, step } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations } from '../context.ts';
 import { done, type JobResult, type SurveyJob } from '../jobs.ts';
 
-/** Longer than it can take to find out whether a request was created. Real time. */
+/** The longest wait for the answers' journey: longer than it takes to find out whether a request was created. Real time. */
 const patienceMs = 86_400_000;
 const retryMs = 10_000;
 
 type SurveyContext = Named & Pick<Journeys, 'sources'> & Pick<Operations, 'log'>;
 
 /**
- * Saves a survey's answers in the journey of their feedback request, in whichever source that is; they are written back with the
+ * Saves a survey's answers in the journey of their feedback request, in whichever source that journey is; the answers are written back with the
  * grade. The newest version wins.
  */
 export async function takeSurvey(event: SurveyJob, context: SurveyContext): Promise<JobResult> {
