@@ -34,17 +34,10 @@ const isPackedTrace = (trace: unknown): boolean =>
 
 const Packed = z.looseObject({ trace: z.custom<PackedTrace>(isPackedTrace) });
 
-/** Before the text of what is not deflated. No deflated block begins with it: bits 1 and 2 say a type that there is none of (RFC 1951, 3.2.3). */
-const plain = '~';
-
-/**
- * A journey with its trace, in few bytes.
- * @param isBrief it is stored anew in a moment: deflating takes four times as long as making its text
- */
-export function pack(journey: object, trace: readonly TraceLine[], { isBrief = false } = {}): Uint8Array {
+/** A journey with its trace, in few bytes. */
+export function pack(journey: object, trace: readonly TraceLine[]): Uint8Array {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
-  const text = JSON.stringify({ ...journey, trace: lines });
-  return isBrief ? Buffer.from(plain + text) : deflateRawSync(text, options);
+  return deflateRawSync(JSON.stringify({ ...journey, trace: lines }), options);
 }
 
 /** @throws SyntaxError, ZodError for what `pack` has not packed */
@@ -59,7 +52,6 @@ export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[
 }
 
 function inflated(packed: Uint8Array): string {
-  if (packed[0] === plain.charCodeAt(0)) return Buffer.from(packed.subarray(1)).toString();
   try {
     return inflateRawSync(packed, options).toString();
   } catch (cause) {

@@ -370,20 +370,14 @@ export class JourneyStore {
     return saved;
   }
 
-  #sealed(journey: Journey, trace: readonly TraceLine[]): Buffer {
-    const { id: _, ...data } = journey;
-    return this.#seal.sealBytes(pack(data, trace, { isBrief: isBrief(journey) }), aboutRecord(data.recordId));
+  #sealed({ id: _, ...data }: Journey, trace: readonly TraceLine[]): Buffer {
+    return this.#seal.sealBytes(pack(data, trace), aboutRecord(data.recordId));
   }
 
   #lines(texts: readonly string[]): TraceLine[] {
     const at = this.#now();
     return texts.map((text) => ({ at, text: redacted(text) }));
   }
-}
-
-/** Whether it is about to be another one: its customer is due, or being asked. */
-function isBrief({ state, dueAt, updatedAt }: Journey): boolean {
-  return state === 'creating' || (state === 'waiting' && dueAt !== undefined && dueAt <= updatedAt);
 }
 
 function isAboutSame(one: Journey, other: Journey): boolean {

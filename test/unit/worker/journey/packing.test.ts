@@ -10,9 +10,9 @@ test('what is packed comes out again, and a trace with its times', () => {
     fc.jsonValue(),
   );
   fc.assert(
-    fc.property(journey, fc.array(line), fc.boolean(), (one, trace, isBrief) => {
+    fc.property(journey, fc.array(line), (one, trace) => {
       const stored = JSON.parse(JSON.stringify(one));
-      expect(unpack(pack(one, trace, { isBrief }))).toEqual({ journey: stored, trace });
+      expect(unpack(pack(one, trace))).toEqual({ journey: stored, trace });
     }),
   );
 });
@@ -41,6 +41,6 @@ test('a journey that waits takes a quarter of its text', () => {
   expect(pack(journey, trace).length).toBeLessThan(JSON.stringify({ ...journey, trace }).length / 4);
 });
 
-test.each(['{"state":"asked"}', '~{"state', '', '\u0000\u0001\u0002'])('%j is no packed journey', (text) => {
+test.each(['{"state":"asked"}', '', '\u0000\u0001\u0002'])('%j is no packed journey', (text) => {
   expect(() => unpack(Buffer.from(text))).toThrow(SyntaxError);
 });
