@@ -9,7 +9,8 @@ import type { ZendeskSettings } from './settings.ts';
 
 const ticketEvent = 'zen:event-type:ticket.';
 
-const ticketId = z.union([z.int().positive(), z.string().regex(/^\d{1,15}$/)]).transform(String);
+/** First as it mostly comes. */
+const ticketId = z.union([z.string().regex(/^\d{1,15}$/), z.int().positive()]).transform(String);
 
 /** An id of a user or an account. The system itself has the user id -1. */
 const anyId = z.union([z.number(), z.string()]).transform(String);

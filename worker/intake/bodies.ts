@@ -106,7 +106,7 @@ export class Bodies {
       if (needed > bytes.length) {
         const size = Math.max(needed, Math.min(Math.max(bytes.length * 2, firstBytes), announced || most));
         if (!this.#hold(body, size - bytes.length)) return;
-        const larger = Buffer.allocUnsafeSlow(size);
+        const larger = Buffer.allocUnsafe(size);
         bytes.copy(larger, 0, 0, length);
         bytes = larger;
       }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Delivery, HttpReply } from '../../core/connector/contract.ts';
@@ -288,17 +288,17 @@ function send(
   { status, headers = {}, body = '' }: HttpReply,
 ): void {
   if (!request.complete && request.readableFlowing === null) discard(request);
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (body !== '' && !response.hasHeader('content-type'))
-    response.setHeader('content-type', 'text/plain; charset=utf-8');
-  response.writeHead(status, { 'content-length': Buffer.byteLength(body) }).end(body);
+  const isTyped = body === '' || Object.keys(headers).some((name) => name.toLowerCase() === 'content-type');
+  const type = isTyped ? {} : { 'content-type': 'text/plain; charset=utf-8' };
+  response.writeHead(status, { ...type, ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-function firstValues(headers: Record<string, string | string[] | undefined>): Record<string, string | undefined> {
-  const first: Record<string, string | undefined> = {};
-  for (const name of Object.keys(headers)) {
-    const value = headers[name];
-    first[name] = Array.isArray(value) ? value[0] : value;
-  }
-  return first;
+/** Of the headers that Node knows only this one may have several values. */
+const areSingle = (headers: IncomingHttpHeaders): headers is IncomingHttpHeaders & Record<string, string | undefined> =>
+  headers['set-cookie'] === undefined;
+
+function firstValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
+  if (areSingle(headers)) return headers;
+  const { 'set-cookie': cookies, ...single } = headers;
+  return { ...firstValues(single), 'set-cookie': cookies?.[0] };
 }

@@ -37,11 +37,20 @@ export function inTime<Rest extends unknown[]>(store: Store<Rest>): Store<Rest> 
 class TooLate extends Error {}
 
 /** @throws Error when Redis has not answered after `ms` */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return await new Promise((resolve, reject) => {
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new TooLate(`Redis did not answer within ${ms} ms`));
     // After a suspension of the process the answer may be unread: it is read first.
     const timer = setTimeout(() => setImmediate(giveUp), ms);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    work.then(
+      (result) => {
+        clearTimeout(timer);
+        resolve(result);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }

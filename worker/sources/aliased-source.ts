@@ -23,7 +23,10 @@ export async function aliasedEvents<Event extends SourceEvent>(
   aliases: RecordAliases,
   now: Date,
 ): Promise<Event[]> {
-  await aliases.note(events.flatMap(idsIn), now);
+  const ids = events.flatMap(idsIn);
+  // Of nearly all vendors.
+  if (ids.every((id) => aliases.of(id) === id)) return [...events];
+  await aliases.note(ids, now);
   return events.map((event) => ({ ...event, ...aliasedIds(event, aliases) }));
 }
 
