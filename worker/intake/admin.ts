@@ -4,9 +4,9 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { addHealthRoutes, type HealthOptions } from './health.ts';
 
 export interface AdminOptions extends HealthOptions {
-  /** The address that it listens on. */
+  /** The address that the server listens on. */
   host: string;
-  /** Who sends one of these may see the metrics. */
+  /** Tokens whose senders may see the metrics. */
   tokens: readonly string[] | undefined;
   scrape: () => Promise<{ type: string; text: string }>;
 }

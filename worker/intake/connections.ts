@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { addressGroup } from '../../core/address-group.ts';
 import { Waiting } from './waiting.ts';
 
-/** Limits the number of connections: `Waiting` chooses the connection that is closed for a new one. */
+/** Limits the number of connections: `Waiting` chooses the connection that is closed in favour of a new connection. */
 export class Connections {
   readonly #open = new Set<Socket>();
   /** Connections without a complete request, which may be closed. */

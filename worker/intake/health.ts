@@ -3,14 +3,14 @@ import { createReadiness } from './readiness.ts';
 import { storeMs } from './store-in-time.ts';
 
 export interface HealthOptions {
-  /** Writes where each source's deliveries are stored. */
+  /** Tries a write where each source's deliveries are stored. */
   tryToStore: () => readonly Promise<unknown>[];
-  /** What has been stopped for a configuration error, by source. */
+  /** The stages that have been stopped for a configuration error, by source. */
   paused: () => Promise<Record<string, unknown>>;
   now: () => Date;
 }
 
-/** `/healthz`: the process lives. `/readyz`: 503 while nothing can be stored, codes for what is stopped. */
+/** `/healthz`: the process lives. `/readyz`: 503 while no delivery can be stored, else codes for what is stopped. */
 export function addHealthRoutes(app: FastifyInstance, { tryToStore, paused, now }: HealthOptions): void {
   const ready = createReadiness({
     tryToStore,

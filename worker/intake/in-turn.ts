@@ -6,13 +6,13 @@ const mostAtOnce = 10;
 
 /**
  * Node reads up to 2 MB of a connection in one turn of the event loop, which may be tens of thousands of requests and would block
- * all other connections. A connection that sends that many at once is closed.
+ * all other connections. A connection that sends more than `mostAtOnce` requests in one turn is closed.
  */
 export function inTurn(handle: RequestListener, onClosed: () => void): RequestListener {
   const inThisTurn = new Map<Socket, number>();
   return (request, response) => {
     const { socket } = request;
-    // What had been read before it was closed.
+    // A request that had been read before its connection was closed.
     if (socket.destroyed) return;
     if (inThisTurn.size === 0) setImmediate(() => inThisTurn.clear());
     const before = inThisTurn.get(socket) ?? 0;

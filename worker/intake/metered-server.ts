@@ -3,14 +3,14 @@ import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { Turns } from './turns.ts';
 
-/** Not by `import`: that reads every export of the module, its WebSocket too, for which Node loads its `fetch`: 40 ms, and 16 MB for ever. */
+/** Not by `import`: an import reads every export of the module, WebSocket among them, for which Node loads its `fetch`: 40 ms, and 16 MB for ever. */
 const { IncomingMessage, Server } = process.getBuiltinModule('node:http');
 
-/** Of what may hold heads: some sixty of the shortest requests that there are, and of a short delivery all. */
+/** A piece of bytes that may hold the heads of requests: some sixty of the shortest requests, or the whole of a short delivery. */
 const piece = { bytes: 1_024, cost: 1 };
-/** Of a body, which costs little; requests may stand behind its end. */
+/** A piece of a body, which costs little; further requests may stand behind the body's end. */
 const bodyPiece = { bytes: 16 * 1_024, cost: 5 };
-/** Of all connections together, in one turn of the event loop. */
+/** The most that the pieces of all connections cost together in one turn of the event loop. */
 const costOfTurn = 20;
 
 /**
@@ -34,7 +34,7 @@ export class MeteredServer extends Server {
   }
 }
 
-/** A connection as the HTTP server uses it. */
+/** A connection in the form that the HTTP server uses. */
 class MeteredSocket extends Duplex {
   readonly #socket: Socket;
   readonly #turns: Turns;
@@ -92,7 +92,7 @@ class MeteredSocket extends Duplex {
     this.#socket.write(chunk, done);
   }
 
-  /** What the HTTP server has put together goes out as one. */
+  /** Chunks that the HTTP server has put together go out in one write. */
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
     this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }

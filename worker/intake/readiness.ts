@@ -11,7 +11,7 @@ interface Ready {
 }
 
 interface ReadinessOptions {
-  /** Writes where each source's deliveries are stored, all at once. */
+  /** Tries a write where each source's deliveries are stored, for all sources at once. */
   tryToStore: () => readonly Promise<unknown>[];
   /** Has any stage been stopped for a configuration error? */
   hasPaused: () => Promise<boolean>;

@@ -7,7 +7,7 @@ export interface Refusal {
   why: string;
   message: string;
   level: 'warn' | 'error';
-  /** Of the first of its kind, for whoever looks for the cause. */
+  /** An example from the first refusal of this kind, for whoever looks for the cause. */
   example?: string;
 }
 
@@ -15,7 +15,7 @@ export interface Refusal {
 const mostKinds = 200;
 
 /**
- * Logs refused deliveries: the first of a source and reason at once, further ones once a minute with their number, so that forged
+ * Logs refused deliveries: the first of a source and reason at once, further deliveries once a minute with their number, so that forged
  * deliveries can't fill the disk.
  */
 export class Refusals {
@@ -23,7 +23,7 @@ export class Refusals {
   readonly #onCounted: (source: string, why: string, count: number) => void;
   readonly #kinds = new Map<string, { refusal: Refusal; unreported: number; uncounted: number }>();
 
-  /** @param onCounted called with the refusals of configured sources: the first of a kind at once, further ones summed up */
+  /** @param onCounted called with the refusals of configured sources: the first of a kind at once, further refusals summed up */
   constructor(log: Log, onCounted: (source: string, why: string, count: number) => void) {
     this.#log = log;
     this.#onCounted = onCounted;
@@ -47,7 +47,7 @@ export class Refusals {
     );
   }
 
-  /** To be called once a minute, and at the end. What has not come again since the last call is forgotten. */
+  /** To be called once a minute, and at the end. A kind of refusal that has not come again since the last call is forgotten. */
   report(): void {
     for (const [key, kind] of this.#kinds) {
       const { source, why, message, level } = kind.refusal;

@@ -8,11 +8,11 @@ import type { Refusals } from './refusals.ts';
 import { jsonReply, notAllowed, retryLater } from './replies.ts';
 import { inTime, storeMs, within } from './store-in-time.ts';
 
-/** Of the JSON of a delivery: ten bytes each where it is as long as it may be. An order of 1 MiB has some 40,000. */
+/** The most entries in the JSON of a delivery: at ten bytes an entry a delivery of 1 MiB has so many. An order of 1 MiB has some 40,000. */
 const mostEntries = 100_000;
 
 export interface TakeOptions {
-  /** By the name that a delivery comes under; another one, once the configuration was reloaded. */
+  /** By the source's name in the delivery's address; reloading the configuration replaces pipelines. */
   pipelines: { get(source: string): Pick<SourcePipeline, 'context'> | undefined };
   /** Stores the events durably before it resolves. */
   store: (source: string, events: readonly SourceEvent[], receivedAt: Date) => Promise<void>;

@@ -16,7 +16,7 @@ export class Turns {
     this.#budget = budget;
   }
 
-  /** `work` may enter again, at the end of the line. */
+  /** Puts `work` at the end of the line; `work` may enter again. */
   enter(cost: number, work: () => void): void {
     this.#line.push({ cost, work });
     this.#schedule();

@@ -4,7 +4,7 @@
  * however few addresses the vendor sends.
  */
 export class Waiting<Item extends object> {
-  /** Oldest first, as a map keeps them. */
+  /** The items of each address, oldest first, as a map keeps the order of insertion. */
   readonly #byAddress = new Map<string, { items: Map<Item, number>; size: number }>();
   readonly #addressOf = new Map<Item, string>();
 
