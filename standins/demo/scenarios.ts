@@ -6,7 +6,7 @@ export interface Scenario {
   store: string;
   tags?: string[];
   solvedAt: number;
-  /** Not before this one's customer was asked, however slow the machine is. */
+  /** The ticket whose customer must be asked first, however slow the machine is. */
   solvedAfterAsking?: number;
   reopenedAt?: number;
   solvedAgainAt?: number;

@@ -11,7 +11,7 @@ const hour = 3_600_000;
 
 /** The world around closeloop: a help desk where tickets close, the Feedback service, and customers who answer. */
 export interface DemoWorld {
-  /** closeloop's configuration for it. */
+  /** closeloop's configuration for this world. */
   config: string;
   pointWebhooksAt(url: string): void;
   /**
@@ -21,9 +21,9 @@ export interface DemoWorld {
   live(isWaiting: (ticket: number) => Promise<boolean>): Promise<void>;
   /** One more ticket, which closes at once; its customer answers within hours. */
   addCaller(): void;
-  /** What an answer has put on a ticket; undefined: no grade. */
+  /** What an answer has put on a ticket; undefined for a ticket without a grade. */
   answerOn(ticket: number): TicketAnswer | undefined;
-  /** The same of every ticket that has one. */
+  /** What answers have put on tickets, of every ticket that has a grade. */
   answers(): ({ ticket: number } & TicketAnswer)[];
   requests(): number;
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export async function openDemoWorld(now: () => Date): Promise<DemoWorld> {
       { name: 'closeloop', showInReport: false },
     ],
   });
-  // The service does its work, and the answer is lost: the customer must not be asked again for it.
+  // The service does its work, and the answer is lost: the customer must not be asked again because of that.
   feedback.standin.faults.add({ method: 'POST', path: '/api/appeals/$', then: 'work-then-cut' });
 
   desk.standin.addUser({ id: agentId, name: 'Agent Smith', email: 'agent@acme.example', role: 'agent' });

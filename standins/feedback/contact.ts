@@ -35,5 +35,5 @@ export function lookupKeys(contact: string): string[] {
   return number === undefined ? [`text:${plainText(contact)}`] : [`number:${number}`, `text:${plainText(contact)}`];
 }
 
-/** What is remembered of a masked contact: enough to know it again when told, not enough to tell it. */
+/** What is remembered of a masked contact: enough to recognize the contact when somebody names it, not enough to name it. */
 export const digest = (key: string): string => createHash('sha256').update(key).digest('base64');

@@ -11,7 +11,7 @@ const bad = (message: string): Read => ({ ok: false, message });
 /**
  * What is sent for custom fields, by position of the campaign's fields.
  * @param sent Field name → value; null and text in which nothing is to be seen count as absent.
- * @param wrong Gets every wrong field's name with its messages (the shape of specification 4.2).
+ * @param wrong takes the name of every wrong field with the messages about it (the shape of specification 4.2)
  */
 export function readFieldValues(
   fields: readonly CustomField[],
@@ -110,7 +110,7 @@ export function shownFields(
   });
 }
 
-/** Spaces and what has no width: the service would show an empty line. */
+/** Spaces, and characters without width: the service would show an empty line. */
 export const isBlank = (text: string): boolean => /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(text);
 
 function isWebAddress(text: string): boolean {

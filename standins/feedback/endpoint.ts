@@ -15,12 +15,12 @@ export interface Call {
   body: unknown;
   /** Epoch milliseconds on the stand-in's clock. */
   now: number;
-  /** Its public address, for paging. */
+  /** The request's public address, for paging. */
   url: URL;
 }
 
 export interface Endpoint {
-  /** What calls are counted under, whatever the wire form: "campaigns.list". */
+  /** The name under which calls are counted, whatever the wire form: "campaigns.list". */
   name: string;
   method: string;
   /** Relative to `/api`. `:id` and `:campaign` are digits, any other `:name` is one segment. */

@@ -33,7 +33,7 @@ export interface RequestReport {
   smsPhones: string[];
   scheduled: string;
   dueAt: string;
-  /** Null when it hasn't gone out. */
+  /** Null for a request that hasn't gone out. */
   sentAt: string | null;
   status: string;
   grade: number | null;

@@ -26,7 +26,7 @@ export class FeedbackService {
     this.#options = options;
   }
 
-  /** Adds an account; one that exists is left as it is. */
+  /** Adds an account; an account that exists is left as it is. */
   addAccount(given: Given<typeof define.accountDefinition>): void {
     const definition = define.accountDefinition.parse(given);
     if (this.store.accounts.has(definition.name)) return;
@@ -64,7 +64,7 @@ export class FeedbackService {
     return { id: campaign.id };
   }
 
-  /** State, name, window and delay. A new window holds for what hasn't gone out; a new delay for new requests. */
+  /** Changes state, name, window and delay. A new window holds for requests that haven't gone out, a new delay for new requests. */
   changeCampaign(given: Given<typeof define.campaignChange>): void {
     const { id, ...changes } = define.campaignChange.parse(given);
     const campaign = this.#campaign(id);
@@ -150,7 +150,7 @@ export class FeedbackService {
     return new Date(this.instant());
   }
 
-  /** Shifts the clock against the injected one, which goes on running underneath. */
+  /** Shifts the clock against the injected clock, which goes on running. */
   moveClock(given: Given<typeof define.clockChange>): Date {
     const change = define.clockChange.parse(given);
     this.#shiftMs += 'advanceMs' in change ? change.advanceMs : change.now.getTime() - this.instant();

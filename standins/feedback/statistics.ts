@@ -40,7 +40,7 @@ export function campaignStats(metric: Metric, gradeList: readonly number[], tall
 export interface Received {
   grade: number;
   count: number;
-  /** The scale it was given on. */
+  /** The scale on which the grade was given. */
   gradeList: readonly number[];
 }
 

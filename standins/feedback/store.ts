@@ -73,7 +73,7 @@ export class Store {
     return request;
   }
 
-  /** The window of these has changed: what hasn't gone out yet goes out by the new one. */
+  /** The window of these requests has changed: those that haven't gone out yet go out by the new window. */
   reschedule(waiting: readonly FeedbackRequest[], now: number): void {
     for (const request of waiting) {
       const { campaign } = request;
@@ -129,7 +129,7 @@ export class Store {
   /** Irreversible: nothing here remembers what the values were. */
   mask(request: FeedbackRequest, now: number): void {
     const { account, fields } = request.campaign;
-    // Without its contact it can't go out any more, and can't be found on a blacklist later.
+    // Without its contact the request can't go out any more, and can't be found on a blacklist later.
     if (request.ended === null && statusOf(request, now) !== 'Sent') request.ended = 'Not sent';
     for (const key of indexKeys(request)) {
       account.maskedContacts.add(digest(key));
@@ -147,7 +147,7 @@ export class Store {
     request.masked = true;
   }
 
-  /** Moves what was counted under a personal value to the masked one: totals stay, the value goes. */
+  /** Moves the counts of a personal value to the masked value: totals stay, the personal value goes. */
   #maskValues(request: FeedbackRequest, values: (FieldValue | null)[]): void {
     const { fields, values: byField } = request.campaign;
     const grade = request.answer?.grade ?? null;

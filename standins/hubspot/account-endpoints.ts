@@ -30,7 +30,7 @@ const since = z.object({
 /** Takes the app's id and secret in the body instead of a token. */
 export const introspection = '/oauth/{version}/token/introspect';
 
-/** What a token may do that nobody has limited. */
+/** The scopes of a token that nobody has limited. */
 const allScopes = [
   'oauth',
   'tickets',
@@ -68,7 +68,7 @@ function accountDetails({ need, portalId }: Context): StandinResponse {
   });
 }
 
-/** Whose token it is: it says so of itself only. Private apps' tokens are known here, OAuth ones are not. */
+/** Tells whose the calling token is; nothing about other tokens. Knows tokens of private apps, not those of OAuth. */
 function tokenInfo(context: Context): StandinResponse {
   const { req, now, oauth, portalId, appId, scopes } = context;
   const [, own = ''] = (req.headers.authorization ?? '').split(' ');
@@ -83,7 +83,7 @@ function tokenInfo(context: Context): StandinResponse {
   });
 }
 
-/** For the app's own tokens; of any other it says only that it is none. */
+/** Tells about the app's own tokens; of another token only that it is none of these. */
 function introspect({ req, now, oauth, portalId, appId, settings }: Context): StandinResponse {
   const form = new URLSearchParams(req.raw.toString('utf8'));
   if (form.get('client_id') !== oauth.clientId || form.get('client_secret') !== oauth.clientSecret)

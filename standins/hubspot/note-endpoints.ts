@@ -45,7 +45,7 @@ export const noteRoutes: Route<Context>[] = [
   route('POST', `/crm/associations/${version}/{type:tickets|deals}/notes/batch/read`, readAssociations),
 ];
 
-/** All or nothing: one that hangs on a record that isn't there refuses the whole call. */
+/** All or nothing: a note on a record that isn't there has the whole call refused. */
 function create(context: Context): StandinResponse {
   context.need('crm.objects.contacts.write');
   const { inputs } = bodyOf(context, created);
@@ -79,7 +79,7 @@ function read(context: Context): StandinResponse {
   return ok({ status: 'COMPLETE', results: shuffled(found.map(view), context.random) });
 }
 
-/** Ids that are not there are none of its business. */
+/** Ids of notes that are not there are passed over. */
 function archive(context: Context): StandinResponse {
   context.need('crm.objects.contacts.write');
   const { inputs } = bodyOf(context, doomed);
@@ -90,7 +90,7 @@ function archive(context: Context): StandinResponse {
   return { status: 204 };
 }
 
-/** As for contacts: an id without any is an error in a 207, and so is one that was merged away. */
+/** As for contacts: an id without notes is an error in a 207, and so is an id that was merged away. */
 function readAssociations(context: Context, params: Params): StandinResponse {
   const type = typeOf(params.type);
   if (noteTypeIds[type] === undefined) throw notFound();

@@ -8,9 +8,9 @@ export const tokenPath = /^\/oauth\/\d{4}-\d{2}\/token$/;
 export class OAuthGrant {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The one that is good now. */
+  /** The refresh token that is valid now. */
   refreshToken: string;
-  /** Every refresh replaces the refresh token; the old one is good no more. */
+  /** Every refresh replaces the refresh token; the old token is no longer valid. */
   rotates = true;
   lifeSeconds = 1800;
   revoked = false;

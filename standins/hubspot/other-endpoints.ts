@@ -19,7 +19,7 @@ export const otherRoutes: Route<Context>[] = [
   route('GET', `${pipelines}/{id}`, showPipeline),
 ];
 
-/** None is an error in a 207, not an empty list; so is an id that was merged away. Ids of the other side are numbers. */
+/** An id without associations is an error in a 207, not an empty list, and so is an id that was merged away. Ids of the other side are numbers. */
 function readAssociations(context: Context, params: Params): StandinResponse {
   const type = typeOf(params.type);
   if (typeOf(params.to) !== 'contacts' || type === 'contacts')

@@ -53,7 +53,7 @@ export const propertyRoutes: Route<Context>[] = [
   route('DELETE', `${properties}/{name}`, archiveProperty),
 ];
 
-/** `?archived=true` lists the deleted ones instead. */
+/** `?archived=true` lists the deleted properties instead. */
 function listProperties(context: Context, params: Params): StandinResponse {
   const type = readable(context, params);
   const { store, req } = context;
@@ -67,7 +67,7 @@ function showProperty(context: Context, params: Params): StandinResponse {
   return ok(viewProperty(named(context, type, params), context.store.pipelines[type]));
 }
 
-/** The name of a deleted property brings that one back, as it was. */
+/** The name of a deleted property brings that property back, as it was. */
 function createProperty(context: Context, params: Params): StandinResponse {
   const type = changeable(context, params);
   const given = bodyOf(context, newProperty);
@@ -92,7 +92,7 @@ function createProperty(context: Context, params: Params): StandinResponse {
   return { status: 201, body: viewProperty(property, []) };
 }
 
-/** What is given replaces what was, the whole list of options too. */
+/** Given fields replace the stored fields, the list of options as a whole. */
 function changeProperty(context: Context, params: Params): StandinResponse {
   const type = changeable(context, params);
   const property = named(context, type, params);

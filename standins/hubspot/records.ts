@@ -104,7 +104,7 @@ export class HubspotRecords extends HubspotAccount {
     return (await Promise.all(results)).flat();
   }
 
-  /** The result is a new record; the old ids lead to it, their associations are gone. Results of the deliveries come with `idle`. */
+  /** The result is a new record; the old ids lead to that record, their associations are gone. Results of the deliveries come with `idle`. */
   merge(given: Given<typeof define.mergeAction>): { id: number; deliveries: Promise<DeliveryResult[]> } {
     const { type, primary, merged, keepPrimary, source = someone } = define.mergeAction.parse(given);
     const ids = [primary, ...merged];

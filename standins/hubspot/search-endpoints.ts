@@ -87,7 +87,7 @@ function search(context: Context, params: Params): StandinResponse {
   return ok({ total: found.length, results, ...(more ? { paging: { next: { after: String(from + limit) } } } : {}) });
 }
 
-/** By id, `after` being the last one of the page before. */
+/** By id; `after` is the last id of the page before. */
 function list(context: Context, params: Params): StandinResponse {
   const type = typeOf(params.type);
   context.need(scopeFor(type, 'read'));

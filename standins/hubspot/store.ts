@@ -47,7 +47,7 @@ export class Store {
   readonly owners = new Map<string, Owner>();
   /** `tickets:12` → contact id → how. */
   readonly contactsOf = new Map<string, Map<number, AssociationType[]>>();
-  /** Deleted ones keep what they were, and come back with it. */
+  /** Deleted properties keep their definition, and come back with that. */
   readonly archivedProperties: Record<ObjectType, Map<string, Property>>;
   /** What an association of a ticket or deal with a contact may be called, beside the types HubSpot defines. */
   readonly labels: Record<ObjectType, AssociationType[]>;
@@ -149,7 +149,7 @@ export class Store {
     return this.pipelines[type].flatMap((pipeline) => pipeline.stages).find((stage) => stage.id === stageId);
   }
 
-  /** The record, or the one it was merged into; archived ones only when asked for. */
+  /** The record, or the record that it was merged into; archived records only when asked for. */
   find(type: ObjectType, id: number, archived = false): CrmRecord | undefined {
     let current = id;
     for (let next = this.merged[type].get(current); next !== undefined; next = this.merged[type].get(current))
@@ -188,7 +188,7 @@ export class Store {
     );
   }
 
-  /** Old records lead to the new one from now on; what hung on them hangs on it. */
+  /** Old records lead to the new record from now on; what was associated with them is associated with the new record. */
   leadTo(record: CrmRecord, old: readonly CrmRecord[]): void {
     const { type } = record;
     const own = this.contactsOf.get(`${type}:${record.id}`) ?? new Map<number, AssociationType[]>();
@@ -217,7 +217,7 @@ export class Store {
     }
   }
 
-  /** What a merge makes has the changes of all it was made from. */
+  /** The record that a merge makes has the changes of all records that it was made from. */
   #combineHistories(record: CrmRecord, old: readonly CrmRecord[]): void {
     for (const [name, items] of old.flatMap(({ history }) => [...history])) {
       const all = [...(record.history.get(name) ?? []), ...items];

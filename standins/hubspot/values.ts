@@ -9,7 +9,7 @@ interface Fault {
 }
 
 /**
- * Checks values for a write and gives them the form they are stored in. One bad value refuses all.
+ * Checks values for a write and gives them the form in which they are stored. One bad value has all refused.
  * @throws Problem 400 VALIDATION_ERROR, with the vendor's JSON-in-a-message
  */
 export function checkValues(
@@ -93,7 +93,7 @@ function normalise(store: Store, type: ObjectType, property: Property, value: st
   }
 }
 
-/** What a property whose options live elsewhere may hold: ids of pipelines, stages, owners. */
+/** The values of a property whose options are kept elsewhere: ids of pipelines, stages, owners. */
 function knownBy(store: Store, type: ObjectType, name: string): string[] | undefined {
   if (name === 'hubspot_owner_id') return [...store.owners.keys()];
   if (name === stageProperty[type]) return store.pipelines[type].flatMap(({ stages }) => stages.map(({ id }) => id));

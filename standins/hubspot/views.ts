@@ -1,7 +1,7 @@
 import type { CrmRecord, Owner, Pipeline, Property } from './model.ts';
 import type { Store } from './store.ts';
 
-/** Every value is text; what was asked for and has no value is null; what no property is called like is left out. */
+/** Every value is text; a wanted property without a value is null; a name that no property has is left out. */
 export function viewRecord(
   store: Store,
   record: CrmRecord,

@@ -9,7 +9,7 @@ export const hubspotRetries: RetryPolicy = {
   pauseMs: (attempts, random) => (attempts.length <= 10 ? (0.5 + random() / 2) * 8_640_000 : undefined),
 };
 
-/** An event as subscribed to, before it gets its wire form. */
+/** An event as apps subscribe to it, before it gets its wire form. */
 export interface Occurrence {
   event: EventKind;
   object: ObjectType;
@@ -46,7 +46,7 @@ export class Outbox {
     this.#ports = ports;
   }
 
-  /** One delivery per subscription that wants it. */
+  /** One delivery for each subscription that wants the event. */
   announce(target: WebhookTarget | undefined, occurrence: Occurrence): Promise<DeliveryResult>[] {
     if (target === undefined) return [];
     const { event, object, propertyName } = occurrence;

@@ -3,8 +3,8 @@ import { z } from 'zod';
 type Shape = z.core.JSONSchema._JSONSchema;
 
 /**
- * A command of a control surface in one line, for people: `POST /_control/tickets/{id}/solve {actorId?: integer}`. What the
- * path holds is not told again.
+ * A command of a control surface in one line, for people: `POST /_control/tickets/{id}/solve {actorId?: integer}`. A
+ * part of the path is not named again in the body.
  */
 export function commandLine(method: string, template: string, schema: z.ZodType): string {
   const inPath = [...template.matchAll(/\{(\w+)/g)].map(([, name = '']) => name);

@@ -4,7 +4,7 @@ import { faultSchema } from './faults.ts';
 import { jsonBody, type StandinRequest, type StandinResponse } from './message.ts';
 import { createRouter, type Params } from './router.ts';
 
-/** A command that can't be carried out: what is named isn't there, or is in no state for it. 409 over HTTP. */
+/** A command that can't be carried out: the object that the command names isn't there, or is in no state for the command. 409 over HTTP. */
 export class ControlError extends Error {
   override readonly name: string = 'ControlError';
 }
@@ -16,7 +16,7 @@ export type Given<Schema extends z.ZodType> = z.input<Schema>;
 export interface Command {
   method: string;
   template: string;
-  /** Of the body, or the query. */
+  /** Describes the body, or the query of a GET. */
   schema: z.ZodType;
   run(input: unknown): unknown;
 }
@@ -31,13 +31,13 @@ export function command<Schema extends z.ZodType>(
   return { method, template: `/_control/${path}`, schema, run: (input) => run(schema.parse(input)) };
 }
 
-/** Of a command that takes no input. */
+/** The schema of a command that takes no input. */
 export const nothing = z.unknown();
 
 /**
- * A control surface over HTTP: JSON in, JSON out (`{}` where a command returns nothing). 400 for what is malformed, 409 for
- * what can't be done, 404 and 405 for a command that doesn't exist. Ids in the path arrive in the input as numbers. GET
- * `/_control/` lists it; `/_control/faults` is the server's.
+ * A control surface over HTTP: JSON in, JSON out (`{}` where a command returns nothing). 400 for malformed input, 409 for
+ * a command that can't be carried out, 404 and 405 for a command that doesn't exist. Ids in the path arrive in the input as numbers. GET
+ * `/_control/` lists the commands; the server itself answers `/_control/faults`.
  */
 export function createControlSurface(commands: readonly Command[]): (req: StandinRequest) => Promise<StandinResponse> {
   const find = createRouter(commands);
@@ -64,7 +64,7 @@ export function createControlSurface(commands: readonly Command[]): (req: Standi
   };
 }
 
-/** Text, a command a line, as people read it. */
+/** The commands as text for people, one a line. */
 function commandList(commands: readonly Command[]): string {
   const faults = ['POST', 'GET', 'DELETE'].map((method) => {
     return { method, template: '/_control/faults', schema: method === 'POST' ? faultSchema : nothing };
@@ -74,7 +74,7 @@ function commandList(commands: readonly Command[]): string {
     .join('');
 }
 
-/** Longer than one attempt. Some vendors go on for a day with a delivery that is refused, and nobody's curl waits that long. */
+/** Longer than one attempt takes. Some vendors repeat a refused delivery for a day, and nobody's curl waits that long. */
 const patienceMs = 6_000;
 
 /** The results, or `{ pending: true }` while attempts are still to come. */
@@ -88,7 +88,7 @@ export async function soon<Result>(work: Promise<Result>): Promise<Result | { pe
   }
 }
 
-/** Undefined: a body that is not JSON. */
+/** Undefined for a body that is not JSON. */
 function inputOf(req: StandinRequest, params: Params): unknown {
   const ids = Object.entries(params).filter(([name]) => name !== '_');
   const given = req.method === 'GET' ? Object.fromEntries(req.query) : req.raw.length === 0 ? {} : jsonBody(req);

@@ -14,9 +14,9 @@ import { jsonBody, type StandinRequest, type StandinResponse } from './message.t
 export interface Fault {
   /** Any method when left out. */
   method?: string;
-  /** Source of a RegExp tested on the raw path; any path when left out. */
+  /** The source of a RegExp for the raw path; any path when left out. */
   path?: string;
-  /** How many requests it hits before it is dropped. Default 1. */
+  /** How many requests the fault hits before it is dropped. Default 1. */
   times?: number;
   delayMs?: number;
   then?: 'answer' | 'cut' | 'work-then-cut' | 'work-then-hang';
@@ -42,12 +42,12 @@ export class FaultQueue {
   #pending: { fault: Fault; left: number }[] = [];
   #cleared = new AbortController();
 
-  /** Aborted when the faults of now are dropped. */
+  /** Aborted when the present faults are dropped. */
   get cleared(): AbortSignal {
     return this.#cleared.signal;
   }
 
-  /** @returns what drops whatever of it has not been used up */
+  /** @returns a function that drops what is left of the fault */
   add(fault: Fault): () => void {
     const entry = { fault, left: fault.times ?? 1 };
     this.#pending.push(entry);
@@ -56,14 +56,14 @@ export class FaultQueue {
     };
   }
 
-  /** Drops them all. Requests that are being delayed are worked on at once. */
+  /** Drops all faults. Requests that are being delayed are worked on at once. */
   clear(): void {
     this.#pending = [];
     this.#cleared.abort();
     this.#cleared = new AbortController();
   }
 
-  /** Finds the fault for this request and uses it up by one. */
+  /** Finds the fault for this request, and counts the request against `times`. */
   take(req: Pick<StandinRequest, 'method' | 'path'>): Fault | undefined {
     const index = this.#pending.findIndex(({ fault }) => hits(fault, req));
     const entry = this.#pending[index];
@@ -73,13 +73,13 @@ export class FaultQueue {
     return entry.fault;
   }
 
-  /** What has not been used up, first to last, `times` counting what is left. */
+  /** The faults that are left, first to last; `times` is how many requests each still hits. */
   list(): Fault[] {
     return this.#pending.map(({ fault, left }) => ({ ...fault, times: left }));
   }
 }
 
-/** `/_control/faults`: GET lists them, POST adds one, DELETE drops them all, and ends the delays that are under way. */
+/** `/_control/faults`: GET lists the faults, POST adds one, DELETE drops all, and ends the delays that are under way. */
 export function controlFaults(req: StandinRequest, faults: FaultQueue): StandinResponse {
   if (req.method === 'GET') return { status: 200, body: faults.list() };
   if (req.method === 'DELETE') {

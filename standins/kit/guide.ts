@@ -9,19 +9,19 @@ export interface Step {
 
 /** What a person needs to use a stand-in by hand: its credentials, in a configuration, and the first calls. */
 export interface Guide {
-  /** What it is of, and what is in it from the start. */
+  /** Whose API the stand-in has, and what data from the start. */
   about: string;
-  /** Its part of closeloop.yaml: `feedback:`, or a source. */
+  /** The stand-in's part of closeloop.yaml: `feedback:`, or a source. */
   configuration(url: string): string;
   steps: readonly Step[];
 }
 
-/** Where a closeloop with nothing said of `http` takes webhooks. The name of the source follows. */
+/** Where closeloop takes webhooks unless `http` says otherwise. The name of the source follows. */
 export const hooks = 'http://127.0.0.1:8080/hooks';
-/** In every guide the same person, who answers in the service's. */
+/** The same person in every guide, who answers in the guide of the service. */
 export const sampleEmail = 'carl@example.com';
 
-/** For the terminal: a call a line, to be copied. */
+/** The guide for a terminal: one call a line, to be copied. */
 export function guideText({ about, configuration, steps }: Guide, url: string): string {
   const calls = steps.map(({ what, method, path, body }) => {
     const data = body === undefined ? '' : ` -d '${JSON.stringify(body)}'`;

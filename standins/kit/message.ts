@@ -1,7 +1,7 @@
 /** One request as a stand-in sees it. */
 export interface StandinRequest {
   method: string;
-  /** Raw, still encoded, without the query. */
+  /** The raw path, still encoded, without the query. */
   path: string;
   query: URLSearchParams;
   /** Names in lower case. */
@@ -28,7 +28,7 @@ export function jsonBody(req: Pick<StandinRequest, 'raw'>): unknown {
   }
 }
 
-/** The body of a request for a token: a form or, whatever else it says it is, JSON. */
+/** The body of a request for a token: a form by its content type, else JSON. */
 export function formOrJsonBody({ headers, raw }: Pick<StandinRequest, 'headers' | 'raw'>): unknown {
   const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
   return isForm ? Object.fromEntries(new URLSearchParams(raw.toString('utf8'))) : jsonBody({ raw });

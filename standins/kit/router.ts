@@ -1,6 +1,6 @@
 import type { StandinResponse } from './message.ts';
 
-/** One request as the vendor's API saw it; control calls are not in here. */
+/** One request as the vendor's API saw it; calls of the control surface are not logged. */
 export interface Call {
   method: string;
   /** The endpoint, ids replaced by names: `/api/v2/tickets/{id}`. The path as it came where no endpoint answers it. */

@@ -20,7 +20,7 @@ function settings({ store }: Context): StandinResponse {
   });
 }
 
-/** Of the bearer token itself; a legacy API token has no such thing. */
+/** Tells about the bearer token itself; a legacy API token has no such record. */
 function currentToken({ req, store, now }: Context): StandinResponse {
   const token = store.tokens.get((req.headers.authorization ?? '').replace(/^bearer /i, ''));
   if (token === undefined) throw recordNotFound();

@@ -51,7 +51,7 @@ export class ZendeskAccount extends VendorStandin {
     return this.store.addField(define.fieldDefinition.parse(given));
   }
 
-  /** A field as it is, to spoil. */
+  /** A field as it is stored, for a test to spoil. */
   ticketField(id: number): TicketField {
     const field = this.store.fields.get(id);
     if (field === undefined) throw new ControlError(`there is no ticket field ${id}`);
@@ -96,12 +96,12 @@ export class ZendeskAccount extends VendorStandin {
     return rule;
   }
 
-  /** The account as it is, to look into and to spoil. */
+  /** The account as it is stored, for a test to look into and to spoil. */
   get admin(): Admin {
     return this.store.admin;
   }
 
-  /** Replaces all webhooks by this one, with the trigger that calls it. */
+  /** Replaces all webhooks by this webhook, with the trigger that calls it. */
   setWebhook(given: Given<typeof define.webhookTarget>): Webhook {
     this.removeWebhooks();
     return this.addWebhook(given);

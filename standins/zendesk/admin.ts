@@ -39,7 +39,7 @@ interface AdminSettings {
   trial: boolean;
   /** How many custom objects the plan has room for. */
   customObjects: number;
-  /** What the OAuth client may ask for at most; left out: everything. */
+  /** The scopes that the OAuth client may ask for at most; left out: all. */
   clientScopes?: string[];
 }
 

@@ -73,7 +73,7 @@ function createField(context: Context, params: Readonly<Record<string, string>>)
   return { status: 201, body: { custom_object_field: viewKeyedField(field, context) } };
 }
 
-/** Options that aren't named are removed; one without an id is a new one, whatever its tag. */
+/** Options that aren't named are removed; an option without an id is a new option, whatever its tag. */
 function updateField(context: Context, params: Readonly<Record<string, string>>): StandinResponse {
   adminOnly(context);
   const field = fieldOf(objectOf(context, params.key), params.field);

@@ -1,7 +1,7 @@
 export const statuses = ['new', 'open', 'pending', 'hold', 'solved', 'closed'] as const;
 export type Status = (typeof statuses)[number];
 
-/** Each category's default custom status. A closed ticket keeps the one it was solved with. */
+/** Each category's default custom status. A closed ticket keeps the custom status with which it was solved. */
 export const customStatusIds: Readonly<Record<Status, number>> = {
   new: 5001,
   open: 5002,

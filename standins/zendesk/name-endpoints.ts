@@ -12,7 +12,7 @@ export const nameRoutes: Route<Context>[] = [
   route('GET', '/api/v2/custom_statuses', (context) => ok({ custom_statuses: customStatuses(context) })),
 ];
 
-/** The same beside tickets, for those that they name. */
+/** Brands, forms and custom statuses beside tickets: those that the tickets name. */
 export function nameSideloads(context: Context, names: readonly string[], tickets: readonly Ticket[]) {
   if (!context.store.settings.nameSideloads) return {};
   const of = (wanted: readonly number[]): ((one: { id: number }) => boolean) => {

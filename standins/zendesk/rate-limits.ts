@@ -15,7 +15,7 @@ export interface Limit {
   what: string;
 }
 
-/** Counts calls per key and window; refuses the one too many without counting it. */
+/** Counts calls per key and window; a call beyond the limit is refused and not counted. */
 export class RateLimits {
   readonly #windows = new Map<string, Window>();
 

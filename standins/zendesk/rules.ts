@@ -29,7 +29,7 @@ export function callsOf(rule: Pick<Rule, 'actions'>): { webhookId: string; body:
   );
 }
 
-/** Does a trigger run after this? All of `all`, and one of `any` where there are some. */
+/** Whether a trigger runs after this event: where all conditions of `all` are true, and one of `any`, if it has some. */
 export function matches({ active, conditions: { all, any } }: Rule, ticket: Ticket, happened: readonly Happening[]) {
   const holds = (condition: Condition): boolean => holdsFor(condition, ticket, happened);
   return active && all.every(holds) && (any.length === 0 || any.some(holds));

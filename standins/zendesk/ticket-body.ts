@@ -6,7 +6,7 @@ import type { Store } from './store.ts';
 import type { Patch } from './ticket-change.ts';
 import { iso } from './views.ts';
 
-/** Keys a ticket update knows. What it knows and this stand-in doesn't act on is taken without effect. */
+/** Keys that a ticket update knows. Keys on which this stand-in doesn't act are taken without effect. */
 const known = new Set(
   `id subject comment status custom_status_id priority type requester_id assignee_id assignee_email group_id organization_id
   collaborator_ids additional_collaborators followers email_ccs external_id problem_id due_at tags custom_fields fields metadata

@@ -16,7 +16,7 @@ export interface Actor {
   channel: 'web' | 'api' | 'rule' | 'system';
 }
 
-/** What is asked for. A key that is left out leaves its part of the ticket alone. */
+/** The wanted change. A key that is left out leaves its part of the ticket alone. */
 export interface Patch {
   subject?: string;
   status?: Status;

@@ -155,14 +155,14 @@ export class ZendeskTickets extends ZendeskAccount {
     return this.#remove(id, 'spam', 'marked_as_spam', actorId);
   }
 
-  /** A reply to a closed ticket: a new one, with its tags. */
+  /** A reply to a closed ticket: a new ticket, with the tags of the closed ticket. */
   followUp(id: number): Ticket {
     const { status, tags, requesterId, brandId, formId } = this.store.ticket(id);
     if (status !== 'closed') throw new ControlError(`ticket ${id} is ${status}: it has no follow-up`);
     return this.addTicket({ status: 'new', rel: 'follow_up', tags: [...tags], requesterId, brandId, formId });
   }
 
-  /** What the event holds is not documented: score and comment stand where the connector assumes them. */
+  /** The form of the event is not documented: score and comment stand where the connector assumes them. */
   async rate(given: Given<typeof define.ratingAction>): Promise<DeliveryResult[]> {
     const { id, score, comment } = define.ratingAction.parse(given);
     const ticket = this.store.ticket(id);

@@ -45,7 +45,7 @@ export function setUserFields({ store, clock }: Context, user: User, given: Read
   user.updatedAt = clock();
 }
 
-/** What a field known by its key makes of a value; undefined where it isn't taken. Dates come back with a time. */
+/** What a field, found by its key, makes of a value; undefined where the value isn't taken. Dates come back with a time. */
 export function keyedValue(field: KeyedField, value: unknown): unknown {
   if (!field.active) return undefined;
   if (value === null || value === '') return field.type === 'checkbox' ? false : null;

@@ -21,7 +21,7 @@ export const zendeskRetries: RetryPolicy = {
     if (last.status === 409) return alike <= 3 ? 5_000 : undefined;
     const wait = last.retryAfterSeconds;
     const asked = last.status === 429 || last.status === 503;
-    // Without an end in the facts; five like the time-outs, so that a receiver that is down for good is given up.
+    // The facts name no end; five alike failures, as with time-outs, so that a receiver that is down for good is given up.
     return asked && wait !== undefined && wait < 60 && alike <= 5 ? wait * 1000 : undefined;
   },
 };
