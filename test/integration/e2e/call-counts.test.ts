@@ -11,7 +11,7 @@ const redis = useRedis();
 // Each has a service of its own, whose requests begin with the same ids.
 beforeEach(() => redis.handle.client.flushall());
 const closings = 1_000;
-/** Ten or more above what it is where a thousand records are read, planned and asked about within seconds: on a slow machine they are read a second time. */
+/** Some ten above the calls where a thousand records are read, planned and asked about within seconds: on a slow machine they are read a second time. */
 const atMost = { zendesk: 55, hubspot: 66 };
 
 test(`it needs at most ${atMost.zendesk} calls to Zendesk for ${closings} closings arriving together, job polls included`, async () => {
