@@ -13,6 +13,7 @@ const entries = {
   'core/feedback/index': 'core/feedback/index.ts',
   'test/support/contract': 'test/support/contract.ts',
   'worker/cli/main': 'worker/cli/main.ts',
+  'shared/connections': 'core/connector/connections.ts',
   'shared/expression-worker': 'core/mapping/expression-worker.ts',
   'shared/phone-plans': 'core/phone-plans.ts',
 };
@@ -33,19 +34,41 @@ const inlined = [
   'standard-as-callback',
   'temporal-polyfill',
   'temporal-utils',
+  'undici',
   'yaml',
   'yocto-queue',
   'zod',
 ];
 
-/** Node's TLS takes 15 ms to load: here the Redis client loads it with its first encrypted connection. */
-const lazyTls: Plugin = {
-  name: 'lazy-tls',
+/**
+ * What a dependency requires at its start, takes long to load, and is seldom needed: of a file, the statement, and what stands here in
+ * its place. Node's TLS takes 15 ms, which the Redis client needs for an encrypted connection; HTTP/2 takes 20 and is never used.
+ */
+const seldom: readonly { file: RegExp; at: string; later: string }[] = [
+  {
+    file: /[\\/]ioredis[\\/].*Connector([\\/]index)?\.js$/,
+    at: 'const tls_1 = require("tls");',
+    later: 'const tls_1 = { connect: (to) => require("tls").connect(to) };',
+  },
+  {
+    file: /[\\/]undici[\\/]lib[\\/]dispatcher[\\/]client\.js$/,
+    at: "const connectH2 = require('./client-h2.js')",
+    later: "const connectH2 = (client, socket) => require('./client-h2.js')(client, socket)",
+  },
+];
+
+const replaced = new Set<unknown>();
+const requireLater: Plugin = {
+  name: 'require-later',
   transform: (code, id) => {
-    if (!/[\\/]ioredis[\\/]/.test(id) || !code.includes('require("tls")')) return null;
-    const changed = code.replace('tls_1 = require("tls");', 'tls_1 = { connect: (to) => require("tls").connect(to) };');
-    if (changed === code) throw new Error(`${id} requires "tls" in another way than build/bundle.ts knows`);
-    return { code: changed, map: null };
+    const found = seldom.find(({ file, at }) => file.test(id) && code.includes(at));
+    if (!found) return null;
+    replaced.add(found);
+    return { code: code.replace(found.at, found.later), map: null };
+  },
+  buildEnd: () => {
+    const gone = seldom.find((one) => !replaced.has(one));
+    if (gone) throw new Error(`No file of ${gone.file} says "${gone.at}" any more: correct build/bundle.ts`);
   },
 };
 
@@ -56,7 +79,7 @@ export async function bundle(to: string): Promise<void> {
     platform: 'node',
     input: entries,
     resolve: { conditionNames: ['@closeloop/source'] },
-    plugins: [lazyTls],
+    plugins: [requireLater],
     external: (id) => !/^[./]/.test(id) && !inlined.includes(nameOf(id)),
   });
   const { output } = await joined.write({

@@ -1,17 +1,12 @@
-import { createRequire } from 'node:module';
 import { type Meaning, type ResponseRules, VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { connections } from '../../core/connector/exchange.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import type { HttpResponse, SendFailure } from '../../core/connector/send.ts';
 import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from './public-address.ts';
 import type { WebhookSettings } from './settings.ts';
-
-const require = createRequire(import.meta.url);
-
-/** Without the rest of undici, as in core/connector/exchange.ts: of a worker's memory that takes another 9 MB. */
-const Agent: typeof import('undici')['Agent'] = require('undici/lib/dispatcher/agent.js');
 
 type Target = NonNullable<WebhookSettings['writeBack']>;
 
@@ -35,6 +30,7 @@ const rules: ResponseRules = {
 export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorPorts): Post {
   const name = `The receiver of answers (${new URL(url).host})`;
   // A kept connection stays with the address that was checked when it was opened.
+  const { Agent } = connections();
   const dispatcher = new Agent(allowPrivate ? {} : { connect: { lookup: publicLookup() } });
   const api = createVendorApi(
     {

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -6,14 +7,11 @@ import type { BegunResponse, Fetch, ResponseHeaders, SentRequest } from '../port
 
 const require = createRequire(import.meta.url);
 
-/**
- * The connections that the process keeps. Only this part of undici is loaded, with the first request: the whole takes three times as long,
- * and twice the memory.
- */
-export function keptConnections(): Dispatcher {
-  const undici: Pick<typeof import('undici'), 'getGlobalDispatcher'> = require('undici/lib/global.js');
-  return undici.getGlobalDispatcher();
-}
+/** Loaded with the first request: it takes as long as the rest of a request. */
+export const connections = (): typeof import('./connections.ts') => require(`./connections${extname(import.meta.url)}`);
+
+/** Those that the process keeps. */
+export const keptConnections = (): Dispatcher => connections().getGlobalDispatcher();
 
 /**
  * Sends one request over kept connections and resolves when its response begins. What `fetch` does beyond that for browsers (streams,

@@ -1,12 +1,5 @@
-import { createRequire } from 'node:module';
 import type { Dispatcher } from 'undici';
-import { keptConnections } from '../connector/exchange.ts';
-
-const require = createRequire(import.meta.url);
-
-/** Loaded with the first request that has a deadline. */
-const decoratorHandler = (): typeof import('undici')['DecoratorHandler'] =>
-  require('undici/lib/handler/decorator-handler.js');
+import { connections, keptConnections } from '../connector/exchange.ts';
 
 /** The deadline had passed before anything was sent. Node's own `fetch` throws it as the cause of its error. */
 class LeftTooLate extends Error {
@@ -27,7 +20,7 @@ export function dispatcherUntil(moment: Date, now: () => Date): Pick<Dispatcher,
 }
 
 function guarded(handler: Dispatcher.DispatchHandler, isLate: () => boolean): Dispatcher.DispatchHandler {
-  const DecoratorHandler = decoratorHandler();
+  const { DecoratorHandler } = connections();
   const guard: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
   const start = guard.onRequestStart?.bind(guard);
   // Called before the first byte, and again should the request be sent once more.

@@ -1,0 +1,10 @@
+/* undici has types for the whole of it alone. */
+declare module 'undici/lib/dispatcher/agent.js' {
+  export { Agent as default } from 'undici';
+}
+declare module 'undici/lib/global.js' {
+  export { getGlobalDispatcher } from 'undici';
+}
+declare module 'undici/lib/handler/decorator-handler.js' {
+  export { DecoratorHandler as default } from 'undici';
+}
