@@ -244,7 +244,7 @@ export const OperationOverrides = Partials.superRefine((overrides, context) => {
 
 /** The table in force: the assumed forms with the configured parts laid over them. */
 export function resolveOperations(overrides: OperationOverrides | undefined): Operations {
-  return OperationTable.parse(merged(overrides));
+  return overrides === undefined ? assumedOperations : OperationTable.parse(merged(overrides));
 }
 
 /** Does a filter of the configuration send this value, so that the service can narrow the list of feedback requests by it? */
