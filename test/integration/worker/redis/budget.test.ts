@@ -27,6 +27,9 @@ function pair(settings: Omit<BudgetSettings, 'account'> = {}) {
   return { account, one, two, slept, sleep };
 }
 
+/** By the clock of Redis a wait may have ended a millisecond early: that is waited for as well. */
+const totalOf = (slept: readonly number[]): number => slept.reduce((sum, ms) => sum + ms, 0);
+
 test('it takes a quota in fractions for what is whole of it', async () => {
   const { one } = pair();
   await one.reportRemaining({ limit: 20.5, remaining: 2.5, resetMs: 60_000 });
@@ -45,9 +48,8 @@ describe('a budget without a rate', () => {
     const { one, two, slept } = pair();
     await one.pause(150);
     await two.take();
-    expect(slept).toHaveLength(1);
-    expect(slept[0]).toBeGreaterThan(50);
-    expect(slept[0]).toBeLessThanOrEqual(150);
+    expect(totalOf(slept)).toBeGreaterThan(50);
+    expect(totalOf(slept)).toBeLessThanOrEqual(151);
   });
 
   test('it throws, with the wait, when the pause is longer than a call waits', async () => {
@@ -145,7 +147,7 @@ describe('a budget with a quota', () => {
     const { one, slept } = pair();
     await one.reportRemaining({ limit: 10, remaining: 0, resetMs: 100 });
     await one.take();
-    expect(slept).toHaveLength(1);
+    expect(totalOf(slept)).toBeGreaterThan(0);
   });
 
   test.each([
