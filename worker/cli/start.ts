@@ -17,6 +17,7 @@ import { sentenceOf, summaryOf } from '../support/dry-run-summary.ts';
 import { type Role, run } from './app.ts';
 import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
+import { limitHeap } from './heap.ts';
 import { quarantineOf, Reloading } from './reloading.ts';
 import { openRuntime, type Runtime, readText } from './runtime.ts';
 import { version } from './version.ts';
@@ -78,6 +79,7 @@ export async function start(options: StartOptions): Promise<number> {
       },
       'started',
     );
+    limitHeap();
     const code = options.once ? await drain(app.engine, log) : 0;
     const shown = showProcess(runtime, options.role, log);
     reloading.begin(app);
