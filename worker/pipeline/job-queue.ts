@@ -22,6 +22,8 @@ interface JobQueueOptions<Data extends z.ZodType> {
     keyOf: (data: Given<Data>) => string;
     idOf: (key: string) => string;
     claims?: Claims;
+    /** The most that one job holds. Left out: `mostTogether`. */
+    most?: number;
   };
   /** Of the process' traces. */
   telemetry?: Telemetry | undefined;
@@ -104,7 +106,7 @@ export class JobQueue<Data extends z.ZodType> {
   constructor(options: JobQueueOptions<Data>) {
     const { name, prefix, connection, telemetry, onLost } = options;
     this.options = options;
-    this.mostHeld = options.together === undefined ? 1 : mostTogether;
+    this.mostHeld = options.together === undefined ? 1 : (options.together.most ?? mostTogether);
     this.queue = new Queue(name, {
       prefix,
       connection,
@@ -145,7 +147,7 @@ export class JobQueue<Data extends z.ZodType> {
     const byKey = new Map(all.map((data) => [keyOf(data), data]));
     const wanted = new Set(claims ? await claims.want([...byKey.keys()]) : byKey.keys());
     const left = [...byKey].flatMap(([key, data]) => (wanted.has(key) ? [data] : []));
-    await this.#addGroups([...slices(left, mostTogether)]);
+    await this.#addGroups([...slices(left, this.mostHeld)]);
   }
 
   /**

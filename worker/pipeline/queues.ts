@@ -60,6 +60,7 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
         // Each has one of its own: a job with the same one that is about to end would keep it out.
         idOf: () => `write-${randomUUID()}`,
         claims: new Claims(redis, writeBack),
+        most: mostWrites,
       },
     }),
   };
@@ -97,6 +98,9 @@ export async function addEvents(
 
 /** Long enough for a journey to be marked as expired. Real time. */
 const noAnswerDelayMs = 1_000;
+
+/** The most answers that one job writes: they fill a batch of most vendors, which then leaves without waiting for another job. */
+const mostWrites = 100;
 
 /** What the steps queue. Adding a job that is waiting or running does nothing. */
 export type Queues = ReturnType<typeof createQueues>;
