@@ -5,7 +5,8 @@ import { Waiting } from './waiting.ts';
 
 /** Limits the number of connections: `Waiting` chooses the connection that is closed in favour of a new connection. */
 export class Connections {
-  readonly #open = new Set<Socket>();
+  /** With the address that each counts for. */
+  readonly #open = new Map<Socket, string>();
   /** Connections without a complete request, which may be closed. */
   readonly #waiting = new Waiting<Socket>();
   readonly #most: number;
@@ -22,13 +23,14 @@ export class Connections {
 
   /** The connection's request has been answered. */
   waits(socket: Socket): void {
-    if (!this.#open.has(socket)) return;
+    const group = this.#open.get(socket);
+    if (group === undefined) return;
     this.#waiting.remove(socket);
-    this.#waiting.add(socket, addressGroup(socket.remoteAddress ?? ''), 1);
+    this.#waiting.add(socket, group, 1);
   }
 
   #opened(socket: Socket): void {
-    this.#open.add(socket);
+    this.#open.set(socket, addressGroup(socket.remoteAddress ?? ''));
     socket.once('close', () => {
       this.#open.delete(socket);
       this.#waiting.remove(socket);
