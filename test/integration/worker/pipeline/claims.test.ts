@@ -4,7 +4,7 @@ import { type Advice, CloseloopError } from '../../../../core/errors.ts';
 import { Claims } from '../../../../worker/pipeline/claims.ts';
 import { JobQueue, mostTogether } from '../../../../worker/pipeline/job-queue.ts';
 import { done, type JobResult } from '../../../../worker/pipeline/jobs.ts';
-import { Stage } from '../../../../worker/pipeline/stage.ts';
+import { Stage, type StageOptions } from '../../../../worker/pipeline/stage.ts';
 import { memoryLog, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 
@@ -13,7 +13,10 @@ const Data = z.strictObject({ n: z.number() });
 let sources = 0;
 
 /** A queue of its own, and two stages that work on it, as two processes do. `process` is shown the number and which run of it this is. */
-function fresh(process: (n: number, run: number) => Promise<JobResult>) {
+function fresh(
+  process: (n: number, run: number) => Promise<JobResult>,
+  options: Partial<StageOptions<typeof Data>> = {},
+) {
   const source = `claims-${++sources}`;
   const queue = { prefix: `{cl:${source}}`, name: 'write-back' };
   const claims = new Claims(redis.handle.client, queue);
@@ -49,6 +52,7 @@ function fresh(process: (n: number, run: number) => Promise<JobResult>) {
       probe: async () => undefined,
       ports: { random: () => 0.25, now: () => new Date() },
       log,
+      ...options,
     });
     onTestFinished(() => stage.close(1_000));
     return stage;
@@ -154,4 +158,26 @@ test('a claim counts only while its job is there, and keeps others out only whil
   expect(await claims.want(['a key 1', 'a key 2'])).toEqual([]);
   expect(await claims.begin(['a key 1'], 'another')).toEqual(['a key 1']);
   expect(await claims.end(['a key 1', 'a key 2'], id)).toEqual(['a key 2']);
+});
+
+test('what a killed process was working on gets jobs of its own, each of which holds its claim', async () => {
+  const seen: unknown[] = [];
+  const quarantine = {
+    run: async ({ data }: { data: unknown }) => {
+      seen.push(data);
+      return done;
+    },
+  };
+  const { want, jobs, claims, start, empty, claimed } = fresh(async () => done, { quarantine });
+  await want(1, 2, 3);
+  const [job] = await jobs.queue.getJobs(['waiting']);
+  const id = job?.id ?? '';
+  await claims.begin(['a key 1', 'a key 2', 'a key 3'], id);
+  // An answer came while it was away; and, as BullMQ notes of a job whose lock ran out:
+  await want(1);
+  await redis.handle.client.hset(jobs.queue.toKey(id), 'stc', 1);
+  start();
+  await empty();
+  expect(seen).toEqual(expect.arrayContaining([{ n: 1 }, { n: 2 }, { n: 3 }]));
+  expect([seen.length, await claimed()]).toEqual([3, {}]);
 });
