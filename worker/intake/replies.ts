@@ -1,4 +1,7 @@
 import type { HttpReply } from '../../core/connector/contract.ts';
+import { messageOf } from '../../core/errors.ts';
+import { BodyRefused } from './bodies.ts';
+import type { Refusals } from './refusals.ts';
 
 /** Zendesk retries a 503 only with a Retry-After of at most 60 s. */
 const retryAfterSeconds = '30';
@@ -13,3 +16,22 @@ export function retryLater(error: string, headers: Readonly<Record<string, strin
 }
 
 export const notAllowed = jsonReply(405, { error: 'Send deliveries with POST.' }, { allow: 'POST' });
+
+/** The answer to a request that failed, which is counted. */
+export function replyToError(error: unknown, refusals: Refusals): HttpReply {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  // The rest of the body is not read.
+  const closing = error instanceof BodyRefused ? { connection: 'close' } : {};
+  if (status === 415) return jsonReply(415, { error: 'Send JSON with Content-Type: application/json.' }, closing);
+  if (status === 413) return jsonReply(413, { error: 'The delivery is too large.' }, closing);
+  if (status < 500) return jsonReply(status, { error: 'The request could not be read.' }, closing);
+  if (error instanceof BodyRefused) refusals.count({ ...busy, why: error.message });
+  else refusals.count({ source: undefined, why: messageOf(error), message: 'intake failed', level: 'error' });
+  return retryLater('Try again.', closing);
+}
+
+const busy = {
+  source: undefined,
+  message: 'bodies that are slow gave way to others: 503. Somebody sends many at once, or a proxy is slow',
+  level: 'warn',
+} as const;
