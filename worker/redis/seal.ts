@@ -1,8 +1,8 @@
 import {
   createCipheriv,
   createDecipheriv,
+  createHmac,
   createSecretKey,
-  hash,
   hkdfSync,
   type KeyObject,
   randomFillSync,
@@ -67,32 +67,13 @@ export function deriveKey(key: Uint8Array | string, purpose: string): Uint8Array
   return new Uint8Array(hkdfSync('sha256', key, '', `closeloop ${purpose}`, 32));
 }
 
-/** The block of SHA-256, and what HMAC (RFC 2104) begins its inner and its outer block with. */
-const [blockBytes, hashBytes, inner, outer] = [64, 32, 0x36, 0x5c];
-
-/** HMAC-SHA-256 of texts in base64url, by two hashes: Node's own makes an object for each text, which takes longer than both of these. */
-function hmacSha256(key: Uint8Array): (text: string) => string {
-  const block = (pad: number, size: number): Buffer => {
-    const bytes = Buffer.alloc(size, pad).fill(pad, 0, blockBytes);
-    for (const [i, byte] of key.entries()) bytes[i] = byte ^ pad;
-    return bytes;
-  };
-  const begin = block(inner, blockBytes);
-  const end = block(outer, blockBytes + hashBytes);
-  return (text) => {
-    const message = Buffer.concat([begin, Buffer.from(text)]);
-    hash('sha256', message, 'buffer').copy(end, blockBytes);
-    return hash('sha256', end, 'base64url');
-  };
-}
-
 /**
  * HMAC-SHA-256 and AES-256-GCM, each with a key of its own that is derived from `key` (32 bytes).
  * @param others further keys: texts that were sealed with one of these can be opened, too
  */
 export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] = () => []): Seal {
   // Made once: given bytes, Node would make a key object for every call, which takes longer than the call itself.
-  const digestOf = hmacSha256(deriveKey(key, 'digest'));
+  const digestKey = createSecretKey(deriveKey(key, 'digest'));
   const sealKey = sealKeyOf(key);
   // The steps of a journey ask for the same ones: of its event, its closing and its contact.
   const digests = new Map<string, string>();
@@ -118,7 +99,7 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
   };
   return {
     digest: (text) => {
-      const digest = digests.get(text) ?? digestOf(text);
+      const digest = digests.get(text) ?? createHmac('sha256', digestKey).update(text).digest('base64url');
       if (digests.size >= mostDigests) digests.clear();
       digests.set(text, digest);
       return digest;
