@@ -47,9 +47,9 @@ async function earliest(journey: Journey, context: SourceContext): Promise<Date>
   if (decision === 'skip' || rule === undefined || request === undefined)
     throw refusal(`Nobody would be asked now: ${why}`);
   const { campaign, dueAt } = request;
-  const { contact = request.contact, searched } = journey;
+  const { contact = request.contact } = journey;
   const inCampaign = { ...rule, campaign: campaign.id };
-  const later = searched ? undefined : await laterClosing({ ...journey, contact }, inCampaign, campaign, context);
+  const later = await laterClosing({ ...journey, contact }, inCampaign, campaign, context);
   if (later) throw refusal(`It can't be asked ahead of its time: it ${later.why}`);
   const isSooner = dueAt <= context.clock.now() || journey.dueAt === undefined || dueAt < journey.dueAt;
   if (!isSooner && !journey.hurried) throw refusal(`It can't be asked sooner than planned: ${trace.join('; ')}`);

@@ -44,7 +44,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   const time = askingTime(rule, campaign, { ...journey, contact }, context);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   if (time.at > context.clock.now()) return await postpone(journey, time, context);
-  const later = journey.searched ? undefined : await laterClosing({ ...journey, contact }, rule, campaign, context);
+  const later = await laterClosing({ ...journey, contact }, rule, campaign, context);
   if (later) return await giveWay(journey, later, context);
   const turn = await takeTurn({ ...journey, contact }, rule, campaign, context);
   if (turn.do === 'wait') return await postpone(journey, turn, context);

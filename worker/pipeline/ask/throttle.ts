@@ -210,6 +210,8 @@ export async function laterClosing(
   campaign: Campaign,
   context: PreferContext,
 ): Promise<LaterClosing | undefined> {
+  // A request may have come of it: that is found out first.
+  if (journey.searched) return undefined;
   const scopes = rule.test ? [] : scopesOf(rule, context.policy).filter(prefersLatest);
   if (scopes.length === 0) return undefined;
   const key = contactKey(journey.contact);
