@@ -1,68 +1,41 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import { expect, test } from 'vitest';
 import { type Advice, CloseloopError } from '../../../../core/errors.ts';
 import { Claims } from '../../../../worker/pipeline/claims.ts';
-import { JobQueue, mostTogether } from '../../../../worker/pipeline/job-queue.ts';
-import { done, type JobResult } from '../../../../worker/pipeline/jobs.ts';
-import { Stage, type StageOptions } from '../../../../worker/pipeline/stage.ts';
-import { memoryLog, until } from '../../../support/loop.ts';
+import { mostTogether } from '../../../../worker/pipeline/job-queue.ts';
+import { done } from '../../../../worker/pipeline/jobs.ts';
+import { until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
+import {
+  type NumberStageOptions,
+  numberStages,
+  type ProcessNumber,
+} from '../../../support/worker/pipeline/numbered-jobs.ts';
 
 const redis = useRedis();
-const Data = z.strictObject({ n: z.number() });
 let sources = 0;
 
-/** A queue of its own, and two stages that work on it, as two processes do. `process` is shown the number and which run of it this is. */
-function fresh(
-  process: (n: number, run: number) => Promise<JobResult>,
-  options: Partial<StageOptions<typeof Data>> = {},
-) {
+/** A queue of its own, and two stages that work on it, as two processes do. */
+function fresh(process: ProcessNumber, options: NumberStageOptions = {}) {
   const source = `claims-${++sources}`;
   const queue = { prefix: `{cl:${source}}`, name: 'write-back' };
   const claims = new Claims(redis.handle.client, queue);
-  const { log } = memoryLog();
-  const runs = new Map<number, number>();
   const running = new Set<number>();
   /** What two jobs were working on. */
   const twice: number[] = [];
-  const givenUp: number[] = [];
-  let ids = 0;
-  const open = () => {
-    const jobs = new JobQueue({
-      ...queue,
-      connection: redis.handle.bull(),
-      data: Data,
-      together: { keyOf: ({ n }) => `a key ${n}`, idOf: () => `job-${++ids}`, claims },
-      onLost: () => undefined,
-    });
-    const stage = new Stage({
-      jobs,
-      source,
-      concurrency: 1_000,
-      process: async ({ n }) => {
-        if (running.has(n)) twice.push(n);
-        running.add(n);
-        const run = (runs.get(n) ?? 0) + 1;
-        runs.set(n, run);
-        return await process(n, run).finally(() => running.delete(n));
-      },
-      giveUp: async ({ n }) => void givenUp.push(n),
-      onConfigError: async () => undefined,
-      alert: async () => undefined,
-      probe: async () => undefined,
-      ports: { random: () => 0.25, now: () => new Date() },
-      log,
-      ...options,
-    });
-    onTestFinished(() => stage.close(1_000));
-    return stage;
+  const watched: ProcessNumber = async (n, run) => {
+    if (running.has(n)) twice.push(n);
+    running.add(n);
+    return await process(n, run).finally(() => running.delete(n));
   };
-  const [one, two] = [open(), open()];
-  const { jobs } = one;
+  const { open, runs, givenUp } = numberStages(source, watched, options);
+  let ids = 0;
+  const together = { keyOf: ({ n }: { n: number }) => `a key ${n}`, idOf: () => `job-${++ids}`, claims };
+  const openOne = () => open({ ...queue, connection: redis.handle.bull(), together });
+  const [one, two] = [openOne(), openOne()];
+  const { jobs, empty } = one;
   const want = (...numbers: number[]) => jobs.addWanted(numbers.map((n) => ({ n })));
-  const start = () => [one, two].map((stage) => stage.start());
+  const start = () => [one, two].map(({ stage }) => stage.start());
   const held = async () => (await jobs.queue.getJobs(['waiting'])).map(({ data }) => [data].flat().length).toSorted();
-  const empty = () => until(async () => Object.values(await jobs.queue.getJobCounts()).every((count) => count === 0));
   const claimed = () => redis.handle.client.hgetall(`${queue.prefix}:claims:write-back`);
   return { jobs, claims, runs, twice, givenUp, want, start, held, empty, claimed };
 }

@@ -1,55 +1,31 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import { expect, test } from 'vitest';
 import { type Advice, CloseloopError } from '../../../../core/errors.ts';
 import { Outage } from '../../../../worker/operations/outage.ts';
-import { JobQueue, mostTogether, suspect } from '../../../../worker/pipeline/job-queue.ts';
-import { done, type JobResult } from '../../../../worker/pipeline/jobs.ts';
-import { Stage, type StageOptions } from '../../../../worker/pipeline/stage.ts';
+import { mostTogether, suspect } from '../../../../worker/pipeline/job-queue.ts';
+import { done } from '../../../../worker/pipeline/jobs.ts';
 import { memoryLog, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
+import {
+  type NumberStageOptions,
+  numberStages,
+  type ProcessNumber,
+} from '../../../support/worker/pipeline/numbered-jobs.ts';
 
 const redis = useRedis();
-const Data = z.strictObject({ n: z.number() });
 let stages = 0;
 
-/** A stage of its own. `process` is shown the number and which run of it this is, from 1. */
-function fresh(
-  process: (n: number, run: number) => Promise<JobResult>,
-  options: Partial<StageOptions<typeof Data>> = {},
-) {
+/** A stage of its own. */
+function fresh(process: ProcessNumber, options: NumberStageOptions = {}) {
   const source = `together-${++stages}`;
-  const { log, told } = memoryLog();
-  const runs = new Map<number, number>();
-  const givenUp: number[] = [];
-  const jobs = new JobQueue({
+  const { open, ...rest } = numberStages(source, process, { concurrency: 100, ...options });
+  const { jobs, stage, empty } = open({
     name: 'plan',
     prefix: `{cl:${source}}`,
     connection: redis.handle.bull(),
-    data: Data,
     together: { keyOf: ({ n }) => String(n), idOf: (key) => `job-${key}` },
-    onLost: () => undefined,
   });
-  const stage = new Stage({
-    jobs,
-    source,
-    concurrency: 100,
-    process: async ({ n }) => {
-      const run = (runs.get(n) ?? 0) + 1;
-      runs.set(n, run);
-      return await process(n, run);
-    },
-    giveUp: async ({ n }) => void givenUp.push(n),
-    onConfigError: async () => undefined,
-    alert: async () => undefined,
-    probe: async () => undefined,
-    ports: { random: () => 0.25, now: () => new Date() },
-    log,
-    ...options,
-  });
-  onTestFinished(() => stage.close(1_000));
   const together = (...numbers: number[]) => jobs.addTogether(numbers.map((n) => ({ n })));
-  const empty = () => until(async () => Object.values(await jobs.queue.getJobCounts()).every((count) => count === 0));
-  return { stage, jobs, told, runs, givenUp, together, empty, source };
+  return { ...rest, stage, jobs, together, empty, source };
 }
 
 const failure = (advice: Advice) => new CloseloopError('the vendor said no', advice);
