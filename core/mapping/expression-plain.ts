@@ -107,7 +107,7 @@ function push(sequence: Sequence, value: unknown): void {
 }
 
 function own(value: object, key: string): unknown {
-  return Object.getOwnPropertyDescriptor(value, key)?.value;
+  return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 }
 
 function lookup(input: unknown, key: string): unknown {
@@ -145,26 +145,41 @@ function path(node: Node): Run | undefined {
 }
 
 function walk(record: unknown, keys: readonly string[]): unknown {
-  let input: readonly unknown[] = [record];
-  let last = keys.length;
+  let found = record;
+  let left = keys.length;
   for (const key of keys) {
-    last -= 1;
+    left -= 1;
+    found = settled(lookup(found, key));
+    if (Array.isArray(found)) return left === 0 ? found : walkLists(found, keys.slice(-left));
+  }
+  return found;
+}
+
+/** The rest of a path that has come upon a list, as few do. */
+function walkLists(list: readonly unknown[], keys: readonly string[]): unknown {
+  let input = flattened([list]);
+  let left = keys.length;
+  for (const key of keys) {
+    left -= 1;
     const found: unknown[] = [];
     for (const item of input) {
       const value = settled(lookup(item, key));
       if (value !== undefined) found.push(value);
     }
     const [only] = found;
-    if (last === 0 && found.length === 1 && Array.isArray(only) && !(only instanceof Sequence)) return only;
-    const next = new Sequence();
-    for (const value of found) {
-      if (!Array.isArray(value)) push(next, value);
-      else for (const one of value) push(next, one);
-    }
-    if (next.length === 0) return undefined;
-    input = next;
+    if (left === 0 && found.length === 1 && Array.isArray(only) && !(only instanceof Sequence)) return only;
+    input = flattened(found);
   }
   return input;
+}
+
+function flattened(values: readonly unknown[]): Sequence {
+  const entries = new Sequence();
+  for (const value of values) {
+    if (!Array.isArray(value)) push(entries, value);
+    else for (const one of value) push(entries, one);
+  }
+  return entries;
 }
 
 /** Evaluates an operand; its fault is reported at the operator. */
