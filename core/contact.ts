@@ -273,6 +273,7 @@ function validNumber(text: string, { defaultCountry }: ContactOptions): PhoneNum
  * no numbering plan. Undefined for everything else, and for a number with an extension, which is a different contact.
  */
 function international(text: string, options: ContactOptions = {}): string | undefined {
+  if (text.includes('@')) return undefined;
   const number = phoneNumber(text, options);
   if (number !== undefined) return number.ext === undefined ? number.number : undefined;
   const digits = /^(?:\+|＋|00)([1-9]\d{6,14})$/.exec(text.replace(/[\s()./-]/g, ''))?.[1];

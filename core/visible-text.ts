@@ -2,12 +2,15 @@
 const nothingToSee = /^[\s\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]*$/u;
 const unseen = /[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
 
+/** Only letters, digits, signs and spaces of ASCII, as nearly every text: all of it shows, and it has no other form. */
+const plain = /^[ -~]*$/;
+
 /** More combining marks on one letter than any language has: normalising them takes quadratic time. */
 const heap = /\p{M}{31}/u;
 
 /** The text in Unicode's composed form (NFC); text with a long run of combining marks is returned unchanged. */
 export function composed(text: string): string {
-  return heap.test(text) ? text : text.normalize('NFC');
+  return plain.test(text) || heap.test(text) ? text : text.normalize('NFC');
 }
 
 /** Whether the text shows nothing to a reader; such a text counts as empty. */
@@ -19,5 +22,5 @@ export function isBlank(text: string): boolean {
 
 /** The text without outer spaces and without the invisible characters that copying adds (direction marks around a phone number). */
 export function withoutUnseen(text: string): string {
-  return text.replace(unseen, '').trim();
+  return (plain.test(text) ? text : text.replace(unseen, '')).trim();
 }

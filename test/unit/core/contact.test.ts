@@ -321,6 +321,14 @@ describe('what nobody sees', () => {
     });
     expect(contactKey(email('mari@example.com\u200b'))).toBe(contactKey(email('mari@example.com')));
   });
+
+  test('makes no difference to a key, whatever plain text it was put into', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme-ascii' }), (value) => {
+        expect(contactKey(identifier(`${value}\u200b`))).toBe(contactKey(identifier(value)));
+      }),
+    );
+  });
 });
 
 describe('an internationalised address', () => {
