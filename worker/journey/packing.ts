@@ -36,8 +36,28 @@ const Packed = z.looseObject({ trace: z.custom<PackedTrace>(isPackedTrace) });
 
 /** A journey with its trace, in few bytes. */
 export function pack(journey: object, trace: readonly TraceLine[]): Uint8Array {
+  return deflateRawSync(textOf(journey, trace), options);
+}
+
+/** Most bytes of a block: its length has 16 bits. */
+const mostInBlock = 0xffff;
+
+/**
+ * A journey that is stored anew in a moment, with its trace: deflating it would take longer than all else. Any version unpacks it, as
+ * the bytes are in a block of the form that deflate itself chooses for what it can't make shorter (RFC 1951, 3.2.4).
+ */
+export function packAsIs(journey: object, trace: readonly TraceLine[]): Uint8Array {
+  const text = Buffer.from(textOf(journey, trace));
+  if (text.length > mostInBlock) return deflateRawSync(text, options);
+  const header = Buffer.from([1, 0, 0, 0, 0]);
+  header.writeUInt16LE(text.length, 1);
+  header.writeUInt16LE(mostInBlock - text.length, 3);
+  return Buffer.concat([header, text]);
+}
+
+function textOf(journey: object, trace: readonly TraceLine[]): string {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
-  return deflateRawSync(JSON.stringify({ ...journey, trace: lines }), options);
+  return JSON.stringify({ ...journey, trace: lines });
 }
 
 /** @throws SyntaxError, ZodError for what `pack` has not packed */

@@ -8,7 +8,7 @@ import { gatedOr } from '../redis/source-names.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import { type Journey, type JourneyState, listedAt, type TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
-import { pack } from './packing.ts';
+import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
 import { RecordMemory, recordMemory } from './record-memory.ts';
@@ -370,14 +370,25 @@ export class JourneyStore {
     return saved;
   }
 
-  #sealed({ id: _, ...data }: Journey, trace: readonly TraceLine[]): Buffer {
-    return this.#seal.sealBytes(pack(data, trace), aboutRecord(data.recordId));
+  #sealed(journey: Journey, trace: readonly TraceLine[]): Buffer {
+    const data = { ...journey, id: undefined };
+    const packed = isPassing(journey) ? packAsIs(data, trace) : pack(data, trace);
+    return this.#seal.sealBytes(packed, aboutRecord(journey.recordId));
   }
 
   #lines(texts: readonly string[]): TraceLine[] {
     const at = this.#now();
     return texts.map((text) => ({ at, text: redacted(text) }));
   }
+}
+
+/**
+ * Whether it is stored anew in a moment: its customer is being asked, or is due as the journey begins. One that comes back from an
+ * attempt may wait for long.
+ */
+function isPassing({ state, dueAt, updatedAt, attempts }: Journey): boolean {
+  if (state === 'creating') return true;
+  return state === 'waiting' && attempts === undefined && dueAt !== undefined && dueAt <= updatedAt;
 }
 
 function isAboutSame(one: Journey, other: Journey): boolean {

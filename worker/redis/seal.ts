@@ -94,7 +94,9 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
   const sealBytes = (bytes: Uint8Array, about: string): Buffer => {
     const nonce = nextNonce();
     const sealing = createCipheriv(cipher, sealKey, nonce).setAAD(Buffer.from(about));
-    const sealed = Buffer.concat([sealing.update(bytes), sealing.final()]);
+    const sealed = sealing.update(bytes);
+    // Makes the tag. Of this cipher no bytes are left for it.
+    sealing.final();
     return Buffer.concat([nonce, sealing.getAuthTag(), sealed]);
   };
   return {

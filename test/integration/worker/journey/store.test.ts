@@ -436,6 +436,53 @@ describe('what somebody may send again and again', () => {
   });
 });
 
+describe('a stored journey', () => {
+  const later = new Date('2026-06-04T09:00:00Z');
+  const due = { dueAt: new Date('2026-05-04T08:00:00Z') };
+  const rows: [does: string, steps: [JourneyState, Partial<Journey>][], isDeflated: boolean][] = [
+    ['waits for a month', [['waiting', { dueAt: later }]], true],
+    ['is due as it begins, and changes in a moment', [['waiting', due]], false],
+    [
+      'is being asked about',
+      [
+        ['waiting', due],
+        ['creating', { attempts: 1 }],
+      ],
+      false,
+    ],
+    [
+      'is due, but back from an attempt',
+      [
+        ['waiting', due],
+        ['creating', { attempts: 1 }],
+        ['waiting', { attempts: 0 }],
+      ],
+      true,
+    ],
+    [
+      'has asked',
+      [
+        ['waiting', due],
+        ['creating', { attempts: 1 }],
+        ['asked', { requestId: '7' }],
+      ],
+      true,
+    ],
+  ];
+  test.each(rows)('that %s is deflated unless it changes in a moment', async (_does, steps, isDeflated) => {
+    const { store, now } = fresh();
+    let journey = store.draft('r.1', claimOf('r', 'first', 'event'), ['begun']);
+    for (const [state, change] of steps) {
+      const decided = { values: { note: 'the same words again and again, '.repeat(50) }, ...change };
+      journey =
+        (await store.update(journey, (one) => ({ journey: step(one, state, now(), decided), trace: [] }))) ?? journey;
+    }
+    const bytes = await redis.handle.client.strlen(`{cl:${store.source}}:journey:r.1`);
+    expect(bytes < 1_000).toBe(isDeflated);
+    expect(await store.get('r.1')).toEqual(journey);
+  });
+});
+
 describe('pagesIn', () => {
   const at = Date.parse('2026-05-04T09:00:00Z');
 

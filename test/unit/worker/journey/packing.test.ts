@@ -1,8 +1,9 @@
+import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pack, unpack } from '../../../../worker/journey/packing.ts';
+import { pack, packAsIs, unpack } from '../../../../worker/journey/packing.ts';
 
-test('what is packed comes out again, and a trace with its times', () => {
+test.each([pack, packAsIs])('what %o has packed comes out again, and a trace with its times', (packed) => {
   const text = fc.string({ unit: 'binary', maxLength: 300 });
   const line = fc.record({ at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2200-01-01') }), text });
   const journey = fc.dictionary(
@@ -12,9 +13,22 @@ test('what is packed comes out again, and a trace with its times', () => {
   fc.assert(
     fc.property(journey, fc.array(line), (one, trace) => {
       const stored = JSON.parse(JSON.stringify(one));
-      expect(unpack(pack(one, trace))).toEqual({ journey: stored, trace });
+      expect(unpack(packed(one, trace))).toEqual({ journey: stored, trace });
     }),
   );
+});
+
+test('what is packed as it is can be read by whoever inflates', () => {
+  const packed = packAsIs({ state: 'creating', values: { Store: 'Võru 🌲' } }, [{ at: new Date(5), text: 'received' }]);
+  const text = '{"state":"creating","values":{"Store":"Võru 🌲"},"trace":[[5,"received"]]}';
+  expect(inflateRawSync(packed).toString()).toBe(text);
+  expect(packed.length).toBe(Buffer.byteLength(text) + 5);
+});
+
+test.each([0xffff - 1, 0xffff, 0xffff + 1, 3 * 0xffff])('a text of %d bytes is packed as it is, too', (length) => {
+  const journey = { why: '' };
+  journey.why = 'w'.repeat(length - JSON.stringify({ ...journey, trace: [] }).length);
+  expect(unpack(packAsIs(journey, []))).toEqual({ journey, trace: [] });
 });
 
 test('a journey that waits takes a quarter of its text', () => {
