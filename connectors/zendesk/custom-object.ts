@@ -9,7 +9,7 @@ import type { ZendeskApi } from './api.ts';
 import { cacheMs, objectFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { objectField, refuseRetired, resolveObjectFields, type Targets, writableTargets } from './targets.ts';
-import { FieldValue } from './ticket.ts';
+import { fieldValueOf } from './ticket.ts';
 
 const RecordOfObject = z.object({
   external_id: z.string().nullish(),
@@ -102,5 +102,5 @@ async function recordsOf(api: ZendeskApi, records: string, ticketIds: readonly s
 const externalId = ({ recordId }: Pick<WriteBack, 'recordId'>): string => `ticket-${recordId}`;
 
 function valuesOf(record: RecordOfObject | undefined): Values {
-  return (key) => FieldValue.catch(null).parse(record?.custom_object_fields[key] ?? null);
+  return (key) => fieldValueOf(record?.custom_object_fields[key]);
 }

@@ -9,7 +9,7 @@ import { readPages, type ZendeskApi } from './api.ts';
 
 /* The fields that an account adds to its tickets, its users and the records of a custom object. */
 
-const Option = z.object({
+const FieldOption = z.object({
   id: orElse(z.number(), null).optional(),
   name: z.string(),
   /** The name as it was set: of dynamic content its placeholder, where `name` is its text in our user's language. */
@@ -17,6 +17,7 @@ const Option = z.object({
   /** The tag. */
   value: z.string(),
 });
+export type FieldOption = z.output<typeof FieldOption>;
 
 const isSet = orElse(z.boolean(), null).optional();
 
@@ -26,7 +27,7 @@ const Field = z.object({
   active: z.boolean().nullish(),
   /** A checkbox's, where it has one. */
   tag: orElse(z.string(), null).optional(),
-  custom_field_options: listOf(Option).nullish(),
+  custom_field_options: listOf(FieldOption).nullish(),
 });
 
 const TicketField = Field.extend({

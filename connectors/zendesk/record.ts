@@ -6,7 +6,7 @@ import { customerOf } from '../../core/connector/customer.ts';
 import { adviceOf } from '../../core/errors.ts';
 import type { ZendeskApi } from './api.ts';
 import { closingOf, type TicketFacts } from './closing.ts';
-import { type Catalogue, cacheMs } from './fields.ts';
+import { type Catalogue, cacheMs, type FieldOption } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import {
   batchSize,
@@ -230,10 +230,9 @@ function presentFields(ticket: Ticket, { byId, slugs }: Catalogue): Pick<Zendesk
   const labels: Record<string, string | string[]> = {};
   for (const { id, value } of ticket.custom_fields) {
     if (value === null || value === '') continue;
-    const names = [id, slugs.get(id)].filter((name) => name !== undefined);
-    const options = new Map(byId.get(id)?.custom_field_options?.map((option) => [option.value, option.name]));
-    const label = options.size === 0 ? undefined : labelOf(value, options);
-    for (const name of names) {
+    const label = labelOf(value, byId.get(id)?.custom_field_options ?? []);
+    for (const name of [id, slugs.get(id)]) {
+      if (name === undefined) continue;
       fields[name] = value;
       if (label !== undefined) labels[name] = label;
     }
@@ -241,9 +240,11 @@ function presentFields(ticket: Ticket, { byId, slugs }: Catalogue): Pick<Zendesk
   return { fields, labels };
 }
 
-function labelOf(value: FieldValue, options: ReadonlyMap<string, string>): string | string[] | undefined {
-  if (Array.isArray(value)) return value.map((tag) => options.get(tag) ?? tag);
-  return typeof value === 'string' ? (options.get(value) ?? value) : undefined;
+function labelOf(value: FieldValue, options: readonly FieldOption[]): string | string[] | undefined {
+  if (options.length === 0) return undefined;
+  const name = (tag: string) => options.findLast((option) => option.value === tag)?.name ?? tag;
+  if (Array.isArray(value)) return value.map(name);
+  return typeof value === 'string' ? name(value) : undefined;
 }
 
 const text = (value: string | null | undefined): Absent<string> => (value === null || value === '' ? undefined : value);

@@ -1,16 +1,25 @@
 import { z } from 'zod';
-import { listOf, orElse } from '../../core/entries.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { firstMismatch } from '../../core/mismatches.ts';
 import type { ZendeskApi } from './api.ts';
 import type { Via } from './quota.ts';
 
 /** Ids are numbers in the API and strings in closeloop. */
-const Id = z.union([z.number(), z.string()]).transform(String);
+const Id = z.transform((value, context): string => {
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  context.issues.push({ code: 'custom', input: value });
+  return z.NEVER;
+});
 
 /** `custom_fields` values: text, number, tick, the tag of an option, tags of several. */
-export const FieldValue = z.union([z.string(), z.number(), z.boolean(), listOf(z.string()), z.null()]);
-export type FieldValue = z.output<typeof FieldValue>;
+export type FieldValue = string | number | boolean | string[] | null;
+
+/** A value that Zendesk's documentation knows nothing of counts as empty. */
+export function fieldValueOf(value: unknown): FieldValue {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : null;
+}
 
 const MetricSet = z.object({
   ticket_id: Id.nullish(),
@@ -37,7 +46,7 @@ export const Ticket = z.object({
   brand_id: Id.nullish(),
   ticket_form_id: Id.nullish(),
   tags: listOf(z.string()).default([]),
-  custom_fields: listOf(z.object({ id: Id, value: orElse(FieldValue, null) })).default([]),
+  custom_fields: listOf(z.object({ id: Id, value: z.transform(fieldValueOf) })).default([]),
   requester_id: Id.nullish(),
   assignee_id: Id.nullish(),
   group_id: Id.nullish(),
@@ -76,8 +85,11 @@ const Names = z.object({
 export type NameList = keyof typeof Names.shape;
 
 /** Each ticket is parsed alone, so that a ticket of another shape doesn't fail the other 99. */
+const Tickets = listOf(z.transform(parseTicket), 1_000);
+const Identified = z.object({ id: Id });
+
 const Page = z.object({
-  tickets: listOf(z.object({ id: Id }).loose(), 1_000),
+  tickets: Tickets,
   users: listOf(User).default([]),
   groups: listOf(Named).default([]),
   organizations: listOf(Named).default([]),
@@ -85,7 +97,7 @@ const Page = z.object({
   ...Names.shape,
 });
 
-export type TicketResult = { ok: true; ticket: Ticket } | { ok: false; error: CloseloopError };
+export type TicketResult = { ok: true; ticket: Ticket } | { ok: false; id: string; error: CloseloopError };
 
 /** The result of one call, by id. Missing tickets are absent. */
 export interface TicketPage {
@@ -114,7 +126,7 @@ export async function showMany(
   const sideloads = include.length === 0 ? '' : `&include=${include.join(',')}`;
   const page = await api.get(`/api/v2/tickets/show_many.json?ids=${ids.join(',')}${sideloads}`, Page);
   return {
-    tickets: new Map(page.tickets.map((raw) => [raw.id, parseTicket(raw)])),
+    tickets: new Map(page.tickets.map((read) => [read.ok ? read.ticket.id : read.id, read])),
     users: byId(page.users),
     groups: byId(page.groups),
     organizations: byId(page.organizations),
@@ -135,12 +147,18 @@ export async function listNames(api: ZendeskApi, list: NameList): Promise<Readon
 const metricsOf = (sets: readonly MetricSet[]): ReadonlyMap<string, MetricSet> =>
   new Map(sets.flatMap((set) => (set.ticket_id == null ? [] : [[set.ticket_id, set] as const])));
 
-function parseTicket(raw: { id: string }): TicketResult {
+function parseTicket(raw: unknown, context: z.RefinementCtx): TicketResult {
   const parsed = Ticket.safeParse(raw);
   if (parsed.success) return { ok: true, ticket: parsed.data };
+  const identified = Identified.safeParse(raw);
+  if (!identified.success) {
+    context.issues.push({ code: 'custom', input: undefined, path: ['id'] });
+    return z.NEVER;
+  }
+  const { id } = identified.data;
   const at = firstMismatch(parsed.error);
-  const message = `Zendesk ticket ${raw.id} differs from Zendesk's documentation at ${at}.`;
-  return { ok: false, error: new CloseloopError(message, { kind: 'permanent' }) };
+  const message = `Zendesk ticket ${id} differs from Zendesk's documentation at ${at}.`;
+  return { ok: false, id, error: new CloseloopError(message, { kind: 'permanent' }) };
 }
 
 function byId<T extends { id: string }>(things: readonly T[]): ReadonlyMap<string, T> {
@@ -155,7 +173,7 @@ export async function showUsers(api: ZendeskApi, ids: readonly string[]): Promis
 }
 
 const ExportPage = z.object({
-  tickets: listOf(z.object({ id: Id }).loose(), 1_000),
+  tickets: Tickets,
   metric_sets: listOf(MetricSet).default([]),
   after_cursor: z.string().nullish(),
   end_of_stream: z.boolean().nullish(),
@@ -180,7 +198,7 @@ export async function exportTickets(
   const path = `/api/v2/incremental/tickets/cursor.json?${where}&include=metric_sets`;
   const page = await api.get(path, ExportPage, via);
   return {
-    tickets: page.tickets.map(parseTicket),
+    tickets: page.tickets,
     metrics: metricsOf(page.metric_sets),
     done: page.end_of_stream !== false,
     ...(page.after_cursor != null && page.after_cursor !== '' && { cursor: page.after_cursor }),

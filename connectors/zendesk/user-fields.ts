@@ -9,7 +9,7 @@ import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts
 import { userUpdates } from './quota.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { refuseRetired, resolveUserFields, userField, writableTargets } from './targets.ts';
-import { FieldValue, showUsers, type User } from './ticket.ts';
+import { fieldValueOf, showUsers, type User } from './ticket.ts';
 
 export interface Asked {
   item: WriteBack;
@@ -117,5 +117,5 @@ function gone({ recordId }: WriteBack): WriteResult {
 }
 
 export function valuesOf(user: User | undefined): Values {
-  return (key) => FieldValue.catch(null).parse(user?.user_fields?.[key] ?? null);
+  return (key) => fieldValueOf(user?.user_fields?.[key]);
 }

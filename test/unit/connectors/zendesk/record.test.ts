@@ -133,6 +133,37 @@ test('a ticket is presented whole', async () => {
   });
 });
 
+describe('what differs from the documentation', () => {
+  const read = (tickets: unknown[]) =>
+    showMany(
+      readOnlyApi(() => ({ tickets })),
+      ['41960', '41961'],
+    );
+
+  test('is one ticket, and not the others of its page', async () => {
+    const { tickets } = await read([{ ...ticket, id: '41961', status: 7, name: 7 }, ticket]);
+    expect(tickets.get('41960')).toMatchObject({ ok: true, ticket: { id: '41960' } });
+    expect(tickets.get('41961')).toMatchObject({
+      ok: false,
+      error: { message: "Zendesk ticket 41961 differs from Zendesk's documentation at status." },
+    });
+  });
+
+  test.each([{ ...ticket, id: null }, { status: 'solved' }, null])(
+    'is the page with a ticket without an id',
+    async (other) => {
+      await expect(read([ticket, other])).rejects.toMatchObject({ issues: [{ path: ['tickets', 1, 'id'] }] });
+    },
+  );
+
+  test('is a value of a field, which is empty then', async () => {
+    const values = [{ from: 'a' }, ['a', 1], null, undefined, 0];
+    const custom_fields = values.map((value, i) => ({ id: 360_010 + i, value }));
+    const { shape } = await presented({ ticket: { custom_fields } });
+    expect(shape.ticket.fields).toEqual({ 360014: 0 });
+  });
+});
+
 describe('the expressions of design.md', () => {
   const rows: [expression: string, changes: Parameters<typeof pageOf>[0], expected: unknown][] = [
     ['ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)', {}, true],
