@@ -185,7 +185,7 @@ async function readInEarnest(
 
 /** The installation's data key, which opens what this Redis holds. */
 export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
-  return await DataKey.open(redis, operatorKeys(config, ownKey), () => handle.replicated(globalTag));
+  return await DataKey.open(redis, operatorKeys(config, ownKey), async () => await handle.replicated(globalTag));
 }
 
 /** @throws CloseloopError config */

@@ -41,8 +41,8 @@ export interface Journeys {
   seal: Seal;
   /** The aliases of records whose ids are a person's address or number. */
   aliases: RecordAliases;
-  /** Resolves when a failover would not lose this source's writes: redis/replicated.ts. */
-  replicated(): Promise<void>;
+  /** Resolves when a failover would not lose this source's writes; undefined where that is so at once: redis/replicated.ts. */
+  replicated(): Promise<void> | undefined;
   /** For each of these feedback requests: whether it belongs to a journey of any source. */
   areOwned(requestIds: readonly string[]): Promise<boolean[]>;
   /**

@@ -74,7 +74,7 @@ export class Inlets {
       for (const { queue } of Object.values(inlet)) await queue.waitUntilReady();
       this.#inlets.set(name, { ...inlet, together: this.#togetherOf(name, inlet) });
       // Connects now, so that the first delivery need not wait.
-      await engine.replicated(tagOf(name)).catch(() => undefined);
+      await engine.replicated(tagOf(name))?.catch(() => undefined);
     }
   }
 

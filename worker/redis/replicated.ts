@@ -13,34 +13,41 @@ const keepMs = 60_000;
 
 /**
  * Resolves when every earlier, answered write to keys of this tag is also on a replica, where the server has one: Redis replicates
- * after it answers (redis.io/docs/latest/commands/wait), so that a failover loses the last writes. Without a working replica there is
- * no failover, and the call resolves at once.
+ * after it answers (redis.io/docs/latest/commands/wait), so that a failover loses the last writes. Undefined where no replica works:
+ * there is no failover then, and nothing to wait for.
  * @throws CloseloopError transient, when a replica is connected and doesn't keep up; or the error of the connection
  */
-export type Replicated = (tag: string) => Promise<void>;
+export type Replicated = (tag: string) => Promise<void> | undefined;
 
 /** @param open opens a connection for WAIT alone: WAIT blocks the commands after it. */
 export function createReplicated(open: () => RedisClient): Replicated {
   const name = randomUUID();
-  const rounds = new Map<string, () => Promise<void>>();
-  return async (tag) => {
-    let round = rounds.get(tag);
-    if (!round) {
-      round = shared(createRound(open, `${tag}:replicated:${name}`));
-      rounds.set(tag, round);
+  const rounds = new Map<string, Rounds>();
+  return (tag) => {
+    let known = rounds.get(tag);
+    if (!known) {
+      known = createRounds(open, `${tag}:replicated:${name}`);
+      rounds.set(tag, known);
     }
-    await round();
+    return known.isAlone() ? undefined : known.round();
   };
+}
+
+interface Rounds {
+  /** Whether the server is known to have no replica now. */
+  isAlone: () => boolean;
+  round: () => Promise<void>;
 }
 
 /**
  * A replica receives writes in order: a marker that is written now arrives after all earlier writes. The marker is read back, because
  * after a lost connection the client may have sent WAIT to another server, which has not received the writes.
  */
-function createRound(open: () => RedisClient, key: string): () => Promise<void> {
+function createRounds(open: () => RedisClient, key: string): Rounds {
   let alone = 0;
-  return async () => {
-    if (Date.now() < alone) return;
+  const isAlone = () => Date.now() < alone;
+  const round = shared(async () => {
+    if (isAlone()) return;
     const redis = open();
     // Sent alone, as a command with a key follows a slot that has moved to another node of a cluster, and updates the slots. A
     // pipeline that also holds commands without a key would be sent to the old node for ever, and fail.
@@ -60,7 +67,8 @@ function createRound(open: () => RedisClient, key: string): () => Promise<void> 
       { kind: 'transient', retryAfterMs: waitMs, throttled: true },
       { outcome: 'never-sent' },
     );
-  };
+  });
+  return { isAlone, round };
 }
 
 async function results(pipeline: ReturnType<RedisClient['pipeline']>): Promise<unknown[]> {

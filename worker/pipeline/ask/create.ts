@@ -202,15 +202,19 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     await contacts.takeBack(key, note, last);
     await backToWaiting(creating, why, context, { counts: false });
   };
-  try {
-    await context.replicated();
-  } catch (error) {
-    await takeBack(`nothing was sent: ${messageOf(error)}`);
-    throw error;
+  const replicated = context.replicated();
+  if (replicated !== undefined) {
+    try {
+      await replicated;
+    } catch (error) {
+      await takeBack(`nothing was sent: ${messageOf(error)}`);
+      throw error;
+    }
+    // Checked in Redis, not by the clock: the machine's clock may have been suspended while another worker went ahead. Where nothing was
+    // waited for, the answer that the intent is saved says as much as a further answer would.
+    const isOurs = (await store.isCurrent(creating)) || (await store.get(journey.id))?.intent?.token === intent.token;
+    if (!isOurs) return done;
   }
-  // Checked in Redis, not by the clock: the machine's clock may have been suspended while another worker went ahead.
-  const isOurs = (await store.isCurrent(creating)) || (await store.get(journey.id))?.intent?.token === intent.token;
-  if (!isOurs) return done;
   return await send(attempt, { creating, intent, takeBack }, context);
 }
 

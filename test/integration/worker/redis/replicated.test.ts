@@ -3,12 +3,14 @@ import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReplicated } from '../../../../worker/redis/replicated.ts';
 
-/** As much of a Redis server with a replica as WAIT needs, which every write reaches. @param keeps what it has written */
-async function startServer(keeps: boolean): Promise<Redis> {
+const replica = 'slave0:ip=::1,port=1,state=online,offset=7,lag=0\r\n';
+
+/** As much of a Redis server as WAIT needs, which every write reaches. @param keeps what it has written; @param replicas as INFO has them */
+async function startServer(keeps: boolean, replicas = replica): Promise<Redis> {
   const values = new Map<string, string>();
   const bulk = (text: string | undefined) => (text === undefined ? '$-1\r\n' : `$${text.length}\r\n${text}\r\n`);
   const answers: Record<string, (key: string, value: string) => string> = {
-    INFO: () => bulk('role:master\r\nslave0:ip=::1,port=1,state=online,offset=7,lag=0\r\n'),
+    INFO: () => bulk(`role:master\r\n${replicas}`),
     EXISTS: () => ':0\r\n',
     SET: (key, value) => {
       if (keeps) values.set(key, value);
@@ -54,4 +56,21 @@ test('a write counts as safe when a replica has it', async () => {
 test('a write does not count as safe when another server answers for the replicas: it knows nothing of the write', async () => {
   const redis = await startServer(false);
   await expect(createReplicated(() => redis)('{a}')).rejects.toMatchObject({ outcome: 'never-sent' });
+});
+
+test('where no replica is there is nothing to wait for, once that is known', async () => {
+  const redis = await startServer(true, '');
+  const replicated = createReplicated(() => redis);
+  expect(await replicated('{a}')).toBeUndefined();
+  redis.disconnect();
+  expect(replicated('{a}')).toBeUndefined();
+});
+
+test('where a replica is every write is waited for', async () => {
+  const redis = await startServer(true);
+  const replicated = createReplicated(() => redis);
+  await replicated('{a}');
+  const next = replicated('{a}');
+  expect(next).toBeInstanceOf(Promise);
+  await next;
 });

@@ -148,6 +148,16 @@ test('an attempt to ask by a machine that was suspended, its clock as well, send
   expect(service.standin.requests()).toHaveLength(1);
 });
 
+test('an attempt to ask that waits for no replica goes by the answer that its intent is saved', async () => {
+  const { context, store, vendor } = unitContext();
+  vendor.close('w', anyone);
+  await plan(eventOf('w'), context);
+  const asksAgain = overriding(store, { isCurrent: () => Promise.reject(new Error('asked again')) });
+  const replicated = () => undefined;
+  expect(await ask({ journeyId: 'w.1' }, { ...context, store: asksAgain, replicated })).toEqual({ do: 'done' });
+  expect(await store.get('w.1')).toMatchObject({ state: 'asked' });
+});
+
 test('a journey that may have asked when its job is given up needs a person; one that surely has not, has failed', async () => {
   const { context, store, vendor } = unitContext();
   for (const id of ['m', 'n']) {
