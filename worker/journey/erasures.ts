@@ -112,7 +112,7 @@ export class Erasures {
   /** Ids of erasures by when each is tried again. */
   readonly #due: string;
   readonly #proofs: string;
-  /** When a person was forgotten last. Every journey is compared with that, and has nearly always come in since. */
+  /** The last person who was forgotten, and when. */
   readonly #lastForgotten: () => Promise<string[]>;
 
   constructor(redis: RedisClient, source: string, seal: Seal) {
@@ -252,10 +252,14 @@ export class Erasures {
     await this.#redis.pexpire(key, keepMs);
   }
 
+  /** Whether anybody was forgotten at `at` or since: nearly always nobody was, and nobody has to be looked for. */
+  async hasForgottenSince(at: Date): Promise<boolean> {
+    const [, last] = await this.#lastForgotten();
+    return last !== undefined && Number(last) >= at.getTime();
+  }
+
   /** Which of these were forgotten at `at` or since. */
   async forgottenSince(at: Date, who: readonly string[]): Promise<string[]> {
-    const [, last] = await this.#lastForgotten();
-    if (last === undefined || Number(last) < at.getTime()) return [];
     const times = await this.#timesOf(who);
     return who.filter((_, i) => (times[i] ?? Number.NEGATIVE_INFINITY) >= at.getTime());
   }

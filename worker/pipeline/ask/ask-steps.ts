@@ -22,6 +22,9 @@ export type AskContext = Named &
   Pick<Queues, 'queueEvent'> &
   Pick<Operations, 'log' | 'holds' | 'alert'>;
 
+/** A journey whose customer can be asked. */
+export type AskableJourney = Journey & { contact: Contact };
+
 // The steps of a journey that asking takes.
 
 /** The wait while another journey is asking the same person. Real time. */
@@ -50,7 +53,7 @@ type ContactContext = Named &
  * @param work gets the contact's note, as of the lock
  */
 export async function withContact(
-  { contact, ...journey }: Pick<Journey, 'alsoKnownAs' | 'personId'> & { contact: Contact },
+  asked: Pick<AskableJourney, 'contact' | 'alsoKnownAs' | 'personId'>,
   context: ContactContext,
   work: (last: LastAsked | undefined) => Promise<JobResult>,
 ): Promise<JobResult> {
@@ -63,7 +66,7 @@ export async function withContact(
     // Longer than reading the contact (which is repeated after a cut connection) and creating take together. The lock of a
     // killed worker expires after this time.
     const lockMs = 3 * context.callMs + 2 * staleMs;
-    const person = await contacts.lock(contactKey(contact), token, lockMs, linksOf(journey, context));
+    const person = await contacts.lock(contactKey(asked.contact), token, lockMs, linksOf(asked, context));
     // With jitter: of jobs that try at the same instant one gets the person, and the others have tried in vain.
     if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
     try {
@@ -136,6 +139,8 @@ export async function searchBeforeAsking(
   return { do: 'wait', delayMs: context.clock.until(intent.searchAfter) };
 }
 
+const beforeAsked = statesBefore('asked');
+
 export async function markAsked(
   journey: Journey,
   requestId: string,
@@ -150,7 +155,7 @@ export async function markAsked(
   const after = await context.store.update(
     journey,
     // A search may have changed the journey while the service's answer was on its way.
-    ifStill(statesBefore('asked'), {
+    ifStill(beforeAsked, {
       to: 'asked',
       at: clock.now(),
       change: { requestId, askedAt: journey.intent?.at ?? clock.now() },

@@ -8,7 +8,7 @@ import { campaignOf } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
 import type { CampaignRule } from '../rules.ts';
-import { type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
+import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
 import { giveTurnBack, takeTurn } from './cap.ts';
 import { create } from './create.ts';
 import { recipientOf } from './recipient.ts';
@@ -33,32 +33,33 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   if (journey.state !== 'waiting' && !(journey.state === 'received' && journey.rule !== undefined)) return done;
 
   const rule = journey.state === 'waiting' ? ruleOf(journey, context) : undefined;
-  const { contact } = journey;
-  if (!rule || !contact) return await planAnew(journey, context);
+  if (!rule || !hasContact(journey)) return await planAnew(journey, context);
 
-  await context.holds.pass('ask', [...needsOf(rule), createNeed]);
+  const needs = [...needsOf(rule), createNeed];
+  await context.holds.pass('ask', needs);
   const campaign = await campaignOf(rule, context);
   // Not where an earlier attempt may have made a request: that is found out first.
   const old = journey.searched ? undefined : tooOld(journey, rule, campaign, context.clock.now());
   if (old) return await endJourney(journey, old, context);
-  const time = askingTime(rule, campaign, { ...journey, contact }, context);
+  const time = askingTime(rule, campaign, journey, context);
   if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
   if (time.at > context.clock.now()) return await postpone(journey, time, context);
-  const later = await laterClosing({ ...journey, contact }, rule, campaign, context);
+  const later = await laterClosing(journey, rule, campaign, context);
   if (later) return await giveWay(journey, later, context);
-  const turn = await takeTurn({ ...journey, contact }, rule, campaign, context);
+  const turn = await takeTurn(journey, rule, campaign, context);
   if (turn.do === 'wait') return await postpone(journey, turn, context);
   if (turn.do === 'skip') return await endJourney(journey, turn, context);
 
   const gone = await recheck(journey, context);
   if (gone) return await endJourney(journey, { why: gone.why }, context, { isOut: gone.isOut });
 
-  const to = recipientOf(contact, rule, campaign.type);
-  const asked = to.isTest ? to : { ...journey, contact };
-  const { until } = time;
-  return await withContact(asked, context, (lastHere) =>
-    create(journey, rule, campaign, { customer: contact, to, until, lastHere }, context),
-  );
+  const to = recipientOf(journey.contact, rule, campaign.type);
+  const wanted = { journey, rule, needs, campaign, to, until: time.until };
+  return await withContact(to.isTest ? to : journey, context, (lastHere) => create(wanted, lastHere, context));
+}
+
+function hasContact(journey: Journey): journey is AskableJourney {
+  return journey.contact !== undefined;
 }
 
 /** The journey waits until the later closing's journey has asked, or has come to nothing. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type Contact, contactKey } from '../../../core/contact.ts';
+import { contactKey } from '../../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
-import type { CustomValue, FeedbackRequest } from '../../../core/feedback/client.ts';
+import type { FeedbackRequest } from '../../../core/feedback/client.ts';
 import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import { evaluateAll } from '../../../core/mapping/expression.ts';
@@ -13,11 +13,11 @@ import { askedStates, ifStill } from '../../journey/transitions.ts';
 import type { Policy } from '../context.ts';
 import { eraseLate, erasureSince } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
-import { createNeed, needsOf } from '../needs.ts';
 import { askingTime, tooOld } from '../plan/asking-time.ts';
 import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields } from '../plan/decide.ts';
 import type { CampaignRule } from '../rules.ts';
 import {
+  type AskableJourney,
   type AskContext,
   backToWaiting,
   endJourney,
@@ -43,13 +43,20 @@ import {
 } from './throttle.ts';
 import { lostRequest } from './unknown-outcome.ts';
 
-/** One attempt to ask: what the contact's lock protects (`withContact`). */
-interface Attempt {
-  journey: Journey;
+/** A request that is due. */
+interface Wanted {
+  journey: AskableJourney;
   rule: CampaignRule;
+  /** What a person may have to mend before it can be made (needs.ts). */
+  needs: readonly string[];
   campaign: Campaign;
-  customer: Contact;
   to: Recipient;
+  /** When the window closes, by the loop's clock; undefined: never. */
+  until: Date | undefined;
+}
+
+/** One attempt to ask: what the contact's lock protects (`withContact`). */
+interface Attempt extends Wanted {
   /** The recipient at the service, before the attempt. */
   known: ContactRecord | undefined;
   /** The last request to the recipient that isn't this journey's. */
@@ -60,23 +67,14 @@ interface Attempt {
 }
 
 /** Creates the feedback request, once, under the recipient's lock (`withContact`). */
-export async function create(
-  journey: Journey,
-  rule: CampaignRule,
-  campaign: Campaign,
-  {
-    until,
-    lastHere,
-    ...people
-  }: { customer: Contact; to: Recipient; until: Date | undefined; lastHere: LastAsked | undefined },
-  context: AskContext,
-): Promise<JobResult> {
+export async function create(wanted: Wanted, lastHere: LastAsked | undefined, context: AskContext): Promise<JobResult> {
+  const { journey, rule, campaign, to, until } = wanted;
   const { store, clock, feedback } = context;
-  const { contact, isTest } = people.to;
+  const { contact, isTest } = to;
   const ref = markOf(journey);
   if (until !== undefined && clock.now() >= until) {
     // The window has closed while the job waited for a slot.
-    const time = askingTime(rule, campaign, { ...journey, contact: people.customer }, context);
+    const time = askingTime(rule, campaign, journey, context);
     if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
     return await postpone(journey, time, context);
   }
@@ -94,15 +92,16 @@ export async function create(
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
   // A test asks the same contact again and again: throttles are the customers'.
   const scopes = isTest ? [] : scopesOf(rule, context.policy);
-  const attempt: Attempt = { journey, rule, campaign, ...people, known, last, scopes, sendDeadline };
+  const attempt: Attempt = { ...wanted, known, last, scopes, sendDeadline };
   // A dry run has sent nothing that could be lost.
-  const lost = context.dryRun ? undefined : lostRequest({ ...journey, contact }, ref, known, lastHere);
+  const asked = isTest ? { ...journey, contact } : journey;
+  const lost = context.dryRun ? undefined : lostRequest(asked, ref, known, lastHere);
   const listed = onList(known, rule);
   if (lost && !listed) {
     const { token, searchAfter, ...anew } = intentOf(attempt, lost.at, context);
     const { sought = anew, isSuspicion, why } = lost;
     const intent = { ...sought, token, searchAfter, isSuspicion, searches: 0 };
-    return await searchBeforeAsking(journey, { intent, ...testOf(people.to) }, why, context);
+    return await searchBeforeAsking(journey, { intent, ...testOf(to) }, why, context);
   }
   const now = clock.now();
   const out = listed ?? tooOld(journey, rule, campaign, now);
@@ -116,15 +115,16 @@ export async function create(
 
 /** What throttles do with the journey: it ends, or is put off until they are over and the windows open. Undefined: none holds it. */
 async function holdBack(
-  { journey, rule, campaign, customer }: Attempt,
+  { journey, rule, campaign }: Attempt,
   holds: readonly Hold[],
   now: Date,
   context: AskContext,
 ): Promise<JobResult | undefined> {
+  if (holds.length === 0) return undefined;
   const no = (await supersededBy(journey, holds, context)) ?? throttled(holds, now);
   if (!no) return undefined;
   if (!('until' in no)) return await endJourney(journey, no, context);
-  const held = heldUntil(no, { ...journey, contact: customer }, rule, campaign, context);
+  const held = heldUntil(no, journey, rule, campaign, context);
   if (held.do === 'skip') return await endJourney(journey, held, context);
   await giveTurnBack(journey, context);
   return await postpone(journey, held, context);
@@ -229,12 +229,11 @@ async function send(
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
   context: AskContext,
 ): Promise<JobResult> {
-  const { rule, campaign } = attempt;
-  const customFields = { ...creating.values, ...(intent.marker && { [intent.marker.field]: intent.marker.value }) };
+  const { rule, needs, campaign } = attempt;
   try {
-    const { id } = await sendRequest(attempt, intent.at, customFields, context);
+    const { id } = await sendRequest(attempt, creating.values, intent, context);
     const result = await markAsked(creating, id, 'the service took it', context);
-    await context.holds.lift('ask', [...needsOf(rule), createNeed]);
+    await context.holds.lift('ask', needs);
     return result;
   } catch (error) {
     const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
@@ -253,14 +252,18 @@ async function send(
  * here, whatever led here.
  */
 async function sendRequest(
-  { rule, campaign, customer, sendDeadline }: Attempt,
-  scheduled: Date,
-  customFields: Record<string, CustomValue>,
+  { journey, rule, campaign, sendDeadline }: Attempt,
+  values: Journey['values'],
+  { at: scheduled, marker }: Intent,
   { feedback }: AskContext,
 ): Promise<FeedbackRequest> {
-  const { contact } = recipientOf(customer, rule, campaign.type);
-  const marked = { ...customFields, ...(rule.test && testMark(rule.test, campaign)) };
-  return await feedback.create({ campaign: campaign.id, contact, scheduled, customFields: marked }, { sendDeadline });
+  const { contact } = recipientOf(journey.contact, rule, campaign.type);
+  const customFields = {
+    ...values,
+    ...(marker && { [marker.field]: marker.value }),
+    ...(rule.test && testMark(rule.test, campaign)),
+  };
+  return await feedback.create({ campaign: campaign.id, contact, scheduled, customFields }, { sendDeadline });
 }
 
 /**

@@ -210,6 +210,7 @@ export async function laterClosing(
   campaign: Campaign,
   context: PreferContext,
 ): Promise<LaterClosing | undefined> {
+  if (!context.contacts.comparesWaiting) return undefined;
   // A request may have come of it: that is found out first.
   if (journey.searched) return undefined;
   const scopes = rule.test ? [] : scopesOf(rule, context.policy).filter(prefersLatest);

@@ -52,6 +52,7 @@ export async function erasureSince(
   journey: Journey,
   { erasures }: Pick<Journeys, 'erasures'>,
 ): Promise<'begun' | 'requested' | undefined> {
+  if (!(await erasures.hasForgottenSince(journey.receivedAt))) return undefined;
   const keys = identityKeysIn(journey);
   const noted = await erasures.forgottenSince(journey.receivedAt, [...keys, ...keys.map(identityKeys.requested)]);
   if (noted.length === 0) return undefined;
@@ -113,6 +114,7 @@ async function unforgotten(
   receivedAt: Date,
   context: SnapshotContext,
 ): Promise<object | null> {
+  if (!(await context.erasures.hasForgottenSince(receivedAt))) return snapshot;
   const isForgotten = await forgottenIn(snapshot, recordId, receivedAt, context);
   if ([identityKeys.everybody, identityKeys.record(recordId)].some(isForgotten)) return null;
   const isPerson = (id: string) => isForgotten(identityKeys.person(id));
