@@ -371,9 +371,8 @@ export class JourneyStore {
   }
 
   #sealed(journey: Journey, trace: readonly TraceLine[]): Buffer {
-    const data = { ...journey, id: undefined };
-    const packed = isPassing(journey) ? packAsIs(data, trace) : pack(data, trace);
-    return this.#seal.sealBytes(packed, aboutRecord(journey.recordId));
+    const packed = isPassing(journey) ? packAsIs : pack;
+    return this.#seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
   }
 
   #lines(texts: readonly string[]): TraceLine[] {
