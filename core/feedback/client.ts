@@ -20,6 +20,7 @@ import {
   gradeForm,
   listParameters,
   parseRecord,
+  recordReader,
 } from './request-form.ts';
 import type { Metric, Page } from './schemas.ts';
 import {
@@ -214,13 +215,16 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
       return `/appeals/${search(listParameters(table, query))}`;
     };
     const read = pages(path, z.array(z.unknown()), '/appeals/', options);
-    for await (const { count, results } of options?.readAhead === true ? readAhead(read) : read) {
+    const isAhead = options?.readAhead === true;
+    const recordOf = recordReader(table, table.list.record);
+    for await (const { count, results } of isAhead ? readAhead(read) : read) {
       for (let from = 0; from === 0 || from < results.length; from += mostRecords) {
-        if (from > 0) await nextTurn();
+        // The call for the next page leaves with the next turn: it is to be on its way while this one is worked on.
+        if (from > 0 || isAhead) await nextTurn();
         const read: FeedbackRequest[] = [];
         const unreadable: FeedbackError[] = [];
         for (const [index, raw] of results.slice(from, from + mostRecords).entries()) {
-          const parsed = parseRecord(table, raw, table.list.record);
+          const parsed = recordOf(raw);
           if (parsed.ok) read.push(parsed.request);
           else {
             const mismatches = parsed.mismatches.map((mismatch) => `results.${from + index}.${mismatch}`);

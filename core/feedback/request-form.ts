@@ -177,43 +177,93 @@ type ParsedRecord =
  * @param at Where the record is within `answer`: `create.record`, `get.record` or `list.record`.
  */
 export function parseRecord(table: Operations, answer: unknown, at: string): ParsedRecord {
-  const raw = valueAt(answer, at);
+  return recordReader(table, at)(answer);
+}
+
+/** The same for many records, one after the other. */
+export function recordReader(table: Operations, at: string): (answer: unknown) => ParsedRecord {
   const places = table.record;
-  const plain = plainRequest(raw, places);
-  if (plain !== undefined) return { ok: true, request: plain };
-  const collected = Object.fromEntries(
-    Object.entries(places).map(([name, place]) => [name, place === null ? undefined : valueAt(raw, place)]),
-  );
-  const parsed = Fields.safeParse(collected);
-  if (!parsed.success) {
-    const names = new Map<PropertyKey, string | null>(Object.entries(places));
-    const mismatches = parsed.error.issues.map((issue) => {
-      const [first = '', ...rest] = issue.path;
-      const place = names.get(first) ?? String(first);
-      return [at, place, shownPath(rest)].filter((part) => part !== '').join('.');
-    });
-    return { ok: false, mismatches };
-  }
-  const customFields = readCustomFields(table, parsed.data.customFields);
-  return { ok: true, request: { ...parsed.data, customFields } };
+  const named = areNames(places) ? places : undefined;
+  const instantOf = instantReader();
+  return (answer) => {
+    const raw = valueAt(answer, at);
+    const values = named !== undefined && isObject(raw) ? valuesNamed(raw, named) : valuesAt(raw, places);
+    const plain = plainRequest(values, instantOf);
+    if (plain !== undefined) return { ok: true, request: plain };
+    const parsed = Fields.safeParse(valuesAt(raw, places));
+    if (!parsed.success) {
+      const names = new Map<PropertyKey, string | null>(Object.entries(places));
+      const mismatches = parsed.error.issues.map((issue) => {
+        const [first = '', ...rest] = issue.path;
+        const place = names.get(first) ?? String(first);
+        return [at, place, shownPath(rest)].filter((part) => part !== '').join('.');
+      });
+      return { ok: false, mismatches };
+    }
+    const customFields = readCustomFields(table, parsed.data.customFields);
+    return { ok: true, request: { ...parsed.data, customFields } };
+  };
+}
+
+type Places = Operations['record'];
+/** What a record holds, not checked yet. */
+type Values = Record<keyof Places, unknown>;
+
+function valuesAt(raw: unknown, places: Places): Values {
+  const of = (place: string | null) => (place === null ? undefined : valueAt(raw, place));
+  return {
+    id: of(places.id),
+    campaign: of(places.campaign),
+    phone: of(places.phone),
+    email: of(places.email),
+    identifier: of(places.identifier),
+    scheduled: of(places.scheduled),
+    status: of(places.status),
+    grade: of(places.grade),
+    comment: of(places.comment),
+    customFields: of(places.customFields),
+  };
+}
+
+/** Whether all values stand in the record itself. */
+function areNames(places: Places): places is Record<keyof Places, string> {
+  return Object.values(places).every((place) => place !== null && place !== '' && !place.includes('.'));
+}
+
+/**
+ * The same where all of them stand in the record itself, at a third of the cost: V8 remembers of each line which name it read last.
+ * What every object inherits is a function, which is a plain value of no field.
+ */
+function valuesNamed(raw: JsonObject, places: Record<keyof Places, string>): Values {
+  return {
+    id: raw[places.id],
+    campaign: raw[places.campaign],
+    phone: raw[places.phone],
+    email: raw[places.email],
+    identifier: raw[places.identifier],
+    scheduled: raw[places.scheduled],
+    status: raw[places.status],
+    grade: raw[places.grade],
+    comment: raw[places.comment],
+    customFields: raw[places.customFields],
+  };
 }
 
 /**
  * A record that holds its fields in the forms in which services send them, as nearly all do: exports have millions.
- * As `Fields` reads them, at a tenth of the cost. Undefined for any other record: what it is then is for `Fields` to say.
+ * As `Fields` reads them, at a twentieth of the cost. Undefined for any other record: what it is then is for `Fields` to say.
  */
-function plainRequest(raw: unknown, places: Operations['record']): FeedbackRequest | undefined {
-  const of = (place: string | null) => (place === null ? undefined : valueAt(raw, place));
-  const id = of(places.id);
-  const campaign = plainNumber(of(places.campaign));
-  const phone = plainText(of(places.phone));
-  const email = plainText(of(places.email));
-  const identifier = plainText(of(places.identifier));
-  const scheduled = plainInstant(of(places.scheduled));
-  const status = plainText(of(places.status));
-  const grade = plainNumber(of(places.grade));
-  const comment = plainText(of(places.comment));
-  const customFields = of(places.customFields) ?? {};
+function plainRequest(values: Values, instantOf: InstantReader): FeedbackRequest | undefined {
+  const { id } = values;
+  const campaign = plainNumber(values.campaign);
+  const phone = plainText(values.phone);
+  const email = plainText(values.email);
+  const identifier = plainText(values.identifier);
+  const scheduled = instantOf(values.scheduled);
+  const status = plainText(values.status);
+  const grade = plainNumber(values.grade);
+  const comment = plainText(values.comment);
+  const customFields = values.customFields ?? {};
   const isId = Number.isFinite(id) || (typeof id === 'string' && id !== '');
   if (!isId || campaign === undefined || phone === undefined || email === undefined) return undefined;
   if (identifier === undefined || scheduled === undefined || status === undefined) return undefined;
@@ -233,11 +283,36 @@ function plainText(value: unknown): string | null | undefined {
   return isBlank(value) ? null : value;
 }
 
-const instant = z.core.regexes.datetime({ offset: true });
+type InstantReader = (value: unknown) => Date | null | undefined;
 
-function plainInstant(value: unknown): Date | null | undefined {
-  if (value === undefined || value === null) return null;
-  return typeof value === 'string' && instant.test(value) ? new Date(value) : undefined;
+const instant = z.core.regexes.datetime({ offset: true });
+const time = /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3,})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * Whether the day of an instant is one, and when it begins, takes longest to find out: that is done once for instants in a row that are
+ * of one day and offset.
+ */
+function instantReader(): InstantReader {
+  let [date, offset, begins] = ['', '', 0];
+  return (value) => {
+    if (value === undefined || value === null) return null;
+    if (typeof value !== 'string') return undefined;
+    if (date !== '' && value.startsWith(date) && value.endsWith(offset) && time.test(value)) {
+      const seconds = (twoDigits(value, 11) * 60 + twoDigits(value, 14)) * 60 + twoDigits(value, 17);
+      const ms = value[19] === '.' ? Number(value.slice(20, 23)) : 0;
+      return new Date(begins + seconds * 1_000 + ms);
+    }
+    if (!instant.test(value)) return undefined;
+    date = value.slice(0, 10);
+    offset = value.endsWith('Z') ? 'Z' : value.slice(-6);
+    begins = Date.parse(`${date}T00:00:00${offset}`);
+    return new Date(value);
+  };
+}
+
+/** The number that two digits at this place of a text are. */
+function twoDigits(text: string, at: number): number {
+  return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528;
 }
 
 function readCustomFields(table: Operations, sent: Record<string, unknown> | unknown[]): Record<string, unknown> {

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { describe, expect, test } from 'vitest';
 import { all, clientFor, failureOf, listen, type Service } from '../../../support/core/feedback/service.ts';
 import { until } from '../../../support/loop.ts';
@@ -61,6 +62,24 @@ describe('paging', () => {
       await until(() => service.received.length === 2);
     }
     expect([pages, service.received.length]).toEqual([2, 2]);
+  });
+
+  test('the call for the next page is sent before this one is worked on', async () => {
+    const service: Service = await listen(({ path }) => {
+      const page = Number(/page=(\d)/.exec(path)?.[1] ?? 1);
+      const next = page === 5 ? null : `/api/appeals/?page=${page + 1}`;
+      return { body: { count: 5, next, previous: null, results: [{ id: 7, campaign: 12 }] } };
+    });
+    let sent = 0;
+    const count = () => {
+      sent += 1;
+    };
+    subscribe('undici:client:sendHeaders', count);
+    const sentBefore: number[] = [];
+    for await (const _ of clientFor(service.url).requestPages({}, { readAhead: true })) sentBefore.push(sent);
+    unsubscribe('undici:client:sendHeaders', count);
+    // Before the first a second connection may yet be opened.
+    expect(sentBefore.slice(1)).toEqual([3, 4, 5, 5]);
   });
 
   const foreign: [name: string, link: (service: Service, other: Service) => string, says: RegExp][] = [

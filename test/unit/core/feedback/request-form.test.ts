@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { assumedOperations, type Operations } from '../../../../core/feedback/operations.ts';
 import {
   cancelForm,
@@ -9,6 +10,7 @@ import {
   listParameters,
   type NewRequest,
   parseRecord,
+  recordReader,
 } from '../../../../core/feedback/request-form.ts';
 import { phone, record, request } from '../../../support/core/feedback/samples.ts';
 
@@ -142,6 +144,42 @@ describe('a record', () => {
     ['with a field of the name that every object has', JSON.parse('{"custom_fields":{"__proto__":1,"a":2}}')],
   ])('it reads the same whether its grade is a number or a text, %s', (_, more) => {
     expect(read({ ...more, grade: 4 })).toStrictEqual(read({ ...more, grade: '4' }));
+  });
+
+  test.each([
+    ['within others', { grade: 'answer.grade', customFields: 'answer' }, { answer: { grade: 3 } }],
+    ['under a name of the service', { grade: 'score' }, { score: 3 }],
+  ])('its grade may stand %s', (_, places, more) => {
+    const table: Operations = { ...assumed, record: { ...assumed.record, ...places } };
+    expect(parseRecord(table, { ...record, ...more }, '')).toMatchObject({
+      ok: true,
+      request: { grade: 3, id: '901' },
+    });
+  });
+
+  test('its instant is the same whatever was read before, and refused where it is none', () => {
+    const readNext = recordReader(assumed, '');
+    const days = ['2026-03-29', '2024-02-29', '2023-02-29', '0000-01-01', '9999-12-31'];
+    const times = ['00:00:00', '09:08:07', '23:59:59', '24:00:00', '12:60:00', '12:00', '12:00:00,5'];
+    const fractions = ['', '.1', '.12', '.123', '.1239', '.000001', '.999999', '.'];
+    const offsets = ['Z', '+00:00', '-00:00', '+05:45', '-23:59', '+24:00', '+0200', ''];
+    const texts = days.flatMap((day) =>
+      times.flatMap((time) =>
+        fractions.flatMap((fraction) => offsets.map((offset) => `${day}T${time}${fraction}${offset}`)),
+      ),
+    );
+    // Each after one of its own day and offset, and after one of another.
+    for (const text of [
+      ...texts.toSorted((a, b) => (a.slice(0, 10) + a.slice(-6) < b.slice(0, 10) + b.slice(-6) ? -1 : 1)),
+      ...texts,
+    ]) {
+      const parsed = readNext({ ...record, scheduled: text });
+      const isOne = z.iso.datetime({ offset: true }).safeParse(text).success;
+      expect([text, parsed.ok ? parsed.request.scheduled : parsed.mismatches]).toEqual([
+        text,
+        isOne ? new Date(text) : ['scheduled'],
+      ]);
+    }
   });
 
   test('it may hold a list of custom fields, of which those with a name count', () => {
