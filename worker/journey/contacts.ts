@@ -114,9 +114,8 @@ export interface LockedPerson {
 }
 
 /** A note as Redis has it: the instant, then the journey; JSON where the note has further fields. */
-function textOf({ at, ...note }: LastAsked): string {
-  const { journey, ...more } = note;
-  return `${at.getTime()} ${Object.keys(more).length === 0 ? journey : JSON.stringify(note)}`;
+function textOf({ at, journey, ...more }: LastAsked): string {
+  return `${at.getTime()} ${Object.keys(more).length === 0 ? journey : JSON.stringify({ journey, ...more })}`;
 }
 
 function noteIn(stored: string | null | undefined): LastAsked | undefined {
@@ -312,22 +311,18 @@ export class ContactMemory {
   }
 
   async #link(contactKey: string, others: readonly string[], token: string, ttlMs: number) {
-    const address = this.addressOf(contactKey);
-    const keys = [this.#linksOf(address), this.#noteOf(contactKey)[0]];
+    const [notes, address] = this.#noteOf(contactKey);
+    const keys = [this.#linksOf(address), notes];
     const args = [token, ttlMs, this.#linkMs, mostAddresses, address, ...others];
     return LockReply.parse(await runScript(this.#redis, lockScript, keys, ...args));
   }
 
   async #reserve({ contactKey, campaign, note, limits }: Reservation, text: string): Promise<HeldBy[]> {
-    const counted = limits.flatMap(({ since, campaigns }) => [
-      since.getTime(),
-      campaigns === undefined ? '' : `,${[...campaigns].join(',')},`,
-    ]);
-    const address = this.addressOf(contactKey);
-    const about = [text, memoryMs, address, note.journey, campaign, note.at.getTime(), this.#linkMs, mostAsks];
-    const reply = HeldReply.parse(
-      await runScript(this.#redis, reserveScript, [this.#noteOf(contactKey)[0]], ...about, ...counted),
-    );
+    const [notes, address] = this.#noteOf(contactKey);
+    const args = [text, memoryMs, address, note.journey, campaign, note.at.getTime(), this.#linkMs, mostAsks];
+    for (const { since, campaigns } of limits)
+      args.push(since.getTime(), campaigns === undefined ? '' : `,${[...campaigns].join(',')},`);
+    const reply = HeldReply.parse(await runScript(this.#redis, reserveScript, [notes], ...args));
     return reply.map(([limit, at, journey]) => ({ limit, at: new Date(at), journey }));
   }
 
