@@ -48,7 +48,12 @@ export function nextOpening(window: SendWindow, epochMs: number): number | undef
 
 /** The first instant from `epochMs` on at which the window is closed; undefined if that is more than 29 days ahead. */
 export function nextClosing(window: SendWindow, epochMs: number): number | undefined {
-  return firstThat(window, epochMs, false);
+  return isAlwaysOpen(window) ? undefined : firstThat(window, epochMs, false);
+}
+
+/** Whether the window closes neither at an hour nor on a day. */
+function isAlwaysOpen({ from, until, days, holidayOn }: SendWindow): boolean {
+  return (from === until || until - from === 86_400) && days === undefined && holidayOn === undefined;
 }
 
 /** Between two clock changes a day on the wall is a day. */

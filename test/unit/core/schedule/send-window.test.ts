@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isOpen, meet, nextOpening, type SendWindow } from '../../../../core/schedule/send-window.ts';
+import { isOpen, meet, nextClosing, nextOpening, type SendWindow } from '../../../../core/schedule/send-window.ts';
 
 /** Through `nextSendTime` most of it is tested in send-time.test.ts: here is what no rule can ask for. */
 const window: SendWindow = { name: 'w', from: 9 * 3_600, until: 20 * 3_600, days: undefined, zone: 'Europe/Tallinn' };
@@ -8,6 +8,18 @@ const noon = Date.parse('2026-11-21T10:00:00Z');
 describe('a window', () => {
   test('it never opens on no day', () => {
     expect(nextOpening({ ...window, days: new Set() }, noon)).toBeUndefined();
+  });
+
+  test('it never closes without an hour, a day or a holiday to close at', () => {
+    const always = { ...window, from: 0, until: 86_400 };
+    expect([always, { ...window, until: window.from }].map((one) => nextClosing(one, noon))).toEqual([
+      undefined,
+      undefined,
+    ]);
+    const holidayOn = () => 'a holiday';
+    expect(nextClosing({ ...always, holidayOn }, noon)).toBe(noon);
+    expect(nextClosing({ ...always, days: new Set([6]) }, noon)).toBe(Date.parse('2026-11-21T22:00:00Z'));
+    expect(nextClosing({ ...always, until: 86_399 }, noon)).toBe(Date.parse('2026-11-21T21:59:59Z'));
   });
 
   test.each(['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'])('it opens on %s for that day alone', (name) => {
