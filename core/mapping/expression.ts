@@ -115,7 +115,8 @@ export async function evaluateAll(expressions: readonly Expression[], input: unk
 export interface Choice {
   /** Left out: always true. */
   when?: Expression | undefined;
-  then: readonly Expression[];
+  /** Left out: none. */
+  then?: readonly Expression[] | undefined;
 }
 
 /** The results of conditions, in order, up to the first that is true or failed. */
@@ -152,7 +153,7 @@ export async function evaluateFirst(choices: readonly Choice[], input: unknown):
     if (verdict === undefined) break;
     verdicts.push(verdict);
     if (verdict.ok && !isTrue(verdict)) continue;
-    for (const [i, expression] of one.choice.then.filter((each) => isGuarded(each, isPlain)).entries()) {
+    for (const [i, expression] of (one.choice.then ?? []).filter((each) => isGuarded(each, isPlain)).entries()) {
       const report = then[i];
       if (report) found.set(expression, foundBy(expression.source, evaluated(report)));
     }
@@ -177,7 +178,7 @@ function isGuarded({ plain }: Expression, isPlain: boolean): boolean {
   return plain === undefined || !isPlain;
 }
 
-function stepOf({ when, then }: Choice, isOpen: boolean, isPlain: boolean): Step {
+function stepOf({ when, then = [] }: Choice, isOpen: boolean, isPlain: boolean): Step {
   return {
     ...(isOpen && when && { when: when.source }),
     then: then.filter((one) => isGuarded(one, isPlain)).map(({ source }) => source),

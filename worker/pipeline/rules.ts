@@ -8,11 +8,18 @@ export interface LoadedRule extends Omit<Rule, 'when' | 'contact' | 'fields'> {
   when: Expression | undefined;
   contact: Expression[];
   mapping: Mapping;
+  /** What is evaluated where `when` is true: the expressions of contact and mapping. */
+  then: readonly Expression[];
 }
 
 /** A rule as it asks in one of its campaigns: it may have one for each language. */
 export interface CampaignRule extends LoadedRule {
   campaign: number;
+}
+
+/** Whether this is the rule's one campaign, in every language. */
+export function asksIn(rule: LoadedRule, campaign: number): rule is CampaignRule {
+  return rule.campaign === campaign;
 }
 
 /** The rule in each of its campaigns, with the setting that names the campaign. */
@@ -21,11 +28,8 @@ export function inEachCampaign(rule: LoadedRule): { rule: CampaignRule; setting:
 }
 
 export function loadRule(rule: Rule): LoadedRule {
-  const contact = typeof rule.contact === 'string' ? [rule.contact] : rule.contact;
-  return {
-    ...rule,
-    when: rule.when === undefined ? undefined : compileExpression(rule.when),
-    contact: contact.map(compileExpression),
-    mapping: compileMapping(rule.fields),
-  };
+  const contact = (typeof rule.contact === 'string' ? [rule.contact] : rule.contact).map(compileExpression);
+  const mapping = compileMapping(rule.fields);
+  const when = rule.when === undefined ? undefined : compileExpression(rule.when);
+  return { ...rule, when, contact, mapping, then: [...contact, ...mapping.values()] };
 }

@@ -4,13 +4,7 @@ import { type Contact, contactFor } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
-import {
-  type Expression,
-  ExpressionSetAside,
-  evaluateFirst,
-  type Findings,
-  isTrue,
-} from '../../../core/mapping/expression.ts';
+import { ExpressionSetAside, evaluateFirst, type Findings, isTrue } from '../../../core/mapping/expression.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import type { PlaceHints } from '../../../core/schedule/recipient-place.ts';
 import { campaignFor, languageOf } from '../../config/campaign-choice.ts';
@@ -22,16 +16,19 @@ import { nameInEarnest } from '../../redis/keys.ts';
 import { testProblems } from '../ask/recipient.ts';
 import type { Named, Policy, Service } from '../context.ts';
 import { needOf } from '../needs.ts';
-import type { CampaignRule, LoadedRule } from '../rules.ts';
+import { asksIn, type CampaignRule, type LoadedRule } from '../rules.ts';
 import { askingTime, maxAgeProblems, placeOf, type TimingContext, tooOld, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
 
 /** What a decision takes of a source. A preview decides by the same, without a journey. */
-export type DecisionContext = Pick<Named, 'name'> &
+export type DecisionContext = FitContext &
   TimingContext &
-  Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'defaultCountry' | 'marker'> &
+  Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'defaultCountry'> &
   Pick<Service, 'campaigns'>;
+
+/** What of a source says whether a rule fits its campaign. */
+type FitContext = Pick<Named, 'name'> & Pick<Policy, 'marker' | 'timeZone' | 'policy' | 'holidays'>;
 
 /** A closing to decide about. `journeyId`: the journey that the closing has, or would get; `history`: what the record's customer was asked. */
 export interface Closing {
@@ -92,7 +89,7 @@ export async function decide(
   const excluded = neverByPerson(context.never, findings, found.contact);
   if (excluded) return no(excluded.reason, excluded.why);
   if (!inLanguage) return no('language', `no campaign for the customer's language (${language ?? 'not known'})`);
-  const rule: CampaignRule = { ...found, campaign: inLanguage.campaign };
+  const rule = asksIn(found, inLanguage.campaign) ? found : { ...found, campaign: inLanguage.campaign };
   const already = askedAlready(rule, closing, context.name);
   if (already !== undefined) return no(already.reason, already.why);
   if (!inSample(rule.sample, ref)) return no('sample', `outside the sample of ${(rule.sample ?? 1) * 100} %`);
@@ -147,11 +144,7 @@ export async function chooseRule(
   shape: object,
   never: Never['expressions'] = [],
 ): Promise<Choice> {
-  const choices = [
-    ...never.map(({ when }) => ({ when, then: [] })),
-    ...rules.map((rule) => ({ when: rule.when, then: expressionsOf(rule) })),
-  ];
-  const { verdicts, findings } = await evaluateFirst(choices, shape).catch((error: unknown) => {
+  const { verdicts, findings } = await evaluateFirst([...never, ...rules], shape).catch((error: unknown) => {
     throw error instanceof ExpressionSetAside ? error.in(placesOf(error.source, rules, never)) : error;
   });
   const passed: string[] = [];
@@ -176,14 +169,9 @@ function failed(why: string): Choice {
   return { rule: undefined, skip: { reason: 'condition-failed', why } };
 }
 
-function expressionsOf({ contact, mapping }: LoadedRule): Expression[] {
-  return [...contact, ...mapping.values()];
-}
-
 /** Where this expression stands in the configuration, for an error. */
 function placesOf(source: string, rules: readonly LoadedRule[], never: Never['expressions']): string {
-  const holds = (rule: LoadedRule): boolean =>
-    [rule.when, ...expressionsOf(rule)].some((one) => one?.source === source);
+  const holds = ({ when, then }: LoadedRule): boolean => [when, ...then].some((one) => one?.source === source);
   const places = rules.filter(holds).map(({ name }) => `rule "${name}"`);
   return [...(never.some(({ when }) => when.source === source) ? ['never'] : []), ...places].join(', ');
 }
@@ -241,10 +229,17 @@ export function campaignFault(message: string, campaign: number, cause: Closeloo
   return new CloseloopError(message, { kind: 'config', only, ...(isDoubtful && { doubtful: true }) }, { cause });
 }
 
+/** Of each campaign, as it was read last, the rules that were found to fit it: looked at once, and not for each closing. */
+const faultless = new WeakMap<Campaign, WeakSet<LoadedRule>>();
+
 /** Maps the values for the campaign as it is now. @throws CloseloopError config where the rule itself is wrong */
-export function mapFields(rule: CampaignRule, findings: Findings, campaign: Campaign, context: DecisionContext) {
-  const fault = ruleFault(rule, campaign, context);
-  if (fault) throw fault;
+export function mapFields(rule: CampaignRule, findings: Findings, campaign: Campaign, context: FitContext) {
+  const known = faultless.get(campaign) ?? new WeakSet();
+  if (!known.has(rule)) {
+    const fault = ruleFault(rule, campaign, context);
+    if (fault) throw fault;
+    faultless.set(campaign, known.add(rule));
+  }
   return applyMapping(rule.mapping, findings, definitionsOf(campaign, context.marker), {
     timeZone: context.timeZone,
   });
@@ -258,11 +253,7 @@ export function asCampaignFault(error: unknown, campaign: number): unknown {
 }
 
 /** What a person has to mend before the rule can be used; only journeys of this rule wait. */
-export function ruleFault(
-  rule: CampaignRule,
-  campaign: Campaign,
-  context: DecisionContext,
-): CloseloopError | undefined {
+export function ruleFault(rule: CampaignRule, campaign: Campaign, context: FitContext): CloseloopError | undefined {
   const problems = rulesProblems(rule, campaign, context);
   if (problems.length === 0) return undefined;
   const message = `source ${context.name}, rule "${rule.name}": ${problems.join('; ')}. Mend the rule's fields, or the campaign's, then restart`;
@@ -270,7 +261,7 @@ export function ruleFault(
 }
 
 /** The problems of a rule that can be found without a record. */
-export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: DecisionContext): string[] {
+export function rulesProblems(rule: LoadedRule, campaign: Campaign, context: FitContext): string[] {
   return [
     ...checkMapping(rule.mapping, definitionsOf(campaign, context.marker)),
     ...windowProblems(rule, campaign, context),

@@ -19,16 +19,16 @@ export function furtherAddresses(
   contact: Contact,
   { defaultCountry }: Pick<Policy, 'defaultCountry'>,
 ): string[] {
-  const own = contactKey(contact);
-  const keys = candidates.flatMap((found, i) => {
-    const entries: readonly unknown[] = Array.isArray(found) ? found.slice(0, mostCandidates) : [found];
-    return entries.flatMap((entry) => {
+  const keys = new Set<string>();
+  for (const [i, found] of candidates.entries()) {
+    for (const entry of entriesOf(found, mostCandidates)) {
+      if (entry === contact.value || rule.contact[i]?.source.includes(String(entry)) === true) continue;
       const choice = contactFor([entry], 'mixed', { defaultCountry });
-      const isWritten = rule.contact[i]?.source.includes(String(entry)) === true;
-      return choice.ok && !isWritten ? [contactKey(choice.contact)] : [];
-    });
-  });
-  return [...new Set(keys)].filter((key) => key !== own).slice(0, most);
+      if (choice.ok) keys.add(contactKey(choice.contact));
+    }
+  }
+  if (keys.size > 0) keys.delete(contactKey(contact));
+  return [...keys].slice(0, most);
 }
 
 /**
@@ -36,16 +36,20 @@ export function furtherAddresses(
  * expressions find, as far as these only read a path.
  */
 export function customerAddresses(shape: object, { customerPaths, defaultCountry }: KnownAsContext): string[] {
-  const keys = customerPaths.flatMap(({ plain }) => {
+  const keys = new Set<string>();
+  for (const { plain } of customerPaths) {
     const found = plain?.(shape);
-    if (!found?.ok) return [];
-    const entries: readonly unknown[] = Array.isArray(found.value) ? found.value.slice(0, most) : [found.value];
-    return entries.flatMap((entry) => {
+    if (!found?.ok) continue;
+    for (const entry of entriesOf(found.value, most)) {
       const choice = contactFor([entry], 'external', { defaultCountry });
-      return choice.ok ? [contactKey(choice.contact)] : [];
-    });
-  });
-  return [...new Set(keys)].slice(0, most);
+      if (choice.ok) keys.add(contactKey(choice.contact));
+    }
+  }
+  return [...keys].slice(0, most);
+}
+
+function entriesOf(found: unknown, most: number): readonly unknown[] {
+  return Array.isArray(found) ? found.slice(0, most) : [found];
 }
 
 /** Digests by which throttles know a journey's person, beside the contact: of other addresses, and of the vendor's id of the person. */

@@ -118,8 +118,9 @@ export function planAndAsk(
       await context.queueAsk(journey, dueAt);
     };
     try {
-      const result = await plan(event, { ...context, read, queueAsk });
-      for (const journey of due) await askNow(journey, { ...context, read });
+      const here = { ...context, read, queueAsk };
+      const result = await plan(event, here);
+      for (const journey of due) await askNow(journey, here);
       return result;
     } finally {
       for (const _ of due) turns.give();

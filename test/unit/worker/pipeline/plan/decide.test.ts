@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Campaign } from '../../../../../core/feedback/schemas.ts';
+import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
-import { chooseRule, inSample } from '../../../../../worker/pipeline/plan/decide.ts';
+import { chooseRule, inSample, mapFields } from '../../../../../worker/pipeline/plan/decide.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
+import { campaign } from '../../../../support/core/feedback/samples.ts';
 
 function rule(name: string, when?: string) {
   return loadRule(
@@ -88,6 +91,25 @@ test('loadRule compiles one contact like a list of one, and every field', async 
     ['Agent', 'c.d'],
   ]);
   expect([one.when, one.again]).toEqual([undefined, 'never']);
+});
+
+test('mapFields looks at a rule again for every definition of its campaign', () => {
+  const rule = {
+    ...loadRule(Rule.parse({ name: 'r', campaign: 12, contact: 'a', fields: { Store: 'b' } })),
+    campaign: 12,
+  };
+  const findings = { of: () => ({ ok: true as const, value: 'North' }) };
+  const context = { name: 'support', marker: 'closeloop', timeZone: 'UTC', policy: Policy.parse({}) };
+  const definitionOf = (...names: string[]) =>
+    Campaign.parse({ ...campaign, custom_fields: names.map((name) => ({ ...campaign.custom_fields[0], name })) });
+  const map = (definition: Campaign) => mapFields(rule, findings, definition, context);
+  const [fits, lacks] = [definitionOf('Store'), definitionOf('Shop')];
+  const mapped = { ok: true, values: { Store: 'North' }, sources: { Store: 'b' } };
+  expect([map(fits), map(fits)]).toEqual([mapped, mapped]);
+  for (const definition of [lacks, lacks, definitionOf('Shop')])
+    expect(() => map(definition)).toThrow(/the campaign has no custom field "Store"/);
+  expect(map(definitionOf('Store'))).toEqual(mapped);
+  expect(() => mapFields({ ...rule, name: 'other', mapping: new Map() }, findings, fits, context)).toThrow(/requires/);
 });
 
 describe('inSample', () => {
