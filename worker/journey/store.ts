@@ -18,17 +18,17 @@ import { askedStates, type Decision } from './transitions.ts';
 
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
 // among KEYS carry the source's tag, and lie in the same slot. A journey is one string, which takes less than a hash: its revision,
-// its state, and the rest sealed.
+// a word that is empty now (once its state), and all else sealed.
 
 /**
  * Stores a journey unless its closing, or its event, has one.
- * KEYS records, merges, list of the state · ARGV tag, record id, names of the closing and of the event, sealed journey, state, instant
- * in the list, its id, of each person to index it under the key and entry…
+ * KEYS records, merges, list of the state · ARGV tag, record id, names of the closing and of the event, sealed journey, instant in the
+ * list, its id, of each person to index it under the key and entry…
  * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
  * journey has another id. Error GATED while the source is being renamed, or has another name now (redis/source-names.ts).
  */
 const createScript = `${changingLists}${recordMemory}
-local tag, record, closing, event, sealed, state, at, id = unpack(ARGV, 1, 8)
+local tag, record, closing, event, sealed, at, id = unpack(ARGV, 1, 7)
 if redis.call('EXISTS', tag .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local count, alive, asked, names = recall(KEYS[1], record)
 local ofEvent = numberOf(names, event)
@@ -41,9 +41,9 @@ end
 count = count + 1
 if id ~= record .. '.' .. count then return {} end
 remember(KEYS[1], record, count, alive + 1, asked, names .. ' ' .. event .. count .. ' ' .. closing .. count)
-redis.call('SET', tag .. ':journey:' .. id, '1 ' .. state .. ' ' .. sealed)
+redis.call('SET', tag .. ':journey:' .. id, '1  ' .. sealed)
 enlist(KEYS[3], at, id)
-for i = 9, #ARGV, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+for i = 8, #ARGV, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 redis.call('PERSIST', KEYS[2])
 for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', tag .. of .. record) end
 return {id, 1}`;
@@ -51,26 +51,26 @@ return {id, 1}`;
 /**
  * KEYS journey, list of the old state, list of the new one, records, merges of what its record was merged into or of itself, requests
  * ARGV rev, instant in the old list, sealed journey, id, instant in the new list, request id or '', '1' once asked ('if none': unless
- * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, state, record
- * id, number of people to index it under, number of people no longer, of each of these the key and entry, then for each count to change its key,
+ * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, record id,
+ * number of people to index it under, number of people no longer, of each of these the key and entry, then for each count to change its key,
  * field and difference…
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
 const saveScript = `${changingLists}${recordMemory}
-local rev, wasAt, sealed, id, at, request, asked, fence, generation, state, record = unpack(ARGV, 1, 11)
+local rev, wasAt, sealed, id, at, request, asked, fence, generation, record = unpack(ARGV, 1, 10)
 if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
 if fence ~= '' and tonumber(redis.call('GET', fence) or '0') > tonumber(generation) then return -1 end
 if request ~= '' and redis.call('HSETNX', KEYS[6], request, id) == 0
   and redis.call('HGET', KEYS[6], request) ~= id then return -1 end
-redis.call('SET', KEYS[1], rev + 1 .. ' ' .. state .. ' ' .. sealed)
+redis.call('SET', KEYS[1], rev + 1 .. '  ' .. sealed)
 if KEYS[2] ~= KEYS[3] or wasAt ~= at then
   unlist(KEYS[2], wasAt, id)
   enlist(KEYS[3], at, id)
 end
 if asked ~= '' then markAsked(KEYS[4], KEYS[5], record, id, asked) end
-local added, removed = 13 + 2 * ARGV[12], 13 + 2 * (ARGV[12] + ARGV[13])
-for i = 14, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+local added, removed = 12 + 2 * ARGV[11], 12 + 2 * (ARGV[11] + ARGV[12])
+for i = 13, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 for i = added + 1, removed, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
 for i = removed + 1, #ARGV, 3 do
   redis.call('HINCRBY', ARGV[i], ARGV[i + 1], ARGV[i + 2])
@@ -310,7 +310,6 @@ export class JourneyStore {
       of.closingName(closing),
       of.eventName(draft.eventKey),
       this.#sealed(journey, lines),
-      journey.state,
       listedAt(journey).getTime(),
       journey.id,
       ...of.people(journey).flatMap((digest) => of.personEntry(digest, journey)),
@@ -356,7 +355,6 @@ export class JourneyStore {
       askedMark(before.state, journey),
       pass ? of.pass(pass.campaign) : '',
       pass?.generation ?? 0,
-      journey.state,
       journey.recordId,
       people.length,
       noLonger.length,

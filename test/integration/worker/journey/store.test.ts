@@ -483,6 +483,18 @@ describe('a stored journey', () => {
   });
 });
 
+test('a journey that was stored with its state before it is read, and goes on', async () => {
+  const { store, now } = fresh();
+  const { client } = redis.handle;
+  const { journey } = await store.getOrCreate(claimOf('r', 'first', 'event'), ['begun']);
+  const key = `{cl:${store.source}}:journey:r.1`;
+  const stored = await client.getBuffer(key);
+  await client.set(key, Buffer.concat([Buffer.from('1 received '), stored?.subarray('1  '.length) ?? Buffer.of()]));
+  expect(await store.get('r.1')).toEqual(journey);
+  await store.update('r.1', (one) => ({ journey: step(one, 'waiting', now()), trace: [] }));
+  expect(await store.get('r.1')).toMatchObject({ state: 'waiting' });
+});
+
 describe('pagesIn', () => {
   const at = Date.parse('2026-05-04T09:00:00Z');
 
