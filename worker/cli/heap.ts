@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
@@ -12,13 +13,32 @@ const mostYoung = 70e6;
 const growth = 50;
 /** The space doubles while it is used, and shrinks at rest. Real time. */
 const lookEveryMs = 100;
+/**
+ * How much WebAssembly runs before V8 compiles it anew to run faster: 150 times what V8 would let it. What reads HTTP responses takes
+ * 23 MB to compile, of which the process keeps half; that is worth it at work, which comes to it within seconds, and not at rest.
+ */
+const beforeOptimizing = 2e9;
+/** A process that is busy for less of a second than this rests; after so many in a row it gives back what it took at work. Real time. */
+const restMs = 1_000;
+const restingShare = 0.05;
+const restsBefore = 2;
 
 /** By what V8 may multiply the space of new objects, which has so many bytes. */
 export function youngGrowth(bytes: number): 1 | 2 {
   return bytes * 2 <= mostYoung ? 2 : 1;
 }
 
-/** Gives back what the start needed, and limits what V8 keeps in this process from now on. */
+/** How many times in a row a process has rested, which did before and was busy for this share of the time since. */
+export function restsAfter(rests: number, busyShare: number): number {
+  return busyShare < restingShare ? rests + 1 : 0;
+}
+
+/** Before the first request of the process is sent: the limit is taken up then. */
+export function optimizeLate(): void {
+  setFlagsFromString(`--wasm-tiering-budget=${beforeOptimizing}`);
+}
+
+/** Gives back what the start needed, and limits what V8 keeps in this process from now on, at work and at rest. */
 export function limitHeap(): void {
   collectAll();
   setFlagsFromString(`--heap-growing-percent=${growth}`);
@@ -30,6 +50,20 @@ export function limitHeap(): void {
     factor = next;
   };
   setInterval(look, lookEveryMs).unref();
+  collectAtRest();
+}
+
+/** Once when work has ended, which that of the start is, too. V8 itself waits eight seconds from when it last collected all. */
+function collectAtRest(): void {
+  let before = performance.eventLoopUtilization();
+  let rests = 0;
+  const look = (): void => {
+    rests = restsAfter(rests, performance.eventLoopUtilization(before).utilization);
+    if (rests === restsBefore) collectAll();
+    // Not at the beginning: collecting would be the next work.
+    before = performance.eventLoopUtilization();
+  };
+  setInterval(look, restMs).unref();
 }
 
 /** Takes some 30 ms, and leaves a third of the heap that a start has grown. */

@@ -17,7 +17,7 @@ import { sentenceOf, summaryOf } from '../support/dry-run-summary.ts';
 import { type Role, run } from './app.ts';
 import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
-import { limitHeap } from './heap.ts';
+import { limitHeap, optimizeLate } from './heap.ts';
 import { quarantineOf, Reloading } from './reloading.ts';
 import { openRuntime, type Runtime, readText } from './runtime.ts';
 import { version } from './version.ts';
@@ -52,6 +52,7 @@ export async function start(options: StartOptions): Promise<number> {
   }
   // First: a SIGHUP while the process starts must not end it.
   const onReload = options.once ? undefined : listenToReloads();
+  optimizeLate();
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const file = { ...options, config: options.config };
   const configText = readText(file.config);

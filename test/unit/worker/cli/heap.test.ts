@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { youngGrowth } from '../../../../worker/cli/heap.ts';
+import { restsAfter, youngGrowth } from '../../../../worker/cli/heap.ts';
 
 const rows: [size: string, bytes: number, by: 1 | 2][] = [
   ['as small as it gets', 2.1e6, 2],
@@ -9,4 +12,33 @@ const rows: [size: string, bytes: number, by: 1 | 2][] = [
 ];
 test.each(rows)('the space of new objects, %s, grows until both of its halves take 67 MB', (_, bytes, by) => {
   expect(youngGrowth(bytes)).toBe(by);
+});
+
+const seconds: [second: string, rests: number, busyShare: number, then: number][] = [
+  ['first second at rest', 0, 0.01, 1],
+  ['next second at rest', 1, 0.049, 2],
+  ['second at work', 5, 0.05, 0],
+];
+test.each(seconds)('a %s is counted', (_, rests, busyShare, then) => {
+  expect(restsAfter(rests, busyShare)).toBe(then);
+});
+
+test('gives back at rest what it took at work, by flags that this V8 knows', async ({ signal }) => {
+  // It ends when the garbage is gone.
+  const program = `
+    import { limitHeap, optimizeLate } from ${JSON.stringify(resolve(import.meta.dirname, '../../../../worker/cli/heap.ts'))};
+    optimizeLate();
+    limitHeap();
+    let kept = Array.from({ length: 500_000 }, (_, at) => ({ at, text: \`number \${at}\` }));
+    const most = process.memoryUsage().heapUsed;
+    setTimeout(() => {
+      kept = undefined;
+      const look = setInterval(() => {
+        if (process.memoryUsage().heapUsed < most / 3) clearInterval(look);
+      }, 100);
+    }, 1_000);
+  `;
+  // Without what V8 itself does at rest.
+  const args = ['--no-memory-reducer', '--input-type=module', '--eval', program];
+  expect(await promisify(execFile)(process.execPath, args, { signal })).toEqual({ stdout: '', stderr: '' });
 });
