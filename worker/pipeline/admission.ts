@@ -21,23 +21,19 @@ type Endpoint = Pick<Outage, 'down' | 'takeProbe'>;
  */
 export class Door {
   readonly #endpoints: readonly Endpoint[];
-  readonly #concurrency: number;
-  readonly #setConcurrency: (jobs: number) => void;
+  readonly #narrow: (isNarrow: boolean) => void;
   readonly #random: () => number;
-  #isNarrow = false;
   #isOneInHand = false;
   #isClosing = false;
 
   constructor(options: {
     endpoints: readonly Endpoint[];
-    concurrency: number;
-    /** Sets how many jobs the stage may run at once. */
-    setConcurrency: (jobs: number) => void;
+    /** Has the stage run a single job at once, or as many as it may. */
+    narrow: (isNarrow: boolean) => void;
     random: () => number;
   }) {
     this.#endpoints = options.endpoints;
-    this.#concurrency = options.concurrency;
-    this.#setConcurrency = options.setConcurrency;
+    this.#narrow = options.narrow;
     this.#random = options.random;
   }
 
@@ -87,12 +83,6 @@ export class Door {
     return { may: 'run', hasWaited, done: async () => undefined };
   }
 
-  #narrow(isNarrow: boolean): void {
-    if (this.#isNarrow === isNarrow) return;
-    this.#isNarrow = isNarrow;
-    this.#setConcurrency(isNarrow ? 1 : this.#concurrency);
-  }
-
   async #find() {
     for (const endpoint of this.#endpoints) {
       const down = await endpoint.down();
@@ -105,28 +95,45 @@ export class Door {
 /**
  * How many jobs a stage may run at once. The limit is meant for what the jobs hold; BullMQ counts jobs, and fetches as many as it may run
  * before it begins the first.
+ *
+ * What is in hand stays in memory until it is done, and the longer it stays the dearer is collecting garbage. So the stage has no more in
+ * hand than keep the process busy: as many as it may only while the process waits, for a vendor, the service or work.
  */
 export class Places {
+  readonly #range: { least: number; most: number };
   readonly #mostHeld: number;
   readonly #onChange: (jobsAtOnce: number) => void;
-  #most: number;
+  #limit: number;
+  #isNarrow = false;
   #jobs = 0;
   #held = 0;
 
-  /** @param mostHeld the most that one job holds */
-  constructor(most: number, mostHeld: number, onChange: (jobsAtOnce: number) => void) {
-    this.#most = most;
+  /**
+   * @param range of the limit, which begins at the most
+   * @param mostHeld the most that one job holds
+   */
+  constructor(range: { least: number; most: number }, mostHeld: number, onChange: (jobsAtOnce: number) => void) {
+    this.#range = range;
     this.#mostHeld = mostHeld;
     this.#onChange = onChange;
+    this.#limit = range.most;
   }
 
   get jobsAtOnce(): number {
-    const room = Math.max(0, this.#most - this.#held);
+    const room = Math.max(0, (this.#isNarrow ? 1 : this.#limit) - this.#held);
     return Math.max(1, this.#jobs + Math.ceil(room / this.#mostHeld));
   }
 
-  limit(most: number): void {
-    this.#most = most;
+  /** A single job at once, or as many as there are places. */
+  narrow(isNarrow: boolean): void {
+    if (this.#isNarrow === isNarrow) return;
+    this.#isNarrow = isNarrow;
+    this.#onChange(this.jobsAtOnce);
+  }
+
+  /** @param busy the share of the last moments in which the process has worked, from 0 to 1 */
+  adapt(busy: number): void {
+    this.#limit = nextLimit(this.#limit, { ...this.#range, busy });
     this.#onChange(this.jobsAtOnce);
   }
 
@@ -141,4 +148,10 @@ export class Places {
     this.#held += held;
     this.#onChange(this.jobsAtOnce);
   }
+}
+
+/** A fifth fewer while there is hardly any waiting, half as many again while the process waits more than a quarter of the time. */
+export function nextLimit(limit: number, { least, most, busy }: { least: number; most: number; busy: number }): number {
+  if (busy > 0.95) return Math.max(least, Math.floor(limit * 0.8));
+  return busy < 0.75 ? Math.min(most, Math.ceil(limit * 1.5)) : limit;
 }

@@ -35,6 +35,9 @@ import { Sweeping } from './sweeping.ts';
 const serviceSearches = 100;
 const exportReadings = 2;
 
+/** How often is looked how busy the process was. Real time. */
+const adaptEveryMs = 100;
+
 /** How often a source is looked at whether its poll is due: a small part of the time between two, or it would miss its turn by as much. */
 const pollCheckMs = (everyMs: number): number => Math.max(100, Math.min(1_000, everyMs / 10));
 
@@ -58,6 +61,7 @@ export class Engine {
   readonly #renames: Renames;
   readonly #sweeping: Sweeping;
   readonly #polling: Rounds[] = [];
+  #adapting: NodeJS.Timeout | undefined;
   readonly #startedAt = new Date();
 
   constructor(options: EngineOptions) {
@@ -142,9 +146,21 @@ export class Engine {
       await this.newcomers.hold(pipeline);
       for (const stage of worked(stages, context)) stage.start();
     }
+    this.#adapt();
     await this.collecting.start();
     this.#sweeping.start();
     for (const [source, pipeline] of this.pipelines) this.#poll(source, pipeline);
+  }
+
+  /** Has stages process as many jobs at once as keep this process busy. */
+  #adapt(): void {
+    let before = performance.eventLoopUtilization();
+    this.#adapting = setInterval(() => {
+      const now = performance.eventLoopUtilization();
+      const busy = performance.eventLoopUtilization(now, before).utilization;
+      before = now;
+      for (const stage of this.#stages()) stage.adapt(busy);
+    }, adaptEveryMs).unref();
   }
 
   /**
@@ -235,6 +251,7 @@ export class Engine {
   /** Finishes what runs, up to `graceMs`; the rest is taken up by another worker, or at the next start. */
   async close(graceMs: number): Promise<void> {
     this.#redisWatch.close();
+    clearInterval(this.#adapting);
     await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(graceMs)));
     await Promise.all(this.#stages().map((stage) => stage.close(graceMs)));
     await this.inlets.close(graceMs);

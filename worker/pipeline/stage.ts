@@ -21,6 +21,8 @@ export interface StageOptions<Data extends z.ZodType> {
   source: string;
   /** The most that is processed at once. A job that holds several counts as so many. */
   concurrency: number;
+  /** The most that is processed at once while the process is busy. Left out: as many. */
+  busyConcurrency?: number;
   process: (data: z.output<Data>) => Promise<JobResult>;
   /** Called when the job is given up, with the reason: settles the job's journey. */
   giveUp: (data: z.output<Data>, why: string) => Promise<void>;
@@ -73,14 +75,14 @@ export class Stage<Data extends z.ZodType> {
   constructor(options: StageOptions<Data>) {
     this.#options = options;
     this.jobs = options.jobs;
-    this.#places = new Places(options.concurrency, options.jobs.mostHeld, (jobsAtOnce) => {
+    const { concurrency: most, busyConcurrency = most } = options;
+    this.#places = new Places({ least: Math.min(busyConcurrency, most), most }, options.jobs.mostHeld, (jobsAtOnce) => {
       if (this.#worker) this.#worker.concurrency = jobsAtOnce;
     });
     this.#redisWait = new RedisWait(options.probe);
     this.#door = new Door({
       endpoints: options.endpoints ?? [],
-      concurrency: options.concurrency,
-      setConcurrency: (most) => this.#places.limit(most),
+      narrow: (isNarrow) => this.#places.narrow(isNarrow),
       random: options.ports.random,
     });
   }
@@ -88,6 +90,11 @@ export class Stage<Data extends z.ZodType> {
   /** One job, outside the queue: what `process` of a queued one does. */
   async run(data: unknown): Promise<JobResult> {
     return await this.#options.process(this.jobs.read(data));
+  }
+
+  /** @param busy the share of the last moments in which the process has worked, from 0 to 1 */
+  adapt(busy: number): void {
+    this.#places.adapt(busy);
   }
 
   /** Does nothing when the stage is running. */

@@ -27,6 +27,8 @@ import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
 const mostAtOnce = 1_000;
+/** While the process is busy: two batches and a half, so that planning reads some while it asks about others. */
+const busyAtOnce = 250;
 
 /** How soon a job whose expression was stopped is tried again. Real time. */
 const asideMs = 600_000;
@@ -62,7 +64,8 @@ interface StagesOptions {
 }
 
 /** How a step of the pipeline processes a job, and gives one up. */
-interface Step<Data extends z.ZodType> extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp'> {
+interface Step<Data extends z.ZodType>
+  extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'busyConcurrency'> {
   process: (job: z.output<Data>, context: SourceContext) => Promise<JobResult>;
   giveUp: (job: z.output<Data>, why: string, context: SourceContext) => Promise<void>;
   /** What a person does about a job that was given up, once the cause is mended. */
@@ -90,8 +93,15 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     remedy: remedies.plan,
     endpoints: both,
     keepGivenUp,
+    busyConcurrency: busyAtOnce,
   };
-  const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both };
+  const asking = {
+    process: ask,
+    giveUp: giveUpAsk,
+    remedy: remedies.ask,
+    endpoints: both,
+    busyConcurrency: busyAtOnce,
+  };
   const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
     process: writingBack(options.tracing),
