@@ -3,12 +3,16 @@ import { extname } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import type { BegunResponse, Fetch, ResponseHeaders, SentRequest } from '../ports.ts';
+import type { BegunResponse, Fetch, ResponseBody, ResponseHeaders, SentRequest } from '../ports.ts';
 
 const require = createRequire(import.meta.url);
 
+let loaded: typeof import('./connections.ts') | undefined;
 /** Loaded with the first request: it takes as long as the rest of a request. */
-export const connections = (): typeof import('./connections.ts') => require(`./connections${extname(import.meta.url)}`);
+export function connections(): typeof import('./connections.ts') {
+  loaded ??= require(`./connections${extname(import.meta.url)}`) as typeof import('./connections.ts');
+  return loaded;
+}
 
 /** Those that the process keeps. */
 export const keptConnections = (): Dispatcher => connections().getGlobalDispatcher();
@@ -22,18 +26,15 @@ export const exchange: Fetch = (url, init: SentRequest & { dispatcher?: Pick<Dis
     const { method = 'GET', body = null, headers, signal, dispatcher = keptConnections() } = init;
     signal?.throwIfAborted();
     const { origin, pathname, search } = new URL(url);
-    const own = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'closeloop' };
     const incoming = new Incoming(signal, { resolve, reject });
-    dispatcher.dispatch(
-      { origin, path: pathname + search, method, headers: { ...own, ...inLowerCase(headers) }, body },
-      incoming,
-    );
+    dispatcher.dispatch({ origin, path: pathname + search, method, headers: withOwn(headers), body }, incoming);
   });
 
 /** As `fetch` does it, a line break at the end of a value (of a token from a file) is left out. */
-function inLowerCase(headers: SentRequest['headers'] = {}): Record<string, string> {
-  const entries = Object.entries(headers);
-  return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value.trim()]));
+function withOwn(headers: SentRequest['headers'] = {}): Record<string, string> {
+  const sent: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'closeloop' };
+  for (const name of Object.keys(headers)) sent[name.toLowerCase()] = headers[name]?.trim() ?? '';
+  return sent;
 }
 
 interface Begun {
@@ -41,30 +42,32 @@ interface Begun {
   reject: (error: unknown) => void;
 }
 
+const asleep = (): void => undefined;
+
 /** More of a body than this is not read ahead. Bytes. */
 const mostAhead = 65_536;
 
 /** A response as it comes in: what the connection tells of it, and its body for one reader. */
-class Incoming implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array> {
+class Incoming implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array>, ResponseBody {
   readonly #begun: Begun;
   readonly #signal: AbortSignal | undefined;
   readonly #chunks: Uint8Array[] = [];
   #ahead = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #end: { error?: unknown } | undefined;
-  #wake: () => void = () => undefined;
+  #wake = asleep;
 
   constructor(signal: AbortSignal | undefined, begun: Begun) {
     this.#begun = begun;
     this.#signal = signal;
-    signal?.addEventListener('abort', this.#stop);
+    signal?.addEventListener('abort', this);
   }
 
-  /** Also of a request that still waits for its connection: that is not sent. */
-  readonly #stop = (): void => {
+  /** The signal's. Also of a request that still waits for its connection: that is not sent. */
+  handleEvent(): void {
     this.#controller?.abort(this.#signal?.reason);
     this.#finish({ error: this.#signal?.reason });
-  };
+  }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
@@ -76,7 +79,7 @@ class Incoming implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
     const codings = `${headers['content-encoding'] ?? ''}`;
     this.#begun.resolve({
       status,
-      headers: headersOf(headers),
+      headers: new ReceivedHeaders(headers),
       body: codings === '' ? this : decoded(this, codings),
     });
   }
@@ -97,10 +100,15 @@ class Incoming implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
   }
 
   #finish(end: { error?: unknown }): void {
-    this.#signal?.removeEventListener('abort', this.#stop);
+    this.#signal?.removeEventListener('abort', this);
     this.#end ??= end;
     if ('error' in end) this.#begun.reject(end.error);
     this.#wake();
+  }
+
+  get whole(): Uint8Array | undefined {
+    const hasCome = this.#end !== undefined && !('error' in this.#end);
+    return hasCome && this.#chunks.length === 1 ? this.#chunks[0] : undefined;
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {
@@ -135,14 +143,21 @@ class Incoming implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint
 /** By their names in lower case. */
 type Received = Record<string, string | string[] | undefined>;
 
-function headersOf(received: Received): ResponseHeaders {
-  const text = (value: Received[string]): string | null => (Array.isArray(value) ? value.join(', ') : (value ?? null));
-  return {
-    get: (name) => text(received[name.toLowerCase()]),
-    *[Symbol.iterator]() {
-      for (const [name, value] of Object.entries(received)) yield [name, text(value) ?? ''];
-    },
-  };
+class ReceivedHeaders implements ResponseHeaders {
+  readonly #received: Received;
+
+  constructor(received: Received) {
+    this.#received = received;
+  }
+
+  get(name: string): string | null {
+    const value = this.#received[name.toLowerCase()];
+    return Array.isArray(value) ? value.join(', ') : (value ?? null);
+  }
+
+  *[Symbol.iterator](): Generator<[name: string, value: string]> {
+    for (const name of Object.keys(this.#received)) yield [name, this.get(name) ?? ''];
+  }
 }
 
 /** As `fetch` does it, a body that ends early is given as far as it came. */

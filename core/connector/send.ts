@@ -76,34 +76,38 @@ export async function send(
   refuseUnsendable(init);
   // A timer of our own: AbortSignal.any can lose its sources to the garbage collector while a body is being read.
   const giveUp = new AbortController();
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    giveUp.abort(new DOMException('it took too long', 'TimeoutError'));
-  }, timeoutMs);
-  const stop = (): void => giveUp.abort();
-  signal?.addEventListener('abort', stop);
+  const timer = setTimeout(giveUpLate, timeoutMs, giveUp);
+  const stop = signal && ((): void => giveUp.abort());
+  if (stop) signal.addEventListener('abort', stop);
+  const request: SentRequest = { ...init, redirect: 'manual', signal: giveUp.signal };
   try {
-    const request = () => fetch(url, { ...init, redirect: 'manual', signal: giveUp.signal });
-    const response = await request().catch((error: unknown) => {
+    const response = await fetch(url, request).catch((error: unknown) => {
       const mayRepeat = options.repeatsCut === true && init.method === 'GET' && !giveUp.signal.aborted;
-      if (mayRepeat && isCut(error)) return request();
+      if (mayRepeat && isCut(error)) return fetch(url, request);
       throw error;
     });
     return await read(response, options.head);
   } catch (cause) {
-    if (cause instanceof SendFailure) throw cause;
-    if (isLate || nameOf(cause) === 'TimeoutError')
-      throw new SendFailure('late', `no whole answer within ${timeoutMs} ms`, { cause });
-    if (giveUp.signal.aborted) throw new SendFailure('stopped', 'stopped on request', { cause });
-    const outcome = neverSentBy(cause) === undefined ? 'unknown' : 'never-sent';
-    const { code } = faultOf(cause);
-    const what = outcome === 'never-sent' ? 'no connection' : 'the connection failed';
-    throw new SendFailure('cut', code === '' ? what : `${what} (${code})`, { outcome, cause });
+    throw cause instanceof SendFailure ? cause : failureOf(cause, giveUp.signal, timeoutMs);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
+    if (stop) signal.removeEventListener('abort', stop);
   }
+}
+
+function giveUpLate(call: AbortController): void {
+  call.abort(new DOMException('it took too long', 'TimeoutError'));
+}
+
+/** @param call what ended it: the deadline, with a TimeoutError, or the caller */
+function failureOf(cause: unknown, call: AbortSignal, timeoutMs: number): SendFailure {
+  if (nameOf(call.reason) === 'TimeoutError' || nameOf(cause) === 'TimeoutError')
+    return new SendFailure('late', `no whole answer within ${timeoutMs} ms`, { cause });
+  if (call.aborted) return new SendFailure('stopped', 'stopped on request', { cause });
+  const outcome = neverSentBy(cause) === undefined ? 'unknown' : 'never-sent';
+  const { code } = faultOf(cause);
+  const what = outcome === 'never-sent' ? 'no connection' : 'the connection failed';
+  return new SendFailure('cut', code === '' ? what : `${what} (${code})`, { outcome, cause });
 }
 
 /** What HTTP takes in a header's value; white space around it is left out. */
@@ -127,26 +131,42 @@ async function read(response: BegunResponse, head: number | undefined): Promise<
   const { status, headers } = response;
   const ok = status >= 200 && status < 300;
   try {
-    const body = await bytesOf(response, head ?? Number.POSITIVE_INFINITY, ok ? mostBytes : mostErrorBytes);
+    const most = ok ? mostBytes : mostErrorBytes;
+    const body = wholeOf(response, most, head) ?? (await bytesOf(response, most, head));
     const flaw = tooIntricate(body);
     if (flaw !== undefined) throw new SendFailure('unbearable', `an answer that ${flaw}`);
-    const text = utf8.decode(body);
-    return {
-      status,
-      ok,
-      headers,
-      text,
-      get json() {
-        return jsonBody(text);
-      },
-    };
+    return new TextResponse(status, headers, utf8.decode(body));
   } catch (error) {
     if (ok) throw error;
-    return { status, ok, headers, text: '', json: undefined };
+    return new TextResponse(status, headers, '');
   }
 }
 
-async function bytesOf({ body }: BegunResponse, head: number, most: number): Promise<Uint8Array> {
+class TextResponse implements HttpResponse {
+  readonly status: number;
+  readonly ok: boolean;
+  readonly headers: ResponseHeaders;
+  readonly text: string;
+
+  constructor(status: number, headers: ResponseHeaders, text: string) {
+    this.status = status;
+    this.ok = status >= 200 && status < 300;
+    this.headers = headers;
+    this.text = text;
+  }
+
+  get json(): unknown {
+    return jsonBody(this.text);
+  }
+}
+
+/** Most responses have come whole when they are read. */
+function wholeOf({ body }: BegunResponse, most: number, head?: number): Uint8Array | undefined {
+  const whole = body?.whole;
+  return whole !== undefined && whole.byteLength <= most ? whole.subarray(0, head) : undefined;
+}
+
+async function bytesOf({ body }: BegunResponse, most: number, head = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   // Leaving the loop cancels the rest.

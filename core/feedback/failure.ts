@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { retryAfterMs } from '../connector/retry-after.ts';
 import type { Advice, Outcome } from '../errors.ts';
 import { CloseloopError } from '../errors.ts';
@@ -243,13 +242,15 @@ function transient(answer: Answer, now: Date): { kind: 'transient'; retryAfterMs
   return waitMs === undefined ? { kind: 'transient' } : { kind: 'transient', retryAfterMs: waitMs };
 }
 
-const ErrorBody = z.record(z.string(), z.unknown());
+/** An object of JSON. */
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function wordsOf(answer: Answer, call: Place): Said {
-  const parsed = answer.body.json ? ErrorBody.safeParse(answer.body.value) : undefined;
-  if (parsed === undefined || !parsed.success) return { detail: undefined, fields: undefined };
-  const { detail, ...rest } = parsed.data;
-  const others = typeof detail === 'string' ? rest : parsed.data;
+  const body = answer.body.json ? answer.body.value : undefined;
+  if (!isObject(body)) return { detail: undefined, fields: undefined };
+  const { detail, ...rest } = body;
+  const others = typeof detail === 'string' ? rest : body;
   const prefix = call.customFieldsAt ? `${call.customFieldsAt}.` : '';
   const fields: Record<string, string[]> = Object.fromEntries(
     messagesIn(others, '').map(([name, messages]) => [
@@ -274,8 +275,8 @@ function messagesIn(value: unknown, path: string): [name: string, messages: stri
     const messages = value.filter((entry) => typeof entry === 'string').slice(0, mostFields);
     if (messages.length > 0) return [[path, messages]];
   }
-  const nested = Array.isArray(value) ? { ...value.slice(0, mostFields) } : ErrorBody.safeParse(value).data;
-  const entries = Object.entries(nested ?? {}).slice(0, mostFields);
+  const nested = Array.isArray(value) ? { ...value.slice(0, mostFields) } : isObject(value) ? value : {};
+  const entries = Object.entries(nested).slice(0, mostFields);
   return entries.flatMap(([key, held]) => messagesIn(held, join(path, key))).slice(0, mostFields);
 }
 

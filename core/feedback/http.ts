@@ -42,21 +42,18 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
   const base = baseUrlOf(settings);
   const prefix = `${base.origin}${base.pathname === '/' ? '' : base.pathname}`;
   const { apiKey, timeoutMs } = settings;
+  const headers = { Authorization: `Token ${apiKey}`, Accept: 'application/json' };
+  const headersWithBody = { ...headers, 'Content-Type': 'application/json' };
 
   async function attempt(call: Call): Promise<Answer> {
     const { method, path, body, sendDeadline, signal } = call;
     const init = {
       method,
-      headers: {
-        Authorization: `Token ${apiKey}`,
-        Accept: 'application/json',
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? { headers } : { headers: headersWithBody, body: JSON.stringify(body) }),
+      ...(sendDeadline && { dispatcher: dispatcherUntil(sendDeadline, ports.now) }),
     };
-    const given = sendDeadline ? { ...init, dispatcher: dispatcherUntil(sendDeadline, ports.now) } : init;
     try {
-      const { status, headers, json } = await send(ports.fetch, `${prefix}${path}`, given, {
+      const { status, headers, json } = await send(ports.fetch, `${prefix}${path}`, init, {
         timeoutMs,
         signal,
         repeatsCut: true,

@@ -343,8 +343,8 @@ function form(method: string, path: string, constants: Readonly<Record<string, u
 
 function bodyOf(constants: readonly Placed[], placed: readonly Placed[]): JsonObject {
   const body: JsonObject = {};
-  for (const [place, value] of [...constants, ...placed]) {
-    if (place !== null && value !== undefined) put(body, place, value);
+  for (const values of [constants, placed]) {
+    for (const [place, value] of values) if (place !== null && value !== undefined) put(body, place, value);
   }
   return body;
 }
@@ -353,6 +353,10 @@ function bodyOf(constants: readonly Placed[], placed: readonly Placed[]): JsonOb
 function put(body: JsonObject, place: string, value: unknown): void {
   if (place === '') {
     if (isObject(value)) for (const [key, held] of Object.entries(value)) define(body, key, held);
+    return;
+  }
+  if (!place.includes('.')) {
+    define(body, place, value);
     return;
   }
   const path = place.split('.');
@@ -369,7 +373,8 @@ function put(body: JsonObject, place: string, value: unknown): void {
 
 /** A custom field may be called anything, `__proto__` included. */
 function define(target: JsonObject, key: string, value: unknown): void {
-  Object.defineProperty(target, key, { value, enumerable: true, writable: true });
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, writable: true });
+  else target[key] = value;
 }
 
 function isObject(value: unknown): value is JsonObject {

@@ -66,6 +66,8 @@ export function together(stream: { write(text: string): boolean }): { write(line
  */
 const never =
   /(contact|phone|email|identifier|comment|body|payload|values|token|apikey|authorization|password|secrets?|cookie)$/;
+/** As most keys are: compared as they are, and nothing in them is redacted. */
+const lowerCase = /^[a-z]+$/;
 const deepest = 6;
 
 function clean(value: unknown, depth: number): unknown {
@@ -78,9 +80,11 @@ function clean(value: unknown, depth: number): unknown {
     return value.cause === undefined ? shown : { ...shown, cause: clean(value.cause, depth + 1) };
   }
   if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1));
-  const entries = Object.entries(value).map(([key, item]): [string, unknown] => {
-    const name = key.replaceAll(/[-_\s]/g, '').toLowerCase();
-    return [redacted(key), never.test(name) ? removed : clean(item, depth + 1)];
-  });
-  return Object.fromEntries(entries);
+  const shown: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) {
+    const isPlain = lowerCase.test(key);
+    const name = isPlain ? key : key.replaceAll(/[-_\s]/g, '').toLowerCase();
+    shown[isPlain ? key : redacted(key)] = never.test(name) ? removed : clean(item, depth + 1);
+  }
+  return shown;
 }

@@ -23,19 +23,31 @@ export function watchCalls<Client extends object>(
   watch: Watch,
   { isShared, local = [], onCall = () => undefined }: WatchOptions,
 ): Client {
+  function watchedMethod(method: Method, name: PropertyKey): Method {
+    const call = { watch, isShared, end: (end: CallEnd) => onCall(String(name), end) };
+    return (...args: unknown[]) => {
+      const result: unknown = Reflect.apply(method, client, args);
+      if (result instanceof Promise) return watched(result, call);
+      return isIterable(result) ? watchedPages(result, call) : result;
+    };
+  }
+  const methods = new Map<PropertyKey, Method>();
   return new Proxy(client, {
     get: (target, name) => {
+      const known = methods.get(name);
+      if (known !== undefined) return known;
       const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function' || local.includes(String(name))) return member;
-      const call = { watch, isShared, end: (end: CallEnd) => onCall(String(name), end) };
-      return (...args: unknown[]) => {
-        const result: unknown = Reflect.apply(member, target, args);
-        if (result instanceof Promise) return watched(result, call);
-        return isIterable(result) ? watchedPages(result, call) : result;
-      };
+      if (!isMethod(member) || local.includes(String(name))) return member;
+      const method = watchedMethod(member, name);
+      methods.set(name, method);
+      return method;
     },
   });
 }
+
+type Method = (...args: unknown[]) => unknown;
+
+const isMethod = (member: unknown): member is Method => typeof member === 'function';
 
 function isIterable(result: unknown): result is AsyncIterable<unknown> {
   return typeof result === 'object' && result !== null && Symbol.asyncIterator in result;
@@ -71,14 +83,14 @@ async function watched(result: Promise<unknown>, call: Call): Promise<unknown> {
   }
 }
 
-async function answered({ watch, end }: Call): Promise<void> {
+function answered({ watch, end }: Call): Promise<void> {
   end('ok');
-  await stored(watch.answered());
+  return stored(watch.answered());
 }
 
-async function failed(error: unknown, { watch, isShared, end }: Call): Promise<void> {
+function failed(error: unknown, { watch, isShared, end }: Call): Promise<void> {
   end(endOf(error));
-  await stored(report(error, watch, isShared));
+  return stored(report(error, watch, isShared));
 }
 
 function endOf(error: unknown): CallEnd {
@@ -110,8 +122,8 @@ async function report(error: unknown, watch: Watch, isShared: boolean): Promise<
 }
 
 /** Reports the result after the call: a failure of Redis is met, and waited for, by the job. */
-async function stored(report: Promise<void>): Promise<void> {
-  await report.catch((error: unknown) => {
+function stored(report: Promise<void>): Promise<void> {
+  return report.catch((error: unknown) => {
     if (!isRedisUnavailable(error)) throw error;
   });
 }

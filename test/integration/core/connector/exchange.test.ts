@@ -93,6 +93,34 @@ describe('a body', () => {
   });
 });
 
+describe('a body is there whole', () => {
+  const pieces: [
+    how: string,
+    sizes: number[],
+    end: 'well' | 'not' | 'broken',
+    headers: Record<string, string>,
+    whole?: number,
+  ][] = [
+    ['when it has come as one piece', [7], 'well', {}, 7],
+    ['but not before its end', [7], 'not', {}],
+    ['but not where it broke off', [7], 'broken', {}],
+    ['but not where it came in two pieces', [4, 3], 'well', {}],
+    ['but not where it was coded', [7], 'well', { 'content-encoding': 'gzip' }],
+  ];
+  test.each(pieces)('%s', async (_how, sizes, end, headers, whole) => {
+    const { controller } = noting();
+    const tell: Dispatcher.DispatchHandler[] = [];
+    const dispatcher = { dispatch: (_: unknown, handler: Dispatcher.DispatchHandler) => tell.push(handler) > 0 };
+    const response = exchange('http://127.0.0.1:9', Object.assign({ method: 'GET' }, { dispatcher }));
+    tell[0]?.onRequestStart?.(controller, {});
+    tell[0]?.onResponseStart?.(controller, 200, headers);
+    for (const size of sizes) tell[0]?.onResponseData?.(controller, Buffer.alloc(size));
+    if (end === 'well') tell[0]?.onResponseEnd?.(controller, {});
+    if (end === 'broken') tell[0]?.onResponseError?.(controller, new Error('closed'));
+    expect((await response).body?.whole?.byteLength).toBe(whole);
+  });
+});
+
 /** A connection that notes what it is told. */
 function noting() {
   const calls: string[] = [];

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
+import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -90,6 +91,19 @@ describe('an answer', () => {
       undefined,
       '7',
     ]);
+  });
+
+  test('that came whole is limited as any is, and of it only the head is taken', async () => {
+    const giving = (text: string) => async () => {
+      const bytes = Buffer.from(text);
+      const body = { whole: bytes, [Symbol.asyncIterator]: () => Readable.from([bytes])[Symbol.asyncIterator]() };
+      return { status: 200, headers: new Headers(), body };
+    };
+    const whole = (text: string, options: Partial<SendOptions> = {}) =>
+      send(giving(text), 'http://127.0.0.1:9', {}, { timeoutMs: 60_000, ...options });
+    expect((await whole('[1,2]')).json).toEqual([1, 2]);
+    expect((await whole('[1,2]', { head: 2 })).text).toBe('[1');
+    expect((await failureOf(whole('x'.repeat(17 * 1024 * 1024)))).why).toBe('unbearable');
   });
 
   test('that is a redirect is not followed (audit 28)', async () => {
