@@ -2,6 +2,19 @@ import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 
+// <tag>:requests:<bucket>  of each feedback request the id of its journey. Of a record's first journey, nearly all are one, it is the
+//                          record's id alone unless that has a dot: Redis packs a number in half the bytes.
+
+/** For the script that gives a request to a journey: false where it is another journey's. */
+export const requestMemory = `
+local function takeRequest(requests, request, id)
+  local short = string.match(id, '^([^.]+)%.1$') or id
+  if redis.call('HSETNX', requests, request, short) == 1 then return true end
+  local owner = redis.call('HGET', requests, request)
+  return owner == short or owner == id
+end
+`;
+
 /**
  * Raises the fence of a campaign to this pass's generation: older passes save nothing any more. Never lowers it.
  * KEYS fence · ARGV generation
@@ -39,7 +52,8 @@ export class JourneyRequests {
     const answers = (await pipeline.exec()) ?? [];
     return answers.map(([error, id]) => {
       if (error) throw error;
-      return typeof id === 'string' ? id : undefined;
+      if (typeof id !== 'string') return undefined;
+      return id.includes('.') ? id : `${id}.1`;
     });
   }
 }

@@ -12,7 +12,7 @@ import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
 import { RecordMemory, recordMemory } from './record-memory.ts';
-import { type CollectPass, JourneyRequests } from './requests.ts';
+import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
 import { changingLists } from './state-lists.ts';
 import { askedStates, type Decision } from './transitions.ts';
 
@@ -57,12 +57,11 @@ return {id, 1}`;
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
-const saveScript = `${changingLists}${recordMemory}
+const saveScript = `${changingLists}${recordMemory}${requestMemory}
 local rev, wasAt, sealed, id, at, request, asked, fence, generation, record = unpack(ARGV, 1, 10)
 if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
 if fence ~= '' and tonumber(redis.call('GET', fence) or '0') > tonumber(generation) then return -1 end
-if request ~= '' and redis.call('HSETNX', KEYS[6], request, id) == 0
-  and redis.call('HGET', KEYS[6], request) ~= id then return -1 end
+if request ~= '' and not takeRequest(KEYS[6], request, id) then return -1 end
 redis.call('SET', KEYS[1], rev + 1 .. '  ' .. sealed)
 if KEYS[2] ~= KEYS[3] or wasAt ~= at then
   unlist(KEYS[2], wasAt, id)
