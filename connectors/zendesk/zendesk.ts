@@ -54,10 +54,11 @@ export const zendesk = defineConnector({
   open: (settings, ports) => {
     const api = zendeskApi(settings, ports);
     const catalogue = fieldCatalogue(api, ports);
+    const signed = signatureScheme(settings.toleranceSeconds);
     return {
       batchSize,
       taken: { status: 202 },
-      verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signatureScheme(settings.toleranceSeconds)),
+      verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signed),
       events: eventReader(settings),
       read: reader(settings, api, catalogue, ports),
       check: checker(settings, api, ports),
