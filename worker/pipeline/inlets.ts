@@ -28,8 +28,11 @@ const eventsAtOnce = 100;
 const mostCharacters = 64 * 1_024;
 
 interface Inlet extends InletQueues {
-  together: GroupCommit<RecordEvent & { receivedAt: Date }>;
+  together: GroupCommit<StoredEvent>;
 }
+
+/** Instants are numbers, milliseconds since 1970: writing them takes a quarter of what dates take, and reading them less. */
+type StoredEvent = Omit<RecordEvent, 'at'> & { at: number; receivedAt: number };
 
 interface InletsOptions {
   engine: EngineOptions;
@@ -102,7 +105,7 @@ export class Inlets {
       else alone.push(event);
     }
     for (const some of slices(shared, eventsAtOnce)) {
-      await Promise.all(some.map((event) => inlet.together.add({ ...event, receivedAt })));
+      await Promise.all(some.map((event) => inlet.together.add(stored(event, receivedAt))));
     }
     if (alone.length > 0) await this.#storeAlone(pipeline.context, inlet, alone, receivedAt);
     failpoint('event-stored');
@@ -165,4 +168,9 @@ export class Inlets {
     for (const name of this.#doors.keys()) if (!doors.has(name)) this.#doors.delete(name);
     for (const [name, pipeline] of doors) this.#doors.set(name, pipeline);
   }
+}
+
+function stored(event: RecordEvent, receivedAt: Date): StoredEvent {
+  // A connector that was written without types may give a text that tells the instant.
+  return { ...event, at: new Date(event.at).getTime(), receivedAt: receivedAt.getTime() };
 }

@@ -43,6 +43,18 @@ test('deliveries that come at the same time are one job, and count as what they 
   expect(await queuedJobs(redis.handle.client, 'calm', 'plan')).toBe(3);
 });
 
+test('what is stored together is read with the instants that it came with', async () => {
+  const { unit, deliver } = await open();
+  await Promise.all([deliver(closed('a')), deliver(closed('b'))]);
+  const { plan } = unit.pipeline.jobs;
+  const [job] = await plan.queue.getJobs();
+  const instants = { at, receivedAt: at };
+  expect(plan.dataIn(job?.data)).toMatchObject([
+    { recordId: 'a', ...instants },
+    { recordId: 'b', ...instants },
+  ]);
+});
+
 test('a delivery that comes alone is a job of its own, and is not stored again while that waits', async () => {
   const { unit, deliver } = await open();
   await deliver(closed('a'));
