@@ -44,6 +44,14 @@ function tinyPieces(): (piece: Uint8Array) => boolean {
   };
 }
 
+/** The length of a request's body, as its head tells it; NaN where it does not. */
+export function announcedBytes({ headers }: IncomingMessage): number {
+  return Number(headers['content-length'] ?? Number.NaN);
+}
+
+/** Whether a body mostly comes with its head: one that has is no longer on its way, and is read at once. */
+export const isShort = (bytes: number): boolean => bytes <= firstBytes;
+
 /** Reads and drops a body, within limits. */
 export function discard(request: IncomingMessage): void {
   const isTiny = tinyPieces();
@@ -84,8 +92,12 @@ export class Bodies {
     from: string,
     most = this.#limits.bytes,
   ): Promise<Buffer> {
-    const announced = Number(request.headers['content-length'] ?? Number.NaN);
+    const announced = announcedBytes(request);
     if (announced > most) throw tooLarge();
+    const isWhole = request.complete && request.readableLength === announced;
+    if (isWhole && isShort(announced) && this.#held + announced <= this.#limits.allBytes)
+      return this.#readWhole(request, response);
+    if (request.closed) throw wasCut();
     const body: Body = { address: addressGroup(from), held: 0, refuse: () => undefined };
     // One growing buffer: small chunks kept as they are would take more memory than their bytes.
     let bytes = Buffer.alloc(0);
@@ -113,7 +125,7 @@ export class Bodies {
       length += piece.copy(bytes, length);
     };
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const cut = () => reject(new BodyRefused(400, 'the connection was closed before the end of the body'));
+    const cut = () => reject(wasCut());
     body.refuse = (why) => {
       request.off('data', take);
       reject(why);
@@ -133,6 +145,18 @@ export class Bodies {
     if (response.closed) this.#free(body);
     else response.once('close', () => this.#free(body));
     return bytes.subarray(0, length);
+  }
+
+  #readWhole(request: IncomingMessage, response: ServerResponse): Buffer {
+    const read: unknown = request.read();
+    // A copy, as it is a part of all that was read of the connection.
+    const bytes = read instanceof Buffer ? Buffer.from(read) : Buffer.alloc(0);
+    if (response.closed) return bytes;
+    this.#held += bytes.length;
+    response.once('close', () => {
+      this.#held -= bytes.length;
+    });
+    return bytes;
   }
 
   #free(body: Body): void {
@@ -159,6 +183,10 @@ export class Bodies {
     while (isHeld && this.#held > allBytes) isHeld = giveWay(this.#onTheirWay.longest());
     return isHeld;
   }
+}
+
+function wasCut(): BodyRefused {
+  return new BodyRefused(400, 'the connection was closed before the end of the body');
 }
 
 function tooLarge(): BodyRefused {

@@ -7,7 +7,7 @@ import type { Log } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
-import { type Bodies, discard } from './bodies.ts';
+import { announcedBytes, type Bodies, discard, isShort } from './bodies.ts';
 import type { Connections } from './connections.ts';
 import type { Refusals } from './refusals.ts';
 import { jsonReply, notAllowed, replyToError, retryLater } from './replies.ts';
@@ -93,11 +93,16 @@ export function createDeliver(
   const { pipelines, now, tracing } = options;
   const take = createTake(options, refusals);
   const turns = new Turns(bytesATurn);
+  const turn = (bytes: number): Promise<void> => turns.next(Math.max(leastBytes, bytes));
   let { publicUrl } = options;
   return async (source, request, response, from) => {
+    const announced = announcedBytes(request);
+    // By its turn it is there as a whole, which takes less than waiting for its pieces.
+    const comesWhole = isShort(announced);
+    if (comesWhole) await turn(announced);
     const raw = await bodies.read(request, response, from, pipelines.get(source)?.context.source.largestBody);
     connections.works(request.socket);
-    await turns.next(Math.max(leastBytes, raw.length));
+    if (!comesWhole) await turn(raw.length);
     // Asking the socket for its address takes longer than the rest of a delivery's head.
     publicUrl ??= origin();
     const delivery: Delivery = {
