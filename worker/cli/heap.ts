@@ -18,7 +18,7 @@ const lookEveryMs = 100;
  * 23 MB to compile, of which the process keeps half; that is worth it at work, which comes to it within seconds, and not at rest.
  */
 const beforeOptimizing = 2e9;
-/** A process that is busy for less of a second than this rests; after so many in a row it gives back what it took at work. Real time. */
+/** A process that is busy for less of a second than this rests; after so many in a row its start is over. Real time. */
 const restMs = 1_000;
 const restingShare = 0.05;
 const restsBefore = 2;
@@ -38,7 +38,7 @@ export function optimizeLate(): void {
   setFlagsFromString(`--wasm-tiering-budget=${beforeOptimizing}`);
 }
 
-/** Gives back what the start needed, and limits what V8 keeps in this process from now on, at work and at rest. */
+/** Gives back what the start needed, and limits what V8 keeps in this process from now on. */
 export function limitHeap(): void {
   collectAll();
   setFlagsFromString(`--heap-growing-percent=${growth}`);
@@ -50,20 +50,23 @@ export function limitHeap(): void {
     factor = next;
   };
   setInterval(look, lookEveryMs).unref();
-  collectAtRest();
+  collectAfterStart();
 }
 
-/** Once when work has ended, which that of the start is, too. V8 itself waits eight seconds from when it last collected all. */
-function collectAtRest(): void {
+/**
+ * Once more when the first sweep and the first reading of grades are done, as what they needed stays else for long. Not whenever work ends:
+ * V8 would optimize the program anew for the next, which took a fifth of its CPU.
+ */
+function collectAfterStart(): void {
   let before = performance.eventLoopUtilization();
   let rests = 0;
-  const look = (): void => {
+  const looking = setInterval(() => {
     rests = restsAfter(rests, performance.eventLoopUtilization(before).utilization);
-    if (rests === restsBefore) collectAll();
-    // Not at the beginning: collecting would be the next work.
     before = performance.eventLoopUtilization();
-  };
-  setInterval(look, restMs).unref();
+    if (rests < restsBefore) return;
+    clearInterval(looking);
+    collectAll();
+  }, restMs).unref();
 }
 
 /** Takes some 30 ms, and leaves a third of the heap that a start has grown. */

@@ -23,7 +23,7 @@ test.each(seconds)('a %s is counted', (_, rests, busyShare, then) => {
   expect(restsAfter(rests, busyShare)).toBe(then);
 });
 
-test('gives back at rest what it took at work, by flags that this V8 knows', async ({ signal }) => {
+test('gives back, once its start is over, what that took, by flags that this V8 knows', async ({ signal }) => {
   // It ends when the garbage is gone.
   const program = `
     import { limitHeap, optimizeLate } from ${JSON.stringify(resolve(import.meta.dirname, '../../../../worker/cli/heap.ts'))};
