@@ -64,15 +64,15 @@ export async function measured(measure: Measure, size: Size): Promise<Report> {
 
 /**
  * The product and its baseline in turn, so that a machine that is busy is as busy for both; every round begins with the
- * other one. The first round warms up, and is left out.
+ * other one. The first rounds warm up, and are left out.
  */
-export async function inTurns<T>(rounds: number, ways: readonly (() => Promise<T>)[]): Promise<T[][]> {
+export async function inTurns<T>(rounds: number, ways: readonly (() => Promise<T>)[], warmUps = 1): Promise<T[][]> {
   const found: T[][] = ways.map(() => []);
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = 0; round < warmUps + rounds; round++) {
     const order = ways.map((_, i) => (i + round) % ways.length);
     for (const i of order) {
       const result = await ways[i]?.();
-      if (round > 0 && result !== undefined) found[i]?.push(result);
+      if (round >= warmUps && result !== undefined) found[i]?.push(result);
     }
   }
   return found;

@@ -10,7 +10,7 @@ import { runInNewContext } from 'node:vm';
 /** Bytes of both halves of the space of new objects. A process that works has 10 MB at once that are soon garbage. */
 const mostYoung = 70e6;
 /** Percent of what is in use that may be added to it before all of it is searched for garbage. */
-const growth = 50;
+const growth = 75;
 /** The space doubles while it is used, and shrinks at rest. Real time. */
 const lookEveryMs = 100;
 /**
