@@ -90,6 +90,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     observer,
     tracing,
     jobsAtOnce: options.jobsAtOnce,
+    callsAtOnce: options.config.feedback.callsAtOnce,
   });
   const isGated = () => names.isGated(name);
   // While the vendor is away a poll calls only where it is time to find out whether it is back.

@@ -30,6 +30,15 @@ const mostAtOnce = 1_000;
 /** While the process is busy: two batches and a half, so that planning reads some while it asks about others. */
 const busyAtOnce = 250;
 
+/**
+ * How many journeys ask at once in a process that may make so many calls to the service: in the jobs that plan them, and in the asking
+ * stage. More would only wait in this process, while others could ask about them. The stage has no fewer than a vendor's batch in hand.
+ */
+export function askingAtOnce(callsAtOnce: number): { planned: number; stage: number } {
+  const planned = Math.ceil(2.5 * callsAtOnce);
+  return { planned, stage: Math.max(100, planned) };
+}
+
 /** How soon a job whose expression was stopped is tried again. Real time. */
 const asideMs = 600_000;
 
@@ -61,6 +70,8 @@ interface StagesOptions {
   observer?: Observer | undefined;
   tracing?: Tracing | undefined;
   jobsAtOnce?: number | undefined;
+  /** Calls to the service at once. */
+  callsAtOnce: number;
 }
 
 /** How a step of the pipeline processes a job, and gives one up. */
@@ -80,6 +91,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
     forMs: context.keepMs,
   };
+  const asking = askingAtOnce(options.callsAtOnce);
   const readings = new Readings();
   // A planning job asks only while the asking stage would.
   const isStopped = shared(async () => {
@@ -88,19 +100,19 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     return (await Promise.all(stops)).includes(true);
   });
   const planning = {
-    process: planAndAsk(isStopped, readings),
+    process: planAndAsk(isStopped, readings, { asking: asking.planned }),
     giveUp: giveUpPlan,
     remedy: remedies.plan,
     endpoints: both,
     keepGivenUp,
     busyConcurrency: busyAtOnce,
   };
-  const asking = {
+  const asks = {
     process: ask,
     giveUp: giveUpAsk,
     remedy: remedies.ask,
     endpoints: both,
-    busyConcurrency: busyAtOnce,
+    concurrency: options.jobsAtOnce ?? asking.stage,
   };
   const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
@@ -112,7 +124,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const erasing = { process: erase, giveUp: giveUpErase, remedy: remedies.erase, endpoints: both, concurrency: 1 };
   return {
     plan: createStage(jobs.plan, planning, options),
-    ask: createStage(jobs.ask, asking, { ...options, context: askingContext }),
+    ask: createStage(jobs.ask, asks, { ...options, context: askingContext }),
     writeBack: createStage(jobs.writeBack, writing, options),
     erase: createStage(jobs.erase, erasing, options),
   };

@@ -12,10 +12,8 @@ type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
 /** How long asking may use the reading of the record that planning made. Real time. */
 const freshMs = 5_000;
-/** The most planning jobs of this process that ask at the same time … */
-const mostAsking = 500;
-/** … and how long a further job waits for its turn: planning must not come to a stop with a slow service. Real time. */
-const patienceMs = 2_000;
+/** How long a planning job waits for its turn to ask: planning must not come to a stop with a slow service. Real time. */
+const patientMs = 2_000;
 
 /** Turns to ask: no more than so many jobs have one at a time; the other jobs get one in the order in which they came. */
 class AskTurns {
@@ -94,13 +92,14 @@ const isFresh = ({ at }: Reading): boolean => performance.now() - at < freshMs;
  * wait is left to a job of the asking stage.
  * @param isStopped whether the asking stage is stopped
  * @param readings for the asking stage, where too many are due at once
+ * @param asking the most planning jobs that ask at the same time
  */
 export function planAndAsk(
   isStopped: () => Promise<boolean>,
   readings: Readings,
-  most = { asking: mostAsking, patienceMs },
+  { asking, patienceMs = patientMs }: { asking: number; patienceMs?: number },
 ): (event: PlanJob, context: PlanAndAskContext) => Promise<JobResult> {
-  const turns = new AskTurns(most.asking, most.patienceMs);
+  const turns = new AskTurns(asking, patienceMs);
   return async (event, context) => {
     const { read, last } = readOnce(context);
     const due: Journey[] = [];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nextLimit, Places } from '../../../../worker/pipeline/admission.ts';
+import { askingAtOnce } from '../../../../worker/pipeline/stages.ts';
 
 const range = { least: 250, most: 1_000 };
 
@@ -44,3 +45,13 @@ test('places are counted by what jobs hold, narrowed to one job, and restored as
   await Promise.all(running);
   expect(places.jobsAtOnce).toBe(8);
 });
+
+test.each([
+  { calls: 100, planned: 250, stage: 250 },
+  { calls: 2, planned: 5, stage: 100 },
+])(
+  'a process that may make $calls calls at once leaves to others what would only wait for them',
+  ({ calls, ...rest }) => {
+    expect(askingAtOnce(calls)).toEqual(rest);
+  },
+);

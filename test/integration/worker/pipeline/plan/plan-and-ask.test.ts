@@ -17,8 +17,8 @@ import {
 
 const world = useManual();
 const readings = new Readings();
-const goesOn = planAndAsk(async () => false, readings);
-const stopped = planAndAsk(async () => true, readings);
+const goesOn = planAndAsk(async () => false, readings, { asking: 500 });
+const stopped = planAndAsk(async () => true, readings, { asking: 500 });
 
 const reads = ({ vendor }: UnitContext) => vendor.calls.filter(({ what }) => what === 'plan' || what === 'ask').length;
 const left = async ({ pipeline }: UnitContext) => await jobsOf(pipeline.jobs.ask);
