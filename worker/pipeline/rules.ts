@@ -17,14 +17,19 @@ export interface CampaignRule extends LoadedRule {
   campaign: number;
 }
 
+/** The rule as it asks in this campaign: itself where it has no other. */
+export function inCampaign(rule: LoadedRule, campaign: number): CampaignRule {
+  return asksIn(rule, campaign) ? rule : { ...rule, campaign };
+}
+
 /** Whether this is the rule's one campaign, in every language. */
-export function asksIn(rule: LoadedRule, campaign: number): rule is CampaignRule {
+function asksIn(rule: LoadedRule, campaign: number): rule is CampaignRule {
   return rule.campaign === campaign;
 }
 
 /** The rule in each of its campaigns, with the setting that names the campaign. */
 export function inEachCampaign(rule: LoadedRule): { rule: CampaignRule; setting: string }[] {
-  return campaignsIn(rule.campaign).map(({ campaign, setting }) => ({ rule: { ...rule, campaign }, setting }));
+  return campaignsIn(rule.campaign).map(({ campaign, setting }) => ({ rule: inCampaign(rule, campaign), setting }));
 }
 
 export function loadRule(rule: Rule): LoadedRule {

@@ -91,7 +91,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
     forMs: context.keepMs,
   };
-  const asking = askingAtOnce(options.callsAtOnce);
+  const atOnce = askingAtOnce(options.callsAtOnce);
   const readings = new Readings();
   // A planning job asks only while the asking stage would.
   const isStopped = shared(async () => {
@@ -100,19 +100,19 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     return (await Promise.all(stops)).includes(true);
   });
   const planning = {
-    process: planAndAsk(isStopped, readings, { asking: asking.planned }),
+    process: planAndAsk(isStopped, readings, { asking: atOnce.planned }),
     giveUp: giveUpPlan,
     remedy: remedies.plan,
     endpoints: both,
     keepGivenUp,
     busyConcurrency: busyAtOnce,
   };
-  const asks = {
+  const asking = {
     process: ask,
     giveUp: giveUpAsk,
     remedy: remedies.ask,
     endpoints: both,
-    concurrency: options.jobsAtOnce ?? asking.stage,
+    concurrency: options.jobsAtOnce ?? atOnce.stage,
   };
   const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
@@ -124,7 +124,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const erasing = { process: erase, giveUp: giveUpErase, remedy: remedies.erase, endpoints: both, concurrency: 1 };
   return {
     plan: createStage(jobs.plan, planning, options),
-    ask: createStage(jobs.ask, asks, { ...options, context: askingContext }),
+    ask: createStage(jobs.ask, asking, { ...options, context: askingContext }),
     writeBack: createStage(jobs.writeBack, writing, options),
     erase: createStage(jobs.erase, erasing, options),
   };

@@ -7,7 +7,7 @@ import { askingTime, tooOld } from '../plan/asking-time.ts';
 import { campaignOf } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
-import type { CampaignRule } from '../rules.ts';
+import { type CampaignRule, inCampaign } from '../rules.ts';
 import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
 import { giveTurnBack, takeTurn } from './cap.ts';
 import { create } from './create.ts';
@@ -76,7 +76,7 @@ function ruleOf(
 ): CampaignRule | undefined {
   const rule = rules.find((one) => one.name === name);
   if (!rule || campaign === undefined) return undefined;
-  return campaignFor(rule.campaign, locale)?.campaign === campaign ? { ...rule, campaign } : undefined;
+  return campaignFor(rule.campaign, locale)?.campaign === campaign ? inCampaign(rule, campaign) : undefined;
 }
 
 /** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */

@@ -16,7 +16,7 @@ import { nameInEarnest } from '../../redis/keys.ts';
 import { testProblems } from '../ask/recipient.ts';
 import type { Named, Policy, Service } from '../context.ts';
 import { needOf } from '../needs.ts';
-import { asksIn, type CampaignRule, type LoadedRule } from '../rules.ts';
+import { type CampaignRule, inCampaign, type LoadedRule } from '../rules.ts';
 import { askingTime, maxAgeProblems, placeOf, type TimingContext, tooOld, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
@@ -89,7 +89,7 @@ export async function decide(
   const excluded = neverByPerson(context.never, findings, found.contact);
   if (excluded) return no(excluded.reason, excluded.why);
   if (!inLanguage) return no('language', `no campaign for the customer's language (${language ?? 'not known'})`);
-  const rule = asksIn(found, inLanguage.campaign) ? found : { ...found, campaign: inLanguage.campaign };
+  const rule = inCampaign(found, inLanguage.campaign);
   const already = askedAlready(rule, closing, context.name);
   if (already !== undefined) return no(already.reason, already.why);
   if (!inSample(rule.sample, ref)) return no('sample', `outside the sample of ${(rule.sample ?? 1) * 100} %`);
