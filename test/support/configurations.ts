@@ -6,10 +6,10 @@ const nowhere = 'http://127.0.0.1:9';
 export const shopSecret = 'a-long-enough-secret-for-a-test-here';
 
 /** A configuration for processes: the source `shop` tells of each closing by a webhook, and asks `email` in campaign 12. */
-export function shopConfiguration(redis: TestRedis, serviceUrl: string): string {
+export function shopConfiguration(redis: Pick<TestRedis, 'socket'> | { url: string }, serviceUrl: string): string {
   return `
 feedback: { baseUrl: "${serviceUrl}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
-redis: { path: ${redis.socket} }
+redis: ${'url' in redis ? redis.url : `{ path: ${redis.socket} }`}
 http: { port: 0 }
 sources:
   shop:

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
 import { type Config, type LoadOptions, loadConfig } from '../config/config.ts';
 import { withContactLists } from '../config/contact-lists.ts';
 import { withHolidays } from '../config/with-holidays.ts';
@@ -13,6 +14,7 @@ import { knownData, verifyData } from '../redis/data-version.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
+import { untilReplicated } from '../redis/replicated.ts';
 import { asDryRun } from '../sources/dry-run.ts';
 import { environmentOf } from './env-file.ts';
 import { version } from './version.ts';
@@ -183,9 +185,16 @@ async function readInEarnest(
   return reading.uses === undefined ? withContactLists(withDays, file) : withDays;
 }
 
-/** The installation's data key, which opens what this Redis holds. */
+/** The installation's data key, which opens what this Redis holds. @throws CloseloopError transient where it is new, and no replica takes it */
 export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
   return await DataKey.open(redis, operatorKeys(config, ownKey), async () => await handle.replicated(globalTag));
+}
+
+/** Makes the data key at an installation's first start, however long a replica takes for it: nobody need start again. */
+export async function makeDataKey({ config, handle, redis, ownKey }: Runtime, log: Log): Promise<void> {
+  const onWait = (why: CloseloopError) => log.warn({ why: why.message }, 'waiting for a replica of Redis');
+  const replicated = async () => await untilReplicated(handle.replicated, globalTag, onWait);
+  await DataKey.open(redis, operatorKeys(config, ownKey), replicated);
 }
 
 /** @throws CloseloopError config */

@@ -19,7 +19,7 @@ import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
 import { limitHeap, optimizeLate } from './heap.ts';
 import { quarantineOf, Reloading } from './reloading.ts';
-import { openRuntime, type Runtime, readText } from './runtime.ts';
+import { makeDataKey, openRuntime, type Runtime, readText } from './runtime.ts';
 import { version } from './version.ts';
 
 /** How long a shutdown waits for a reload that is under way. */
@@ -67,6 +67,7 @@ export async function start(options: StartOptions): Promise<number> {
   try {
     await refuseUnsafeRedis(runtime, log);
     data = await holdData(runtime.redis, knownData(version), log);
+    await makeDataKey(runtime, log);
     await checkAccount(runtime, { adopt: options.adoptAccount ?? false });
     if (keyAdvice(runtime.config) !== undefined) log.warn({ why: keyAdvice(runtime.config) }, 'secretsKey');
     const app = await run(runtime, { role: options.role, clock: liveClock, log, quarantine, tracing });

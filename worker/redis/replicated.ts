@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 import { shared } from './shared.ts';
@@ -31,6 +32,26 @@ export function createReplicated(open: () => RedisClient): Replicated {
     }
     return known.isAlone() ? undefined : known.round();
   };
+}
+
+/**
+ * The same for who can't put the work off: waits for a replica that is behind, as long as it takes.
+ * @param onWait is told what it waits for, once
+ */
+export async function untilReplicated(
+  replicated: Replicated,
+  tag: string,
+  onWait: (why: CloseloopError) => void,
+): Promise<void> {
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await replicated(tag);
+    } catch (error) {
+      if (!(error instanceof CloseloopError)) throw error;
+      if (!isTold) onWait(error);
+      await sleep(waitMs);
+    }
+  }
 }
 
 interface Rounds {

@@ -1,10 +1,14 @@
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { connect, type RedisAddress } from '../../../worker/redis/connection.ts';
 import { createReplicated, hasReplica } from '../../../worker/redis/replicated.ts';
+import { shopConfiguration } from '../../support/configurations.ts';
+import { logged } from '../../support/installation.ts';
 import { type Loop, startLoop, until } from '../../support/loop.ts';
+import { background } from '../../support/processes.ts';
 import { startSentinel, startServer } from './servers.ts';
 
 /** A loop on this Redis, until the test ends. */
@@ -49,6 +53,27 @@ test('a replica that does not keep up: nobody is asked before the intent is ther
   replica.thaw();
   await loop.journey('a.1', 'asked');
   expect(loop.feedback.standin.requests()).toHaveLength(1);
+});
+
+test('a replica that does not keep up: the first start waits for it, says so, and goes on', async () => {
+  const { master, replica, stop } = await startSentinel();
+  onTestFinished(stop);
+  const dir = mkdtempSync(join(tmpdir(), 'closeloop-first-start-'));
+  const config = join(dir, 'closeloop.yaml');
+  writeFileSync(config, shopConfiguration({ url: master.url }, 'http://127.0.0.1:9'));
+  replica.freeze();
+  const running = background(['start', '--config', config, '--data', dir]);
+  onTestFinished(async () => {
+    running.child.kill('SIGKILL');
+    await running.ended;
+    rmSync(dir, { recursive: true });
+  });
+  const [waiting] = await logged(running, 'waiting for a replica of Redis');
+  expect(waiting?.why).toMatch(/^No replica of Redis took a write/);
+  expect(running.output()).not.toContain('"started"');
+  replica.thaw();
+  await running.says(/"started"/);
+  expect(await running.stop()).toBe(0);
 });
 
 test.for([

@@ -1,19 +1,24 @@
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { createReplicated } from '../../../../worker/redis/replicated.ts';
+import { createReplicated, untilReplicated } from '../../../../worker/redis/replicated.ts';
 
 const replica = 'slave0:ip=::1,port=1,state=online,offset=7,lag=0\r\n';
 
-/** As much of a Redis server as WAIT needs, which every write reaches. @param keeps what it has written; @param replicas as INFO has them */
-async function startServer(keeps: boolean, replicas = replica): Promise<Redis> {
+/**
+ * As much of a Redis server as WAIT needs, which every write reaches.
+ * @param keeps what it has written, or from which write on; @param replicas as INFO has them
+ */
+async function startServer(keeps: boolean | number, replicas = replica): Promise<Redis> {
   const values = new Map<string, string>();
+  let writes = 0;
   const bulk = (text: string | undefined) => (text === undefined ? '$-1\r\n' : `$${text.length}\r\n${text}\r\n`);
   const answers: Record<string, (key: string, value: string) => string> = {
     INFO: () => bulk(`role:master\r\n${replicas}`),
     EXISTS: () => ':0\r\n',
     SET: (key, value) => {
-      if (keeps) values.set(key, value);
+      writes += 1;
+      if (typeof keeps === 'boolean' ? keeps : writes >= keeps) values.set(key, value);
       return '+OK\r\n';
     },
     WAIT: () => ':1\r\n',
@@ -73,4 +78,22 @@ test('where a replica is every write is waited for', async () => {
   const next = replicated('{a}');
   expect(next).toBeInstanceOf(Promise);
   await next;
+});
+
+test('who can not put the work off waits until a replica has it, and is told once what it waits for', async () => {
+  const redis = await startServer(3);
+  const told: string[] = [];
+  await untilReplicated(
+    createReplicated(() => redis),
+    '{a}',
+    ({ message }) => told.push(message),
+  );
+  expect(told).toEqual([expect.stringMatching(/^No replica of Redis took a write/)]);
+});
+
+test('any other failure is passed on at once', async () => {
+  const failing = () => Promise.reject(new Error('READONLY'));
+  const told: string[] = [];
+  await expect(untilReplicated(failing, '{a}', ({ message }) => told.push(message))).rejects.toThrow('READONLY');
+  expect(told).toEqual([]);
 });
