@@ -98,7 +98,7 @@ export class DataKey {
     const stored = await this.#redis.get(dataKeyKey);
     if (stored === null) {
       const isBack = (await this.#redis.set(dataKeyKey, sealedWith(current, all), 'NX')) === 'OK';
-      await this.#replicated();
+      await this.#replicatedIfPossible();
       return isBack ? 'restored' : await this.check();
     }
     const known = keysIn(stored, this.#wrappers);
@@ -111,8 +111,13 @@ export class DataKey {
     if (known.includes(this.#own)) return 'another';
     const both = sealedWith(current, [known[0], ...new Set([...known.slice(1), ...all])]);
     if ((await runScript(this.#redis, changeScript, [dataKeyKey], stored, both)) !== 1) return await this.check();
-    await this.#replicated();
+    await this.#replicatedIfPossible();
     return 'another';
+  }
+
+  /** What was found counts all the same: it would not be found again. */
+  async #replicatedIfPossible(): Promise<void> {
+    await this.#replicated().catch(() => undefined);
   }
 }
 

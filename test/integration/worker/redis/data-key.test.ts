@@ -73,6 +73,15 @@ describe('the key of an installation whose Redis is emptied while processes run'
     expect(await running.check()).toBe('same');
   });
 
+  test('that it is put back is told although no replica has it yet: nobody would hear of the emptied Redis', async () => {
+    const behind = () => Promise.reject(new Error('No replica of Redis took a write'));
+    const before = await begin(key(1));
+    const running = await DataKey.open(redis.handle.client, [key(1)], behind);
+    await redis.handle.client.flushall();
+    expect(await running.check()).toBe('restored');
+    expect([await running.check(), await before.check()]).toEqual(['same', 'same']);
+  });
+
   test('one that began with another ends, and what it has stored opens everywhere (audit twice)', async () => {
     const before = await begin(key(1));
     await redis.handle.client.flushall();
