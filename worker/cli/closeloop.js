@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import module from 'node:module';
 import { isAbsolute, join } from 'node:path';
 
@@ -28,11 +29,43 @@ function compileCache({ XDG_CACHE_HOME: xdg = '', HOME: home = '' }) {
   if (base === undefined) return undefined;
   const folder = join(base, 'closeloop');
   try {
-    // Not with its parents: in /proc, which is some users' home, Node tries that for ever.
-    for (const one of [base, folder]) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
+    makeFolders(base, folder);
     const { uid, mode } = lstatSync(folder);
-    return uid === (process.getuid?.() ?? uid) && (mode & 0o022) === 0 ? join(folder, 'compiled') : undefined;
+    return uid === (process.getuid?.() ?? uid) && (mode & 0o022) === 0 ? ofThisVersion(folder) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Each version and each Node has a folder of its own, made at its first command: then there may be some that are used no more. */
+function ofThisVersion(cache) {
+  const { version } = JSON.parse(readFileSync(module.findPackageJSON(import.meta.url), 'utf8'));
+  const all = join(cache, 'compiled');
+  const own = join(all, `${version}-node-${process.version}`);
+  if (!existsSync(own)) {
+    makeFolders(all, own);
+    void removeOld(all);
+  }
+  return own;
+}
+
+/**
+ * Removes the folders that were made more than a month ago, while the command runs. One that is still used is made anew; all but this one
+ * would be too many, as two projects may take turns with a version each.
+ */
+async function removeOld(all) {
+  try {
+    for (const name of await readdir(all)) {
+      const path = join(all, name);
+      const { mtimeMs } = await lstat(path);
+      if (Date.now() - mtimeMs > 30 * 86_400_000) await rm(path, { recursive: true });
+    }
+  } catch {
+    // The next version tries again.
+  }
+}
+
+/** Not with their parents: in /proc, which is some users' home, Node tries that for ever. */
+function makeFolders(...folders) {
+  for (const one of folders) if (!existsSync(one)) mkdirSync(one, { mode: 0o700 });
 }

@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -73,6 +82,31 @@ describe('what was compiled', () => {
     mkdirSync(join(dir, 'xdg'));
     await run(['--version'], { XDG_CACHE_HOME: join(dir, 'xdg') });
     expect(existsSync(join(dir, 'xdg/closeloop/compiled'))).toBe(true);
+  });
+
+  test('where this version runs for the first time, what no other has made for a month is removed', async () => {
+    const compiled = join(dir, '.cache/closeloop/compiled');
+    const make = (name: string, days: number) => {
+      mkdirSync(join(compiled, name), { recursive: true });
+      writeFileSync(join(compiled, name, 'code'), '');
+      const made = new Date(Date.now() - days * 86_400_000);
+      utimesSync(join(compiled, name), made, made);
+    };
+    make('0.0.1', 31);
+    make('0.0.2', 29);
+    await run(['--version']);
+    const [own = '', ...others] = readdirSync(compiled).toSorted().toReversed();
+    expect([own, others]).toEqual([expect.stringContaining(process.version), ['0.0.2']]);
+    // Every later command would look through them for nothing.
+    make('0.0.1', 31);
+    await run(['--version']);
+    expect(readdirSync(compiled).toSorted()).toEqual(['0.0.1', '0.0.2', own]);
+  });
+
+  test('without a word it is not where its place is taken', async () => {
+    mkdirSync(join(dir, '.cache/closeloop'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(dir, '.cache/closeloop/compiled'), '');
+    expect(await run(['--version'])).toMatchObject({ code: 0, err: '' });
   });
 
   test.each(['/dev/null', '', '/proc'])('without a word it is not where HOME is "%s"', async (HOME) => {
