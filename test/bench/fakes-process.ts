@@ -1,12 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { Command, type Counts } from './fakes.ts';
+import { createHttpServer, type Request, type Response } from './http-server.ts';
 
 // A help desk and the Feedback service in one process, as cheap as can be: no state but counts and what was asked, answers
 // from templates. Strictness is the stand-ins' business (standins/); here every cycle is taken from what is measured.
 
 const closedAt = new Date(Date.now() - 60_000).toISOString();
-const json = { 'content-type': 'application/json' };
 
 const none: Counts = {
   vendor: 0,
@@ -131,8 +130,7 @@ function updateMany(body: string): string {
   return `{"job_status":{"id":"job-${counts.vendor}","url":"http://127.0.0.1","total":${tickets.length},"progress":${tickets.length},"status":"completed","message":"","results":[${results.join()}]}}`;
 }
 
-function vendor(method: string, path: string, body: string): string | undefined {
-  counts.vendor++;
+function vendor({ method, path, body }: Request): string | undefined {
   if (method === 'PUT' && path === '/api/v2/tickets/update_many.json') return updateMany(body);
   const many = /^\/api\/v2\/tickets\/show_many\.json\?ids=([\d,]+)/.exec(path)?.[1];
   if (many !== undefined) return ticketsPage(many.split(','));
@@ -146,39 +144,28 @@ function vendor(method: string, path: string, body: string): string | undefined 
   return undefined;
 }
 
-function service(method: string, path: string, body: string): [status: number, body: string] | undefined {
-  counts.service++;
-  if (method === 'POST' && path === '/api/appeals/') return [201, Created(body)];
-  if (path.startsWith('/api/contacts/')) return [404, '{"detail":"Not found."}'];
-  if (path.startsWith('/api/appeals/campaigns/12')) return [200, campaign()];
-  if (/^\/api\/appeals\/(?:\?|$)/.test(path)) return [200, exported(path)];
+function service({ method, path, body }: Request): Response {
+  if (method === 'POST' && path === '/api/appeals/') return { status: 201, body: Created(body) };
+  if (path.startsWith('/api/contacts/')) return { status: 404, body: '{"detail":"Not found."}' };
+  if (path.startsWith('/api/appeals/campaigns/12')) return { status: 200, body: campaign() };
+  if (path === '/api/appeals/' || path.startsWith('/api/appeals/?')) return { status: 200, body: exported(path) };
   const index = created.findIndex(({ id }) => path === `/api/appeals/${id}`);
-  if (index >= 0) return [200, own(index)];
-  return undefined;
+  return index >= 0 ? { status: 200, body: own(index) } : { status: 404, body: '{}' };
 }
 
-function handle(request: IncomingMessage, response: ServerResponse, body: string): void {
-  const { method = 'GET', url = '/' } = request;
-  const isVendor = url.startsWith('/api/v2/') || url.startsWith('/oauth/');
-  const isDown = isVendor && isDeskDown;
-  if (isDown) counts.vendor++;
-  const page = isVendor && !isDown ? vendor(method, url, body) : undefined;
-  const ofDesk = isDown ? [503, '{}'] : page !== undefined && [200, page];
-  const [status, text] = (isVendor ? ofDesk : service(method, url, body)) || [404, '{}'];
-  const answer = () => response.writeHead(Number(status), json).end(text);
-  if (latencyMs > 0) setTimeout(answer, latencyMs);
-  else answer();
+function answer(request: Request): Response {
+  const { path } = request;
+  if (!path.startsWith('/api/v2/') && !path.startsWith('/oauth/')) {
+    counts.service++;
+    return service(request);
+  }
+  counts.vendor++;
+  if (isDeskDown) return { status: 503, body: '{}' };
+  const page = vendor(request);
+  return page === undefined ? { status: 404, body: '{}' } : { status: 200, body: page };
 }
 
-const server = createServer((request, response) => {
-  if (request.method === 'GET') return handle(request, response, '');
-  let body = '';
-  request.on('data', (chunk: Buffer) => {
-    body += chunk.toString('latin1');
-  });
-  request.on('end', () => handle(request, response, body));
-});
-server.keepAliveTimeout = 120_000;
+const server = createHttpServer(answer, () => latencyMs);
 
 function tell(): void {
   process.send?.({ is: 'counts', counts });
