@@ -5,9 +5,11 @@ import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
 import { capsAhead } from '../pipeline/ask/cap.ts';
 import { onList, recipientOf } from '../pipeline/ask/recipient.ts';
-import { heldUntil, holdsNow, lastCounted, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
+import { heldUntil, holdsNow, lastCounted, laterClosing, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
+import type { Journeys } from '../pipeline/context.ts';
 import { decide, type Verdict } from '../pipeline/plan/decide.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';
+import { inCampaign } from '../pipeline/rules.ts';
 import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';
 import type { Forecast } from './forecast.ts';
 
@@ -26,8 +28,10 @@ export type Preview =
       forecast: Forecast;
     };
 
+type PreviewContext = ReadingContext & Pick<Journeys, 'sources'>;
+
 /** Reads the record, and says what would be sent about it. Sends, stores and reserves nothing. @throws what the vendor answers */
-export async function previewOf(recordId: string, context: ReadingContext): Promise<Preview> {
+export async function previewOf(recordId: string, context: PreviewContext): Promise<Preview> {
   const status = await readRecord(recordId, context);
   if (status.is === 'out') return status;
   const { record } = status;
@@ -39,7 +43,8 @@ export async function previewOf(recordId: string, context: ReadingContext): Prom
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   const journey = exists ? await context.store.get(id) : undefined;
   const ref = refOf(context.name, id);
-  const forecast = unlessAsked(journey, ref, await forecastOf(record, id, { ...journey, closedAt }, context));
+  const planned = unlessAsked(journey, ref, await forecastOf(record, id, { ...journey, closedAt }, context));
+  const forecast = await unlessLater(journey ?? begun(id, record, status, context), planned, context);
   return { is: 'closed', record, closing, closedAt, ref, journey, forecast };
 }
 
@@ -69,6 +74,33 @@ function unlessAsked(journey: Journey | undefined, ref: string, forecast: Foreca
   const what = journey.requestId === undefined ? 'may have been asked' : 'was asked already';
   const why = `its customer ${what}: journey ${ref} is ${journey.state}`;
   return { ...forecast, decision: 'skip', why };
+}
+
+/** As the journey of a closing that nobody has told of yet would begin. */
+function begun(
+  id: string,
+  { currentId: recordId }: PresentedRecord,
+  { closing, closedAt }: Pick<Journey, 'closing' | 'closedAt'>,
+  { name: source, clock }: PreviewContext,
+): Journey {
+  const now = clock.now();
+  return { id, source, recordId, state: 'received', closing, closedAt, receivedAt: now, updatedAt: now };
+}
+
+/** A later closing of the person that waits is asked about in its place, where a throttle prefers the latest. */
+async function unlessLater(journey: Journey, forecast: Forecast, context: PreviewContext): Promise<Forecast> {
+  const { decision, rule, request } = forecast;
+  if (decision === 'skip' || rule === undefined || request === undefined) return forecast;
+  const { campaign, contact, dueAt } = request;
+  const closing = { dueAt, ...journey, contact: journey.contact ?? contact };
+  const later = await laterClosing(closing, inCampaign(rule, campaign.id), campaign, context);
+  if (later === undefined) return forecast;
+  return {
+    ...forecast,
+    decision: 'skip',
+    reason: 'superseded',
+    why: `${later.why}; asked only if nothing comes of that`,
+  };
 }
 
 /** What becomes of a closing, by everything that is known now. */

@@ -4,6 +4,7 @@ import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { askNow } from '../../../../../worker/support/ask-now.ts';
+import { previewOf } from '../../../../../worker/support/preview.ts';
 import { closedAs, eventOf, hour, open, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 
 const service = useManual();
@@ -326,5 +327,43 @@ describe('a person who hurries one of several closings', () => {
       'asked',
     ]);
     expect(askedAbout()).toBe(1);
+  });
+});
+
+describe('what is told of one of several closings ahead', () => {
+  const forecast = async ({ unit }: Started, id: string) => {
+    const found = await previewOf(id, unit.context);
+    return found.is === 'closed' ? found.forecast : expect.fail(found.is);
+  };
+  const waits = {
+    decision: 'skip',
+    reason: 'superseded',
+    why: 'waits for a later closing of the person: journey calm/b.1 (throttle of policy prefers the latest); asked only if nothing comes of that',
+  };
+
+  test('an earlier one would wait for the latest, and the latest would be asked about', async () => {
+    const one = await waitingTwo();
+    const before = await journey(one.unit, 'a');
+    expect(await forecast(one, 'a')).toMatchObject(waits);
+    expect(await forecast(one, 'b')).toMatchObject({ decision: 'ask', why: undefined });
+    expect(await journey(one.unit, 'a')).toEqual(before);
+    expect((await one.unit.context.contacts.waiting(email)).length).toBe(2);
+    expect(await journey(one.unit, 'b')).toMatchObject({ state: 'waiting' });
+  });
+
+  test('so would one that nobody has told of yet', async () => {
+    const one = startUnit();
+    one.unit.vendor.close('a', { customer: { email, phone }, ...closedAs('of a', one.now()) });
+    one.go(60);
+    await closes(one, 'b');
+    expect(await forecast(one, 'a')).toMatchObject(waits);
+    expect(await one.unit.store.get('a.1')).toBeUndefined();
+  });
+
+  test('where the later one was reopened, the earlier one would be asked about', async () => {
+    const one = await waitingTwo();
+    one.unit.vendor.close('b', open);
+    await plan(eventOf('b', { kind: 'changed' }), one.unit.context);
+    expect(await forecast(one, 'a')).toMatchObject({ decision: 'ask' });
   });
 });
