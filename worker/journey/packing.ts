@@ -57,7 +57,21 @@ export function packAsIs(journey: object, trace: readonly TraceLine[]): Uint8Arr
 
 function textOf(journey: object, trace: readonly TraceLine[]): string {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
-  return JSON.stringify({ ...journey, trace: lines });
+  return JSON.stringify({ ...withNumbers(journey), trace: lines });
+}
+
+/**
+ * A copy with instants as milliseconds since 1970: written as texts they took twice as long as all the rest. Both can be read, as journeys
+ * of earlier versions have texts.
+ */
+function withNumbers(fields: object): object {
+  const copy: Record<string, unknown> = { ...fields };
+  for (const key of Object.keys(copy)) {
+    const value = copy[key];
+    if (value instanceof Date) copy[key] = value.getTime();
+    else if (typeof value === 'object' && value !== null && !Array.isArray(value)) copy[key] = withNumbers(value);
+  }
+  return copy;
 }
 
 /** @throws SyntaxError, ZodError for what `pack` has not packed */

@@ -1,6 +1,7 @@
 import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { Journey } from '../../../../worker/journey/journey.ts';
 import { pack, packAsIs, unpack } from '../../../../worker/journey/packing.ts';
 
 test.each([pack, packAsIs])('what %o has packed comes out again, and a trace with its times', (packed) => {
@@ -16,6 +17,37 @@ test.each([pack, packAsIs])('what %o has packed comes out again, and a trace wit
       expect(unpack(packed(one, trace))).toEqual({ journey: stored, trace });
     }),
   );
+});
+
+test.each([pack, packAsIs])('instants are packed as numbers by %o, also those in objects', (packed) => {
+  const at = new Date('2026-11-23T08:00:00.000Z');
+  const journey = {
+    receivedAt: at,
+    intent: { at, lastAppeal: null, marker: { field: 'closeloop' } },
+    alsoKnownAs: ['a'],
+  };
+  const stored = {
+    ...journey,
+    receivedAt: 1_795_420_800_000,
+    intent: { ...journey.intent, at: 1_795_420_800_000 },
+  };
+  expect(unpack(packed(journey, [])).journey).toEqual(stored);
+  expect(journey.receivedAt).toBe(at);
+  expect(journey.intent.at).toBe(at);
+});
+
+test.each([
+  ['as they are packed', (journey: object) => unpack(pack(journey, [])).journey],
+  ['as texts, which earlier versions have packed', (journey: object): unknown => JSON.parse(JSON.stringify(journey))],
+])('instants of a journey are read %s', (_how, stored) => {
+  const at = new Date('2026-11-23T08:00:00.123Z');
+  const journey = Journey.parse({
+    ...{ id: '7.1', source: 'support', recordId: '7', state: 'asked', closing: 'r0' },
+    ...{ receivedAt: at, updatedAt: at, closedAt: at, dueAt: at, askedAt: at },
+    intent: { token: 't', at, campaign: 12, numAppeals: 1, lastAppeal: at, searchAfter: at },
+    answer: { grade: 5, comment: null, seenAt: at, version: 1 },
+  });
+  expect(Journey.parse(stored(journey))).toEqual(journey);
 });
 
 test('what is packed as it is can be read by whoever inflates', () => {
