@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBudget } from '../../../../worker/redis/budget.ts';
 import { checkRedis, connect, type RedisHandle } from '../../../../worker/redis/connection.ts';
+import { runScript } from '../../../../worker/redis/script.ts';
 import { findServerBinary } from '../../../../worker/redis/server-binary.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { serverCache } from '../../../support/redis-cache.ts';
@@ -65,6 +66,9 @@ test('a Redis Cluster with a password serves commands, queues and budgets', asyn
     expect(await queue.getWaitingCount()).toBe(1);
     await queue.close();
   }
+  const keep = `redis.call('SET', KEYS[1], ARGV[1]) return KEYS[1]`;
+  expect(await runScript(client, keep, ['{cl:b}:k'], Buffer.from([200]))).toBe('{cl:b}:k');
+  expect(await client.getBuffer('{cl:b}:k')).toEqual(Buffer.from([200]));
   const budget = createBudget(client, { account: 'a' }, { sleep, now: () => new Date() });
   await budget.take('search');
   await budget.pause(60_000, 'search');
