@@ -22,6 +22,8 @@ import type { SourcePipeline } from './source-pipeline.ts';
 const doorsEveryMs = 2_000;
 /** How often the time of the last delivery is noted, at most. */
 const noteEveryMs = 1_000;
+/** How long an answer to whether any event of a source was given up holds. */
+const lookEveryMs = 1_000;
 /** The most events of a delivery that are stored in one write, each as a job of its own. */
 const eventsAtOnce = 100;
 /** The characters from which no further event joins a job. */
@@ -29,6 +31,8 @@ const mostCharacters = 64 * 1_024;
 
 interface Inlet extends InletQueues {
   together: GroupCommit<StoredEvent>;
+  /** Whether events were given up and kept, as of `at`. */
+  givenUp?: { at: number; any: Promise<boolean> };
 }
 
 /** Instants are numbers, milliseconds since 1970: writing them takes a quarter of what dates take, and reading them less. */
@@ -88,7 +92,7 @@ export class Inlets {
    */
   async store(door: string, delivered: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     failpoint('event-received');
-    const { pipelines } = this.#options;
+    const { engine, pipelines } = this.#options;
     const source = this.#doors.get(door)?.context.name ?? door;
     const inlet = this.#inlets.get(source);
     const pipeline = pipelines.get(source);
@@ -110,6 +114,18 @@ export class Inlets {
     if (alone.length > 0) await this.#storeAlone(pipeline.context, inlet, alone, receivedAt);
     failpoint('event-stored');
     this.#noteDelivery(source, receivedAt);
+    this.#retryGivenUp(inlet, events, receivedAt).catch((error: unknown) =>
+      engine.log.debug({ source, why: messageOf(error) }, 'whether events were given up could not be looked at'),
+    );
+  }
+
+  /** An event that was given up and kept keeps itself out when it is delivered again: it is tried again. Few sources keep any. */
+  async #retryGivenUp(inlet: Inlet, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+    const at = receivedAt.getTime();
+    if (inlet.givenUp === undefined || at - inlet.givenUp.at >= lookEveryMs)
+      inlet.givenUp = { at, any: inlet.plan.keepsGivenUp() };
+    if (!(await inlet.givenUp.any)) return;
+    for (const { key } of events) await inlet.plan.replayIfGivenUp(jobIdOf(key, this.#options.engine.seal));
   }
 
   async #storeAlone(

@@ -246,6 +246,16 @@ export class JobQueue<Data extends z.ZodType> {
     await job?.retry('failed');
   }
 
+  /** Whether jobs that were given up are kept: each keeps a job with its id out. */
+  async keepsGivenUp(): Promise<boolean> {
+    return (await this.queue.getFailedCount()) > 0;
+  }
+
+  /** Tries the job with this id again if it was given up. */
+  async replayIfGivenUp(id: string): Promise<void> {
+    if ((await this.queue.getJobState(id)) === 'failed') await this.replay(id);
+  }
+
   /**
    * Changes the data of waiting and running jobs. Skips jobs that can't be read.
    * @param change returns undefined to leave a job as it is

@@ -28,3 +28,29 @@ test('a grade that was given up is kept, listed without its words, and replayed 
   expect((await printed(() => listEvents(options))).rows).toEqual([]);
   await loop.close();
 });
+
+test('an event that was given up is tried again when it is delivered again: until then it kept itself out', async () => {
+  const rule = '{ name: all, campaign: 15, contact: ticket.id }';
+  const loop = await startLoop(redis, { source: fresh(), rule, general: 'retry: { for: 1ms }' });
+  const options = beside(loop);
+  const listed = async () => (await printed(() => listEvents(options))).rows;
+  let last = '';
+  for (const [i, recordId] of ['g', 'h'].entries()) {
+    loop.vendor.close(recordId);
+    const away = () => new CloseloopError('the vendor failed', { kind: 'transient' });
+    loop.vendor.failures.read.push(away(), away());
+    const graded = { kind: 'external-grade', recordId, grade: i + 3, comment: null, at: new Date() };
+    last = JSON.stringify({ plain: [graded] });
+    await loop.post(last);
+    await until(async () => (await listed()).length === i + 1);
+  }
+  const isGraded = () => loop.feedback.standin.requests({ campaign: 15 }).some(({ grade }) => grade === 4);
+  await until(async () => {
+    // Once a second it is looked whether any event was given up.
+    expect((await loop.post(last)).status).toBe(202);
+    return isGraded();
+  });
+  await until(async () => (await listed()).length === 1);
+  expect(await listed()).toMatchObject([{ about: 'record g' }]);
+  await loop.close();
+});
