@@ -15,11 +15,10 @@ const [quote, backslash, comma, openList, openObject, closeList, closeObject] = 
 export function tooIntricate(text: Uint8Array, most = mostEntries): string | undefined {
   let levels = 0;
   let entries = 0;
-  for (let i = 0; i >= 0 && i < text.length; i++) {
+  for (let i = 0; i < text.length; i++) {
     switch (text[i]) {
       case quote:
         i = endOfString(text, i);
-        if (i < 0) return undefined;
         break;
       case openList:
       case openObject:
@@ -40,12 +39,9 @@ export function tooIntricate(text: Uint8Array, most = mostEntries): string | und
   return undefined;
 }
 
-/** Where the string ends that begins at `start`; -1 where it doesn't. */
+/** Where the string ends that begins at `start`; beyond the text where it doesn't. */
 function endOfString(text: Uint8Array, start: number): number {
-  for (let end = text.indexOf(quote ?? 0, start + 1); end >= 0; end = text.indexOf(quote ?? 0, end + 1)) {
-    let before = end - 1;
-    while (text[before] === backslash) before -= 1;
-    if ((end - before) % 2 === 1) return end;
-  }
-  return -1;
+  let end = start + 1;
+  while (end < text.length && text[end] !== quote) end += text[end] === backslash ? 2 : 1;
+  return end;
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { createServer, type Server } from 'node:net';
 
-// HTTP/1.1 for the fakes, over plain sockets: node:http takes three times the CPU for it, of the cores that what is measured has. All texts
+// HTTP/1.1 for the fakes, over plain sockets: node:http takes twice the CPU for it, of the cores that what is measured has. All texts
 // are bytes, one character each. Knows no more than the clients of the benchmarks send: no trailers, no `Expect`, no upgrades.
 
 export interface Request {
