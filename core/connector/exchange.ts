@@ -27,8 +27,12 @@ export const exchange: Fetch = (url, init: SentRequest & { dispatcher?: Pick<Dis
     signal?.throwIfAborted();
     const { origin, pathname, search } = new URL(url);
     const incoming = new Incoming(signal, { resolve, reject });
-    dispatcher.dispatch({ origin, path: pathname + search, method, headers: withOwn(headers), body }, incoming);
+    const request = { origin, path: pathname + search, method, headers: withOwn(headers), body };
+    dispatcher.dispatch({ ...request, ...withoutDeadline }, incoming);
   });
+
+/** The caller's signal is the only deadline. Undici's own would end longer ones: after five minutes without a head, or a piece of the body. */
+const withoutDeadline = { headersTimeout: 0, bodyTimeout: 0 };
 
 /** As `fetch` does it, a line break at the end of a value (of a token from a file) is left out. */
 function withOwn(headers: SentRequest['headers'] = {}): Record<string, string> {

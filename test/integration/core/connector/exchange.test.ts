@@ -187,6 +187,15 @@ describe('a request', () => {
     expect(requests).toBe(1);
   });
 
+  test('has no deadline but that of its caller: undici is to keep none of its own', () => {
+    const asked: Dispatcher.DispatchOptions[] = [];
+    const dispatcher = { dispatch: (options: Dispatcher.DispatchOptions) => asked.push(options) > 0 };
+    void exchange('http://127.0.0.1:9/a?b=c', Object.assign({ method: 'GET' }, { dispatcher }));
+    expect(asked).toEqual([
+      expect.objectContaining({ origin: 'http://127.0.0.1:9', path: '/a?b=c', headersTimeout: 0, bodyTimeout: 0 }),
+    ]);
+  });
+
   test('shares a kept connection with those before it', async () => {
     const { url, server } = await serve((_request, response) => response.end('1'));
     let connections = 0;
