@@ -9,7 +9,7 @@ import { mayHaveAsked } from './transitions.ts';
 //                         " <name><number of the journey>". <count>: journeys that were made of the record;
 //                         <alive>: journeys that there are; <asked>: the number of the journey that asked, 0 for none.
 // <tag>:merges:<record>   into: the record that it was merged into, from:<record>: those that were merged into it, asked: the
-//                         journey of one of these that asked
+//                         journey of one of these that asked; changes: how often it was found changed, see `noteChange`
 
 /** For scripts that change what is remembered of records. */
 export const recordMemory = `
@@ -82,11 +82,22 @@ end
 asked = asked ~= '0' and gone .. '.' .. asked or redis.call('HGET', KEYS[1], 'asked')
 if asked then redis.call('HSETNX', KEYS[2], 'asked', asked) end
 redis.call('HSET', KEYS[2], 'from:' .. gone, 1)
+redis.call('HINCRBY', KEYS[2], 'changes', 1)
 redis.call('PERSIST', KEYS[2])
 return 1`;
 
 /** How long the merge of a record without journeys is remembered: events may report merges in any order. */
 const unknownMs = 30 * 86_400_000;
+
+/** KEYS merges · ARGV milliseconds */
+const changeScript = `
+local left = redis.call('PTTL', KEYS[1])
+redis.call('HINCRBY', KEYS[1], 'changes', 1)
+if left == -2 or (left >= 0 and left < tonumber(ARGV[1])) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+return 1`;
+
+/** How long a change of a record without journeys is remembered: far longer than a closing takes from its reading to its journey. */
+const changeMs = 86_400_000;
 
 /**
  * The latest journey of a record, and the journey that asked the record's customer, which may be of a record that was merged into it.
@@ -108,6 +119,8 @@ interface Memory {
   asked: string | undefined;
   /** The record's events and closings, each with the number of its journey. */
   names: string;
+  /** Which journey asked, and how often the record was found changed, as Redis has both. */
+  seen: string;
 }
 
 /** Of a record itself, then of the records that were merged into it, recursively. */
@@ -132,6 +145,11 @@ export class RememberedRecord {
     const ofClosing = closing === undefined ? undefined : this.#named(this.#keys.closingName(closing));
     const id = this.#named(this.#keys.eventName(eventKey)) ?? ofClosing;
     return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
+  }
+
+  /** What a later event would change: that the record was asked about, or has changed. */
+  get seen(): string {
+    return this.#own.seen;
   }
 
   /** Whether the event started a journey, or belongs to one. */
@@ -235,6 +253,14 @@ export class RecordMemory {
     return await (await this.read(recordId)).journeys(left);
   }
 
+  /**
+   * Notes that the record may be open, gone or merged by now. To be called before its journeys are read, to end them: a closing that was read
+   * before then either has a journey that is found, or can't be stored any more (`Drafts.make`).
+   */
+  async noteChange(recordId: string): Promise<void> {
+    await runScript(this.#redis, changeScript, [this.#keys.merges(recordId)], changeMs);
+  }
+
   /** Notes that `gone` was merged into `remaining`. The caller updates the journeys (`Journey.currentId`). */
   async merge(gone: string, remaining: string): Promise<void> {
     if (gone === remaining) return;
@@ -254,20 +280,27 @@ export class RecordMemory {
     }
   }
 
-  /** @param seen records whose memory is read already */
-  async #memoriesOf(recordId: string, seen = new Set<string>()): Promise<Memories> {
-    seen.add(recordId);
-    const [own, merges] = await Promise.all([
+  /** @param read records whose memory is read already */
+  async #memoriesOf(recordId: string, read = new Set<string>()): Promise<Memories> {
+    read.add(recordId);
+    const [stored, merges] = await Promise.all([
       this.#redis.hget(this.#keys.records(recordId), recordId),
       this.#redis.hgetall(this.#keys.merges(recordId)),
     ]);
-    const { count = 0, asked = '0', names = '' } = Stored.exec(own ?? '')?.groups ?? {};
+    const { count = 0, asked = '0', names = '' } = Stored.exec(stored ?? '')?.groups ?? {};
     const askedOne = asked === '0' ? merges.asked : idOf(recordId, Number(asked));
     const merged: Memory[] = [];
     for (const field of Object.keys(merges)) {
       const from = field.startsWith('from:') ? field.slice(5) : undefined;
-      if (from !== undefined && !seen.has(from)) merged.push(...(await this.#memoriesOf(from, seen)));
+      if (from !== undefined && !read.has(from)) merged.push(...(await this.#memoriesOf(from, read)));
     }
-    return [{ id: recordId, count: Number(count), asked: askedOne, names }, ...merged];
+    const own = {
+      id: recordId,
+      count: Number(count),
+      asked: askedOne,
+      names,
+      seen: `${asked} ${merges.changes ?? ''}`,
+    };
+    return [own, ...merged];
   }
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Log, Ports } from '../../core/ports.ts';
-import { redacted } from '../../core/redaction.ts';
+
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { gatedOr } from '../redis/source-names.ts';
+import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import { type Journey, type JourneyState, listedAt, type TraceLine } from './journey.ts';
 import { JourneyKeys } from './journey-keys.ts';
@@ -23,12 +24,13 @@ import { askedStates, type Decision } from './transitions.ts';
 /**
  * Stores a journey unless its closing, or its event, has one.
  * KEYS records, merges, list of the state · ARGV tag, record id, names of the closing and of the event, sealed journey, instant in the
- * list, its id, of each person to index it under the key and entry…
+ * list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, of each person to index it under the key and entry…
  * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
- * journey has another id. Error GATED while the source is being renamed, or has another name now (redis/source-names.ts).
+ * journey has another id, or something else than what was seen is remembered of the record. Error GATED while the source is being
+ * renamed, or has another name now (redis/source-names.ts).
  */
 const createScript = `${changingLists}${recordMemory}
-local tag, record, closing, event, sealed, at, id = unpack(ARGV, 1, 7)
+local tag, record, closing, event, sealed, at, id, seen, hasAsked = unpack(ARGV, 1, 9)
 if redis.call('EXISTS', tag .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local count, alive, asked, names = recall(KEYS[1], record)
 local ofEvent = numberOf(names, event)
@@ -38,12 +40,14 @@ if known then
   if not ofEvent and #names < 12000 then remember(KEYS[1], record, count, alive, asked, names .. ' ' .. event .. known) end
   return {record .. '.' .. known, 0}
 end
+if seen ~= '' and seen ~= asked .. ' ' .. (redis.call('HGET', KEYS[2], 'changes') or '') then return {} end
 count = count + 1
 if id ~= record .. '.' .. count then return {} end
+if hasAsked == '1' then asked = count end
 remember(KEYS[1], record, count, alive + 1, asked, names .. ' ' .. event .. count .. ' ' .. closing .. count)
 redis.call('SET', tag .. ':journey:' .. id, '1  ' .. sealed)
 enlist(KEYS[3], at, id)
-for i = 8, #ARGV, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+for i = 10, #ARGV, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 redis.call('PERSIST', KEYS[2])
 for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', tag .. of .. record) end
 return {id, 1}`;
@@ -102,29 +106,6 @@ const mostLines = 1_000;
 
 const CreateAnswer = z.union([z.tuple([z.string(), z.literal([0, 1])]), z.tuple([])]);
 
-/** A closing that may become a journey. */
-interface NewClosing {
-  recordId: string;
-  /** Names the open→closed transition, see core/connector/contract.ts. */
-  closing: string;
-  closedAt: Date;
-  backfilled?: boolean;
-  eventKey: string;
-  receivedAt: Date;
-  /** Called once its journey is stored; not where another worker has stored that. */
-  onStored?: OnStored;
-}
-
-type OnStored = (journey: Journey) => Promise<void>;
-
-/** A journey that is not stored yet, with the event that it begins with, and its trace. */
-interface Draft {
-  journey: Journey;
-  eventKey: string;
-  trace: readonly TraceLine[];
-  onStored: OnStored | undefined;
-}
-
 /**
  * The journeys of one source, in Redis. Every change is one script, so that a journey, its trace and its indexes
  * never disagree, wherever the process is killed.
@@ -134,14 +115,13 @@ export class JourneyStore {
   readonly records: RecordMemory;
   readonly requests: JourneyRequests;
   readonly queries: JourneyQueries;
+  readonly drafts: Drafts;
   readonly #redis: RedisClient;
   readonly #now: Ports['now'];
   readonly #seal: Seal;
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
-  readonly #drafts = new WeakMap<Journey, Draft>();
   readonly #onStep: (before: Journey, after: Journey) => void;
-  readonly #traceContext: () => string | undefined;
 
   /** @param ports `onStep` is told of each change once it is stored; `traceContext`: what a journey is made in */
   constructor(
@@ -159,30 +139,20 @@ export class JourneyStore {
     this.#now = ports.now;
     this.#seal = ports.seal;
     this.#onStep = ports.onStep ?? (() => undefined);
-    this.#traceContext = ports.traceContext ?? (() => undefined);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
     this.requests = new JourneyRequests(redis, this.#keys);
     this.queries = new JourneyQueries(redis, this.#keys, this.#reader);
-  }
-
-  /**
-   * A journey that is not stored yet, in `received`: its first change stores it, so that both are one write.
-   * @param id as `RememberedRecord.nameOf` says
-   */
-  draft(id: string, wanted: NewClosing, trace: readonly string[]): Journey {
-    const draft = this.#draft(id, wanted, trace);
-    this.#drafts.set(draft.journey, draft);
-    return draft.journey;
+    this.drafts = new Drafts(source, ports);
   }
 
   /** The journey of this closing: made now (`created`), or found. */
   async getOrCreate(wanted: NewClosing, trace: readonly string[]): Promise<{ journey: Journey; created: boolean }> {
     for (;;) {
       const { id } = await this.records.nameOf(wanted.recordId, wanted.closing);
-      const draft = this.#draft(id, wanted, trace);
-      const { journey, known } = await this.#create(draft, { journey: draft.journey, trace: [] });
+      const draft = this.drafts.begin(id, wanted, trace);
+      const { journey, known } = await this.#create(draft, { journey: draft.steps[0], trace: [] });
       if (journey) return { journey, created: true };
       if (known === undefined) continue;
       const found = await this.get(known);
@@ -207,7 +177,7 @@ export class JourneyStore {
    * Changes a journey by compare and set. `decide` is pure, and is called again with the newer journey when another worker
    * changed it meanwhile. A request belongs to one journey of a source: a change that would take another journey's request is
    * refused. Returns the journey as it is now, undefined when there is none: also where a draft can't be stored, as its closing, its
-   * event or its number has a journey by now.
+   * event or its number has a journey by now, or its record has changed.
    * @param of a journey object that was read or saved before is read again only if another worker has changed the journey
    * @param pass the collecting pass that decides: once a newer pass has begun, nothing is changed
    */
@@ -217,7 +187,7 @@ export class JourneyStore {
     pass?: CollectPass,
   ): Promise<Journey | undefined> {
     if (typeof of !== 'string') {
-      const draft = this.#drafts.get(of);
+      const draft = this.drafts.of(of);
       if (draft) return (await this.#create(draft, decide(of) ?? { journey: of, trace: [] })).journey;
       const stored = this.#reader.storedAs(of);
       const decision = stored && decide(of);
@@ -246,7 +216,7 @@ export class JourneyStore {
    * where a draft can't be stored, as for `update`.
    */
   async keep(journey: Journey, trace: readonly string[]): Promise<boolean> {
-    if (trace.length === 0 && !this.#drafts.has(journey)) return true;
+    if (trace.length === 0 && !this.drafts.has(journey)) return true;
     return (await this.update(journey, (now) => ({ journey: now, trace }))) !== undefined;
   }
 
@@ -271,35 +241,17 @@ export class JourneyStore {
     return (await runScript(this.#redis, forgetScript, keys, ...args)) === 1;
   }
 
-  #draft(id: string, wanted: NewClosing, trace: readonly string[]): Draft {
-    const { recordId, closing, closedAt, receivedAt, backfilled, eventKey, onStored } = wanted;
-    const traceContext = this.#traceContext();
-    const journey: Journey = {
-      id,
-      source: this.source,
-      recordId,
-      ...(traceContext !== undefined && { traceContext }),
-      state: 'received',
-      receivedAt,
-      updatedAt: this.#now(),
-      closing,
-      closedAt,
-      ...(backfilled && { backfilled }),
-    };
-    return { journey, eventKey, trace: this.#lines(trace), onStored };
-  }
-
   /**
    * Stores a draft as its first change has made it. `known`: not stored, as its closing or event has this journey; neither: not stored,
-   * as another closing has its number.
+   * as another closing has its number, or its record has changed.
    */
   async #create(
     draft: Draft,
     { journey, trace }: NonNullable<Decision>,
   ): Promise<{ journey?: Journey; known?: string }> {
     const of = this.#keys;
-    const { recordId, closing } = draft.journey;
-    const lines = [...draft.trace, ...this.#lines(trace)];
+    const [{ recordId, closing, state }] = draft.steps;
+    const lines = [...draft.trace, ...linesOf(trace, this.#now())];
     const answer = await runScript(
       this.#redis,
       createScript,
@@ -311,6 +263,8 @@ export class JourneyStore {
       this.#sealed(journey, lines),
       listedAt(journey).getTime(),
       journey.id,
+      draft.seen ?? '',
+      askedMark(state, journey),
       ...of.people(journey).flatMap((digest) => of.personEntry(digest, journey)),
     ).catch((error: unknown) => {
       throw gatedOr(error);
@@ -318,10 +272,13 @@ export class JourneyStore {
     const [id, created] = CreateAnswer.parse(answer);
     if (id === undefined) return {};
     if (created === 0) return { known: id };
-    this.#drafts.delete(draft.journey);
+    this.drafts.end(draft);
     this.#reader.noteStored(journey, { rev: '1', trace: lines });
     await draft.onStored?.(journey);
-    if (journey !== draft.journey) this.#onStep(draft.journey, journey);
+    for (const [i, before] of draft.steps.entries()) {
+      const after = draft.steps[i + 1] ?? journey;
+      if (after !== before) this.#onStep(before, after);
+    }
     return { journey };
   }
 
@@ -340,7 +297,7 @@ export class JourneyStore {
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.records(journey.recordId), of.merges(journey.currentId ?? journey.recordId), of.requests(requestId));
-    const lines = [...stored.trace, ...this.#lines(trace)];
+    const lines = [...stored.trace, ...linesOf(trace, this.#now())];
     const saved = await runScript(
       this.#redis,
       saveScript,
@@ -370,11 +327,6 @@ export class JourneyStore {
   #sealed(journey: Journey, trace: readonly TraceLine[]): Buffer {
     const packed = isPassing(journey) ? packAsIs : pack;
     return this.#seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
-  }
-
-  #lines(texts: readonly string[]): TraceLine[] {
-    const at = this.#now();
-    return texts.map((text) => ({ at, text: redacted(text) }));
   }
 }
 

@@ -63,7 +63,6 @@ const scenarios: readonly Scenario[] = [
       'event-stored',
       'plan-begun',
       'record-read',
-      'decision-saved',
       'contact-locked',
       'last-asked-noted',
       'intent-saved',
@@ -95,6 +94,12 @@ const scenarios: readonly Scenario[] = [
     ...closes,
     prepare: ({ world }) => world.order({ at: 0, on: 'feedback', fault: { ...create, then: 'cut' } }),
     reaches: ['back-to-waiting'],
+  },
+  {
+    ...closes,
+    // Due only later: the journey waits.
+    rule: 'slow',
+    reaches: ['decision-saved'],
   },
   {
     rule: 'slow',

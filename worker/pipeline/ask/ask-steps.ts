@@ -83,7 +83,7 @@ export async function postpone(
   context: AskContext,
 ): Promise<JobResult> {
   const after = await context.store.update(
-    journey.id,
+    journey,
     ifStill('waiting', {
       to: 'waiting',
       at: context.clock.now(),
@@ -108,7 +108,7 @@ export async function endJourney(
   const state = reason === undefined ? 'cancelled' : 'skipped';
   const change = options.isOut ? { wasOut: true } : {};
   const after = await context.store.update(
-    journey.id,
+    journey,
     ifStill(unaskedStates, { to: state, at: context.clock.now(), why, reason, change }),
   );
   // Another worker changed the journey: the contact's note is that worker's.
@@ -128,7 +128,7 @@ export async function searchBeforeAsking(
   context: AskContext,
 ): Promise<JobResult> {
   await context.store.update(
-    journey.id,
+    journey,
     ifStill('waiting', {
       to: 'creating',
       at: context.clock.now(),

@@ -95,7 +95,7 @@ async function planAnew(journey: Journey, context: AskContext): Promise<JobResul
   if (status.is === 'open') return await endJourney(journey, { why: 'the record is open again' }, context);
   if (status.is === 'out') return await endJourney(journey, { why: status.why }, context, { isOut: true });
   const received = await context.store.update(
-    journey.id,
+    journey,
     ifStill('waiting', { to: 'received', at: context.clock.now(), trace: ['its rule changed: planned anew'] }),
   );
   if (received?.state !== 'received') return done;

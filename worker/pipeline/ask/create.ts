@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { contactKey } from '../../../core/contact.ts';
-import { CloseloopError, messageOf } from '../../../core/errors.ts';
+import { CloseloopError, messageOf, type Outcome } from '../../../core/errors.ts';
 import type { FeedbackRequest } from '../../../core/feedback/client.ts';
 import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
@@ -8,6 +8,7 @@ import { evaluateAll } from '../../../core/mapping/expression.ts';
 import { shownField } from '../../../core/mismatches.ts';
 import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
+import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, ifStill } from '../../journey/transitions.ts';
 import type { Policy } from '../context.ts';
@@ -69,7 +70,7 @@ interface Attempt extends Wanted {
 /** Creates the feedback request, once, under the recipient's lock (`withContact`). */
 export async function create(wanted: Wanted, lastHere: LastAsked | undefined, context: AskContext): Promise<JobResult> {
   const { journey, rule, campaign, to, until } = wanted;
-  const { store, clock, feedback } = context;
+  const { clock, feedback } = context;
   const { contact, isTest } = to;
   const ref = markOf(journey);
   if (until !== undefined && clock.now() >= until) {
@@ -79,12 +80,8 @@ export async function create(wanted: Wanted, lastHere: LastAsked | undefined, co
     return await postpone(journey, time, context);
   }
 
-  const erasure = await erasureSince(journey, context);
-  if (erasure === 'begun' && (await eraseLate(journey, context))) return done;
-  if (erasure === 'requested') return await endJourney(journey, { why: 'its person is to be erased' }, context);
-  const { id: journeyId, recordId, closedAt } = journey;
-  const history = await store.records.historyOf(recordId);
-  const already = askedAlready(rule, { journeyId, closedAt, history }, context.name);
+  if (await endErased(journey, context)) return done;
+  const already = await askedSince(journey, rule, context);
   if (already !== undefined) return await endJourney(journey, already, context);
   const known = await feedback.contact(contact);
   const sendDeadline = new Date(Date.now() + Math.min(staleMs, openForMs(until, clock)));
@@ -111,6 +108,25 @@ export async function create(wanted: Wanted, lastHere: LastAsked | undefined, co
   // The process was suspended: the lock may have expired, or the window has closed.
   if (context.ports.now() > sendDeadline) return { do: 'wait', delayMs: 0 };
   return await noteAndSend(attempt, context);
+}
+
+/** Ends a journey whose person was erased since its event came in, or is to be. @returns false where nobody asked for that */
+async function endErased(journey: Journey, context: AskContext): Promise<boolean> {
+  const erasure = await erasureSince(journey, context);
+  if (erasure === 'begun') return (await eraseLate(journey, context)) !== undefined;
+  if (erasure === 'requested') await endJourney(journey, { why: 'its person is to be erased' }, context);
+  return erasure === 'requested';
+}
+
+/** Why the record's customer is not asked again, if so. A draft can be stored only while that is as its planning found it. */
+async function askedSince(
+  journey: Journey,
+  rule: CampaignRule,
+  { store, name }: AskContext,
+): Promise<Skip | undefined> {
+  if (store.drafts.has(journey)) return undefined;
+  const { id: journeyId, recordId, closedAt } = journey;
+  return askedAlready(rule, { journeyId, closedAt, history: await store.records.historyOf(recordId) }, name);
 }
 
 /** What throttles do with the journey: it ends, or is put off until they are over and the windows open. Undefined: none holds it. */
@@ -176,20 +192,23 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
   const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits });
   const no = await holdBack(attempt, holdsOf(held, scopes), at, context);
   if (no) return no;
-  const creating = await store.update(
-    journey,
-    ifStill('waiting', {
-      to: context.dryRun ? 'withheld' : 'creating',
-      at,
-      change: (now) => ({
-        intent,
-        ...testOf(to),
-        attempts: (now.attempts ?? 0) + 1,
-        ...(context.dryRun && { askedAt: at }),
-      }),
-      trace: [attemptInWords(to, context)],
+  const isDraft = store.drafts.has(journey);
+  const creates = ifStill('waiting', {
+    to: context.dryRun ? 'withheld' : 'creating',
+    at,
+    change: (now) => ({
+      intent,
+      ...testOf(to),
+      attempts: (now.attempts ?? 0) + 1,
+      ...(context.dryRun && { askedAt: at }),
     }),
-  );
+    trace: [attemptInWords(to, context)],
+  });
+  const creating = await store.update(journey, creates).catch(async (error: unknown) => {
+    // The source is being renamed: under its new name the note would be somebody else's.
+    if (outcomeOf(error) === 'never-sent') await contacts.takeBack(key, note, last);
+    throw error;
+  });
   // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);
@@ -202,6 +221,12 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     await contacts.takeBack(key, note, last);
     await backToWaiting(creating, why, context, { counts: false });
   };
+  // An erasure in between has not found a journey that was not stored yet.
+  if (isDraft && (await erasureSince(creating, context))) {
+    await takeBack('its person is to be erased');
+    await endErased(creating, context);
+    return done;
+  }
   const replicated = context.replicated();
   if (replicated !== undefined) {
     try {
@@ -236,8 +261,7 @@ async function send(
     await context.holds.lift('ask', needs);
     return result;
   } catch (error) {
-    const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
-    if (outcome === 'unknown') return await searchLater(creating, error, context);
+    if (outcomeOf(error) === 'unknown') return await searchLater(creating, error, context);
     await takeBack(`the service did not take it: ${messageOf(error)}`);
     if (error instanceof FeedbackError && error.status === 400 && error.fields) {
       context.campaigns.drop(campaign.id);
@@ -245,6 +269,10 @@ async function send(
     }
     throw await faultOf(error, rule, context);
   }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  return error instanceof CloseloopError ? error.outcome : 'unknown';
 }
 
 /**

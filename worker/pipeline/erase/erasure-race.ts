@@ -71,7 +71,7 @@ export async function erasedMeanwhile(journey: Journey, context: RaceContext): P
 export async function eraseLate(journey: Journey, context: RaceContext): Promise<Journey | undefined> {
   // Linked since by this journey.
   for (const address of linksOf(journey, context)) await context.contacts.unlink(address);
-  const after = await context.store.update(journey.id, (now) =>
+  const after = await context.store.update(journey, (now) =>
     now.erasedAt || now.state === 'creating'
       ? undefined
       : { journey: erased(now, context.clock.now()), trace: ['erased: its person was forgotten meanwhile'] },

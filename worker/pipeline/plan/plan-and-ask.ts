@@ -3,7 +3,9 @@ import type { Journey } from '../../journey/journey.ts';
 import { isRedisUnavailable } from '../../redis/unavailable.ts';
 import { askAbout } from '../ask/ask.ts';
 import type { AskContext } from '../ask/ask-steps.ts';
+import { giveTurnBack } from '../ask/cap.ts';
 import type { Queues, Vendor } from '../context.ts';
+import { erasedMeanwhile } from '../erase/erasure-race.ts';
 import type { JobResult, PlanJob } from '../jobs.ts';
 import type { RecordStatus } from '../vendor.ts';
 import { type PlanContext, plan } from './plan.ts';
@@ -88,8 +90,8 @@ export class Readings {
 const isFresh = ({ at }: Reading): boolean => performance.now() - at < freshMs;
 
 /**
- * Plans an event. A customer who is due now is asked in the same job, by the same reading of the record. Whatever fails or has to
- * wait is left to a job of the asking stage.
+ * Plans an event. A customer who is due now is asked in the same job, by the same reading of the record, and the journey is stored with
+ * the intent to ask, in one write. Whatever fails or has to wait is left to a job of the asking stage.
  * @param isStopped whether the asking stage is stopped
  * @param readings for the asking stage, where too many are due at once
  * @param asking the most planning jobs that ask at the same time
@@ -102,42 +104,57 @@ export function planAndAsk(
   const turns = new AskTurns(asking, patienceMs);
   return async (event, context) => {
     const { read, last } = readOnce(context);
-    const due: Journey[] = [];
-    const queueAsk: PlanContext['queueAsk'] = async (journey, dueAt) => {
-      const isDue = dueAt <= context.clock.now();
-      if (isDue && (await turns.take())) {
-        due.push(journey);
-        // Asked last: somebody may have stopped the stage meanwhile.
-        if (!(await isStopped())) return;
-        due.pop();
-        turns.give();
-      }
-      const reading = isDue ? last() : undefined;
-      if (reading) readings.keep(reading);
-      await context.queueAsk(journey, dueAt);
+    let due: Journey | undefined;
+    const giveTurn = () => {
+      if (due) turns.give();
+      due = undefined;
     };
+    const takeDue = async (journey: Journey): Promise<boolean> => {
+      if (await turns.take()) {
+        due = journey;
+        // Asked last: somebody may have stopped the stage meanwhile.
+        if (!(await isStopped())) return true;
+        giveTurn();
+      }
+      const reading = last();
+      if (reading) readings.keep(reading);
+      return false;
+    };
+    const here = { ...context, read, takeDue };
     try {
-      const here = { ...context, read, queueAsk };
-      const result = await plan(event, here);
-      for (const journey of due) await askNow(journey, here);
-      return result;
+      for (;;) {
+        const result = await plan(event, here);
+        if (!due || (await askNow(due, here))) return result;
+        giveTurn();
+      }
     } finally {
-      for (const _ of due) turns.give();
+      giveTurn();
     }
   };
 }
 
-/** Asks, and queues an asking job where asking does not end here. After a kill in between the planning job is repeated, and asks again. */
-async function askNow(journey: Journey, context: PlanAndAskContext): Promise<void> {
-  try {
-    const result = await askAbout(journey, context);
-    if (result.do === 'wait') await context.queueAskIn(journey.id, result.delayMs);
-  } catch (error) {
-    if (isRedisUnavailable(error)) throw error;
-    context.log.debug({ source: context.name, why: messageOf(error) }, 'could not be asked at once');
-    const advice = adviceOf(error);
-    await context.queueAskIn(journey.id, (advice.kind === 'transient' && advice.retryAfterMs) || 0);
+/**
+ * Asks, and queues an asking job where asking does not end here. After a kill in between the planning job is repeated, and asks again.
+ * @returns false where the journey can't be stored, as its record has changed meanwhile: its event is to be planned again
+ */
+async function askNow(journey: Journey, context: PlanAndAskContext): Promise<boolean> {
+  const isDraft = context.store.drafts.has(journey);
+  const delayMs = await askAbout(journey, context).then(
+    (result) => (result.do === 'wait' ? result.delayMs : undefined),
+    (error: unknown) => {
+      if (isRedisUnavailable(error)) throw error;
+      context.log.debug({ source: context.name, why: messageOf(error) }, 'could not be asked at once');
+      const advice = adviceOf(error);
+      return (advice.kind === 'transient' && advice.retryAfterMs) || 0;
+    },
+  );
+  if (!(await context.store.keep(journey, []))) {
+    await giveTurnBack(journey, context);
+    return false;
   }
+  if (isDraft) await erasedMeanwhile(journey, context);
+  if (delayMs !== undefined) await context.queueAskIn(journey.id, delayMs);
+  return true;
 }
 
 /** Lets asking use planning's reading of the record while the reading is fresh. */

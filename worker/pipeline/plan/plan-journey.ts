@@ -13,16 +13,24 @@ import { needsOf } from '../needs.ts';
 import { type DecisionContext, decide, type Verdict } from './decide.ts';
 import { customerAddresses, linksOf } from './known-as.ts';
 
+/** Of a job that plans and asks. */
+export interface AsksAtOnce {
+  /** Whether the job itself asks about this journey, whose customer is due, and which may be a draft. Left out: it only plans. */
+  takeDue?: (journey: Journey) => Promise<boolean>;
+}
+
 /** What planning a journey takes of a source. */
 export type PlanJourneyContext = DecisionContext &
   Pick<Named, 'account'> &
-  Pick<Policy, 'customerPaths'> &
+  Pick<Policy, 'customerPaths' | 'dryRun'> &
   Pick<Journeys, 'store' | 'erasures' | 'contacts'> &
-  Pick<Operations, 'log' | 'holds'>;
+  Pick<Operations, 'log' | 'holds'> &
+  AsksAtOnce;
 
 /**
  * Decides about a received journey, or a draft of one, and saves the decision; erases the journey where its person was erased
- * meanwhile. Undefined: there is no such journey, as with `JourneyStore.update`.
+ * meanwhile. A draft whose customer is due stays a draft, as the job that asks stores it. Undefined: there is no such journey, as with
+ * `JourneyStore.update`.
  * @param known what the record's customer was asked; left out: that is read
  */
 export async function planJourney(
@@ -33,7 +41,16 @@ export async function planJourney(
 ): Promise<Journey | undefined> {
   const history = known ?? (await context.store.records.historyOf(journey.recordId));
   const after = await decided(journey, record, history, context);
-  return after && ((await erasedMeanwhile(after, context)) ?? after);
+  if (!after || context.store.drafts.has(after)) return after;
+  return (await erasedMeanwhile(after, context)) ?? after;
+}
+
+/** Stores a journey that was left a draft. @returns false where that can't be, as for `JourneyStore.update`: its event is to be planned again */
+export async function storeHeld(journey: Journey, context: PlanJourneyContext): Promise<boolean> {
+  if (!context.store.drafts.has(journey)) return true;
+  if (!(await context.store.keep(journey, []))) return false;
+  await erasedMeanwhile(journey, context);
+  return true;
 }
 
 async function decided(
@@ -90,18 +107,18 @@ async function decided(
   const { searched } = journey;
   // A search for another contact's request says nothing about this contact, and must not outlive that person's erasure.
   const isOther = searched !== undefined && searched.contact !== contactKey(contact);
-  const after = await store.update(
-    journey,
-    ifStill('received', {
-      to: 'waiting',
-      at: clock.now(),
-      change,
-      trace,
-      ...(isOther && { without: ['searched'] }),
-    }),
-  );
+  const waits = ifStill('received', {
+    to: 'waiting',
+    at: clock.now(),
+    change,
+    trace,
+    ...(isOther && { without: ['searched'] }),
+  });
+  const isDue = context.takeDue !== undefined && dueAt <= clock.now() && !context.dryRun;
+  const held = isDue ? store.drafts.hold(journey, waits) : undefined;
+  const after = held ?? (await store.update(journey, waits));
   await context.holds.lift('plan', needsOf(rule));
-  if (after?.state === 'waiting')
+  if (!held && after?.state === 'waiting')
     log.info({ journey: refOf(context.name, journeyId), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
   return after;
 }

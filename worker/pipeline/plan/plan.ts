@@ -10,7 +10,7 @@ import type { RecordStatus } from '../vendor.ts';
 import { finishWithdrawals, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
 import { merged } from './merged.ts';
-import { planJourney, skipUndecided } from './plan-journey.ts';
+import { type AsksAtOnce, planJourney, skipUndecided, storeHeld } from './plan-journey.ts';
 import { takeSurvey } from './survey.ts';
 
 /** What planning takes of a source. */
@@ -19,7 +19,8 @@ export type PlanContext = GradeContext &
   Pick<Journeys, 'aliases' | 'sources' | 'ranDry'> &
   Pick<Queues, 'queueEvent' | 'rateLimit'> &
   Pick<Policy, 'keepMs' | 'dryRun'> &
-  Pick<Operations, 'missed' | 'revoke'>;
+  Pick<Operations, 'missed' | 'revoke'> &
+  AsksAtOnce;
 
 /** How long a vendor's API may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
@@ -55,28 +56,33 @@ interface Before {
  * state first.
  */
 async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
+  if (event.kind === 'changed') await context.store.records.noteChange(event.recordId);
   const remembered = await context.store.records.read(event.recordId);
   const known = await remembered.journeyOf(event.key, event.closing);
   await saveCarriedSnapshot(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
-  if (known && known.state !== 'received' && !wasOut) return await enqueueAsk(known, context);
+  if (known && known.state !== 'received' && !wasOut) return await enqueueAsk(known, event, context);
   const delayMs = event.everyMs === undefined ? 0 : await context.rateLimit(event.key, event.everyMs);
   if (delayMs > 0) return { do: 'wait', delayMs };
 
-  const journeys = await journeysOf(event.recordId, remembered, context);
-  const latest = journeys.findLast(({ recordId }) => recordId === event.recordId);
-  const live = journeys.filter((one) => one.state === 'creating' || endable(one));
+  const { live, latest } = await journeysOf(event.recordId, remembered, context);
   // The service may be processing a request: its outcome decides what can still be withdrawn.
   if (live.some(({ state }) => state === 'creating')) return retryLater;
   if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, event.at, context);
   if (event.kind === 'changed' && live.length === 0) return done;
 
   const status = await context.read(event.recordId, 'plan');
-  const before = { live, latest, wasOut };
-  if (status.is === 'open') return await planOpen(event, status, before, context);
-  if (status.is === 'out') return await planOut(event, status, before, context);
-  const isMerged = status.record.currentId !== event.recordId;
-  return await planClosed(event, status, isMerged ? undefined : remembered, context);
+  const isMerged = status.is === 'closed' && status.record.currentId !== event.recordId;
+  if (status.is === 'closed' && !isMerged) return await planClosed(event, status, remembered, context);
+  // A closing that was read earlier, in another job, may have got its journey since.
+  const isNews = event.kind === 'closed';
+  if (isNews) await context.store.records.noteChange(event.recordId);
+  if (status.is === 'closed') return await planClosed(event, status, undefined, context);
+  const now = isNews
+    ? await journeysOf(event.recordId, await context.store.records.read(event.recordId), context)
+    : { live, latest };
+  if (status.is === 'open') return await planOpen(event, status, { ...now, wasOut }, context);
+  return await planOut(event, status, { ...now, wasOut }, context);
 }
 
 /** Stores the event's snapshot of the record, unless the record's person was erased. */
@@ -86,10 +92,18 @@ async function saveCarriedSnapshot(event: RecordJob, known: Journey | undefined,
   if (all.every(({ erasedAt }) => erasedAt)) await context.aliases.fade(event.recordId);
 }
 
-/** The record's journeys, after finishing withdrawals that a killed worker had begun. */
-async function journeysOf(recordId: string, remembered: RememberedRecord, context: PlanContext): Promise<Journey[]> {
-  const journeys = await remembered.journeys();
-  return (await finishWithdrawals(journeys, context)) ? await context.store.records.journeysOf(recordId) : journeys;
+/** Those of the record's journeys that matter to an event, after finishing withdrawals that a killed worker had begun. */
+async function journeysOf(
+  recordId: string,
+  remembered: RememberedRecord,
+  context: PlanContext,
+): Promise<Pick<Before, 'live' | 'latest'>> {
+  const found = await remembered.journeys();
+  const all = (await finishWithdrawals(found, context)) ? await context.store.records.journeysOf(recordId) : found;
+  return {
+    live: all.filter((one) => one.state === 'creating' || endable(one)),
+    latest: all.findLast((one) => one.recordId === recordId),
+  };
 }
 
 async function planOpen(
@@ -146,11 +160,13 @@ async function planClosed(
   }
   const at = { recordId: record.currentId, closing, closedAt };
   if (exists || remembered.hasEvent(event.key)) return await planAgain(event, at, record, context);
-  const draft = context.store.draft(id, newClosing(event, at, context), [receivedLine(event)]);
+  const draft = context.store.drafts.make(id, newClosing(event, at, context), [receivedLine(event)], known?.seen);
   await cancelEarlier(draft, context);
   const planned = await planJourney(draft, record, context, await remembered.history());
+  if (planned) return await enqueueAsk(planned, event, context);
   // Another event has made the closing's journey meanwhile, or another closing's journey has got its number.
-  return planned ? await enqueueAsk(planned, context) : await planClosed(event, status, undefined, context);
+  const isAsRead = known === undefined || (await context.store.records.read(event.recordId)).seen === known.seen;
+  return isAsRead ? await planClosed(event, status, undefined, context) : await planRecord(event, context);
 }
 
 /** The closing, or the event, has a journey: an attempt that did not come through has made the journey, or another event, or the record is back. */
@@ -162,13 +178,14 @@ async function planAgain(
 ): Promise<JobResult> {
   const journey = await getOrCreateJourney(event, at, context);
   await cancelEarlier(journey, context);
-  if (mayComeBack(journey)) return await enqueueAsk(await takenUpAgain(journey, record, event, context), context);
+  if (mayComeBack(journey))
+    return await enqueueAsk(await takenUpAgain(journey, record, event, context), event, context);
   if (journey.state !== 'received') {
     if (event.via === 'webhook')
       await context.store.note(journey, `another webhook for the same closing: ${event.what}`);
-    return await enqueueAsk(journey, context);
+    return await enqueueAsk(journey, event, context);
   }
-  return await enqueueAsk((await planJourney(journey, record, context)) ?? journey, context);
+  return await enqueueAsk((await planJourney(journey, record, context)) ?? journey, event, context);
 }
 
 /** Why a closing without a journey gets none, if so. */
@@ -271,9 +288,13 @@ export async function giveUpPlan(event: PlanJob, why: string, context: PlanConte
 }
 
 /** Queues the asking job after the journey was saved: after a kill in between, the repeated event adds it. */
-async function enqueueAsk(journey: Journey, context: PlanContext): Promise<JobResult> {
-  if (journey.state === 'waiting' && journey.dueAt) await context.queueAsk(journey, journey.dueAt);
-  // The worker was killed while asking in the planning job (plan-and-ask.ts): the asking job searches for the request.
-  if (journey.state === 'creating' && journey.intent) await context.queueAsk(journey, journey.intent.searchAfter);
+async function enqueueAsk(journey: Journey, event: RecordJob, context: PlanContext): Promise<JobResult> {
+  // In `creating`: the worker was killed while asking in the planning job (plan-and-ask.ts). The asking job searches for the request.
+  const at = { waiting: journey.dueAt, creating: journey.intent?.searchAfter };
+  const dueAt = journey.state === 'waiting' || journey.state === 'creating' ? at[journey.state] : undefined;
+  if (dueAt === undefined) return done;
+  if (dueAt <= context.clock.now() && (await context.takeDue?.(journey))) return done;
+  if (!(await storeHeld(journey, context))) return await planRecord(event, context);
+  await context.queueAsk(journey, dueAt);
   return done;
 }

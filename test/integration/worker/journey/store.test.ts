@@ -88,7 +88,7 @@ describe('claim', () => {
 describe('a draft', () => {
   const draftOf = async ({ store }: ReturnType<typeof fresh>, closing: string, event: string) => {
     const { id } = await store.records.nameOf('r', closing);
-    return store.draft(id, claimOf('r', closing, event), ['received']);
+    return store.drafts.make(id, claimOf('r', closing, event), ['received']);
   };
 
   test('it is stored by its first change, with what was written before and then, and found by its event and its person', async () => {
@@ -501,7 +501,7 @@ describe('a stored journey', () => {
   ];
   test.each(rows)('that %s is deflated unless it changes in a moment', async (_does, steps, isDeflated) => {
     const { store, now } = fresh();
-    let journey = store.draft('r.1', claimOf('r', 'first', 'event'), ['begun']);
+    let journey = store.drafts.make('r.1', claimOf('r', 'first', 'event'), ['begun']);
     for (const [state, change] of steps) {
       const decided = { values: { note: 'the same words again and again, '.repeat(50) }, ...change };
       journey =

@@ -36,7 +36,7 @@ test('it asks 30 customers once each, though the worker is killed three times in
   expect(new Set(journeys.map((journey) => journey?.requestId)).size).toBe(30);
 });
 
-test.each(['event-stored', 'decision-saved:12', 'asked-saved:12'])(
+test.each(['event-stored', 'intent-saved:12', 'asked-saved:12'])(
   'closings that came together are asked about once each, though the process is killed in the middle of them: %s',
   async (point) => {
     const ids = Array.from({ length: 30 }, (_, i) => `t${i}`);
