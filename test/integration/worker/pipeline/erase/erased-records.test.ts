@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { bucketOf } from '../../../../../worker/journey/journey-keys.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
-import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
+import { begin, erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import { sweep } from '../../../../../worker/pipeline/sweep.ts';
 import { giveUpWriteBack, writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { eventOf, intentNow, jobsOf, useManual } from '../../../../support/manual.ts';
+import { eventOf, hour, intentNow, jobsOf, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 import {
   ago,
@@ -190,5 +191,73 @@ describe('what would stay for good', () => {
     await erase(eraseOf({ contacts: [email] }), context);
     const left = await redis.handle.client.pttl('{cl:calm}:erasures:forgotten');
     expect(Math.round(left / 86_400_000)).toBe(90);
+  });
+});
+
+describe('an unreadable job in the queue', () => {
+  const broken: [what: string, data: string][] = [
+    ['no JSON', '{"kind":"closed"'],
+    ['of another version', '{"kind":"closed-2","snapshot":{"mail":"erika@example.com"}}'],
+  ];
+  test('what waits in a queue that is stopped is found like any other (audit 4)', async () => {
+    const unit = unitContext();
+    const { queue } = unit.pipeline.jobs.plan;
+    const snapshot = { shape: { customer: { mail: email } } };
+    await unit.pipeline.jobs.plan.add([{ id: 'before', data: eventOf('w', { receivedAt: ago(500), snapshot }) }]);
+    await queue.pause();
+    await unit.pipeline.jobs.plan.add([{ id: 'after', data: eventOf('v', { receivedAt: ago(500), snapshot }) }]);
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    const waiting = await jobsOf(unit.pipeline.jobs.plan);
+    expect([waiting.length, waiting.filter((one) => 'snapshot' in one)]).toEqual([2, []]);
+  });
+
+  test.each(broken)('it keeps no erasure from its end, and is told (%s) (audit 4)', async (_, data) => {
+    const unit = unitContext();
+    await asked(unit, 'a', { email });
+    await unit.pipeline.jobs.plan.add([{ id: 'odd', data: eventOf('odd') }]);
+    await redis.handle.client.hset('{cl:calm}:plan:odd', 'data', data);
+    await unit.context.snapshots.save('t', ago(500), { shape: { customer: { mail: email } } });
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    expect(await isErased(unit.context, 'a.1')).toBe(true);
+    expect(await unit.context.snapshots.of(['t'])).toEqual([undefined]);
+    expect(await unit.context.erasures.all()).toMatchObject([{ unreadable: ['job odd of stage plan of calm'] }]);
+    expect(unit.told.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+});
+
+describe('what was written on records of a source that this process does not have', () => {
+  test('it is taken off by a process that has it, and the proof says so (audit 7)', async () => {
+    const knowing = unitContext({ source: 'calm' });
+    const other = unitContext({ source: 'other' });
+    await knowing.engine.noteSources();
+    await other.engine.noteSources();
+    await asked(knowing, 'a', { email });
+    const answer = { grade: 3, comment: null, seenAt: new Date(), version: 1 };
+    await knowing.store.update('a.1', (now) => ({ journey: step(now, 'answered', new Date(), { answer }), trace: [] }));
+    await writeBack({ journeyId: 'a.1' }, knowing.context);
+    await erase(eraseOf({ contacts: [email] }), other.context);
+    const [left] = await knowing.context.erasures.open();
+    const kept = expect.arrayContaining([expect.stringContaining(`taken off as the erasure ${left?.id}`)]);
+    expect(await other.context.erasures.all()).toMatchObject([{ journeys: 1, kept }]);
+    expect(knowing.vendor.forgotten).toEqual([]);
+    for (const { data } of await knowing.pipeline.jobs.erase.queue.getJobs())
+      await knowing.pipeline.stages.erase.run(data);
+    expect(knowing.vendor.forgotten).toEqual(['a']);
+    expect(await knowing.context.erasures.all()).toMatchObject([{ writtenAnswers: 'none left' }]);
+  });
+
+  test('one that was asked for through a source that is gone is done all the same (audit 3)', async () => {
+    const knowing = unitContext({ source: 'calm' });
+    const other = unitContext({ source: 'other' });
+    await knowing.engine.noteSources();
+    await asked(other, 'a', { email });
+    const asking = eraseOf({ contacts: [email], receivedAt: ago(hour) });
+    await begin(asking, knowing.context);
+    const [orphan] = await other.engine.orphans.all();
+    const { context, jobs, stages } = orphan?.pipeline ?? expect.fail('no orphan');
+    await sweep(context, { expireAfterMs: 1e12, retentionMs: 1e12, isGone: true });
+    for (const { data } of await jobs.erase.queue.getJobs()) await stages.erase.run(data);
+    expect(await isErased(other.context, 'a.1')).toBe(true);
+    expect(sentTo()).toEqual(['***']);
   });
 });
