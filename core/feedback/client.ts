@@ -19,7 +19,6 @@ import {
   getForm,
   gradeForm,
   listParameters,
-  parseRecord,
   recordReader,
 } from './request-form.ts';
 import type { Metric, Page } from './schemas.ts';
@@ -262,15 +261,18 @@ function requestOperationsOf(
     if (isPage) throw notJsonFailure(answer, call, outcomeOf(call));
   }
 
-  async function recordOf(call: Call, at: string): Promise<FeedbackRequest> {
+  const readCreated = recordReader(table, table.create.record);
+  const readFound = recordReader(table, table.get.record);
+
+  async function recordOf(call: Call, read: typeof readFound): Promise<FeedbackRequest> {
     const answer = await http.send(call);
-    const parsed = parseRecord(table, jsonOf(answer, call), at);
+    const parsed = read(jsonOf(answer, call));
     if (parsed.ok) return parsed.request;
     throw shapeFailure(answer.status, call, parsed.mismatches, outcomeOf(call));
   }
 
   return {
-    request: async (id, options) => recordOf(callOf('get', getForm(table, id), options), table.get.record),
+    request: async (id, options) => recordOf(callOf('get', getForm(table, id), options), readFound),
     create: async (request, options) => {
       const customFieldsAt = table.create.body.customFields ?? undefined;
       const call = {
@@ -279,7 +281,7 @@ function requestOperationsOf(
         customFieldNames: Object.keys(request.customFields ?? {}),
         sendDeadline: options?.sendDeadline,
       };
-      return recordOf(call, table.create.record);
+      return recordOf(call, readCreated);
     },
     grade: async (id, grade, options) => command(callOf('grade', gradeForm(table, id, grade), options)),
     comment: async (id, text, options) => command(callOf('comment', commentForm(table, id, text), options)),

@@ -173,14 +173,9 @@ type ParsedRecord =
   | { ok: false; mismatches: string[] };
 
 /**
- * Reads a record.
+ * Reads records, one after the other.
  * @param at Where the record is within `answer`: `create.record`, `get.record` or `list.record`.
  */
-export function parseRecord(table: Operations, answer: unknown, at: string): ParsedRecord {
-  return recordReader(table, at)(answer);
-}
-
-/** The same for many records, one after the other. */
 export function recordReader(table: Operations, at: string): (answer: unknown) => ParsedRecord {
   const places = table.record;
   const named = areNames(places) ? places : undefined;

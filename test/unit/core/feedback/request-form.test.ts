@@ -9,12 +9,12 @@ import {
   gradeForm,
   listParameters,
   type NewRequest,
-  parseRecord,
   recordReader,
 } from '../../../../core/feedback/request-form.ts';
 import { phone, record, request } from '../../../support/core/feedback/samples.ts';
 
 const assumed = assumedOperations;
+const parseRecord = (table: Operations, answer: unknown, at: string) => recordReader(table, at)(answer);
 const plain: NewRequest = { campaign: 12, contact: phone, customFields: {} };
 
 describe('the form of a call', () => {
