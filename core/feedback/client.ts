@@ -11,13 +11,15 @@ import type { Call } from './http.ts';
 import { createHttp, jsonOf, outcomeOf, parseAnswer } from './http.ts';
 import type { OperationName } from './operations.ts';
 import { resolveOperations } from './operations.ts';
-import type { CallForm, FeedbackRequest, NewRequest, RequestQuery } from './request-form.ts';
+import type { CallForm, FeedbackRequest, InstantReader, NewRequest, RequestQuery } from './request-form.ts';
 import {
   cancelForm,
   commentForm,
   createForm,
   getForm,
   gradeForm,
+  instantReader,
+  instantTextReader,
   listParameters,
   recordReader,
 } from './request-form.ts';
@@ -37,11 +39,6 @@ import type { FeedbackSettings } from './settings.ts';
 export interface CallOptions {
   /** Ends the call early, with a transient error. */
   signal?: AbortSignal | undefined;
-}
-
-export interface ExportOptions extends CallOptions {
-  /** Fetches a page while the one before is worked on, for who reads to the end. Left out: only when asked for more. */
-  readAhead?: boolean | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
@@ -71,7 +68,7 @@ export interface CustomFieldQuery {
 }
 
 /** A page of the export. Records in an unexpected shape are listed in `unreadable`, with what is wrong, and hide no others. */
-export interface RequestPage extends Page<FeedbackRequest> {
+export interface RequestPage<Instant = Date> extends Page<FeedbackRequest<Instant>> {
   unreadable: FeedbackError[];
 }
 
@@ -89,7 +86,9 @@ export interface FeedbackClient {
   customFieldStatistics(query: CustomFieldQuery, options?: CallOptions): Promise<CustomFieldStatistic[]>;
 
   requests(query?: RequestQuery, options?: CallOptions): AsyncIterable<FeedbackRequest>;
-  requestPages(query?: RequestQuery, options?: ExportOptions): AsyncIterable<RequestPage>;
+  requestPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<RequestPage>;
+  /** For who reads to the end: a page is fetched while the one before is worked on, and instants are texts, as JSON shows them. */
+  exportPages(query?: RequestQuery, options?: CallOptions): AsyncIterable<RequestPage<string>>;
   request(id: string, options?: CallOptions): Promise<FeedbackRequest>;
   /** Not idempotent: after an error with outcome `unknown` look for the request before trying again. */
   create(request: NewRequest, options?: CreateOptions): Promise<FeedbackRequest>;
@@ -206,34 +205,33 @@ function campaignsOf({
   };
 }
 
-function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests' | 'requestPages'> {
-  async function* requestPages(query: RequestQuery = {}, options?: ExportOptions): AsyncGenerator<RequestPage> {
-    const place = 'GET /appeals/';
+function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests' | 'requestPages' | 'exportPages'> {
+  function rawPages(query: RequestQuery = {}, options?: CallOptions): AsyncGenerator<Page<unknown>> {
     const path = (): string => {
       for (const name of ['changedSince', 'dateFrom', 'dateTo'] as const) day(query[name], name);
       return `/appeals/${search(listParameters(table, query))}`;
     };
-    const read = pages(path, z.array(z.unknown()), '/appeals/', options);
-    const isAhead = options?.readAhead === true;
-    const recordOf = recordReader(table, table.list.record);
-    for await (const { count, results } of isAhead ? readAhead(read) : read) {
+    return pages(path, z.array(z.unknown()), '/appeals/', options);
+  }
+
+  async function* read<Instant>(
+    raw: AsyncIterable<Page<unknown>>,
+    { instantOf, isAhead }: { instantOf: InstantReader<Instant>; isAhead: boolean },
+  ): AsyncGenerator<RequestPage<Instant>> {
+    const recordOf = recordReader(table, table.list.record, instantOf);
+    for await (const { count, results } of raw) {
       for (let from = 0; from === 0 || from < results.length; from += mostRecords) {
         // The call for the next page leaves with the next turn: it is to be on its way while this one is worked on.
         if (from > 0 || isAhead) await nextTurn();
-        const read: FeedbackRequest[] = [];
-        const unreadable: FeedbackError[] = [];
-        for (const [index, raw] of results.slice(from, from + mostRecords).entries()) {
-          const parsed = recordOf(raw);
-          if (parsed.ok) read.push(parsed.request);
-          else {
-            const mismatches = parsed.mismatches.map((mismatch) => `results.${from + index}.${mismatch}`);
-            unreadable.push(shapeFailure(200, { place, operation: 'get' }, mismatches));
-          }
-        }
-        yield { count, results: read, unreadable };
+        yield { count, ...readRecords(results, from, recordOf) };
       }
     }
   }
+
+  const requestPages: FeedbackClient['requestPages'] = (query, options) =>
+    read(rawPages(query, options), { instantOf: instantReader(), isAhead: false });
+  const exportPages: FeedbackClient['exportPages'] = (query, options) =>
+    read(readAhead(rawPages(query, options)), { instantOf: instantTextReader(), isAhead: true });
 
   /** For callers who need every record: throws at the first unreadable one. */
   async function* requests(query?: RequestQuery, options?: CallOptions): AsyncGenerator<FeedbackRequest> {
@@ -242,7 +240,27 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
       for (const error of unreadable) throw error;
     }
   }
-  return { requests, requestPages };
+  return { requests, requestPages, exportPages };
+}
+
+/** Those of a page from this one on, as many as are passed on at once. */
+function readRecords<Instant>(
+  results: readonly unknown[],
+  from: number,
+  recordOf: ReturnType<typeof recordReader<Instant>>,
+): Pick<RequestPage<Instant>, 'results' | 'unreadable'> {
+  const read: FeedbackRequest<Instant>[] = [];
+  const unreadable: FeedbackError[] = [];
+  const to = Math.min(from + mostRecords, results.length);
+  for (let index = from; index < to; index++) {
+    const parsed = recordOf(results[index]);
+    if (parsed.ok) read.push(parsed.request);
+    else {
+      const mismatches = parsed.mismatches.map((mismatch) => `results.${index}.${mismatch}`);
+      unreadable.push(shapeFailure(200, { place: 'GET /appeals/', operation: 'get' }, mismatches));
+    }
+  }
+  return { results: read, unreadable };
 }
 
 function requestOperationsOf(
@@ -261,8 +279,8 @@ function requestOperationsOf(
     if (isPage) throw notJsonFailure(answer, call, outcomeOf(call));
   }
 
-  const readCreated = recordReader(table, table.create.record);
-  const readFound = recordReader(table, table.get.record);
+  const readCreated = recordReader(table, table.create.record, instantReader());
+  const readFound = recordReader(table, table.get.record, instantReader());
 
   async function recordOf(call: Call, read: typeof readFound): Promise<FeedbackRequest> {
     const answer = await http.send(call);

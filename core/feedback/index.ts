@@ -33,7 +33,6 @@ export type {
   CreateOptions,
   CustomFieldQuery,
   CustomValue,
-  ExportOptions,
   FeedbackClient,
   FeedbackRequest,
   NewRequest,

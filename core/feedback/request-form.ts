@@ -4,6 +4,7 @@ import { normaliseContact } from '../contact.ts';
 import { CloseloopError } from '../errors.ts';
 import { shownPath } from '../mismatches.ts';
 import { isBlank } from '../visible-text.ts';
+import { isoTimes } from './iso-times.ts';
 import type { Operations } from './operations.ts';
 
 /* Builds requests and reads records in the form that the table of `operations.ts` says. Pure. */
@@ -11,14 +12,14 @@ import type { Operations } from './operations.ts';
 /** One value of a custom field as it is sent. */
 export type CustomValue = string | number | boolean;
 
-/** A feedback request, whatever the service calls its fields. Empty text comes out as null. */
-export interface FeedbackRequest {
+/** A feedback request, whatever the service calls its fields. Empty text comes out as null. `Instant`: how instants are given. */
+export interface FeedbackRequest<Instant = Date> {
   id: string;
   campaign: number | null;
   phone: string | null;
   email: string | null;
   identifier: string | null;
-  scheduled: Date | null;
+  scheduled: Instant | null;
   status: string | null;
   grade: number | null;
   comment: string | null;
@@ -154,10 +155,7 @@ const Fields = z.object({
   phone: text,
   email: text,
   identifier: text,
-  scheduled: z.iso
-    .datetime({ offset: true })
-    .nullish()
-    .transform((value) => (value === undefined || value === null ? null : new Date(value))),
+  scheduled: z.iso.datetime({ offset: true }).nullish(),
   status: text,
   grade: number,
   comment: text,
@@ -167,8 +165,8 @@ const Fields = z.object({
     .transform((value) => value ?? {}),
 });
 
-type ParsedRecord =
-  | { ok: true; request: FeedbackRequest }
+type ParsedRecord<Instant = Date> =
+  | { ok: true; request: FeedbackRequest<Instant> }
   /** The service's names of the places that are wrong, and what was expected there; never a value. */
   | { ok: false; mismatches: string[] };
 
@@ -176,10 +174,13 @@ type ParsedRecord =
  * Reads records, one after the other.
  * @param at Where the record is within `answer`: `create.record`, `get.record` or `list.record`.
  */
-export function recordReader(table: Operations, at: string): (answer: unknown) => ParsedRecord {
+export function recordReader<Instant>(
+  table: Operations,
+  at: string,
+  instantOf: InstantReader<Instant>,
+): (answer: unknown) => ParsedRecord<Instant> {
   const places = table.record;
   const named = areNames(places) ? places : undefined;
-  const instantOf = instantReader();
   return (answer) => {
     const raw = valueAt(answer, at);
     const values = named !== undefined && isObject(raw) ? valuesNamed(raw, named) : valuesAt(raw, places);
@@ -196,7 +197,8 @@ export function recordReader(table: Operations, at: string): (answer: unknown) =
       return { ok: false, mismatches };
     }
     const customFields = readCustomFields(table, parsed.data.customFields);
-    return { ok: true, request: { ...parsed.data, customFields } };
+    const scheduled = instantOf(parsed.data.scheduled) ?? null;
+    return { ok: true, request: { ...parsed.data, scheduled, customFields } };
   };
 }
 
@@ -248,7 +250,10 @@ function valuesNamed(raw: JsonObject, places: Record<keyof Places, string>): Val
  * A record that holds its fields in the forms in which services send them, as nearly all do: exports have millions.
  * As `Fields` reads them, at a twentieth of the cost. Undefined for any other record: what it is then is for `Fields` to say.
  */
-function plainRequest(values: Values, instantOf: InstantReader): FeedbackRequest | undefined {
+function plainRequest<Instant>(
+  values: Values,
+  instantOf: InstantReader<Instant>,
+): FeedbackRequest<Instant> | undefined {
   const { id } = values;
   const campaign = plainNumber(values.campaign);
   const phone = plainText(values.phone);
@@ -278,7 +283,8 @@ function plainText(value: unknown): string | null | undefined {
   return isBlank(value) ? null : value;
 }
 
-type InstantReader = (value: unknown) => Date | null | undefined;
+/** Null for no value, undefined for what is no instant. */
+export type InstantReader<Instant> = (value: unknown) => Instant | null | undefined;
 
 const instant = z.core.regexes.datetime({ offset: true });
 const time = /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3,})?(?:Z|[+-]\d\d:\d\d)$/;
@@ -287,7 +293,7 @@ const time = /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3,})?(?:Z|[+-]\d\d
  * Whether the day of an instant is one, and when it begins, takes longest to find out: that is done once for instants in a row that are
  * of one day and offset.
  */
-function instantReader(): InstantReader {
+export function instantReader(): InstantReader<Date> {
   let [date, offset, begins] = ['', '', 0];
   return (value) => {
     if (value === undefined || value === null) return null;
@@ -304,6 +310,21 @@ function instantReader(): InstantReader {
     return new Date(value);
   };
 }
+
+/** Gives instants as JSON shows them. A text that is written so already is passed on. */
+export function instantTextReader(): InstantReader<string> {
+  const instantOf = instantReader();
+  const textOf = isoTimes();
+  return (value) => {
+    const instant = instantOf(value);
+    if (instant === null || instant === undefined) return instant;
+    const isShown = typeof value === 'string' && value.length === shownLength && value.endsWith('Z');
+    return isShown ? value : textOf(instant);
+  };
+}
+
+/** Only a text with milliseconds is of this length and ends with a Z. */
+const shownLength = '2026-03-29T00:00:00.000Z'.length;
 
 /** The number that two digits at this place of a text are. */
 function twoDigits(text: string, at: number): number {

@@ -1,6 +1,6 @@
 import type { CampaignType } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { FeedbackRequest, RequestQuery } from '../../core/feedback/client.ts';
+import type { RequestQuery } from '../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import type { Metric } from '../../core/feedback/schemas.ts';
 import { dayOn } from '../support/instant.ts';
@@ -46,7 +46,7 @@ export function readFilter(filter: ServiceFilter, timeZone: string): Omit<Servic
 export function requestFilter(
   filter: ServiceFilter,
   { timeZone, operations }: Pick<ServiceAccount, 'timeZone' | 'operations'>,
-): { query: RequestQuery; fits: (request: FeedbackRequest) => boolean } {
+): { query: RequestQuery; fits: (request: { scheduled: Date | string | null }) => boolean } {
   const { campaign, since, until, changedSince } = readFilter(filter, timeZone);
   if (changedSince !== undefined && !canFilterBy(resolveOperations(operations), '{changedSince}')) {
     const message =
@@ -58,7 +58,7 @@ export function requestFilter(
     query: { campaign, dateFrom: since, dateTo: until, changedSince },
     fits: ({ scheduled }) => {
       if (since === undefined && until === undefined) return true;
-      const day = scheduled === null ? undefined : dayOf(scheduled);
+      const day = scheduled === null ? undefined : dayOf(new Date(scheduled));
       return day !== undefined && day >= (since ?? day) && day <= (until ?? day);
     },
   };

@@ -57,7 +57,7 @@ describe('paging', () => {
       return { body: { count: 2, next, previous: null, results: [request] } };
     });
     let pages = 0;
-    for await (const _ of clientFor(service.url).requestPages({}, { readAhead: true })) {
+    for await (const _ of clientFor(service.url).exportPages()) {
       pages += 1;
       await until(() => service.received.length === 2);
     }
@@ -76,7 +76,7 @@ describe('paging', () => {
     };
     subscribe('undici:client:sendHeaders', count);
     const sentBefore: number[] = [];
-    for await (const _ of clientFor(service.url).requestPages({}, { readAhead: true })) sentBefore.push(sent);
+    for await (const _ of clientFor(service.url).exportPages()) sentBefore.push(sent);
     unsubscribe('undici:client:sendHeaders', count);
     // Before the first a second connection may yet be opened.
     expect(sentBefore.slice(1)).toEqual([3, 4, 5, 5]);

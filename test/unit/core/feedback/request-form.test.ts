@@ -7,6 +7,8 @@ import {
   createForm,
   getForm,
   gradeForm,
+  instantReader,
+  instantTextReader,
   listParameters,
   type NewRequest,
   recordReader,
@@ -14,7 +16,8 @@ import {
 import { phone, record, request } from '../../../support/core/feedback/samples.ts';
 
 const assumed = assumedOperations;
-const parseRecord = (table: Operations, answer: unknown, at: string) => recordReader(table, at)(answer);
+const parseRecord = (table: Operations, answer: unknown, at: string) =>
+  recordReader(table, at, instantReader())(answer);
 const plain: NewRequest = { campaign: 12, contact: phone, customFields: {} };
 
 describe('the form of a call', () => {
@@ -158,7 +161,8 @@ describe('a record', () => {
   });
 
   test('its instant is the same whatever was read before, and refused where it is none', () => {
-    const readNext = recordReader(assumed, '');
+    const readNext = recordReader(assumed, '', instantReader());
+    const readText = recordReader(assumed, '', instantTextReader());
     const days = ['2026-03-29', '2024-02-29', '2023-02-29', '0000-01-01', '9999-12-31'];
     const times = ['00:00:00', '09:08:07', '23:59:59', '24:00:00', '12:60:00', '12:00', '12:00:00,5'];
     const fractions = ['', '.1', '.12', '.123', '.1239', '.000001', '.999999', '.'];
@@ -179,6 +183,11 @@ describe('a record', () => {
         text,
         isOne ? new Date(text) : ['scheduled'],
       ]);
+      // As JSON shows it, which is what an export holds.
+      expect(JSON.stringify(readText({ ...record, scheduled: text }))).toBe(JSON.stringify(parsed));
+      expect(JSON.stringify(readText({ ...record, scheduled: text, grade: '4' }))).toBe(
+        JSON.stringify(readNext({ ...record, scheduled: text, grade: '4' })),
+      );
     }
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isoTimes } from '../../../../worker/support/iso-times.ts';
+import { isoTimes } from '../../../../core/feedback/iso-times.ts';
 
 test('instants are shown as toISOString does, in any order', () => {
   const shown = isoTimes();
