@@ -42,6 +42,12 @@ export function optimizeLate(): void {
 export function limitHeap(): void {
   collectAll();
   setFlagsFromString(`--heap-growing-percent=${growth}`);
+  limitYoung();
+  collectAfterStart();
+}
+
+/** Limits the space of new objects alone, for a command that makes much garbage and keeps little. */
+export function limitYoung(): void {
   let factor = 2;
   const look = (): void => {
     const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
@@ -50,7 +56,6 @@ export function limitHeap(): void {
     factor = next;
   };
   setInterval(look, lookEveryMs).unref();
-  collectAfterStart();
 }
 
 /**

@@ -251,6 +251,16 @@ describe('the figures of report', () => {
   });
 });
 
+test('an export holds every request as JSON shows it, a line each', async () => {
+  const settings = FeedbackSettings.parse({ baseUrl: `${feedback.url}/api`, apiKey: 'key', timeZone });
+  const lines: string[] = [];
+  for await (const request of createFeedbackClient(settings, livePorts).requests()) lines.push(JSON.stringify(request));
+  // More than are written at once.
+  expect(lines.length).toBeGreaterThan(250);
+  const { out } = await printed(() => exportAll({ ...options, what: 'requests' }));
+  expect(out).toBe(lines.map((line) => `${line}\n`).join(''));
+});
+
 test('lists and exports of requests are narrowed to days of the account', async () => {
   const { rows: all } = await printed(() => exportAll({ ...options, what: 'requests' }));
   const { rows: some } = await printed(() => exportAll({ ...options, what: 'requests', since: 'today', campaign: 1 }));

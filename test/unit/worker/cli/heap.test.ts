@@ -42,3 +42,21 @@ test('gives back, once its start is over, what that took, by flags that this V8 
   const args = ['--no-memory-reducer', '--input-type=module', '--eval', program];
   expect(await promisify(execFile)(process.execPath, args, { signal })).toEqual({ stdout: '', stderr: '' });
 });
+
+test('keeps what is new small, however much garbage a command makes', async ({ signal }) => {
+  const program = `
+    import { getHeapSpaceStatistics } from 'node:v8';
+    import { limitYoung } from ${JSON.stringify(resolve(import.meta.dirname, '../../../../worker/cli/heap.ts'))};
+    limitYoung();
+    const kept = [];
+    for (let page = 0; page < 300; page++) {
+      kept[page % 20] = Array.from({ length: 10_000 }, (_, at) => ({ at, text: 'number ' + at }));
+      // As they come over the network.
+      await new Promise((resolve) => setTimeout(resolve, 3));
+    }
+    console.log(getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size);
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { signal });
+  expect(Number(stdout)).toBeGreaterThan(1e6);
+  expect(Number(stdout)).toBeLessThan(70e6);
+});
