@@ -56,7 +56,8 @@ test('keeps what is new small, however much garbage a command makes', async ({ s
     }
     console.log(getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size);
   `;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { signal });
+  const args = ['--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { signal });
   expect(Number(stdout)).toBeGreaterThan(1e6);
   expect(Number(stdout)).toBeLessThan(70e6);
 });
