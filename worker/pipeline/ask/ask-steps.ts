@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { messageOf } from '../../../core/errors.ts';
-import type { LastAsked } from '../../journey/contacts.ts';
+import type { LastAsked, LockedPerson } from '../../journey/contacts.ts';
 import type { Intent, Journey, Searched } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
@@ -47,34 +47,39 @@ type ContactContext = Named &
   Pick<Timing, 'ports'> &
   Pick<Policy, 'callMs'>;
 
+/** What is left to do after the last call of the service. */
+export type Rest = () => Promise<JobResult>;
+
 /**
  * Lets one journey at a time ask a person, by any of their addresses, over all sources. The lock is taken only when one of this
  * process's slots for calls to the service is free, so that no job holds the lock while it waits for a slot.
- * @param work gets the contact's note, as of the lock
+ * @param work gets the contact's note, as of the lock. What it leaves to a function is done under the lock, and without the slot.
  */
 export async function withContact(
   asked: Pick<AskableJourney, 'contact' | 'alsoKnownAs' | 'personId'>,
   context: ContactContext,
-  work: (last: LastAsked | undefined) => Promise<JobResult>,
+  work: (last: LastAsked | undefined) => Promise<JobResult | Rest>,
 ): Promise<JobResult> {
   const { contacts } = context;
   const token = randomUUID();
-  return await context.limited(async () => {
-    // Many jobs may have begun before the first found that the service is down.
-    const awayMs = await context.untilService();
-    if (awayMs > 0) return { do: 'wait', delayMs: awayMs };
-    // Longer than reading the contact (which is repeated after a cut connection) and creating take together. The lock of a
-    // killed worker expires after this time.
-    const lockMs = 3 * context.callMs + 2 * staleMs;
-    const person = await contacts.lock(contactKey(asked.contact), token, lockMs, linksOf(asked, context));
-    // With jitter: of jobs that try at the same instant one gets the person, and the others have tried in vain.
-    if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
-    try {
+  let person: LockedPerson | undefined;
+  try {
+    const end = await context.limited(async (): Promise<JobResult | Rest> => {
+      // Many jobs may have begun before the first found that the service is down.
+      const awayMs = await context.untilService();
+      if (awayMs > 0) return { do: 'wait', delayMs: awayMs };
+      // Longer than reading the contact (which is repeated after a cut connection) and creating take together. The lock of a
+      // killed worker expires after this time.
+      const lockMs = 3 * context.callMs + 2 * staleMs;
+      person = await contacts.lock(contactKey(asked.contact), token, lockMs, linksOf(asked, context));
+      // With jitter: of jobs that try at the same instant one gets the person, and the others have tried in vain.
+      if (person === undefined) return { do: 'wait', delayMs: Math.round(lockedMs * (0.5 + context.ports.random())) };
       return await work(person.last);
-    } finally {
-      await contacts.release(person, token);
-    }
-  });
+    });
+    return typeof end === 'function' ? await end() : end;
+  } finally {
+    if (person) await contacts.release(person, token);
+  }
 }
 
 export async function postpone(

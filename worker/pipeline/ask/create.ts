@@ -24,6 +24,7 @@ import {
   endJourney,
   markAsked,
   postpone,
+  type Rest,
   searchBeforeAsking,
   searchLater,
   staleMs,
@@ -68,7 +69,11 @@ interface Attempt extends Wanted {
 }
 
 /** Creates the feedback request, once, under the recipient's lock (`withContact`). */
-export async function create(wanted: Wanted, lastHere: LastAsked | undefined, context: AskContext): Promise<JobResult> {
+export async function create(
+  wanted: Wanted,
+  lastHere: LastAsked | undefined,
+  context: AskContext,
+): Promise<JobResult | Rest> {
   const { journey, rule, campaign, to, until } = wanted;
   const { clock, feedback } = context;
   const { contact, isTest } = to;
@@ -181,7 +186,7 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
  * Reserves the request with the contact's note, and stores the journey's intent, for a worker that takes over after a crash; then
  * sends. A dry run ends before that.
  */
-async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobResult> {
+async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobResult | Rest> {
   const { journey, campaign, to, last, scopes } = attempt;
   const { store, contacts, clock } = context;
   const key = contactKey(to.contact);
@@ -249,17 +254,20 @@ function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'
   return isTest ? `${whom}creating a feedback request to the test contact` : 'creating the feedback request';
 }
 
+/** Sends the request. That the service took it is saved without the slot for its calls: another journey can ask meanwhile. */
 async function send(
   attempt: Attempt,
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
   context: AskContext,
-): Promise<JobResult> {
+): Promise<JobResult | Rest> {
   const { rule, needs, campaign } = attempt;
   try {
     const { id } = await sendRequest(attempt, creating.values, intent, context);
-    const result = await markAsked(creating, id, 'the service took it', context);
-    await context.holds.lift('ask', needs);
-    return result;
+    return async () => {
+      const result = await markAsked(creating, id, 'the service took it', context);
+      await context.holds.lift('ask', needs);
+      return result;
+    };
   } catch (error) {
     if (outcomeOf(error) === 'unknown') return await searchLater(creating, error, context);
     await takeBack(`the service did not take it: ${messageOf(error)}`);
