@@ -90,8 +90,13 @@ const Created = (body: string): string => {
 const own = (index: number): string => `${created[index]?.record},"grade":${index < graded ? gradeGiven : null}}`;
 
 const exportPageSize = 1_000;
+/** A request a minute, in the form of the service: microseconds and an offset. */
+const sentAt = Array.from({ length: exportPageSize }, (_, n) => {
+  const local = new Date(Date.UTC(2026, 9, 1, 8) + n * 61_003);
+  return `${local.toISOString().slice(0, -1)}${String(n).padStart(3, '0')}+03:00`;
+});
 const earlier = (index: number): string =>
-  `{"id":${1_000_000 + index},"campaign":12,"phone":null,"email":"customer-${index}@example.com","identifier":null,"scheduled":"${closedAt}","status":"Sent","grade":${(index % 5) + 1},"comment":"Quick and friendly, thank you.","custom_fields":{"Store":"Tallinn","Agent":"Ann Agent"}}`;
+  `{"id":${1_000_000 + index},"campaign":12,"phone":null,"email":"customer-${index}@example.com","identifier":null,"scheduled":"${sentAt[index % exportPageSize]}","status":"Sent","grade":${(index % 5) + 1},"comment":"Quick and friendly, thank you.","custom_fields":{"Store":"Tallinn","Agent":"Ann Agent"}}`;
 
 /** Oldest first: those before, then those created here. */
 function exported(path: string): string {
