@@ -10,6 +10,7 @@ const ofService: readonly (keyof FeedbackClient)[] = [
   'customFieldStatistics',
   'requests',
   'requestPages',
+  'exportPages',
   'request',
   'contact',
   'accessLog',
