@@ -82,9 +82,9 @@ export class Drafts {
     return this.#all.get(journey);
   }
 
-  /** The draft is stored. */
-  end(draft: Draft): void {
-    for (const journey of draft.steps) this.#all.delete(journey);
+  /** It is stored. */
+  end(journey: Journey): void {
+    this.#all.delete(journey);
   }
 
   /** As `make`, for whoever stores it at once. */

@@ -272,7 +272,7 @@ export class JourneyStore {
     const [id, created] = CreateAnswer.parse(answer);
     if (id === undefined) return {};
     if (created === 0) return { known: id };
-    this.drafts.end(draft);
+    this.drafts.end(draft.steps.at(-1) ?? draft.steps[0]);
     this.#reader.noteStored(journey, { rev: '1', trace: lines });
     await draft.onStored?.(journey);
     for (const [i, before] of draft.steps.entries()) {

@@ -209,11 +209,12 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     }),
     trace: [attemptInWords(to, context)],
   });
-  const creating = await store.update(journey, creates).catch(async (error: unknown) => {
+  const stored = await store.update(journey, creates).catch(async (error: unknown) => {
     // The source is being renamed: under its new name the note would be somebody else's.
     if (outcomeOf(error) === 'never-sent') await contacts.takeBack(key, note, last);
     throw error;
   });
+  const creating = stored ?? (isDraft ? await storedAlready(journey, intent, context) : undefined);
   // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);
@@ -246,6 +247,14 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     if (!isOurs) return done;
   }
   return await send(attempt, { creating, intent, takeBack }, context);
+}
+
+/** The journey, where the answer that it is stored was lost: the client repeats such a call, and is told that the closing has a journey. */
+async function storedAlready(draft: Journey, { token }: Intent, { store }: AskContext): Promise<Journey | undefined> {
+  const found = await store.get(draft.id);
+  if (found?.intent?.token !== token) return undefined;
+  store.drafts.end(draft);
+  return found;
 }
 
 function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'>): string {

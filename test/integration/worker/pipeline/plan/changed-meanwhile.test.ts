@@ -1,3 +1,4 @@
+import type { Command } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
@@ -19,6 +20,9 @@ import {
 
 const world = useManual();
 const goesOn = planAndAsk(async () => false, new Readings(), { asking: 500 });
+
+/** Another record's: storing it has Redis know the script. */
+const closing = { recordId: 'z', closing: 'z', closedAt: new Date(), eventKey: 'z', receivedAt: new Date() };
 
 /** What the service tells of a contact that was never asked. */
 const unknown: ContactRecord = {
@@ -170,6 +174,26 @@ describe.each(['lock', 'reserve'] as const)('after the %s', (point) => {
     expect(sent()).toBe(0);
     expect(await here.context.contacts.lastAsked('erika@example.com')).toBeUndefined();
   });
+});
+
+test('a customer is asked at once, and once, where Redis stored the journey and its answer was lost', async () => {
+  const { client } = world.redis.handle;
+  let repeated = 0;
+  // As the client does after a connection was lost.
+  const sendCommand = async (command: Command): Promise<unknown> => {
+    const [, keys, , , list] = command.args;
+    if (command.name === 'evalsha' && `${keys}` === '3' && `${list}`.endsWith(':state:creating')) {
+      repeated++;
+      await client.call('evalsha', ...command.args.map((one) => (Buffer.isBuffer(one) ? one : `${one}`)));
+    }
+    return await client.sendCommand(command);
+  };
+  const lossy = world.unitContext({ vendor: here.vendor, client: overriding(client, { sendCommand }) });
+  await here.store.getOrCreate(closing, []);
+  await goesOn(eventOf('a'), lossy.context);
+  expect([repeated, sent()]).toEqual([1, 1]);
+  expect(await here.store.get('a.1')).toMatchObject({ state: 'asked', attempts: 1 });
+  expect(await here.context.contacts.lastAsked('erika@example.com')).toMatchObject({ journey: 'calm/a.1' });
 });
 
 test('a journey that comes to nothing after its person was erased keeps nothing of them', async () => {
