@@ -9,7 +9,7 @@ import { mayHaveAsked } from './transitions.ts';
 //                         " <name><number of the journey>". <count>: journeys that were made of the record;
 //                         <alive>: journeys that there are; <asked>: the number of the journey that asked, 0 for none.
 // <tag>:merges:<record>   into: the record that it was merged into, from:<record>: those that were merged into it, asked: the
-//                         journey of one of these that asked; changes: how often it was found changed, see `noteChange`
+//                         journey of one of these that asked; changes: when it was found changed, see `noteChange`
 
 /** For scripts that change what is remembered of records. */
 export const recordMemory = `
@@ -53,7 +53,7 @@ local function forgetMerges(tag, record)
   while record and redis.call('HEXISTS', recordsKey(tag, record), record) == 0 do
     local merges = tag .. ':merges:' .. record
     for _, field in ipairs(redis.call('HKEYS', merges)) do
-      if string.sub(field, 1, 5) == 'from:' and redis.call('EXISTS', tag .. ':merges:' .. string.sub(field, 6)) == 1 then
+      if string.sub(field, 1, 5) == 'from:' and redis.call('HEXISTS', tag .. ':merges:' .. string.sub(field, 6), 'into') == 1 then
         redis.call('HDEL', merges, 'asked')
         return
       end
@@ -65,12 +65,20 @@ local function forgetMerges(tag, record)
 end
 `;
 
+/** By the instant, in microseconds: no two changes have one. */
+const changed = `
+local function setChanged(merges)
+  local time = redis.call('TIME')
+  redis.call('HSET', merges, 'changes', time[1] .. '.' .. time[2])
+end
+`;
+
 /**
  * Notes that a record was merged into another: the remaining record's customer counts as asked if the merged record's was. For a
  * record without journeys the merge is remembered for a while.
  * KEYS merges of both · ARGV tag, their ids, milliseconds
  */
-const mergeScript = `${recordMemory}
+const mergeScript = `${recordMemory}${changed}
 local tag, gone, remaining, ms = unpack(ARGV)
 local count, _, asked = recall(recordsKey(tag, gone), gone)
 local isKnown = count ~= '0' or redis.call('PTTL', KEYS[1]) == -1
@@ -82,7 +90,8 @@ end
 asked = asked ~= '0' and gone .. '.' .. asked or redis.call('HGET', KEYS[1], 'asked')
 if asked then redis.call('HSETNX', KEYS[2], 'asked', asked) end
 redis.call('HSET', KEYS[2], 'from:' .. gone, 1)
-redis.call('HINCRBY', KEYS[2], 'changes', 1)
+setChanged(KEYS[2])
+redis.call('PERSIST', KEYS[1])
 redis.call('PERSIST', KEYS[2])
 return 1`;
 
@@ -90,14 +99,14 @@ return 1`;
 const unknownMs = 30 * 86_400_000;
 
 /** KEYS merges · ARGV milliseconds */
-const changeScript = `
+const changeScript = `${changed}
 local left = redis.call('PTTL', KEYS[1])
-redis.call('HINCRBY', KEYS[1], 'changes', 1)
+setChanged(KEYS[1])
 if left == -2 or (left >= 0 and left < tonumber(ARGV[1])) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 return 1`;
 
 /** How long a change of a record without journeys is remembered: far longer than a closing takes from its reading to its journey. */
-const changeMs = 86_400_000;
+const changeMs = 3_600_000;
 
 /**
  * The latest journey of a record, and the journey that asked the record's customer, which may be of a record that was merged into it.
@@ -119,7 +128,7 @@ interface Memory {
   asked: string | undefined;
   /** The record's events and closings, each with the number of its journey. */
   names: string;
-  /** Which journey asked, and how often the record was found changed, as Redis has both. */
+  /** Which journey asked, and when the record was found changed, as Redis has both. */
   seen: string;
 }
 
@@ -147,9 +156,9 @@ export class RememberedRecord {
     return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
   }
 
-  /** What a later event would change: that the record was asked about, or has changed. */
-  get seen(): string {
-    return this.#own.seen;
+  /** What a later event would change: that the record was asked about, or has changed. Undefined where other records say that, too. */
+  get seen(): string | undefined {
+    return this.#all.length === 1 ? this.#own.seen : undefined;
   }
 
   /** Whether the event started a journey, or belongs to one. */

@@ -219,7 +219,8 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);
     // After an erasure the earlier note must not come back.
-    if (isNobodys) await contacts.takeBack(key, note, creating?.erasedAt ? undefined : last);
+    const isErased = creating ? creating.erasedAt : (await erasureSince(journey, context)) === 'begun';
+    if (isNobodys) await contacts.takeBack(key, note, isErased ? undefined : last);
     return done;
   }
   if (creating.state === 'withheld') return done;
@@ -228,8 +229,10 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     await backToWaiting(creating, why, context, { counts: false });
   };
   // An erasure in between has not found a journey that was not stored yet.
-  if (isDraft && (await erasureSince(creating, context))) {
-    await takeBack('its person is to be erased');
+  const erasure = isDraft ? await erasureSince(creating, context) : undefined;
+  if (erasure !== undefined) {
+    await contacts.takeBack(key, note, erasure === 'begun' ? undefined : last);
+    await backToWaiting(creating, 'its person is to be erased', context, { counts: false });
     await endErased(creating, context);
     return done;
   }

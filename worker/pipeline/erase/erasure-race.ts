@@ -66,13 +66,13 @@ export async function erasedMeanwhile(journey: Journey, context: RaceContext): P
 
 /**
  * Erases a journey whose person's erasure has begun: it finds only what is saved already. Returns the erased journey; undefined where it
- * can't be erased now.
+ * can't be erased now, or has asked: it was saved before that, so the erasure finds it, and cancels its request.
  */
 export async function eraseLate(journey: Journey, context: RaceContext): Promise<Journey | undefined> {
   // Linked since by this journey.
   for (const address of linksOf(journey, context)) await context.contacts.unlink(address);
   const after = await context.store.update(journey, (now) =>
-    now.erasedAt || now.state === 'creating'
+    now.erasedAt || now.state === 'creating' || now.requestId !== undefined
       ? undefined
       : { journey: erased(now, context.clock.now()), trace: ['erased: its person was forgotten meanwhile'] },
   );

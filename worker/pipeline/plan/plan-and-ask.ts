@@ -1,5 +1,6 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { mayHaveAsked, settledStates } from '../../journey/transitions.ts';
 import { isRedisUnavailable } from '../../redis/unavailable.ts';
 import { askAbout } from '../ask/ask.ts';
 import type { AskContext } from '../ask/ask-steps.ts';
@@ -16,6 +17,9 @@ type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 const freshMs = 5_000;
 /** How long a planning job waits for its turn to ask: planning must not come to a stop with a slow service. Real time. */
 const patientMs = 2_000;
+
+/** How often a planning job tries to ask about a record that has changed meanwhile. */
+const mostTimes = 3;
 
 /** Turns to ask: no more than so many jobs have one at a time; the other jobs get one in the order in which they came. */
 class AskTurns {
@@ -120,10 +124,11 @@ export function planAndAsk(
       if (reading) readings.keep(reading);
       return false;
     };
-    const here = { ...context, read, takeDue };
+    const here = { ...context, read };
     try {
-      for (;;) {
-        const result = await plan(event, here);
+      for (let times = 0; ; times++) {
+        // A record that changes all the time is left to the asking stage.
+        const result = await plan(event, times < mostTimes ? { ...here, takeDue } : here);
         if (!due || (await askNow(due, here))) return result;
         giveTurn();
       }
@@ -148,8 +153,12 @@ async function askNow(journey: Journey, context: PlanAndAskContext): Promise<boo
       return (advice.kind === 'transient' && advice.retryAfterMs) || 0;
     },
   );
-  if (!(await context.store.keep(journey, []))) {
-    await giveTurnBack(journey, context);
+  // Where nothing is left to do and it is still a draft, Redis has refused it.
+  const isRefused = delayMs === undefined && context.store.drafts.has(journey);
+  if (isRefused || !(await context.store.keep(journey, []))) {
+    const other = await context.store.get(journey.id);
+    // Not the place of the journey that has its number now, and asks.
+    if (!other || (settledStates.includes(other.state) && !mayHaveAsked(other))) await giveTurnBack(journey, context);
     return false;
   }
   if (isDraft) await erasedMeanwhile(journey, context);

@@ -74,15 +74,16 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const status = await context.read(event.recordId, 'plan');
   const isMerged = status.is === 'closed' && status.record.currentId !== event.recordId;
   if (status.is === 'closed' && !isMerged) return await planClosed(event, status, remembered, context);
-  // A closing that was read earlier, in another job, may have got its journey since.
-  const isNews = event.kind === 'closed';
-  if (isNews) await context.store.records.noteChange(event.recordId);
+  if (event.kind === 'closed') {
+    await context.store.records.noteChange(event.recordId);
+    const now = await journeysOf(event.recordId, await context.store.records.read(event.recordId), context);
+    // Another job has made a journey meanwhile, by an earlier reading or by a later one: the record is read again.
+    if (now.live.some(({ id }) => live.every((one) => one.id !== id))) return retryLater;
+  }
   if (status.is === 'closed') return await planClosed(event, status, undefined, context);
-  const now = isNews
-    ? await journeysOf(event.recordId, await context.store.records.read(event.recordId), context)
-    : { live, latest };
-  if (status.is === 'open') return await planOpen(event, status, { ...now, wasOut }, context);
-  return await planOut(event, status, { ...now, wasOut }, context);
+  const before = { live, latest, wasOut };
+  if (status.is === 'open') return await planOpen(event, status, before, context);
+  return await planOut(event, status, before, context);
 }
 
 /** Stores the event's snapshot of the record, unless the record's person was erased. */

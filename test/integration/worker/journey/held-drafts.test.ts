@@ -76,19 +76,27 @@ async function mergedInto(store: JourneyStore): Promise<void> {
   await store.records.merge('gone', 'r');
 }
 
-test('a change of a record without journeys is remembered for a day, and does not shorten how long a merge is remembered', async () => {
+test('a change of a record without journeys is remembered for an hour, and does not shorten how long a merge is remembered', async () => {
   const { store } = fresh();
   const { client } = redis.handle;
   const key = `{cl:${store.source}}:merges:r`;
-  const day = 86_400_000;
+  const [hour, day] = [3_600_000, 86_400_000];
   await store.records.noteChange('r');
-  expect(await client.pttl(key)).toBeGreaterThan(day / 2);
-  expect(await client.pttl(key)).toBeLessThanOrEqual(day);
+  expect(await client.pttl(key)).toBeGreaterThan(hour / 2);
+  expect(await client.pttl(key)).toBeLessThanOrEqual(hour);
   await store.records.merge('r', 'other');
   const merged = await client.pttl(key);
   await store.records.noteChange('r');
   expect(merged).toBeGreaterThan(20 * day);
   expect(await client.pttl(key)).toBeGreaterThan(20 * day);
+});
+
+test('the merge of a record with journeys is remembered as long as they are, though a change was noted before', async () => {
+  const { store } = fresh();
+  await store.getOrCreate(closing, []);
+  await store.records.noteChange('r');
+  await store.records.merge('r', 'other');
+  expect(await redis.handle.client.pttl(`{cl:${store.source}}:merges:r`)).toBe(-1);
 });
 
 test('a change of a record that another was merged into is remembered as long as that', async () => {

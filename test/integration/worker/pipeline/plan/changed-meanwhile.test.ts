@@ -9,6 +9,7 @@ import {
   closedAs,
   eraseOf,
   eventOf,
+  jobsOf,
   open,
   overriding,
   type UnitContext,
@@ -39,6 +40,8 @@ const unknown: ContactRecord = {
   blacklist: null,
   graylist: null,
 };
+
+const rule = 'name: all, campaign: 12, contact: customer.email';
 
 let here: UnitContext;
 let elsewhere: UnitContext;
@@ -149,6 +152,8 @@ describe.each(['lock', 'reserve'] as const)('after the %s', (point) => {
     ['the record', { recordIds: ['a'] }],
     ['everybody', { everybody: true }],
   ])('nobody is asked, and nothing is kept of them, where they were erased (by %s)', async (_, who) => {
+    const before = { at: new Date(Date.now() - 40 * 86_400_000), journey: 'calm/old.1' };
+    if (point === 'reserve') await here.context.contacts.setLastAsked('erika@example.com', before);
     await asking(point, async () => await erase(eraseOf(who), elsewhere.context));
     expect(sent()).toBe(0);
     const journey = await here.store.get('a.1');
@@ -194,6 +199,65 @@ test('a customer is asked at once, and once, where Redis stored the journey and 
   expect([repeated, sent()]).toEqual([1, 1]);
   expect(await here.store.get('a.1')).toMatchObject({ state: 'asked', attempts: 1 });
   expect(await here.context.contacts.lastAsked('erika@example.com')).toMatchObject({ journey: 'calm/a.1' });
+});
+
+test('a journey of a later closing is not ended by an earlier reading that found the record open', async () => {
+  const later = world.unitContext({ vendor: here.vendor, rule: `{ ${rule}, delay: 1h }` });
+  const read: typeof later.context.read = async (...about) => {
+    here.vendor.close('a', { ...anyone, ...open });
+    const status = await later.context.read(...about);
+    here.vendor.close('a', { ...anyone, ...closedAs('two') });
+    await goesOn(eventOf('a'), later.context);
+    return status;
+  };
+  expect(await goesOn(eventOf('a'), { ...later.context, read })).toMatchObject({ do: 'wait' });
+  expect(await later.store.get('a.1')).toMatchObject({ state: 'waiting', closing: 'two' });
+});
+
+test('two events of one closing take one place under a cap', async () => {
+  const units = [1, 2].map(() => world.unitContext({ vendor: here.vendor, rule: `{ ${rule}, cap: { day: 1 } }` }));
+  const [one, other] = [units[0] ?? expect.fail('none'), units[1] ?? expect.fail('none')];
+  const { caps } = one.context;
+  let isOver = false;
+  const take: typeof caps.take = async (...args) => {
+    const slot = await caps.take(...args);
+    if (!isOver) {
+      isOver = true;
+      await goesOn(eventOf('a'), other.context);
+    }
+    return slot;
+  };
+  await goesOn(eventOf('a'), { ...one.context, caps: overriding(caps, { take }) });
+  here.vendor.close('b', { customer: { email: 'b@example.com' } });
+  await goesOn(eventOf('b'), one.context);
+  expect(sent()).toBe(1);
+  expect(await one.store.get('b.1')).toMatchObject({ state: 'waiting' });
+});
+
+test('a request that is being made while an erasure begins is left to the erasure, which cancels it', async () => {
+  const { feedback } = here.context;
+  const create: typeof feedback.create = async (...args) => {
+    await erase(eraseOf({ personIds: ['p-7'] }), elsewhere.context);
+    return await feedback.create(...args);
+  };
+  await goesOn(eventOf('a'), { ...here.context, feedback: { ...feedback, create } });
+  const journey = await here.store.get('a.1');
+  expect(journey).toMatchObject({ state: 'asked' });
+  expect(journey).not.toHaveProperty('erasedAt');
+});
+
+test('a record that changes all the time is asked about by the asking stage', async () => {
+  let rounds = 0;
+  const { contacts } = here.context;
+  const lock: typeof contacts.lock = async (...args) => {
+    rounds++;
+    await here.store.records.noteChange('a');
+    return await contacts.lock(...args);
+  };
+  await goesOn(eventOf('a'), { ...here.context, contacts: overriding(contacts, { lock }) });
+  expect(rounds).toBe(3);
+  expect(await here.store.get('a.1')).toMatchObject({ state: 'waiting' });
+  expect(await jobsOf(here.pipeline.jobs.ask)).toEqual([{ journeyId: 'a.1' }]);
 });
 
 test('a journey that comes to nothing after its person was erased keeps nothing of them', async () => {
