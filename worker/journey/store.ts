@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Log, Ports } from '../../core/ports.ts';
-
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
