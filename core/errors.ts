@@ -66,6 +66,11 @@ export function adviceOf(error: unknown): Advice {
   return { kind: error instanceof ZodError ? 'permanent' : 'transient' };
 }
 
+/** Whether the call that threw this may have been carried out: of anything but a CloseloopError that is not known. */
+export function outcomeOfError(error: unknown): Outcome {
+  return error instanceof CloseloopError ? error.outcome : 'unknown';
+}
+
 /**
  * The message of anything thrown, for the log or the trace. Errors of Node and of libraries quote the values that caused them:
  * everything in quotation marks, and everything that looks like an address, is left out.

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { z } from 'zod';
-import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { adviceOf, messageOf, outcomeOfError } from '../../core/errors.ts';
 import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import { ChildBeginning, type ChildReply } from '../pipeline/quarantine.ts';
@@ -39,9 +39,8 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
     engine.runJob(job).then(
       (result) => say({ id, result }),
       (error: unknown) => {
-        const outcome = error instanceof CloseloopError ? error.outcome : 'unknown';
-        const text = messageOf(error);
-        say({ id, failure: { message: text, advice: adviceOf(error), outcome } });
+        const failure = { message: messageOf(error), advice: adviceOf(error), outcome: outcomeOfError(error) };
+        say({ id, failure });
       },
     );
   });

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { type Contact, parseContact } from '../../core/contact.ts';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { CloseloopError, messageOf, outcomeOfError } from '../../core/errors.ts';
 import type { CustomValue, FeedbackClient, FeedbackRequest } from '../../core/feedback/client.ts';
 import { createFeedbackClient } from '../../core/feedback/client.ts';
 import { resolveOperations } from '../../core/feedback/operations.ts';
@@ -115,11 +115,11 @@ async function run(
     steps.push({ step: 'create', ok: true, what: `request ${request.id} was made in campaign ${campaign.id}` });
   } catch (error) {
     steps.push({ step: 'create', ok: false, what: messageOf(error) });
-    const isUnknown = !(error instanceof CloseloopError) || error.outcome === 'unknown';
     const where = `campaign ${campaign.id}, ${contact.kind} ${contact.value}`;
-    const left = isUnknown
-      ? `a request may have been made (${where}): look for it in the service, and cancel it`
-      : null;
+    const left =
+      outcomeOfError(error) === 'unknown'
+        ? `a request may have been made (${where}): look for it in the service, and cancel it`
+        : null;
     return { campaign: campaign.id, created: null, steps, left };
   }
   steps.push(await tried('get', () => readBack(service, request.id, campaign.id)));

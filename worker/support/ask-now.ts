@@ -4,6 +4,7 @@ import { refOf } from '../journey/refs.ts';
 import { ifStill } from '../journey/transitions.ts';
 import { laterClosing } from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
+import { inCampaign } from '../pipeline/rules.ts';
 import { forecastOf, readRecord } from './preview.ts';
 
 /**
@@ -48,8 +49,7 @@ async function earliest(journey: Journey, context: SourceContext): Promise<Date>
     throw refusal(`Nobody would be asked now: ${why}`);
   const { campaign, dueAt } = request;
   const { contact = request.contact } = journey;
-  const inCampaign = { ...rule, campaign: campaign.id };
-  const later = await laterClosing({ ...journey, contact }, inCampaign, campaign, context);
+  const later = await laterClosing({ ...journey, contact }, inCampaign(rule, campaign.id), campaign, context);
   if (later) throw refusal(`It can't be asked ahead of its time: it ${later.why}`);
   const isSooner = dueAt <= context.clock.now() || journey.dueAt === undefined || dueAt < journey.dueAt;
   if (!isSooner && !journey.hurried) throw refusal(`It can't be asked sooner than planned: ${trace.join('; ')}`);

@@ -10,7 +10,7 @@ import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
 import type { Journeys, Named, Policy } from '../context.ts';
 import { askingTime, type TimingContext, tooOld } from '../plan/asking-time.ts';
-import type { CampaignRule } from '../rules.ts';
+import { type CampaignRule, inCampaign } from '../rules.ts';
 
 /** How many days ahead a free place is searched for. */
 const mostDays = 15;
@@ -107,7 +107,8 @@ export async function giveTurnBack(
 ): Promise<void> {
   const rule = rules.find((one) => one.name === journey.rule);
   const { campaign } = journey;
-  if (rule && campaign !== undefined) await caps.giveBack(markOf(journey), capsOf(name, { ...rule, campaign }, policy));
+  if (rule && campaign !== undefined)
+    await caps.giveBack(markOf(journey), capsOf(name, inCampaign(rule, campaign), policy));
 }
 
 /** The instant of a place: the n-th of the slots that are spread over the day, and over the hour. */

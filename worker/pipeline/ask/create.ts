@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { contactKey } from '../../../core/contact.ts';
-import { CloseloopError, messageOf, type Outcome } from '../../../core/errors.ts';
+import { messageOf, outcomeOfError } from '../../../core/errors.ts';
 import type { FeedbackRequest } from '../../../core/feedback/client.ts';
 import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
@@ -211,7 +211,7 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
   });
   const stored = await store.update(journey, creates).catch(async (error: unknown) => {
     // The source is being renamed: under its new name the note would be somebody else's.
-    if (outcomeOf(error) === 'never-sent') await contacts.takeBack(key, note, last);
+    if (outcomeOfError(error) === 'never-sent') await contacts.takeBack(key, note, last);
     throw error;
   });
   const creating = stored ?? (isDraft ? await storedAlready(journey, intent, context) : undefined);
@@ -281,7 +281,7 @@ async function send(
       return result;
     };
   } catch (error) {
-    if (outcomeOf(error) === 'unknown') return await searchLater(creating, error, context);
+    if (outcomeOfError(error) === 'unknown') return await searchLater(creating, error, context);
     await takeBack(`the service did not take it: ${messageOf(error)}`);
     if (error instanceof FeedbackError && error.status === 400 && error.fields) {
       context.campaigns.drop(campaign.id);
@@ -289,10 +289,6 @@ async function send(
     }
     throw await faultOf(error, rule, context);
   }
-}
-
-function outcomeOf(error: unknown): Outcome {
-  return error instanceof CloseloopError ? error.outcome : 'unknown';
 }
 
 /**

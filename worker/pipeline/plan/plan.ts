@@ -288,11 +288,16 @@ export async function giveUpPlan(event: PlanJob, why: string, context: PlanConte
   await context.store.update(journey.id, ifStill('received', { to: 'failed', at: context.clock.now(), why }));
 }
 
+/** When an asking job has something to do about the journey; undefined: never. */
+function asksAt({ state, dueAt, intent }: Journey): Date | undefined {
+  if (state === 'waiting') return dueAt;
+  // The worker was killed while asking in the planning job (plan-and-ask.ts): the asking job searches for the request.
+  return state === 'creating' ? intent?.searchAfter : undefined;
+}
+
 /** Queues the asking job after the journey was saved: after a kill in between, the repeated event adds it. */
 async function enqueueAsk(journey: Journey, event: RecordJob, context: PlanContext): Promise<JobResult> {
-  // In `creating`: the worker was killed while asking in the planning job (plan-and-ask.ts). The asking job searches for the request.
-  const at = { waiting: journey.dueAt, creating: journey.intent?.searchAfter };
-  const dueAt = journey.state === 'waiting' || journey.state === 'creating' ? at[journey.state] : undefined;
+  const dueAt = asksAt(journey);
   if (dueAt === undefined) return done;
   if (dueAt <= context.clock.now() && (await context.takeDue?.(journey))) return done;
   if (!(await storeHeld(journey, context))) return await planRecord(event, context);

@@ -1,3 +1,5 @@
+import type { ContactRecord } from '../../../../core/feedback/schemas.ts';
+
 /* Resources as the specification's tables give them, with a key more than they say where a service may add one. */
 
 export const campaign = {
@@ -65,6 +67,22 @@ export const contactRecord = {
     entry: '+37255512345',
     campaigns: [{ id: 12, name: 'Phone team', date_added: '2026-02-03T00:00:00.000000+02:00' }],
   },
+};
+
+/** What the service tells of a contact that it has never asked, as the client reads it. */
+export const neverAsked: ContactRecord = {
+  contact: 'erika@example.com',
+  num_appeals: 0,
+  num_feedback: 0,
+  avg_grade: [],
+  index_csat: null,
+  index_nps: null,
+  last_appeal: null,
+  last_grade: null,
+  last_comment: null,
+  last_survey: null,
+  blacklist: null,
+  graylist: null,
 };
 
 export const question = {

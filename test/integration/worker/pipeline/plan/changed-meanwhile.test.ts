@@ -1,9 +1,9 @@
 import type { Command } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
 import { gateOf } from '../../../../../worker/redis/keys.ts';
+import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 import {
   anyone,
   closedAs,
@@ -24,22 +24,6 @@ const goesOn = planAndAsk(async () => false, new Readings(), { asking: 500 });
 
 /** Another record's: storing it has Redis know the script. */
 const closing = { recordId: 'z', closing: 'z', closedAt: new Date(), eventKey: 'z', receivedAt: new Date() };
-
-/** What the service tells of a contact that was never asked. */
-const unknown: ContactRecord = {
-  contact: 'erika@example.com',
-  num_appeals: 0,
-  num_feedback: 0,
-  avg_grade: [],
-  index_csat: null,
-  index_nps: null,
-  last_appeal: null,
-  last_grade: null,
-  last_comment: null,
-  last_survey: null,
-  blacklist: null,
-  graylist: null,
-};
 
 const rule = 'name: all, campaign: 12, contact: customer.email';
 
@@ -265,7 +249,7 @@ test('a journey that comes to nothing after its person was erased keeps nothing 
   const listed = { entry: 'erika@example.com', date_added: new Date() };
   const contact: typeof feedback.contact = async () => {
     await erase(eraseOf({ personIds: ['p-7'] }), elsewhere.context);
-    return { ...unknown, blacklist: listed };
+    return { ...neverAsked, blacklist: listed };
   };
   await goesOn(eventOf('a'), { ...here.context, feedback: { ...feedback, contact } });
   expect(await here.store.get('a.1')).toMatchObject({ state: 'skipped', erasedAt: expect.any(Date) });

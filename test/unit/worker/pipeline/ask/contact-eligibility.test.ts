@@ -5,6 +5,7 @@ import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
 import { onList } from '../../../../../worker/pipeline/ask/recipient.ts';
 import { holdsOfLast, lastCounted, scopesOf, throttled } from '../../../../../worker/pipeline/ask/throttle.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
+import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
@@ -15,21 +16,7 @@ const ruleOf = (more: object) => ({
 const monthly = ruleOf({ throttle: '30d' });
 const always = ruleOf({});
 
-const known = (more: Partial<ContactRecord>): ContactRecord => ({
-  contact: 'erika@example.com',
-  num_appeals: 1,
-  num_feedback: 0,
-  avg_grade: [],
-  index_csat: null,
-  index_nps: null,
-  last_appeal: null,
-  last_grade: null,
-  last_comment: null,
-  last_survey: null,
-  blacklist: null,
-  graylist: null,
-  ...more,
-});
+const known = (more: Partial<ContactRecord>): ContactRecord => ({ ...neverAsked, num_appeals: 1, ...more });
 const atService = (days: number) => known({ last_appeal: daysAgo(days) });
 const here = (days: number, more: Partial<LastAsked> = {}): LastAsked => ({
   at: daysAgo(days),

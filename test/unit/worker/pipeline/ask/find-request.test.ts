@@ -11,6 +11,7 @@ import { livePorts } from '../../../../../worker/cli/live-ports.ts';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { findRequest } from '../../../../../worker/pipeline/ask/find-request.ts';
 import { SharedExports } from '../../../../../worker/pipeline/ask/shared-exports.ts';
+import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 
 const exports = new SharedExports((read) => read(), { isByContact: false });
 
@@ -45,20 +46,7 @@ const request = (id: string, more: Partial<FeedbackRequest> = {}): FeedbackReque
 const marked = (more: Partial<FeedbackRequest> = {}) =>
   request('ours', { customFields: { closeloop: marker.value }, ...more });
 
-const nobody: ContactRecord = {
-  contact: contact.value,
-  num_appeals: 0,
-  num_feedback: 0,
-  avg_grade: [],
-  index_csat: null,
-  index_nps: null,
-  last_appeal: null,
-  last_grade: null,
-  last_comment: null,
-  last_survey: null,
-  blacklist: null,
-  graylist: null,
-};
+const nobody = { ...neverAsked, contact: contact.value };
 const settings = { baseUrl: 'http://127.0.0.1:9/api', apiKey: 'key', timeZone: 'Europe/Tallinn' };
 const service = createFeedbackClient(FeedbackSettings.parse(settings), livePorts);
 
