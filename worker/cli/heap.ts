@@ -48,6 +48,8 @@ export function limitHeap(): void {
 
 /** Limits the space of new objects alone, for a command that makes much garbage and keeps little. */
 export function limitYoung(): void {
+  // V8 would search it between two tasks once four fifths of it are used: a third more searches, which cost the same each.
+  setFlagsFromString('--no-minor-gc-task');
   let factor = 2;
   const look = (): void => {
     const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
