@@ -17,6 +17,7 @@ test('it says nothing for no JSON as a value that is there, not as one left out'
 const exact: [what: string, body: string, expected: unknown][] = [
   ['keeps the digits of a number that is too large, as text', '[9007199254740993]', ['9007199254740993']],
   ['keeps those of one that is too far below 0', '{"a":-9007199254740993}', { a: '-9007199254740993' }],
+  ['keeps those of the first that a number can not hold', '[9007199254740992]', ['9007199254740992']],
   ['leaves a number as it is that a number can hold', '[9007199254740991,-7,0]', [9007199254740991, -7, 0]],
   ['leaves fractions and powers of ten as they are', '[1.5,1e21,-1.5e30]', [1.5, 1e21, -1.5e30]],
   ['leaves texts and the rest as they are', '["9007199254740993",null,true]', ['9007199254740993', null, true]],
