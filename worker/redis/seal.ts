@@ -101,7 +101,9 @@ export function createSeal(key: Uint8Array, others: () => readonly Uint8Array[] 
   };
   return {
     digest: (text) => {
-      const digest = digests.get(text) ?? createHmac('sha256', digestKey).update(text).digest('base64url');
+      const known = digests.get(text);
+      if (known !== undefined) return known;
+      const digest = createHmac('sha256', digestKey).update(text).digest('base64url');
       if (digests.size >= mostDigests) digests.clear();
       digests.set(text, digest);
       return digest;
