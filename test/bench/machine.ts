@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 
@@ -24,6 +25,13 @@ export function processUse(pid: number): ProcessUse {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const bytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024;
   return { cpu: own, resident: bytes('VmRSS'), peak: bytes('VmHWM') };
+}
+
+export const allCores = `0-${availableParallelism() - 1}`;
+
+/** Has these processes, with all their threads, run on these cores from now on. */
+export function runOn(cores: string | number, pids: readonly number[]): void {
+  for (const pid of pids) execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(cores), String(pid)]);
 }
 
 /** CPU seconds of all children of this process that have ended. */
