@@ -51,8 +51,19 @@ export function stateOf(
     return { is: 'out', why: `stage ${stageId} is not among this source's stages` };
   }
   if (record.history === undefined) return { is: 'closed', closing: '', closedAt: now };
-  const closedAt = lastClosing(record.history, (id) => pipelines.stage(pipelineId, id)?.closed ?? false, stageId);
-  return closedAt === undefined ? { is: 'unclear' } : { is: 'closed', closing: closedAt.toISOString(), closedAt };
+  const isClosed = (id: string) => pipelines.stage(pipelineId, id)?.closed;
+  const closedAt = lastClosing(record.history, (id) => isClosed(id) ?? false, stageId);
+  if (closedAt === undefined) return { is: 'unclear' };
+  // Its tickets may have been moved out of a closed stage so that it could be deleted: customers of long ago must not be asked.
+  const before = stageBefore(closedAt, record.history);
+  if (before !== undefined && isClosed(before) === undefined)
+    return { is: 'out', why: `it came from stage ${before}, which HubSpot lists no more: that may have been closed` };
+  return { is: 'closed', closing: closedAt.toISOString(), closedAt };
+}
+
+function stageBefore(closedAt: Date, history: readonly Change[]): string | undefined {
+  const earlier = history.filter(({ at }) => at < closedAt).sort((a, b) => b.at.getTime() - a.at.getTime());
+  return earlier[0]?.value;
 }
 
 /**

@@ -98,6 +98,11 @@ describe('which closing counts', () => {
         ticket('99', ['99', 2]),
         out('HubSpot lists no stage 99 in its pipelines'),
       ],
+      [
+        'is out where it came from a stage that was removed since: that may have been closed',
+        ticket('4', ['1', 1], ['99', 2], ['4', 3]),
+        out('it came from stage 99, which HubSpot lists no more: that may have been closed'),
+      ],
       ['is out without a stage', ticket('', ['1', 2]), out('HubSpot lists no stage (none) in its pipelines')],
       [
         'is out in another pipeline',
