@@ -28,7 +28,7 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
 redis.call('HSETNX', KEYS[1], 'since', now)
 redis.call('HSET', KEYS[1], 'why', ARGV[4])
-redis.call('PEXPIRE', KEYS[1], ARGV[6])
+redis.call('PEXPIRE', KEYS[1], math.max(redis.call('PTTL', KEYS[1]), ARGV[6] + (tonumber(ARGV[5]) or 0)))
 local probeAt = tonumber(redis.call('HGET', KEYS[1], 'probeAt'))
 if not probeAt and failures < tonumber(ARGV[1]) and ARGV[5] == '' then return 0 end
 local asked = now + tonumber(ARGV[5] == '' and 0 or ARGV[5])

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { Outage } from '../../../../worker/operations/outage.ts';
 import { ask } from '../../../../worker/pipeline/ask/ask.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
-import { eventOf, useManual } from '../../../support/manual.ts';
+import { memoryLog } from '../../../support/loop.ts';
+import { eventOf, hour, useManual } from '../../../support/manual.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
 const service = useManual();
@@ -50,4 +52,13 @@ test('that a delivery came in and was read does not count as an answer of a vend
   const delivery = { method: 'POST', url: '/hooks/calm', headers: {}, raw, receivedAt: new Date() };
   expect(await pipeline.context.source.events(delivery)).toMatchObject({ ok: true });
   expect(await pipeline.vendor.down({ now: true })).toMatchObject({ why: 'no connection' });
+});
+
+test('an outage lasts as long as the other side asks to be left alone, though failures are forgotten before', async () => {
+  const { client } = service.redis.handle;
+  const key = '{cl}:asked-to-wait';
+  const outage = new Outage(client, { endpoint: 'Feedback service', key, log: memoryLog().log });
+  await outage.failed('503', 2 * hour);
+  await outage.failed('503');
+  expect(await client.pttl(key)).toBeGreaterThan(2 * hour);
 });
