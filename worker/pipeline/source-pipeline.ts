@@ -7,7 +7,7 @@ import { unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { probeTurnMs } from '../operations/probe-turn.ts';
-import { askedInKey, isDryRun, seenKey, tagOf } from '../redis/keys.ts';
+import { askedInKey, isDryRun, passKey, seenKey, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
@@ -144,7 +144,7 @@ function serviceOf(parts: SharedParts): Service {
     untilService: async () => (await service.down())?.untilProbeMs ?? 0,
     askedIn: async (campaign, late) => {
       await note(campaign);
-      if (late) await redis.del(seenKey(campaign));
+      if (late) await redis.del(seenKey(campaign), passKey(campaign));
     },
   };
 }

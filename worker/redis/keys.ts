@@ -61,6 +61,11 @@ export function seenKey(campaign: number): string {
   return `${globalTag}:campaign:${campaign}`;
 }
 
+/** The generation of the campaign's collecting pass that is under way, or was the last; without it that pass stores nothing (`seenKey`). */
+export function passKey(campaign: number): string {
+  return `${seenKey(campaign)}:pass`;
+}
+
 /** Exists while the source is being renamed, or has another name now: no job of it is run. Scripts check it, too. */
 export function gateOf(source: string): string {
   return `${tagOf(source)}:gate`;

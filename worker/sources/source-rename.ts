@@ -5,7 +5,7 @@ import type { CollectJob } from '../pipeline/jobs.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { Stage } from '../pipeline/stage.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { askedInKey, globalTag, seenKey, tagOf } from '../redis/keys.ts';
+import { askedInKey, globalTag, passKey, seenKey, tagOf } from '../redis/keys.ts';
 import type { SourceNames } from '../redis/source-names.ts';
 import type { KnownSources } from './known-sources.ts';
 import { moveJobs, runningJobs } from './move-jobs.ts';
@@ -129,7 +129,8 @@ export async function moveStragglers(redis: RedisClient, from: SourcePipeline, t
 async function readAllAgain({ redis, all }: RenameOptions): Promise<void> {
   const asked = await redis.zrange(askedInKey, '0', '-1');
   const ofRules = campaignNumbers(all.flatMap(({ context }) => context.rules));
-  for (const campaign of new Set([...asked.map(Number), ...ofRules])) await redis.del(seenKey(campaign));
+  for (const campaign of new Set([...asked.map(Number), ...ofRules]))
+    await redis.del(seenKey(campaign), passKey(campaign));
 }
 
 function refusal(message: string): CloseloopError {

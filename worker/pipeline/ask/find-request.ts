@@ -172,7 +172,7 @@ function isBefore(scheduled: Date, at: Date): boolean {
 }
 
 /** Whether the request shows no contact, or something else in its place: the form of a mask is not specified. */
-function isMasked({ phone, email, identifier }: FeedbackRequest): boolean {
+export function isMasked({ phone, email, identifier }: FeedbackRequest): boolean {
   if (phone === null && email === null && identifier === null) return true;
   const isNoPhone = phone !== null && !/\d{7}/.test(phone.replace(/[\s().-]/g, ''));
   const isNoEmail = email !== null && !/^[^*\s]+@[^*\s]+$/.test(email);

@@ -7,7 +7,7 @@ import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { CollectPass } from '../../journey/requests.ts';
 import { type Decision, mayFollow, step } from '../../journey/transitions.ts';
-import { isTo } from '../ask/find-request.ts';
+import { isMasked, isTo } from '../ask/find-request.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
 
@@ -16,6 +16,8 @@ const youngMs = 600_000;
 
 /** A pass over a campaign's requests, and what it has found so far. */
 export interface Pass extends CollectPass {
+  /** Of all answers that it finds: the export may list a later answer before an earlier one. */
+  seenAt: Date;
   sources: readonly SourceContext[];
   /** Of these a person has paused the collecting. */
   paused: ReadonlySet<string>;
@@ -81,10 +83,8 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
 function isAnswerTo(journey: Journey, request: FeedbackRequest, pass: CollectPass): boolean {
   const contact = askedContactOf(journey);
   if (journey.campaign !== (request.campaign ?? pass.campaign)) return false;
-  const { phone, email, identifier } = request;
-  // A masked request shows no contact: the campaign has to suffice.
-  const isShown = phone !== null || email !== null || identifier !== null;
-  return !isShown || (contact !== undefined && isTo(request, contactKey(contact)));
+  // A masked request does not show its contact: the campaign has to suffice.
+  return isMasked(request) || (contact !== undefined && isTo(request, contactKey(contact)));
 }
 
 export async function reportMismatches({ campaign, mismatches }: Pass, { log, alert }: AnswersContext): Promise<void> {
@@ -129,11 +129,11 @@ async function takeAnswer(
       return undefined;
     }
     const version = (now.answer?.version ?? 0) + 1;
-    const seenAt = context.clock.now();
+    const { seenAt } = pass;
     const what = version === 1 ? 'answered' : `answer changed (${version})`;
     context.log.info({ journey: refOf(context.name, id), version }, what);
     return {
-      journey: step(now, to, seenAt, { answer: { grade, comment, seenAt, version } }),
+      journey: step(now, to, context.clock.now(), { answer: { grade, comment, seenAt, version } }),
       trace: [
         `${now.test ? `TEST, written nowhere: ${what}` : what}: ${grade === null ? 'no grade' : `grade ${grade}`}${comment === null ? '' : ', with a comment'}`,
       ],

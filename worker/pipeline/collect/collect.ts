@@ -10,8 +10,9 @@ import { keepingUnknown } from '../../journey/keeping-unknown.ts';
 import type { CollectPass } from '../../journey/requests.ts';
 import { failpoint } from '../../operations/failpoints.ts';
 import type { RedisClient } from '../../redis/client.ts';
-import { absentKey, begunKey, failingKey, seenKey } from '../../redis/keys.ts';
+import { absentKey, begunKey, failingKey, passKey, seenKey } from '../../redis/keys.ts';
 import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
+import { runScript } from '../../redis/script.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
 import { type CollectJob, done, type JobResult } from '../jobs.ts';
@@ -29,6 +30,14 @@ const Seen = keepingUnknown({
   window: Window.optional(),
 });
 type Seen = z.output<typeof Seen>;
+
+/**
+ * Notes what a pass has seen, unless the next pass is to read the whole export: a request became known to its journey while this pass
+ * was under way, and the answer may have been met before. KEYS what was seen, the pass · ARGV generation, what it has seen
+ */
+const noteScript = `
+if redis.call('GET', KEYS[2]) == ARGV[1] then redis.call('SET', KEYS[1], ARGV[2]) end
+return 1`;
 
 interface CollectContext {
   redis: RedisClient;
@@ -94,7 +103,7 @@ async function collectOnce(
   renew: () => Promise<boolean>,
 ): Promise<void> {
   const { redis, clock, log } = context;
-  const { campaign } = current;
+  const { campaign, generation } = current;
   const seen = await seenBefore(campaign, context);
   const { stats } = await context.feedback.campaign(campaign);
   failpoint('collect-begun');
@@ -102,13 +111,14 @@ async function collectOnce(
   const isFullDue = !seen || now.getTime() - seen.fullAt.getTime() >= context.fullEveryMs;
   if (!isFullDue && seen.stats === fingerprint(stats)) return;
 
+  await redis.set(passKey(campaign), generation);
   // Before the first page is read, so that every page of an older pass is older than the pages of this one.
   const sources = await context.sources();
   await Promise.all(sources.map(({ store }) => store.requests.beginPass(current)));
   const isPaused = await Promise.all(sources.map((source) => source.isCollectPaused()));
   const paused = new Set(sources.filter((_, i) => isPaused[i]).map(({ name }) => name));
   const none = { heldBack: 0, answers: 0, unmatched: 0, unreadable: 0 };
-  const pass: Pass = { ...current, ...none, sources, paused, mismatches: new Set() };
+  const pass: Pass = { ...current, ...none, seenAt: now, sources, paused, mismatches: new Set() };
   const found = await readChanged(pass, isFullDue ? undefined : seen, stats, renew, context);
   if (found === undefined || !(await renew())) return;
   await reportMismatches(pass, context);
@@ -117,7 +127,8 @@ async function collectOnce(
   // An unmatched request may belong to a journey that does not know its request yet: the next pass has to read it again.
   const news = { stats: pass.unmatched > 0 ? '' : fingerprint(stats), counts: countsOf(stats), at: now };
   const fullAt = found.isWhole || !seen ? now : seen.fullAt;
-  await redis.set(seenKey(campaign), JSON.stringify({ ...seen, ...news, fullAt, window: found.window }));
+  const noted = JSON.stringify({ ...seen, ...news, fullAt, window: found.window });
+  await runScript(redis, noteScript, [seenKey(campaign), passKey(campaign)], generation, noted);
   failpoint('collected-noted');
   const { answers, unreadable } = pass;
   log.info({ campaign, answers, ...(unreadable > 0 ? { unreadable } : {}) }, 'collected');
