@@ -42,7 +42,11 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
     return ms > 0 || (ms === 0 && isNewer);
   };
   const later = await laterAnswer(journey, context, isLater);
-  if (later) return await leaveTo(later, journey, answer, context);
+  if (later) {
+    // An earlier attempt may have timed out, and its work have been done since.
+    await writeLaterAgain(journey, context, isLater);
+    return await leaveTo(later, journey, answer, context);
+  }
 
   const result = await context.write({
     ...about(journey),
@@ -216,7 +220,8 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
     : [`"no answer" can't be put on the record: ${result.message}`];
   const after = await store.update(journey.id, (now) => {
     // The answer came, and may have been written, during this write: the record may now show "no answer".
-    if (now.state === 'written' && now.answer) return { journey: step(now, 'answered', context.clock.now()), trace };
+    if ((now.state === 'written' || now.state === 'answered') && now.answer)
+      return { journey: step(now, 'answered', context.clock.now()), trace };
     if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
     return { journey: { ...now, noAnswerWritten: true }, trace };
   });
@@ -254,7 +259,13 @@ async function laterAnswer(
 ): Promise<Journey | undefined> {
   const record = await context.store.records.read(about(journey).recordId);
   const others = await record.others(journey.id);
-  return others.find((one) => (one.other.state === 'answered' || one.other.state === 'written') && isLater(one))?.other;
+  return others.find((one) => isShown(one.other) && isLater(one))?.other;
+}
+
+/** Whether the record shows the journey's answer, wholly or in part, or is about to. */
+function isShown({ state, answer, writtenVersion }: Journey): boolean {
+  if (state === 'parked') return answer !== undefined && writtenVersion === answer.version;
+  return state === 'answered' || state === 'written';
 }
 
 function leftTo(later: Journey, name: string): string {
@@ -268,14 +279,14 @@ function leftTo(later: Journey, name: string): string {
 async function writeLaterAgain(journey: Journey, context: WriteBackContext, isLater: IsLater): Promise<void> {
   const later = await laterAnswer(journey, context, isLater);
   if (!later) return;
-  const why = `to be written once more: what ${refOf(context.name, journey.id)} came to was written at the same time`;
+  const why = `to be written once more: what ${refOf(context.name, journey.id)} came to may have been written since`;
   const after = await context.store.update(
     later,
-    ifStill(['answered', 'written'], {
+    ifStill(['answered', 'written', 'parked'], {
       to: 'answered',
       at: context.clock.now(),
       trace: [why],
-      when: ({ answer, erasedAt }) => answer !== undefined && erasedAt === undefined,
+      when: (now) => now.answer !== undefined && now.erasedAt === undefined && isShown(now),
     }),
   );
   if (after?.state === 'answered') await context.queueWriteBack([later.id]);
