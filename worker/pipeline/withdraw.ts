@@ -5,7 +5,7 @@ import { markOf, refOf } from '../journey/refs.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
 import { giveTurnBack } from './ask/cap.ts';
 import { isCancelled } from './ask/find-request.ts';
-import type { Journeys, Named, Operations, Policy, Service, Timing } from './context.ts';
+import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from './context.ts';
 
 /** What withdrawing takes of a source. */
 export type WithdrawContext = Named &
@@ -46,6 +46,11 @@ export async function withdraw(
       return 'ended';
     }
     reason = `${why}; the request had not been sent yet and was cancelled at the service`;
+    // The customer was not asked after all: no throttle or cap must count the request. Before the journey says so, as after a kill in
+    // between all of this is repeated.
+    const asked = askedContactOf(journey);
+    if (asked) await context.contacts.noteWithdrawn(asked, markOf(journey));
+    await giveTurnBack(journey, context);
   }
   const after = await store.update(
     journey.id,
@@ -62,14 +67,34 @@ export async function withdraw(
   if (after?.state === 'asked' && journey.state !== 'asked') return await withdraw(after, why, context, options);
   if (after?.state !== 'cancelled' || after.why !== reason) return 'ended';
   log.info({ journey: refOf(context.name, journey.id), why: reason }, 'cancelled');
-  await giveTurnBack(after, context);
-  // The customer was not asked after all: the throttle must not count the request.
-  const contact = askedContactOf(after);
-  if (!contact) return 'ended';
-  const ref = markOf(journey);
-  if (after.requestId === undefined) await context.contacts.forgetAsked(contact, ref);
-  else await context.contacts.noteWithdrawn(contact, ref);
+  if (after.requestId === undefined) await giveBack(after, context);
   return 'ended';
+}
+
+/** The customer was not asked: neither the journey's places under caps nor its contact's note must hold up another journey. */
+export async function giveBack(
+  journey: Journey,
+  context: Pick<WithdrawContext, 'name' | 'contacts' | 'caps' | 'rules' | 'policy'>,
+): Promise<void> {
+  await giveTurnBack(journey, context);
+  const contact = askedContactOf(journey);
+  if (contact) await context.contacts.forgetAsked(contact, markOf(journey));
+}
+
+/**
+ * Queues a record whose unasked journey has ended, as the record was out of question, if the record is closed again by now: the event that
+ * told so may have found the journey waiting.
+ * @param key of the event
+ */
+export async function queueIfBack(
+  recordId: string,
+  key: string,
+  { read, queueEvent }: Pick<Vendor, 'read'> & Pick<Queues, 'queueEvent'>,
+): Promise<void> {
+  const status = await read(recordId, 'plan');
+  if (status.is !== 'closed') return;
+  const what = 'found closed again after its journey had ended';
+  await queueEvent({ kind: 'closed', recordId, at: status.closedAt, key, what, receivedAt: new Date() });
 }
 
 /** As `withdraw`. That the service refuses for good is told, and left. */

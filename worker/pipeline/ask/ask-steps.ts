@@ -4,13 +4,13 @@ import { messageOf } from '../../../core/errors.ts';
 import type { LastAsked, LockedPerson } from '../../journey/contacts.ts';
 import type { Intent, Journey, Searched } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import { markOf, refOf } from '../../journey/refs.ts';
+import { refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { queueGrade } from '../plan/external-grade.ts';
 import { linksOf } from '../plan/known-as.ts';
-import { giveTurnBack } from './cap.ts';
+import { giveBack } from '../withdraw.ts';
 
 /** What asking takes of a source. */
 export type AskContext = Named &
@@ -118,9 +118,7 @@ export async function endJourney(
   );
   // Another worker changed the journey: the contact's note is that worker's.
   if (after?.state !== state) return done;
-  await giveTurnBack(journey, context);
-  // The person was not asked, so the note must not stop another journey.
-  if (journey.contact) await context.contacts.forgetAsked(journey.contact, markOf(journey));
+  await giveBack(journey, context);
   context.log.info({ journey: ref, why }, state);
   return done;
 }
@@ -232,7 +230,7 @@ export async function park(journey: Journey, why: string, context: AskContext): 
 
 /** The customer was not asked, and no further attempt is made. */
 export async function fail(journey: Journey, why: string, context: AskContext): Promise<void> {
-  await settle(journey, 'failed', why, context);
+  if (await settle(journey, 'failed', why, context)) await giveBack(journey, context);
 }
 
 /** @returns false where another worker has changed the journey */

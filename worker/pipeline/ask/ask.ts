@@ -8,6 +8,7 @@ import { campaignOf } from '../plan/decide.ts';
 import { queueRemaining } from '../plan/merged.ts';
 import { planJourney } from '../plan/plan-journey.ts';
 import { type CampaignRule, inCampaign } from '../rules.ts';
+import { giveBack, queueIfBack } from '../withdraw.ts';
 import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
 import { giveTurnBack, takeTurn } from './cap.ts';
 import { create } from './create.ts';
@@ -51,7 +52,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   if (turn.do === 'skip') return await endJourney(journey, turn, context);
 
   const gone = await recheck(journey, context);
-  if (gone) return await endJourney(journey, { why: gone.why }, context, { isOut: gone.isOut });
+  if (gone) return gone.isOut ? await endOut(journey, gone.why, context) : await endJourney(journey, gone, context);
 
   const to = recipientOf(journey.contact, rule, campaign.type);
   const wanted = { journey, rule, needs, campaign, to, until: time.until };
@@ -83,17 +84,18 @@ function ruleOf(
 export async function giveUpAsk({ journeyId }: AskJob, why: string, context: AskContext) {
   const at = context.clock.now();
   const unknown = `it is not known whether the service got the request: ${why}`;
-  await context.store.update(
+  const after = await context.store.update(
     journeyId,
     firstOf(ifStill('creating', { to: 'parked', at, why: unknown }), ifStill('waiting', { to: 'failed', at, why })),
   );
+  if (after?.state === 'failed' && after.requestId === undefined) await giveBack(after, context);
 }
 
 /** The rule was renamed, removed or given another campaign while the journey waited: the journey is planned again. */
 async function planAnew(journey: Journey, context: AskContext): Promise<JobResult> {
   const status = await context.read(journey.recordId, 'plan');
   if (status.is === 'open') return await endJourney(journey, { why: 'the record is open again' }, context);
-  if (status.is === 'out') return await endJourney(journey, { why: status.why }, context, { isOut: true });
+  if (status.is === 'out') return await endOut(journey, status.why, context);
   const received = await context.store.update(
     journey,
     ifStill('waiting', { to: 'received', at: context.clock.now(), trace: ['its rule changed: planned anew'] }),
@@ -101,6 +103,13 @@ async function planAnew(journey: Journey, context: AskContext): Promise<JobResul
   if (received?.state !== 'received') return done;
   const anew = await planJourney(received, status.record, context);
   return anew?.state === 'waiting' && anew.dueAt ? { do: 'wait', delayMs: context.clock.until(anew.dueAt) } : done;
+}
+
+/** Ends a journey whose record is out of question. */
+async function endOut(journey: Journey, why: string, context: AskContext): Promise<JobResult> {
+  const result = await endJourney(journey, { why }, context, { isOut: true });
+  await queueIfBack(journey.recordId, `back:${journey.id}:${context.clock.now().toISOString()}`, context);
+  return result;
 }
 
 /** Why the customer should no longer be asked, if so. */

@@ -10,7 +10,7 @@ import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts
 import type { Intent, Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
-import { askedStates, ifStill } from '../../journey/transitions.ts';
+import { askedStates, ifStill, mayHaveAsked, settledStates } from '../../journey/transitions.ts';
 import type { Policy } from '../context.ts';
 import { eraseLate, erasureSince } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
@@ -118,7 +118,11 @@ export async function create(
 /** Ends a journey whose person was erased since its event came in, or is to be. @returns false where nobody asked for that */
 async function endErased(journey: Journey, context: AskContext): Promise<boolean> {
   const erasure = await erasureSince(journey, context);
-  if (erasure === 'begun') return (await eraseLate(journey, context)) !== undefined;
+  if (erasure === 'begun') {
+    const isErased = (await eraseLate(journey, context)) !== undefined;
+    if (isErased) await giveTurnBack(journey, context);
+    return isErased;
+  }
   if (erasure === 'requested') await endJourney(journey, { why: 'its person is to be erased' }, context);
   return erasure === 'requested';
 }
@@ -221,6 +225,9 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     // After an erasure the earlier note must not come back.
     const isErased = creating ? creating.erasedAt : (await erasureSince(journey, context)) === 'begun';
     if (isNobodys) await contacts.takeBack(key, note, isErased ? undefined : last);
+    // The place was taken after the journey had ended.
+    if (creating && settledStates.includes(creating.state) && !mayHaveAsked(creating))
+      await giveTurnBack(journey, context);
     return done;
   }
   if (creating.state === 'withheld') return done;

@@ -7,7 +7,7 @@ import type { Journeys, Operations, Policy, Queues } from '../context.ts';
 import { saveSnapshot } from '../erase/erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import type { RecordStatus } from '../vendor.ts';
-import { finishWithdrawals, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
+import { finishWithdrawals, queueIfBack, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
 import { merged } from './merged.ts';
 import { type AsksAtOnce, planJourney, skipUndecided, storeHeld } from './plan-journey.ts';
@@ -130,6 +130,8 @@ async function planOut(
   context: PlanContext,
 ): Promise<JobResult> {
   if ((await withdrawAll(live, why, context, { isOut: true })) === 'asking') return retryLater;
+  if (live.some(({ state }) => unaskedStates.includes(state)))
+    await queueIfBack(event.recordId, `back:${event.key}`, context);
   if (wasOut || event.kind === 'changed' || isOutside(event.at, event)) return done;
   if (latest && unaskedStates.includes(latest.state)) return done;
   const at = { recordId: event.recordId, closing: 'out', closedAt: event.at };
@@ -166,8 +168,11 @@ async function planClosed(
   const planned = await planJourney(draft, record, context, await remembered.history());
   if (planned) return await enqueueAsk(planned, event, context);
   // Another event has made the closing's journey meanwhile, or another closing's journey has got its number.
-  const isAsRead = known === undefined || (await context.store.records.read(event.recordId)).seen === known.seen;
-  return isAsRead ? await planClosed(event, status, undefined, context) : await planRecord(event, context);
+  const now = await context.store.records.read(record.currentId);
+  const isAsRead = known === undefined || now.seen === known.seen;
+  // Not by this reading where another closing has got the number: that may be a later one.
+  const isKnown = now.nameOf(closing).exists || now.hasEvent(event.key);
+  return isAsRead && isKnown ? await planClosed(event, status, undefined, context) : await planRecord(event, context);
 }
 
 /** The closing, or the event, has a journey: an attempt that did not come through has made the journey, or another event, or the record is back. */
@@ -284,7 +289,8 @@ export async function giveUpPlan(event: PlanJob, why: string, context: PlanConte
     return;
   }
   const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
-  const journey = await getOrCreateJourney(event, at, context);
+  const known = await (await context.store.records.read(event.recordId)).journeyOf(event.key, event.closing);
+  const journey = known ?? (await getOrCreateJourney(event, at, context));
   await context.store.update(journey.id, ifStill('received', { to: 'failed', at: context.clock.now(), why }));
 }
 

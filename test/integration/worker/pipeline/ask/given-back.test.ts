@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { ask, giveUpAsk } from '../../../../../worker/pipeline/ask/ask.ts';
+import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
+import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { cancel } from '../../../../../worker/support/repair.ts';
+import {
+  anyone,
+  closedAs,
+  eraseOf,
+  eventOf,
+  later,
+  open,
+  overriding,
+  slowCampaign,
+  useManual,
+} from '../../../../support/manual.ts';
+
+/** What a journey that asked nobody gives back: its places under caps, and its contact's note, which throttles count. */
+
+const world = useManual();
+const sent = () => world.standin.requests().length;
+const goes = () => planAndAsk(async () => false, new Readings(), { asking: 500 });
+
+test('a request that was cancelled at the service holds back nobody, though the worker was killed when that was saved', async () => {
+  slowCampaign(world.standin);
+  const rule = '{ name: all, campaign: 112, contact: customer.email, throttle: 30d }';
+  const here = world.unitContext({ ...later, rule });
+  const { context, store, vendor } = here;
+  vendor.close('a', { ...anyone, ...closedAs('one') });
+  await goes()(eventOf('a'), context);
+  expect(await store.get('a.1')).toMatchObject({ state: 'asked' });
+  vendor.close('a', { ...anyone, ...open });
+  const reopened = eventOf('a', { kind: 'changed', what: 'toy changed' });
+  const update: typeof store.update = async (...args) => {
+    const after = await store.update(...args);
+    if (after?.state === 'cancelled') throw new Error('killed');
+    return after;
+  };
+  await expect(plan(reopened, { ...context, store: overriding(store, { update }) })).rejects.toThrow('killed');
+  // The next worker takes the job up.
+  await plan(reopened, context);
+  expect(await store.get('a.1')).toMatchObject({ state: 'cancelled' });
+  vendor.close('a', { ...anyone, ...closedAs('two') });
+  await goes()(eventOf('a'), context);
+  const journey = await store.get('a.2');
+  expect([journey?.state, journey?.why]).toEqual(['asked', undefined]);
+});
+
+test('a journey that failed without having asked holds back no other closing of its person', async () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, throttle: 30d }';
+  const { context, store, vendor } = world.unitContext({ rule, general: 'retry: { for: 1ms }' });
+  vendor.close('a', anyone);
+  await plan(eventOf('a'), context);
+  world.standin.faults.add({ method: 'POST', path: '/api/appeals/$', then: 'cut', times: 8 });
+  const now = { ...context, searchAfterMs: 0, callMs: 0 };
+  const clock = { ...context.clock, until: () => 0 };
+  for (let n = 0; n < 40 && (await store.get('a.1'))?.state !== 'failed'; n++)
+    await ask({ journeyId: 'a.1' }, { ...now, clock });
+  const failed = await store.get('a.1');
+  expect(failed).toMatchObject({ state: 'failed' });
+  expect(failed).not.toHaveProperty('requestId');
+  expect(sent()).toBe(0);
+  vendor.close('b', anyone);
+  await plan(eventOf('b'), context);
+  await ask({ journeyId: 'b.1' }, context);
+  const other = await store.get('b.1');
+  expect([other?.state, other?.why]).toEqual(['asked', undefined]);
+});
+
+test('a place under a cap is given back by a journey whose request the service refused for good', async () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, cap: { day: 1 } }';
+  const { context, store, vendor } = world.unitContext({ rule });
+  vendor.close('a', { customer: { email: 'a@b.ee' } });
+  await plan(eventOf('a'), context);
+  world.standin.faults.add({
+    method: 'POST',
+    path: '/api/appeals/$',
+    status: 400,
+    body: { error: { code: 'x', message: 'no' }, email: ['not a deliverable address'] },
+  });
+  await expect(ask({ journeyId: 'a.1' }, context)).rejects.toThrow('answered 400');
+  await giveUpAsk({ journeyId: 'a.1' }, 'refused', context);
+  expect(await store.get('a.1')).toMatchObject({ state: 'failed' });
+  vendor.close('b', { customer: { email: 'b@b.ee' } });
+  await plan(eventOf('b'), context);
+  await ask({ journeyId: 'b.1' }, context);
+  expect((await store.get('b.1'))?.state).toBe('asked');
+});
+
+test('a place under a cap that is taken after its journey was cancelled by a person is given back', async () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, cap: { day: 1 } }';
+  const { context, store, vendor } = world.unitContext({ rule });
+  vendor.close('a', { customer: { email: 'a@b.ee' } });
+  await plan(eventOf('a'), context);
+  const { caps } = context;
+  const take: typeof caps.take = async (...args) => {
+    await cancel((await store.get('a.1')) ?? expect.fail('none'), 'a person', context);
+    return await caps.take(...args);
+  };
+  await ask({ journeyId: 'a.1' }, { ...context, caps: overriding(caps, { take }) });
+  expect((await store.get('a.1'))?.state).toBe('cancelled');
+  vendor.close('b', { customer: { email: 'b@b.ee' } });
+  await plan(eventOf('b'), context);
+  await ask({ journeyId: 'b.1' }, context);
+  expect((await store.get('b.1'))?.state).toBe('asked');
+});
+
+test('a place under a cap is given back by a journey whose person was erased while it came to ask', async () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, cap: { day: 1 } }';
+  const { context, store, vendor } = world.unitContext({ rule });
+  vendor.close('a', { customer: { email: 'a@b.ee' }, personId: 'p-7' });
+  const { caps } = context;
+  const take: typeof caps.take = async (...args) => {
+    const slot = await caps.take(...args);
+    await erase(eraseOf({ personIds: ['p-7'] }), context);
+    return slot;
+  };
+  await goes()(eventOf('a'), { ...context, caps: overriding(caps, { take }) });
+  expect(await store.get('a.1')).toMatchObject({ state: 'cancelled', erasedAt: expect.any(Date) });
+  vendor.close('b', { customer: { email: 'b@b.ee' } });
+  await goes()(eventOf('b'), context);
+  expect((await store.get('b.1'))?.state).toBe('asked');
+});
