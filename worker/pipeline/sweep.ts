@@ -132,6 +132,7 @@ async function planAgain(journey: Journey, context: SweepContext): Promise<void>
   await context.queueEvent({
     kind: 'closed',
     recordId,
+    closing,
     at: closedAt,
     key: `received:${id}`,
     what: 'its planning was lost',

@@ -76,6 +76,7 @@ export async function replay(journey: Journey, context: SourceContext): Promise<
   await context.queueEvent({
     kind: 'closed',
     recordId: journey.recordId,
+    ...(!isEvents && { closing: journey.closing }),
     at: journey.closedAt,
     key: `replay:${id}:${clock.now().toISOString()}`,
     what: why,

@@ -107,13 +107,15 @@ export function planAndAsk(
 ): (event: PlanJob, context: PlanAndAskContext) => Promise<JobResult> {
   const turns = new AskTurns(asking, patienceMs);
   return async (event, context) => {
-    const { read, last } = readOnce(context);
+    const { read, last, forget } = readOnce(context);
     let due: Journey | undefined;
     const giveTurn = () => {
       if (due) turns.give();
       due = undefined;
     };
     const takeDue = async (journey: Journey): Promise<boolean> => {
+      // A draft can't be stored once its record has changed. What is stored already may be older than an event that found nothing to end.
+      if (!context.store.drafts.has(journey)) forget();
       if (await turns.take()) {
         due = journey;
         // Asked last: somebody may have stopped the stage meanwhile.
@@ -167,7 +169,11 @@ async function askNow(journey: Journey, context: PlanAndAskContext): Promise<boo
 }
 
 /** Lets asking use planning's reading of the record while the reading is fresh. */
-function readOnce({ read }: Pick<Vendor, 'read'>): { read: Vendor['read']; last: () => Reading | undefined } {
+function readOnce({ read }: Pick<Vendor, 'read'>): {
+  read: Vendor['read'];
+  last: () => Reading | undefined;
+  forget: () => void;
+} {
   let last: Reading | undefined;
   return {
     read: async (recordId, purpose) => {
@@ -178,5 +184,8 @@ function readOnce({ read }: Pick<Vendor, 'read'>): { read: Vendor['read']; last:
       return status;
     },
     last: () => last,
+    forget: () => {
+      last = undefined;
+    },
   };
 }
