@@ -97,10 +97,11 @@ export function startLoad(loop: Loop, options: { closings: number; everyMs: numb
 /** Nothing waits, runs or is on its way: whatever was going to happen has. */
 async function quiet(loop: Loop): Promise<void> {
   await until(async () => {
-    if ((await loop.app.engine.busy()) > 0) return false;
-    // A closing whose planning was put off, as its vendor did not answer for a while, has no journey yet.
+    // A closing whose planning was put off, as its vendor did not answer for a while, has no journey yet. Counted in one look, as
+    // a job goes from one list to another meanwhile.
     for (const { jobs } of loop.app.engine.pipelines.values())
-      if ((await jobs.plan.queue.getDelayedCount()) > 0) return false;
+      if ((await jobs.plan.queue.getJobCountByTypes('waiting', 'active', 'prioritized', 'delayed')) > 0) return false;
+    if ((await loop.app.engine.busy()) > 0) return false;
     const { received, waiting, creating } = await loop.store.queries.counts();
     return received + waiting + creating === 0;
   });
