@@ -59,6 +59,11 @@ export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Jou
   return state === 'cancelled' && (intent !== undefined || answer !== undefined);
 }
 
+/** Whether the journey is over and has asked nobody: what it took for asking is to be given back. */
+export function endedUnasked(journey: Journey): boolean {
+  return settledStates.includes(journey.state) && !mayHaveAsked(journey);
+}
+
 /** Nobody was asked because the record was gone: the journey is resumed should the record be back, with the same closing. */
 export function mayComeBack({ state, wasOut, intent, requestId, answer, erasedAt }: Journey): boolean {
   const isUnasked = intent === undefined && requestId === undefined && answer === undefined;

@@ -10,7 +10,7 @@ import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts
 import type { Intent, Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
-import { askedStates, ifStill, mayHaveAsked, settledStates } from '../../journey/transitions.ts';
+import { askedStates, endedUnasked, ifStill } from '../../journey/transitions.ts';
 import type { Policy } from '../context.ts';
 import { eraseLate, erasureSince } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
@@ -226,8 +226,7 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     const isErased = creating ? creating.erasedAt : (await erasureSince(journey, context)) === 'begun';
     if (isNobodys) await contacts.takeBack(key, note, isErased ? undefined : last);
     // The place was taken after the journey had ended.
-    if (creating && settledStates.includes(creating.state) && !mayHaveAsked(creating))
-      await giveTurnBack(journey, context);
+    if (creating && endedUnasked(creating)) await giveTurnBack(journey, context);
     return done;
   }
   if (creating.state === 'withheld') return done;

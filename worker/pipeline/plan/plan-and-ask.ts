@@ -1,6 +1,6 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { mayHaveAsked, settledStates } from '../../journey/transitions.ts';
+import { endedUnasked } from '../../journey/transitions.ts';
 import { isRedisUnavailable } from '../../redis/unavailable.ts';
 import { askAbout } from '../ask/ask.ts';
 import type { AskContext } from '../ask/ask-steps.ts';
@@ -160,7 +160,7 @@ async function askNow(journey: Journey, context: PlanAndAskContext): Promise<boo
   if (isRefused || !(await context.store.keep(journey, []))) {
     const other = await context.store.get(journey.id);
     // Not the place of the journey that has its number now, and asks.
-    if (!other || (settledStates.includes(other.state) && !mayHaveAsked(other))) await giveTurnBack(journey, context);
+    if (!other || endedUnasked(other)) await giveTurnBack(journey, context);
     return false;
   }
   if (isDraft) await erasedMeanwhile(journey, context);

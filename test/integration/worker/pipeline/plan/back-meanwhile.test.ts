@@ -7,10 +7,10 @@ import { anyone, closedAs, eventOf, useManual } from '../../../../support/manual
 
 const world = useManual();
 
-test('a record that was deleted and is back asks, though the reading of the deletion is saved last', async () => {
-  const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
-  const here = world.unitContext({ rule });
-  const { context, store, vendor } = here;
+/** A journey that waits, whose record is deleted; the next reading finds that, and before it returns the record is back, and is planned. */
+async function goneAndBack(rule?: string) {
+  const unit = world.unitContext(rule === undefined ? {} : { rule });
+  const { context, vendor } = unit;
   vendor.close('a', { ...anyone, ...closedAs('one') });
   await plan(eventOf('a'), context);
   const record = vendor.records.get('a') ?? expect.fail('none');
@@ -24,27 +24,20 @@ test('a record that was deleted and is back asks, though the reading of the dele
     await plan(eventOf('a', { what: 'restored' }), context);
     return status;
   };
-  await plan(eventOf('a', { kind: 'changed', what: 'deleted' }), { ...context, read });
-  for (const event of await here.events()) await plan(event, context);
+  return { ...unit, late: { ...context, read } };
+}
+
+test('a record that was deleted and is back asks, though the reading of the deletion is saved last', async () => {
+  const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
+  const { context, store, events, late } = await goneAndBack(rule);
+  await plan(eventOf('a', { kind: 'changed', what: 'deleted' }), late);
+  for (const event of await events()) await plan(event, context);
   expect((await store.get('a.1'))?.state).toBe('waiting');
 });
 
 test('a record that is back before it is found deleted by asking asks', async () => {
-  const { context, store, vendor, events } = world.unitContext();
-  vendor.close('a', { ...anyone, ...closedAs('one') });
-  await plan(eventOf('a'), context);
-  const record = vendor.records.get('a') ?? expect.fail('none');
-  vendor.records.delete('a');
-  let isOver = false;
-  const read: typeof context.read = async (...about) => {
-    const status = await context.read(...about);
-    if (isOver) return status;
-    isOver = true;
-    vendor.records.set('a', record);
-    await plan(eventOf('a', { what: 'restored' }), context);
-    return status;
-  };
-  await ask({ journeyId: 'a.1' }, { ...context, read });
+  const { context, store, events, late } = await goneAndBack();
+  await ask({ journeyId: 'a.1' }, late);
   for (const event of await events()) await plan(event, context);
   expect((await store.get('a.1'))?.state).toBe('waiting');
 });
