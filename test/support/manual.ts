@@ -7,6 +7,7 @@ import type { Intent, Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
+import { collect } from '../../worker/pipeline/collect/collect.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { Engine } from '../../worker/pipeline/engine.ts';
 import type { JobQueue } from '../../worker/pipeline/job-queue.ts';
@@ -222,3 +223,18 @@ export const later = {
 };
 export const slowCampaign = (standin: FeedbackStandin) =>
   standin.addCampaign({ account: 'acme', id: 112, name: 'Later', type: 'mixed', sendDelay: 60 });
+
+/** A collecting pass over campaign 12, for one source. It reads the whole export unless `options` say otherwise. */
+export async function passOf(
+  redis: RedisClient,
+  source: SourceContext,
+  options: Partial<Parameters<typeof collect>[1]> = {},
+): Promise<void> {
+  const { feedback, clock, log, alert } = source;
+  const sources = async () => [source];
+  const lastErrors = new Map();
+  await collect(
+    { campaign: 12 },
+    { redis, feedback, sources, clock, log, alert, lastErrors, fullEveryMs: 0, ...options },
+  );
+}

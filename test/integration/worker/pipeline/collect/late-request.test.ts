@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { markAsked } from '../../../../../worker/pipeline/ask/ask-steps.ts';
-import { collect } from '../../../../../worker/pipeline/collect/collect.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { asking, eventOf, goesAhead, overriding, useManual } from '../../../../support/manual.ts';
+import { asking, eventOf, goesAhead, hour, overriding, passOf, useManual } from '../../../../support/manual.ts';
 
 const service = useManual();
 const { redis, unitContext } = service;
@@ -21,25 +19,13 @@ test('a request that is found late while a pass is under way has its answer read
     contact: { kind: 'email', value: 'b@example.com' },
     customFields: {},
   });
-  const passOf = (source: SourceContext) =>
-    collect(
-      { campaign: 12 },
-      {
-        redis: redis.handle.client,
-        feedback: source.feedback,
-        sources: async () => [source],
-        // Eleven minutes after: the request is not young any more.
-        clock: { ...source.clock, now: () => new Date(Date.now() + 660_000) },
-        log: source.log,
-        fullEveryMs: 86_400_000,
-        lastErrors: new Map(),
-        alert: source.alert,
-      },
-    );
-  await passOf(context);
+  // Eleven minutes after: the request is not young any more.
+  const clock = { ...context.clock, now: () => new Date(Date.now() + 660_000) };
+  const pass = (source = context) => passOf(redis.handle.client, source, { clock, fullEveryMs: 24 * hour });
+  await pass();
   service.standin.answer({ contact: 'b@example.com', grade: 3 });
   let isNoted = false;
-  await passOf({
+  await pass({
     ...context,
     store: overriding(store, {
       requests: overriding(store.requests, {
@@ -57,7 +43,7 @@ test('a request that is found late while a pass is under way has its answer read
   });
   expect(isNoted).toBe(true);
   expect(await store.get('b.1')).toMatchObject({ state: 'asked', requestId: id });
-  await passOf(context);
+  await pass();
   expect(await store.get('b.1')).toMatchObject({ state: 'answered', answer: { grade: 3 } });
 });
 

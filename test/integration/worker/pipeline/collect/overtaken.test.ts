@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { collect } from '../../../../../worker/pipeline/collect/collect.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { seenKey } from '../../../../../worker/redis/keys.ts';
 import { releaseLock, takeFencedLock } from '../../../../../worker/redis/lock.ts';
 import { until } from '../../../../support/loop.ts';
-import { asking, overriding, useManual } from '../../../../support/manual.ts';
+import { asking, overriding, passOf, useManual } from '../../../../support/manual.ts';
 
 const service = useManual();
 const { redis, unitContext } = service;
@@ -32,28 +30,14 @@ test.each([
   const { context, store } = calm;
   await asking(calm, 'a');
   service.standin.answer({ contact: 'erika@example.com', grade: 3 });
-  const passOf = (source: SourceContext) =>
-    collect(
-      { campaign: 12 },
-      {
-        redis: redis.handle.client,
-        feedback: source.feedback,
-        sources: async () => [source],
-        clock: source.clock,
-        log: source.log,
-        fullEveryMs: 0,
-        lastErrors: new Map(),
-        alert: source.alert,
-      },
-    );
   const newerPass = async () => {
     // The lock of the pass that stands still has ended.
     await redis.handle.client.del('{cl}:lock:12');
     service.standin.answer({ contact: 'erika@example.com', grade: 5 });
-    await passOf(context);
+    await passOf(redis.handle.client, context);
     expect(await store.get('a.1')).toMatchObject({ state: 'answered', answer: { grade: 5, version: 1 } });
   };
-  await passOf({
+  await passOf(redis.handle.client, {
     ...context,
     feedback: overriding(context.feedback, {
       requestPages: async function* (filter) {

@@ -2,10 +2,17 @@ import { expect, test } from 'vitest';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
-import { collect } from '../../../../../worker/pipeline/collect/collect.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { askedTwice, asking, hour, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
+import {
+  askedTwice,
+  asking,
+  hour,
+  overriding,
+  passOf,
+  type UnitContext,
+  useManual,
+} from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 /** A record shows the latest answer, in whatever order answers are found, and writes arrive and are saved. */
@@ -119,24 +126,14 @@ test('two answers about one record that are found in one pass, the newest reques
     customFields: {},
   });
   let now = Date.now();
-  await collect(
-    { campaign: 12 },
-    {
-      redis: redis.handle.client,
-      feedback: overriding(context.feedback, {
-        requestPages: async function* () {
-          yield { count: 2, results: [row(two?.requestId ?? '', 9)], unreadable: [] };
-          yield { count: 2, results: [row(one?.requestId ?? '', 2)], unreadable: [] };
-        },
-      }),
-      sources: async () => [{ ...context, clock: { ...context.clock, now: () => new Date(now++) } }],
-      clock: context.clock,
-      log: context.log,
-      fullEveryMs: 0,
-      lastErrors: new Map(),
-      alert: context.alert,
+  const feedback = overriding(context.feedback, {
+    requestPages: async function* () {
+      yield { count: 2, results: [row(two?.requestId ?? '', 9)], unreadable: [] };
+      yield { count: 2, results: [row(one?.requestId ?? '', 2)], unreadable: [] };
     },
-  );
+  });
+  const ticking = { ...context, clock: { ...context.clock, now: () => new Date(now++) } };
+  await passOf(redis.handle.client, ticking, { feedback, clock: context.clock });
   expect(await store.get('t.1')).toMatchObject({ state: 'answered' });
   await drain(unit);
   expect(unit.vendor.written.at(-1)).toMatchObject({ grade: 9 });
