@@ -5,7 +5,7 @@ import { countryOfPhone } from '../../core/phone-numbers.ts';
 import { recipientPlace } from '../../core/schedule/recipient-place.ts';
 import { hoursOf, nextSendTime } from '../../core/schedule/send-time.ts';
 import type { Config } from '../config/config.ts';
-import { mayText } from '../pipeline/plan/asking-time.ts';
+import { mayText } from '../pipeline/policy/asking-time.ts';
 import { inZone } from '../support/shown-time.ts';
 
 /** A request by hand: `scheduled` as it is given; left out, the service waits the campaign's own delay from `now` on. */

@@ -15,7 +15,7 @@ import type { Seal } from '../redis/seal.ts';
 import type { SharedExports } from './ask/shared-exports.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
-import type { Never } from './plan/never.ts';
+import type { Never } from './policy/never.ts';
 import type { Queues } from './queues.ts';
 import type { LoadedRule } from './rules.ts';
 import type { Vendor } from './vendor.ts';

@@ -4,7 +4,7 @@ import { compileExpression } from '../../core/mapping/expression.ts';
 import type { Config, ConfiguredSource } from '../config/config.ts';
 import { isDryRun } from '../redis/keys.ts';
 import type { Policy } from './context.ts';
-import { loadNever, unfitAddress } from './plan/never.ts';
+import { loadNever, unfitAddress } from './policy/never.ts';
 import { loadRule } from './rules.ts';
 
 /** What the configuration says of the source, with its expressions compiled. */

@@ -19,7 +19,7 @@ import { erase, giveUpErase } from './erase/erase.ts';
 import type { JobQueue } from './job-queue.ts';
 import { type AskJob, type EraseJob, type JobResult, type PlanJob, retryLater, type WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/plan.ts';
-import { planAndAsk, Readings } from './plan/plan-and-ask.ts';
+import { planAndAsk, Readings } from './plan-and-ask.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';

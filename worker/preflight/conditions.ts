@@ -1,7 +1,7 @@
 import { type Expression, ExpressionSetAside, evaluateAll, type Found, isTrue } from '../../core/mapping/expression.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { contactsIn, reasonOfRecord } from '../pipeline/plan/never.ts';
+import { contactsIn, reasonOfRecord } from '../pipeline/policy/never.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 import { isBeside, looksPersonal, valuesAt } from './condition-counts.ts';
 

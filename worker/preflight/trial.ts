@@ -1,7 +1,7 @@
 import type { Finding } from '../../core/connector/contract.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { decide, type Verdict } from '../pipeline/plan/decide.ts';
+import { decide, type Verdict } from '../pipeline/policy/decide.ts';
 import { statusOf } from '../pipeline/vendor.ts';
 import { unmatched } from './condition-counts.ts';
 import { type Condition, conditionsOf } from './conditions.ts';

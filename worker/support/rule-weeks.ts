@@ -5,7 +5,7 @@ import type { MessageHours } from '../../core/schedule/send-time.ts';
 import { wallTime } from '../../core/schedule/wall-clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
-import { mayText, messageHours } from '../pipeline/plan/asking-time.ts';
+import { mayText, messageHours } from '../pipeline/policy/asking-time.ts';
 
 /** All that says when a rule may ask in a campaign. @param recipient what is known of them */
 export function hoursIn(

@@ -9,7 +9,7 @@ import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { queueGrade } from '../plan/external-grade.ts';
-import { linksOf } from '../plan/known-as.ts';
+import { linksOf } from '../policy/known-as.ts';
 import { giveBack } from '../withdraw.ts';
 
 /** What asking takes of a source. */

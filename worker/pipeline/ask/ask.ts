@@ -1,18 +1,18 @@
 import { campaignFor } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
+import { planJourney } from '../decide-journey.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
+import { queueRemaining } from '../merged.ts';
 import { createNeed, needsOf } from '../needs.ts';
-import { askingTime, tooOld } from '../plan/asking-time.ts';
-import { campaignOf } from '../plan/decide.ts';
-import { queueRemaining } from '../plan/merged.ts';
-import { planJourney } from '../plan/plan-journey.ts';
+import { askingTime, tooOld } from '../policy/asking-time.ts';
+import { campaignOf } from '../policy/decide.ts';
+import { recipientOf } from '../policy/recipient.ts';
 import { type CampaignRule, inCampaign } from '../rules.ts';
 import { giveBack, queueIfBack } from '../withdraw.ts';
 import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
 import { giveTurnBack, takeTurn } from './cap.ts';
 import { create } from './create.ts';
-import { recipientOf } from './recipient.ts';
 import { type LaterClosing, laterClosing } from './throttle.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 

@@ -9,7 +9,7 @@ import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
 import type { Journeys, Named, Policy } from '../context.ts';
-import { askingTime, type TimingContext, tooOld } from '../plan/asking-time.ts';
+import { askingTime, type TimingContext, tooOld } from '../policy/asking-time.ts';
 import { type CampaignRule, inCampaign } from '../rules.ts';
 
 /** How many days ahead a free place is searched for. */

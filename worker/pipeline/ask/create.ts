@@ -14,8 +14,9 @@ import { askedStates, endedUnasked, ifStill } from '../../journey/transitions.ts
 import type { Policy } from '../context.ts';
 import { eraseLate, erasureSince } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
-import { askingTime, tooOld } from '../plan/asking-time.ts';
-import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields } from '../plan/decide.ts';
+import { askingTime, tooOld } from '../policy/asking-time.ts';
+import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields } from '../policy/decide.ts';
+import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
 import type { CampaignRule } from '../rules.ts';
 import {
   type AskableJourney,
@@ -30,7 +31,6 @@ import {
   staleMs,
 } from './ask-steps.ts';
 import { giveTurnBack } from './cap.ts';
-import { onList, type Recipient, recipientOf, testMark } from './recipient.ts';
 import {
   type Hold,
   heldUntil,

@@ -18,7 +18,7 @@ import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { mayHaveAsked } from '../../journey/transitions.ts';
 import type { Journeys, Policy as SourcePolicy, Timing } from '../context.ts';
-import { askingTime, type TimingContext, tooOld } from '../plan/asking-time.ts';
+import { askingTime, type TimingContext, tooOld } from '../policy/asking-time.ts';
 import type { CampaignRule } from '../rules.ts';
 import { clockSkewMs } from './find-request.ts';
 

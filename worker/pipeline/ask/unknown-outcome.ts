@@ -4,7 +4,7 @@ import { elsewhere, type LastAsked } from '../../journey/contacts.ts';
 import { askedContactOf, type Intent, type Journey } from '../../journey/journey.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { needOf } from '../needs.ts';
-import { asCampaignFault } from '../plan/decide.ts';
+import { asCampaignFault } from '../policy/decide.ts';
 import {
   type AskContext,
   backToWaiting,

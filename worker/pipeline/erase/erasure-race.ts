@@ -3,7 +3,7 @@ import { keysOf, type Subject } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { erased } from '../../journey/transitions.ts';
 import type { Journeys, Named, Policy, Timing } from '../context.ts';
-import { linksOf } from '../plan/known-as.ts';
+import { linksOf } from '../policy/known-as.ts';
 import { contactsIn, partIn, personIn, withoutMentions } from './people-in-snapshot.ts';
 
 /** The keys by which erased people are remembered, and searched for in journeys and snapshots. */

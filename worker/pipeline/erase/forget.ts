@@ -7,7 +7,7 @@ import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import { erased } from '../../journey/transitions.ts';
-import { vendorsPerson } from '../plan/known-as.ts';
+import { vendorsPerson } from '../policy/known-as.ts';
 import { tryToWithdraw } from '../withdraw.ts';
 import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';

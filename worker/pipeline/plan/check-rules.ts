@@ -1,10 +1,10 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Holds } from '../../operations/holds.ts';
 import type { Operations } from '../context.ts';
+import { windowDoubts } from '../policy/asking-time.ts';
+import { campaignOf, type DecisionContext, ruleFault } from '../policy/decide.ts';
 import { inEachCampaign } from '../rules.ts';
-import { windowDoubts } from './asking-time.ts';
 import { deadRules } from './dead-rules.ts';
-import { campaignOf, type DecisionContext, ruleFault } from './decide.ts';
 
 /** Reports problems of rules that can be found without a record; journeys of such a rule wait until it is mended. */
 export async function checkRules(

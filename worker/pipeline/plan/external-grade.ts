@@ -6,9 +6,9 @@ import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
 import type { Queues, Service, Vendor } from '../context.ts';
+import { type PlanJourneyContext, planJourney } from '../decide-journey.ts';
 import { type SnapshotContext, saveSnapshot } from '../erase/erasure-race.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
-import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
 /** What sending a grade to the service takes of a source. */
 export type GradeContext = PlanJourneyContext &

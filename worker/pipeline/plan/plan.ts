@@ -4,13 +4,13 @@ import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Operations, Policy, Queues } from '../context.ts';
+import { type AsksAtOnce, planJourney, skipUndecided, storeHeld } from '../decide-journey.ts';
 import { saveSnapshot } from '../erase/erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
+import { merged } from '../merged.ts';
 import type { RecordStatus } from '../vendor.ts';
 import { finishWithdrawals, queueIfBack, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
-import { merged } from './merged.ts';
-import { type AsksAtOnce, planJourney, skipUndecided, storeHeld } from './plan-journey.ts';
 import { takeSurvey } from './survey.ts';
 
 /** What planning takes of a source. */

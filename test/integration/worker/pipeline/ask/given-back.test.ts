@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ask, giveUpAsk } from '../../../../../worker/pipeline/ask/ask.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan-and-ask.ts';
 import { cancel } from '../../../../../worker/support/repair.ts';
 import {
   anyone,

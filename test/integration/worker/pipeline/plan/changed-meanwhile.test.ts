@@ -1,7 +1,7 @@
 import type { Command } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
-import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan-and-ask.ts';
 import { gateOf } from '../../../../../worker/redis/keys.ts';
 import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 import {

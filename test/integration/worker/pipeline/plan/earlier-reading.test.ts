@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan-and-ask.ts';
 import { anyone, closedAs, eventOf, hour, open, overriding, useManual } from '../../../../support/manual.ts';
 
 /** What a process that read a record before others did makes of that reading. */

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
-import { onList } from '../../../../../worker/pipeline/ask/recipient.ts';
 import { holdsOfLast, lastCounted, scopesOf, throttled } from '../../../../../worker/pipeline/ask/throttle.ts';
+import { onList } from '../../../../../worker/pipeline/policy/recipient.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 

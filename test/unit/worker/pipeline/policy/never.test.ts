@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { evaluateAll } from '../../../../../core/mapping/expression.ts';
 import type { NeverCondition } from '../../../../../worker/config/never.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
-import { chooseRule } from '../../../../../worker/pipeline/plan/decide.ts';
-import { loadNever, neverByPerson, neverByRecord, unfitAddress } from '../../../../../worker/pipeline/plan/never.ts';
+import { chooseRule } from '../../../../../worker/pipeline/policy/decide.ts';
+import { loadNever, neverByPerson, neverByRecord, unfitAddress } from '../../../../../worker/pipeline/policy/never.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 const parts = {

@@ -13,13 +13,13 @@ import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import { nameInEarnest } from '../../redis/keys.ts';
-import { testProblems } from '../ask/recipient.ts';
 import type { Named, Policy, Service } from '../context.ts';
 import { needOf } from '../needs.ts';
 import { type CampaignRule, inCampaign, type LoadedRule } from '../rules.ts';
 import { askingTime, maxAgeProblems, placeOf, type TimingContext, tooOld, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
+import { testProblems } from './recipient.ts';
 
 /** What a decision takes of a source. A preview decides by the same, without a journey. */
 export type DecisionContext = FitContext &

@@ -1,15 +1,15 @@
-import { adviceOf, messageOf } from '../../../core/errors.ts';
-import type { Journey } from '../../journey/journey.ts';
-import { endedUnasked } from '../../journey/transitions.ts';
-import { isRedisUnavailable } from '../../redis/unavailable.ts';
-import { askAbout } from '../ask/ask.ts';
-import type { AskContext } from '../ask/ask-steps.ts';
-import { giveTurnBack } from '../ask/cap.ts';
-import type { Queues, Vendor } from '../context.ts';
-import { erasedMeanwhile } from '../erase/erasure-race.ts';
-import type { JobResult, PlanJob } from '../jobs.ts';
-import type { RecordStatus } from '../vendor.ts';
-import { type PlanContext, plan } from './plan.ts';
+import { adviceOf, messageOf } from '../../core/errors.ts';
+import type { Journey } from '../journey/journey.ts';
+import { endedUnasked } from '../journey/transitions.ts';
+import { isRedisUnavailable } from '../redis/unavailable.ts';
+import { askAbout } from './ask/ask.ts';
+import type { AskContext } from './ask/ask-steps.ts';
+import { giveTurnBack } from './ask/cap.ts';
+import type { Queues, Vendor } from './context.ts';
+import { erasedMeanwhile } from './erase/erasure-race.ts';
+import type { JobResult, PlanJob } from './jobs.ts';
+import { type PlanContext, plan } from './plan/plan.ts';
+import type { RecordStatus } from './vendor.ts';
 
 type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 

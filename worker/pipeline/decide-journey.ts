@@ -1,17 +1,17 @@
-import type { PresentedRecord } from '../../../core/connector/contract.ts';
-import { contactKey } from '../../../core/contact.ts';
-import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
-import { languageOf } from '../../config/campaign-choice.ts';
-import type { Journey } from '../../journey/journey.ts';
-import type { Skip } from '../../journey/reasons.ts';
-import type { RecordHistory } from '../../journey/record-memory.ts';
-import { markOf, refOf } from '../../journey/refs.ts';
-import { ifStill } from '../../journey/transitions.ts';
-import type { Journeys, Named, Operations, Policy } from '../context.ts';
-import { erasedMeanwhile } from '../erase/erasure-race.ts';
-import { needsOf } from '../needs.ts';
-import { type DecisionContext, decide, type Verdict } from './decide.ts';
-import { customerAddresses, linksOf } from './known-as.ts';
+import type { PresentedRecord } from '../../core/connector/contract.ts';
+import { contactKey } from '../../core/contact.ts';
+import { ExpressionSetAside } from '../../core/mapping/expression.ts';
+import { languageOf } from '../config/campaign-choice.ts';
+import type { Journey } from '../journey/journey.ts';
+import type { Skip } from '../journey/reasons.ts';
+import type { RecordHistory } from '../journey/record-memory.ts';
+import { markOf, refOf } from '../journey/refs.ts';
+import { ifStill } from '../journey/transitions.ts';
+import type { Journeys, Named, Operations, Policy } from './context.ts';
+import { erasedMeanwhile } from './erase/erasure-race.ts';
+import { needsOf } from './needs.ts';
+import { type DecisionContext, decide, type Verdict } from './policy/decide.ts';
+import { customerAddresses, linksOf } from './policy/known-as.ts';
 
 /** Of a job that plans and asks. */
 export interface AsksAtOnce {

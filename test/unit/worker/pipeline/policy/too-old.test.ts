@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maxAgeProblems, tooOld } from '../../../../../worker/pipeline/plan/asking-time.ts';
+import { maxAgeProblems, tooOld } from '../../../../../worker/pipeline/policy/asking-time.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { CloseloopError } from '../../../../../core/errors.ts';
-import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import { lockedMs } from '../../../../../worker/pipeline/ask/ask-steps.ts';
-import { fastClock } from '../../../../../worker/pipeline/clock.ts';
-import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { CloseloopError } from '../../../../core/errors.ts';
+import { ask } from '../../../../worker/pipeline/ask/ask.ts';
+import { lockedMs } from '../../../../worker/pipeline/ask/ask-steps.ts';
+import { fastClock } from '../../../../worker/pipeline/clock.ts';
+import { planAndAsk, Readings } from '../../../../worker/pipeline/plan-and-ask.ts';
 import {
   anyone,
   eventOf,
@@ -13,7 +13,7 @@ import {
   overriding,
   type UnitContext,
   useManual,
-} from '../../../../support/manual.ts';
+} from '../../../support/manual.ts';
 
 const world = useManual();
 const readings = new Readings();

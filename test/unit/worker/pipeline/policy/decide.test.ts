@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Campaign } from '../../../../../core/feedback/schemas.ts';
 import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
-import { chooseRule, inSample, mapFields } from '../../../../../worker/pipeline/plan/decide.ts';
+import { chooseRule, inSample, mapFields } from '../../../../../worker/pipeline/policy/decide.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 import { campaign } from '../../../../support/core/feedback/samples.ts';
 

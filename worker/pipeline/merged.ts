@@ -1,7 +1,7 @@
-import { unaskedStates } from '../../journey/transitions.ts';
-import type { Queues } from '../context.ts';
-import { done, type JobResult, retryLater } from '../jobs.ts';
-import { type WithdrawContext, withdraw } from '../withdraw.ts';
+import { unaskedStates } from '../journey/transitions.ts';
+import type { Queues } from './context.ts';
+import { done, type JobResult, retryLater } from './jobs.ts';
+import { type WithdrawContext, withdraw } from './withdraw.ts';
 
 /**
  * Withdraws the unasked journeys of a record that was merged into another, and queues the remaining record to be planned. Answers
