@@ -39,7 +39,8 @@ interface RejectedCandidate {
 export const mostCandidates = 50;
 
 export type ContactChoice =
-  | { ok: true; contact: Contact; rejected: RejectedCandidate[] }
+  /** `index`: the position of the candidate that was taken. */
+  | { ok: true; contact: Contact; index: number; rejected: RejectedCandidate[] }
   | { ok: false; rejected: RejectedCandidate[] };
 
 const AsciiEmail = z.email().max(254);
@@ -162,7 +163,7 @@ export function contactFor(
     const entries: readonly unknown[] = Array.isArray(candidate) && candidate.length > 0 ? candidate : [candidate];
     for (const entry of entries.slice(0, mostCandidates)) {
       const found = usable(entry, campaignType, options);
-      if (found.ok) return { ok: true, contact: found.contact, rejected };
+      if (found.ok) return { ok: true, contact: found.contact, index, rejected };
       rejected.push({ index, why: found.why });
     }
     if (entries.length > mostCandidates)

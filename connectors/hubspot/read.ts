@@ -3,7 +3,7 @@ import type { ConnectorPorts, ReadResult } from '../../core/connector/contract.t
 import { customerOf } from '../../core/connector/customer.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
-import { BatchResponse, type BatchResult, batchSize, type Fate, fates, livingOn, mergedIds } from './batch.ts';
+import { BatchResponse, type BatchResult, type Fate, fates, livingOn, mergedIds } from './batch.ts';
 import { type RawRecord, stageOf, stateOf } from './closing.ts';
 import { type ContactChoice, chooseContacts } from './contacts.ts';
 import { type ObjectType, objectTypes, parseRecordId, paths, recordId, recordNames } from './objects.ts';
@@ -12,9 +12,7 @@ import type { PipelineReader } from './pipelines.ts';
 import { type HubSpotShape, localeOf, present } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-type Purpose = 'plan' | 'ask';
-
-/** Per 1,000 closed tickets: `plan` 20 + 1 (associations) + 10 (contacts) calls, `ask` 10; pipelines and owners are cached. */
+/** Per 1,000 closed tickets: 20 + 1 (associations) + 10 (contacts) calls; pipelines and owners are cached. */
 export function reader(
   settings: HubSpotSettings,
   api: HubSpotApi,
@@ -24,11 +22,11 @@ export function reader(
   const owners = ownerReader(api, ports.now);
   const { parse } = recordNames(settings.objects);
 
-  return async (recordIds: readonly string[], purpose: Purpose): Promise<ReadResult<HubSpotShape>[]> => {
+  return async (recordIds: readonly string[]): Promise<ReadResult<HubSpotShape>[]> => {
     const wanted: Record<ObjectType, Set<string>> = { ticket: new Set(), deal: new Set() };
     const names = recordIds.map((asked) => parse(asked) ?? asked);
     for (const { type, id } of names.flatMap((name) => parseRecordId(name) ?? [])) wanted[type].add(id);
-    const context = { settings, api, owners, purpose, now: ports.now() };
+    const context = { settings, api, owners, now: ports.now() };
     const [tickets, deals] = await Promise.all([
       readType({ ...context, type: 'ticket', pipelines: pipelines.ticket }, [...wanted.ticket]),
       readType({ ...context, type: 'deal', pipelines: pipelines.deal }, [...wanted.deal]),
@@ -40,7 +38,6 @@ export function reader(
 
 interface Context {
   type: ObjectType;
-  purpose: Purpose;
   settings: HubSpotSettings;
   api: HubSpotApi;
   pipelines: PipelineReader;
@@ -51,13 +48,13 @@ interface Context {
 /** By the requested id, as `recordId` writes it. */
 async function readType(context: Context, ids: readonly string[]): Promise<Map<string, ReadResult<HubSpotShape>>> {
   if (ids.length === 0) return new Map();
-  const { type, purpose, settings, now } = context;
+  const { type, settings, now } = context;
   const found = await readRecords(context, ids);
-  const records = [...found.values()].flatMap((fate) => (fate.is === 'done' ? [raw(type, purpose, fate.result)] : []));
+  const records = [...found.values()].flatMap((fate) => (fate.is === 'done' ? [raw(type, fate.result)] : []));
   const stages = await context.pipelines.read(records.map((record) => stageOf(type, record)));
   const states = new Map(records.map((record) => [record.id, stateOf(type, record, stages, settings, now)]));
   const closed = records.filter(({ id }) => states.get(id)?.is === 'closed');
-  const people = purpose === 'plan' ? await readPeople(context, closed) : undefined;
+  const people = await readPeople(context, closed);
   const byId = new Map(records.map((record) => [record.id, record]));
 
   return new Map(ids.map((id) => [recordId(type, id), resultFor(id)]));
@@ -70,8 +67,6 @@ async function readType(context: Context, ids: readonly string[]): Promise<Map<s
     if (record === undefined || state === undefined) return { ok: false, why: 'not-found' };
     if (state.is === 'unclear') return { ok: false, why: 'error', error: unclear(type) };
     const ids = { id: recordId(type, id), currentId: recordId(type, record.id) };
-    if (people === undefined) return { ok: true, record: { ...ids, state, shape: {} } };
-
     const choice = people.contacts.get(record.id) ?? { contact: null, why: `the ${type} is not closed: not looked up` };
     if (choice instanceof CloseloopError) return { ok: false, why: 'error', error: choice };
     const { contact, why: contactChoice } = choice;
@@ -84,7 +79,7 @@ async function readType(context: Context, ids: readonly string[]): Promise<Map<s
 
 /** Ids without a result are read alone: the result then belongs to them, also after a merge. */
 async function readRecords(context: Context, ids: readonly string[]): Promise<Map<string, Fate<BatchResult>>> {
-  const { type, purpose, settings, api } = context;
+  const { type, settings, api } = context;
   const { plural, stage, pipeline, properties } = objectTypes[type];
   const path = paths.batchRead(plural);
   const shown = [...properties, ...settings.properties];
@@ -92,20 +87,19 @@ async function readRecords(context: Context, ids: readonly string[]): Promise<Ma
   const readSome = async (some: readonly string[]) => {
     const body = {
       inputs: some.map((id) => ({ id })),
-      properties: [...new Set([stage, pipeline, mergedIds, ...(purpose === 'ask' ? [] : shown)])],
-      propertiesWithHistory: purpose === 'ask' ? [] : [stage],
+      properties: [...new Set([stage, pipeline, mergedIds, ...shown])],
+      propertiesWithHistory: [stage],
     };
     const answer = await api.call('POST', path, BatchResponse, { body });
     for (const [id, fate] of fates(`POST ${path}`, some, answer)) found.set(id, fate);
     for (const [id, result] of livingOn(some, answer.results)) found.set(id, { is: 'done', result });
   };
-  await Promise.all(chunks(ids, purpose === 'ask' ? batchSize : settings.historyPerCall).map(readSome));
+  await Promise.all(chunks(ids, settings.historyPerCall).map(readSome));
   await Promise.all(ids.filter((id) => !found.has(id)).map((id) => readSome([id])));
   return found;
 }
 
-function raw(type: ObjectType, purpose: Purpose, { id, properties, propertiesWithHistory }: BatchResult): RawRecord {
-  if (purpose === 'ask') return { id, properties };
+function raw(type: ObjectType, { id, properties, propertiesWithHistory }: BatchResult): RawRecord {
   return { id, properties, history: propertiesWithHistory?.[objectTypes[type].stage] ?? [] };
 }
 

@@ -42,28 +42,27 @@ export const ticketNow = (workspace: Workspace, id: string): Promise<Ticket | un
  * closeloop (only the parts show when, and whether it was merged). Tickets have a search of their own, with their history.
  */
 export function reader(settings: IntercomSettings, workspace: Workspace) {
-  return async (recordIds: readonly string[], purpose: 'plan' | 'ask'): Promise<ReadResult<IntercomShape>[]> => {
-    const isPlan = purpose === 'plan';
+  return async (recordIds: readonly string[]): Promise<ReadResult<IntercomShape>[]> => {
     const readings = new Map<string, Reading>();
     const found = await searchByIds(workspace, 'conversations', recordIds, Conversation);
-    const readsTickets = isPlan && settings.ticketCategories.length > 0;
+    const readsTickets = settings.ticketCategories.length > 0;
     const stubs = [...found.values()].flatMap((one) => (one.ticket && readsTickets ? [one.id] : []));
     const tickets = await searchByIds(workspace, 'tickets', stubs, Ticket);
     for (const id of new Set(recordIds.filter(isId))) {
       const conversation = found.get(id);
       const reading = conversation && { conversation, ticket: tickets.get(id) };
-      const isSettled = reading && isClosed(reading, settings) && isShown(reading, isPlan);
+      const isSettled = reading && isClosed(reading, settings) && isShown(reading);
       const now = isSettled ? reading : await readingNow(id, readsTickets);
       if (now) readings.set(id, now);
     }
-    const contacts = isPlan ? await contactsOf(workspace, [...readings.values()]) : new Map<string, Contact>();
-    const people = readings.size > 0 && isPlan ? await workspace.people() : undefined;
+    const contacts = await contactsOf(workspace, [...readings.values()]);
+    const people = readings.size > 0 ? await workspace.people() : undefined;
     return recordIds.map((id) => {
       const read = readings.get(id);
       if (read === undefined) return { ok: false, why: 'not-found' };
       const [personId] = read.conversation.contacts;
       const contact = contacts.get(personId ?? '');
-      const state = stateFor(purpose, { ...read, contact });
+      const state = stateOf({ ...read, contact }, settings);
       const shape = present({ ...read, contact }, people);
       const customer = customerOf({ personId, ...contact?.location, locale: contact && localeOf(contact) });
       return { ok: true, record: { id, currentId: id, state, shape, ...customer } };
@@ -80,16 +79,8 @@ export function reader(settings: IntercomSettings, workspace: Workspace) {
     );
   }
 
-  /** Before asking, the closing need not be named; but only bots merge, so a teammate has to have closed the conversation. */
-  function isShown({ conversation, ticket }: Reading, isPlan: boolean): boolean {
-    if (!isPlan) return conversation.statistics?.last_closed_by_id !== undefined;
+  function isShown({ conversation, ticket }: Reading): boolean {
     return ticket !== undefined || isShownBySearch(conversation, settings);
-  }
-
-  function stateFor(purpose: 'plan' | 'ask', reading: Reading) {
-    const state = stateOf(reading, settings);
-    const isNamed = purpose === 'plan' || isShownBySearch(reading.conversation, settings);
-    return state.is === 'closed' && !isNamed ? { ...state, closing: '' } : state;
   }
 }
 

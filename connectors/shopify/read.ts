@@ -4,10 +4,9 @@ import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { firstMismatch } from '../../core/mismatches.ts';
 import type { Operation, ShopifyApi } from './api.ts';
-import { stateOf } from './closing.ts';
 import { inPages } from './each.ts';
 import { idOf, isOrderId, orderGid } from './ids.ts';
-import { Order, OrderState, orderFields, orderPoints, stateFields, statePoints } from './order.ts';
+import { Order, orderFields, orderPoints, stateFields, statePoints } from './order.ts';
 import { present } from './record.ts';
 import { completer, Node } from './rest.ts';
 import type { ShopifySettings } from './settings.ts';
@@ -22,8 +21,7 @@ interface Plan extends Operation<typeof Nodes> {
 }
 
 /**
- * Reads orders by their ids, as many per call as the points afford. Asking needs the state alone, which is cheap. When a call fails, the
- * orders of earlier calls keep their results. An order that the app may not see (older than 60 days, without
+ * Reads orders by their ids, as many per call as the points afford. When a call fails, the orders of earlier calls keep their results. An order that the app may not see (older than 60 days, without
  * `read_all_orders`) is not found.
  */
 export function reader(
@@ -31,11 +29,10 @@ export function reader(
   api: ShopifyApi,
   { now }: Pick<ConnectorPorts, 'now'>,
 ): Source['read'] {
-  const plans: Record<'plan' | 'ask', Plan> = { plan: wholeOrders(settings, now), ask: statesOnly(settings, now) };
+  const plan = wholeOrders(settings, now);
   const complete = completer(settings.shop, settings.trigger, api);
 
-  return async (recordIds, purpose) => {
-    const plan = plans[purpose];
+  return async (recordIds) => {
     const ids = [...new Set(recordIds)].filter(isOrderId);
     const results = new Map<string, ReadResult>();
     const requestOf = (page: readonly string[]) => ({
@@ -79,20 +76,6 @@ function wholeOrders(settings: ShopifySettings, now: () => Date): Plan {
         return value === undefined ? [] : [[name, value] as const];
       });
       return present(Order.parse(node), Object.fromEntries(values), settings, now());
-    },
-  };
-}
-
-function statesOnly(settings: ShopifySettings, now: () => Date): Plan {
-  return {
-    name: 'OrderStates',
-    document: `query OrderStates($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { ${stateFields(settings.trigger)} } } }`,
-    data: Nodes,
-    price: { base: 0, each: statePoints },
-    record: (node) => {
-      const order = OrderState.parse(node);
-      const id = idOf(order.id);
-      return { id, currentId: id, state: stateOf(order, settings, now()), shape: {} };
     },
   };
 }

@@ -89,8 +89,8 @@ interface Thing {
 const sideloads = ['users', 'groups', 'organizations', 'metric_sets', 'brands', 'ticket_forms', 'custom_statuses'];
 
 /**
- * Reads tickets, 100 per call. Planning and asking read the same, as the state depends on requester and metrics, which cost no further
- * call; only planning reads names that Zendesk didn't side-load. Deleted tickets are absent, or have the status `deleted`.
+ * Reads tickets, 100 per call, with requesters and metrics, on which the state depends, and names that Zendesk didn't side-load. Deleted
+ * tickets are absent, or have the status `deleted`.
  */
 export function reader(
   { subdomain }: Pick<ZendeskSettings, 'subdomain'>,
@@ -99,13 +99,12 @@ export function reader(
   ports: Pick<ConnectorPorts, 'now' | 'log'>,
 ): Source<ZendeskShape>['read'] {
   const withNames = nameReader(api, subdomain, ports);
-  return async (recordIds, purpose) => {
+  return async (recordIds) => {
     const ids = [...new Set(recordIds)].filter(isTicketId);
     const results = new Map<string, ReadResult<ZendeskShape>>();
     for (const some of chunks(ids, batchSize)) {
       const fields = await catalogue();
-      const bare = await showMany(api, some, sideloads);
-      const page = purpose === 'plan' ? await withNames(bare) : bare;
+      const page = await withNames(await showMany(api, some, sideloads));
       for (const [id, read] of page.tickets) {
         if (!read.ok) results.set(id, { ok: false, why: 'error', error: read.error });
         else if (read.ticket.status !== 'deleted')

@@ -184,12 +184,10 @@ export interface Source<Shape extends object = object> {
   /** The events in a delivery. Called only after `verify`. Pure; a promise only for expressions of the configuration. */
   events(delivery: Delivery): Events | Promise<Events>;
   /**
-   * Reads up to any number of records in as few vendor calls as possible; one result per id, in order.
-   * `plan` needs everything that rules can read; `ask` needs the state only (still closed? merged? deleted?) and may leave
-   * the rest of `shape` out.
+   * Reads up to any number of records in as few vendor calls as possible, with all that rules can read; one result per id, in order.
    * Throws for a failure of the whole call (429, network); a failure of one record is its result.
    */
-  read(recordIds: readonly string[], purpose: 'plan' | 'ask'): Promise<ReadResult<Shape>[]>;
+  read(recordIds: readonly string[]): Promise<ReadResult<Shape>[]>;
   /** Writes answers on records in as few vendor calls as possible, and checks that the vendor stored them. One result per item, in order. */
   writeBack(items: readonly WriteBack[]): Promise<WriteResult[]>;
   /**

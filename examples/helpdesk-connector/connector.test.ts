@@ -12,7 +12,7 @@ const sample: ConnectorSample = {
   connector: deskly,
   signatureHeaders: ['x-deskly-signature'],
   missingId: 'T0',
-  callsFor100: { plan: 1, ask: 1, writeBack: 1 },
+  callsFor100: { read: 1, writeBack: 1 },
   does: ['poll'],
   async start() {
     const desk = await startDesk({ email: customer.email, subject: customer.comment });

@@ -145,7 +145,7 @@ export async function live(
 /** The calls that wrote, at the service and at the vendor, each once. */
 export function writing({ calls, vendor }: Pick<Awaited<ReturnType<typeof live>>, 'calls' | 'vendor'>): string[] {
   const atService = Object.keys(calls).filter((call) => !/\.(list|get|accessLog)$/.test(call));
-  const atVendor = vendor.calls.map(({ what }) => what).filter((what) => what !== 'plan' && what !== 'ask');
+  const atVendor = vendor.calls.map(({ what }) => what).filter((what) => what !== 'read');
   return [...atService, ...atVendor];
 }
 

@@ -55,8 +55,6 @@ export class ToyVendor {
   bringsExternalGrades = false;
   check: Source['check'];
   setup: Source['setup'];
-  /** A vendor whose reading for `ask` has no history can't say which closing it shows. */
-  namesClosingWhenAsking = true;
 
   close(id: string, more: Partial<ToyRecord> = {}): { delivery: string; at: Date } {
     const at = new Date();
@@ -113,16 +111,15 @@ export class ToyVendor {
           }));
           return { ok: true, events, ignored: [] };
         },
-        read: async (ids, purpose) => {
-          this.calls.push({ what: purpose, size: ids.length });
+        read: async (ids) => {
+          this.calls.push({ what: 'read', size: ids.length });
           const failure = this.failures.read.shift();
           if (failure) throw failure;
           return ids.map((id): ReadResult => {
             const record = this.records.get(id);
             if (!record) return { ok: false, why: 'not-found' };
             const { timeZone, country, locale, customer, store, personId } = record;
-            const isNameless = purpose === 'ask' && !this.namesClosingWhenAsking;
-            const state = record.state.is === 'closed' && isNameless ? { ...record.state, closing: '' } : record.state;
+            const { state } = record;
             const shape = { ticket: { id, store: store ?? null }, customer };
             return {
               ok: true,

@@ -177,7 +177,7 @@ async function tryAll(context: SourceContext, range: Range, shown: Progress) {
   let seen = 0;
   for await (const page of pagesOf(context, { since: range.since }, shown)) {
     const ids = [...new Set(closings(page, range).map(({ recordId }) => recordId))].slice(0, range.limit - seen);
-    const results = ids.length === 0 ? [] : await context.source.read(ids, 'plan');
+    const results = ids.length === 0 ? [] : await context.source.read(ids);
     for (const [i, result] of results.entries()) tally.add(await outcomeOf(result, range, context), ids[i] ?? '');
     seen += ids.length;
     shown.update(`${page.reached.toISOString().slice(0, 10)}  ${seen} closings looked at`);
@@ -200,7 +200,12 @@ async function outcomeOf(
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   if (exists) return skip('its closing has a journey already');
   const history = await context.store.records.historyOf(record.currentId);
-  const verdict = await decide({ journeyId: id, closedAt, backfilled: true, history }, record, context);
+  const verdict = await decide(
+    { journeyId: id, closedAt, backfilled: true, history },
+    record,
+    context,
+    context.clock.now(),
+  );
   return verdict.do === 'ask'
     ? { decision: 'ask', rule: verdict.rule.name, campaign: verdict.campaign.id }
     : skip(verdict.why);

@@ -102,7 +102,7 @@ const fields = {
   test: keepingUnknown({ contact: Contact }).optional(),
   /** Attempts to create the request so far. */
   attempts: z.number().int().optional(),
-  /** The values were mapped anew, once, after the service had rejected some. */
+  /** It was decided about again, once, after the service had refused some of its values. */
   remapped: z.boolean().optional(),
   requestId: z.string().optional(),
   /** Why the request is being cancelled at the service: stored before the call, so that the next worker finishes it. */

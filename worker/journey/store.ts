@@ -37,7 +37,9 @@ local known = ofEvent or numberOf(names, closing)
 if known then
   -- An event beyond this limit is not remembered: a repetition is planned again, and ends here again.
   if not ofEvent and #names < 12000 then remember(KEYS[1], record, count, alive, asked, names .. ' ' .. event .. known) end
-  return {record .. '.' .. known, 0}
+  -- This very call has stored it, and its answer was lost: the client repeats such a call. Nothing sealed is equal by chance.
+  local isRepeated = redis.call('GET', tag .. ':journey:' .. record .. '.' .. known) == '1  ' .. sealed
+  return {record .. '.' .. known, isRepeated and 1 or 0}
 end
 if seen ~= '' and seen ~= asked .. ' ' .. (redis.call('HGET', KEYS[2], 'changes') or '') then return {} end
 count = count + 1

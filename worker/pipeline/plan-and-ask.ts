@@ -2,19 +2,18 @@ import { adviceOf, messageOf } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { endedUnasked } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
-import { askAbout } from './ask/ask.ts';
+import { askAbout, askBy } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
 import { giveTurnBack } from './ask/cap.ts';
 import type { Queues, Vendor } from './context.ts';
+import type { AskDecision } from './decision.ts';
 import { erasedMeanwhile } from './erase/erasure-race.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
 import { type PlanContext, plan } from './plan/plan.ts';
-import type { RecordStatus } from './vendor.ts';
+import { freshMs, isFresh, type Reading } from './vendor.ts';
 
 type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
-/** How long asking may use the reading of the record that planning made. Real time. */
-const freshMs = 5_000;
 /** How long a planning job waits for its turn to ask: planning must not come to a stop with a slow service. Real time. */
 const patientMs = 2_000;
 
@@ -57,20 +56,11 @@ class AskTurns {
   }
 }
 
-/** A reading of a record, for asking. */
-interface Reading {
-  recordId: string;
-  status: RecordStatus;
-  /** When the reading was begun. Real time. */
-  at: number;
-}
-
 /** Planning's readings of records whose customers are due now, but are left to the asking stage, as too many are due at once. */
 export class Readings {
   readonly #all = new Map<string, Reading>();
 
-  keep(reading: Reading): void {
-    const { recordId } = reading;
+  keep(recordId: string, reading: Reading): void {
     this.#all.set(recordId, reading);
     // Another process may ask: what vendors tell of people is kept no longer than asking may use the reading.
     const forget = () => this.#all.get(recordId) === reading && this.#all.delete(recordId);
@@ -79,23 +69,26 @@ export class Readings {
 
   /** Reads as `read` does, but no record that planning has just read for asking. */
   reader(read: Vendor['read']): Vendor['read'] {
-    return async (recordId, purpose) =>
-      (purpose === 'ask' ? this.#take(recordId) : undefined) ?? (await read(recordId, purpose));
+    return async (recordId, by) => this.#take(recordId) ?? (await read(recordId, by));
   }
 
   /** Undefined where there is no reading of the record, or none that is fresh. */
-  #take(recordId: string): RecordStatus | undefined {
+  #take(recordId: string): Reading | undefined {
     const reading = this.#all.get(recordId);
     this.#all.delete(recordId);
-    return reading && isFresh(reading) ? reading.status : undefined;
+    return reading && isFresh(reading) ? reading : undefined;
   }
 }
 
-const isFresh = ({ at }: Reading): boolean => performance.now() - at < freshMs;
+/** A journey whose customer is due, with the turn to ask. */
+interface Due {
+  journey: Journey;
+  decision: AskDecision | undefined;
+}
 
 /**
- * Plans an event. A customer who is due now is asked in the same job, by the same reading of the record, and the journey is stored with
- * the intent to ask, in one write. Whatever fails or has to wait is left to a job of the asking stage.
+ * Plans an event. A customer who is due now is asked in the same job, by the same decision, and the journey is stored with the intent to
+ * ask, in one write. Whatever fails or has to wait is left to a job of the asking stage.
  * @param isStopped whether the asking stage is stopped
  * @param readings for the asking stage, where too many are due at once
  * @param asking the most planning jobs that ask at the same time
@@ -107,31 +100,26 @@ export function planAndAsk(
 ): (event: PlanJob, context: PlanAndAskContext) => Promise<JobResult> {
   const turns = new AskTurns(asking, patienceMs);
   return async (event, context) => {
-    const { read, last, forget } = readOnce(context);
-    let due: Journey | undefined;
+    let due: Due | undefined;
     const giveTurn = () => {
       if (due) turns.give();
       due = undefined;
     };
-    const takeDue = async (journey: Journey): Promise<boolean> => {
-      // A draft can't be stored once its record has changed. What is stored already may be older than an event that found nothing to end.
-      if (!context.store.drafts.has(journey)) forget();
+    const takeDue = async (journey: Journey, decision: AskDecision | undefined): Promise<boolean> => {
       if (await turns.take()) {
-        due = journey;
+        due = { journey, decision };
         // Asked last: somebody may have stopped the stage meanwhile.
         if (!(await isStopped())) return true;
         giveTurn();
       }
-      const reading = last();
-      if (reading) readings.keep(reading);
+      if (decision) readings.keep(journey.recordId, decision.reading);
       return false;
     };
-    const here = { ...context, read };
     try {
       for (let times = 0; ; times++) {
         // A record that changes all the time is left to the asking stage.
-        const result = await plan(event, times < mostTimes ? { ...here, takeDue } : here);
-        if (!due || (await askNow(due, here))) return result;
+        const result = await plan(event, times < mostTimes ? { ...context, takeDue } : context);
+        if (!due || (await askNow(due, context))) return result;
         giveTurn();
       }
     } finally {
@@ -144,9 +132,9 @@ export function planAndAsk(
  * Asks, and queues an asking job where asking does not end here. After a kill in between the planning job is repeated, and asks again.
  * @returns false where the journey can't be stored, as its record has changed meanwhile: its event is to be planned again
  */
-async function askNow(journey: Journey, context: PlanAndAskContext): Promise<boolean> {
-  const isDraft = context.store.drafts.has(journey);
-  const delayMs = await askAbout(journey, context).then(
+async function askNow({ journey, decision }: Due, context: PlanAndAskContext): Promise<boolean> {
+  const asking = decision ? askBy(decision, journey, context) : askAbout(journey, context);
+  const delayMs = await asking.then(
     (result) => (result.do === 'wait' ? result.delayMs : undefined),
     (error: unknown) => {
       if (isRedisUnavailable(error)) throw error;
@@ -155,37 +143,14 @@ async function askNow(journey: Journey, context: PlanAndAskContext): Promise<boo
       return (advice.kind === 'transient' && advice.retryAfterMs) || 0;
     },
   );
-  // Where nothing is left to do and it is still a draft, Redis has refused it.
-  const isRefused = delayMs === undefined && context.store.drafts.has(journey);
-  if (isRefused || !(await context.store.keep(journey, []))) {
+  // Asking has left it a draft where it failed before anything was stored, and where Redis has refused it.
+  if (!(await context.store.keep(journey, []))) {
     const other = await context.store.get(journey.id);
     // Not the place of the journey that has its number now, and asks.
     if (!other || endedUnasked(other)) await giveTurnBack(journey, context);
     return false;
   }
-  if (isDraft) await erasedMeanwhile(journey, context);
+  if (decision) await erasedMeanwhile(journey, context);
   if (delayMs !== undefined) await context.queueAskIn(journey.id, delayMs);
   return true;
-}
-
-/** Lets asking use planning's reading of the record while the reading is fresh. */
-function readOnce({ read }: Pick<Vendor, 'read'>): {
-  read: Vendor['read'];
-  last: () => Reading | undefined;
-  forget: () => void;
-} {
-  let last: Reading | undefined;
-  return {
-    read: async (recordId, purpose) => {
-      if (purpose === 'ask' && last?.recordId === recordId && isFresh(last)) return last.status;
-      const at = performance.now();
-      const status = await read(recordId, purpose);
-      last = { recordId, status, at };
-      return status;
-    },
-    last: () => last,
-    forget: () => {
-      last = undefined;
-    },
-  };
 }

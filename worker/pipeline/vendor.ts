@@ -9,17 +9,31 @@ import type { EngineOptions } from './engine-options.ts';
 import { openSource } from './open-source.ts';
 import type { JobQueues } from './queues.ts';
 
-/** A record as asking sees it: closed, open, or gone, with the reason why nobody is asked. */
+/** A record as it was read: closed, open, or gone, with the reason why nobody is asked. */
 export type RecordStatus =
   | { is: 'closed'; record: PresentedRecord; closing: string; closedAt: Date }
   | { is: 'open'; readAgainAt?: Date; record: PresentedRecord }
   | { is: 'out'; why: string; record: PresentedRecord | undefined };
 
+/** A reading of a record. */
+export type Reading = RecordStatus & {
+  /** When the reading was begun, by `performance.now`. Real time. */
+  readAt: number;
+};
+
+/** A reading of a closed record. */
+export type ClosedReading = Extract<Reading, { is: 'closed' }>;
+
+/** How old a reading may be when a customer is asked by it. Real time. */
+export const freshMs = 5_000;
+
+export const isFresh = ({ readAt }: Pick<Reading, 'readAt'>): boolean => performance.now() - readAt < freshMs;
+
 /** The vendor's account, as the steps use it. Concurrent jobs share calls. */
 export interface Vendor {
   source: Source;
-  /** @throws the record's own error, for the queue to retry */
-  read(recordId: string, purpose: 'plan' | 'ask'): Promise<RecordStatus>;
+  /** @param by the stage that reads: each has batches of its own @throws the record's own error, for the queue to retry */
+  read(recordId: string, by: 'plan' | 'ask'): Promise<Reading>;
   write(item: WriteBack): Promise<WriteResult>;
 }
 
@@ -51,12 +65,16 @@ export function openVendor(
   const { source, outage } = openSource(configured, known, options);
   const batch = { size: source.batchSize, windowMs };
   const whole = { read: wholeCalls(), write: wholeCalls() };
-  const reader = (purpose: 'plan' | 'ask') =>
+  const reader = (by: 'plan' | 'ask') =>
     createBatcher({
       ...batch,
       keyOf: (id: string) => id,
-      run: (ids: readonly string[]) => whole.read(source.read(ids, purpose), ids.length),
-      mayGrow: () => jobs[purpose].hasMore(),
+      run: async (ids: readonly string[]) => {
+        const readAt = performance.now();
+        const results = await whole.read(source.read(ids), ids.length);
+        return results.map((result) => ({ result, readAt }));
+      },
+      mayGrow: () => jobs[by].hasMore(),
     });
   const readers = { plan: reader('plan'), ask: reader('ask') };
   const write = createBatcher({
@@ -65,7 +83,11 @@ export function openVendor(
     run: (items: readonly WriteBack[]) => whole.write(source.writeBack(items), items.length),
     mayGrow: () => jobs.writeBack.hasMore(),
   });
-  return { source, read: async (recordId, purpose) => statusOf(await readers[purpose](recordId)), write, outage };
+  const read: Vendor['read'] = async (recordId, by) => {
+    const { result, readAt } = await readers[by](recordId);
+    return { ...statusOf(result), readAt };
+  };
+  return { source, read, write, outage };
 }
 
 /** @throws the record's own error, for the queue to retry */

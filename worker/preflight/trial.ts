@@ -34,7 +34,7 @@ export async function tryLatest(context: SourceContext): Promise<Trial | undefin
   if (!source.poll) return undefined;
   const { events } = await source.poll({ since: new Date(Date.now() - trialMs) });
   const ids = [...new Set(events.flatMap((event) => (event.kind === 'closed' ? [event.recordId] : [])))];
-  const results = await source.read(ids.slice(-trialRecords), 'plan');
+  const results = await source.read(ids.slice(-trialRecords));
   const shapes: object[] = [];
   const verdicts: Verdict[] = [];
   const conditions: Condition[][] = [];
@@ -45,7 +45,7 @@ export async function tryLatest(context: SourceContext): Promise<Trial | undefin
     const history = { latest: undefined, asked: undefined };
     // As by a backfill: however old it is.
     const closing = { journeyId: `${record.currentId}.trial`, closedAt, backfilled: true, history };
-    const verdict = await decide(closing, record, context);
+    const verdict = await decide(closing, record, context, context.clock.now());
     shapes.push(record.shape);
     verdicts.push(verdict);
     conditions.push(await conditionsOf(record.shape, closedAt, context, verdict));

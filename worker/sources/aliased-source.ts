@@ -48,11 +48,11 @@ function aliasedIds(event: SourceEvent, aliases: RecordAliases): object {
 export function aliasedSource(source: Source, aliases: RecordAliases, { now }: { now: () => Date }): Source {
   const { poll, forget } = source;
   const own: Pick<Source, 'read' | 'writeBack' | 'poll' | 'forget'> = {
-    read: async (names, purpose) => {
+    read: async (names) => {
       const ids = await aliases.idsOf(names);
       const gone: ReadResult = { ok: false, why: 'not-found' };
       const known = ids.filter((id) => id !== undefined);
-      const results = known.length === 0 ? [] : await source.read(known, purpose).catch(rethrow(known, aliases));
+      const results = known.length === 0 ? [] : await source.read(known).catch(rethrow(known, aliases));
       const named = await Promise.all(results.map((result) => namedResult(result, known, aliases, now())));
       return inOrder(ids, named, gone);
     },

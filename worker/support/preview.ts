@@ -50,7 +50,7 @@ export async function previewOf(recordId: string, context: PreviewContext): Prom
 
 /** @throws what the vendor answers */
 export async function readRecord(recordId: string, { source }: Pick<ReadingContext, 'source'>): Promise<RecordStatus> {
-  const [result] = await source.read([recordId], 'plan');
+  const [result] = await source.read([recordId]);
   if (!result) throw new Error('the connector gave no result');
   return statusOf(result);
 }
@@ -111,7 +111,8 @@ export async function forecastOf(
   context: ReadingContext,
 ): Promise<Forecast> {
   const history = await context.store.records.historyOf(record.currentId);
-  const verdict = await decide({ ...closing, journeyId, history }, record, context);
+  const now = context.clock.now();
+  const verdict = await decide({ ...closing, journeyId, history }, record, context, now);
   if (verdict.do === 'skip') {
     const { reason, why, trace, rule } = verdict;
     return { decision: 'skip', reason, why, trace, rule };

@@ -8,7 +8,7 @@ import { withContact } from '../pipeline/ask/ask-steps.ts';
 import { isTo } from '../pipeline/ask/find-request.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import type { Engine } from '../pipeline/engine.ts';
-import { queueGrade } from '../pipeline/plan/external-grade.ts';
+import { queueGrade } from '../pipeline/queue-grade.ts';
 import { withdraw } from '../pipeline/withdraw.ts';
 import { type Found, findJourney } from './journey-filter.ts';
 

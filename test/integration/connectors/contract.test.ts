@@ -23,7 +23,7 @@ const zendeskSample: ConnectorSample = {
   signatureHeaders: ['x-zendesk-webhook-signature', 'x-zendesk-webhook-signature-timestamp'],
   missingId: '999999999',
   // One for the token, one for the names of the fields, one for the tickets; a write looks before and after, and at its job.
-  callsFor100: { plan: 3, ask: 3, writeBack: 7 },
+  callsFor100: { read: 3, writeBack: 7 },
   does: ['poll', 'no-answer', 'echo', 'check', 'setup', 'forget'],
   keeps: ['notes'],
   planted: ['webhook', 'grade'],
@@ -102,7 +102,7 @@ const hubspotSample: ConnectorSample = {
   signatureHeaders: ['x-hubspot-signature-v3', 'x-hubspot-request-timestamp'],
   missingId: 'ticket-999999999',
   // Two for the tickets with their history, one each for pipelines, associations, contacts and owners.
-  callsFor100: { plan: 6, ask: 2, writeBack: 1 },
+  callsFor100: { read: 6, writeBack: 1 },
   does: ['poll', 'no-answer', 'echo', 'erase', 'forget'],
   async start() {
     const { fetch, taken, emptied } = mailbox();

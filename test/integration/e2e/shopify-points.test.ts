@@ -94,8 +94,8 @@ sources:
     // What can't be saved: every order is read whole once, and its state once more before its customer is asked.
     const source = app.engine.pipelines.get(name)?.context.source;
     standin.changeSettings({ maximumAvailable: 20_000, restoreRate: 20_000 });
-    await source?.read(ids.slice(0, 100), 'plan');
-    await source?.read(ids.slice(0, 100), 'ask');
+    await source?.read(ids.slice(0, 100));
+    await source?.read(ids.slice(0, 100));
     const allowed = ((standin.points().spent - spent) * (orders / 100)) / restoreRate;
     const took = `${Math.round(seconds)} s, where the points allow ${Math.round(allowed)} s`;
     process.stdout.write(`${restoreRate} points a second: ${took}; ${calls} calls, ${refused} of them throttled\n`);

@@ -148,13 +148,12 @@ describe('a record that has asked about an earlier closing', () => {
   test('an older closing that had failed, taken up again, asks nobody after a later one has asked (audit twice)', async () => {
     const unit = unitContext({ rule });
     const { context, store, vendor } = unit;
-    vendor.namesClosingWhenAsking = false;
     vendor.close('a', { ...anyone, ...closedAs('one', ago(4)) });
     await plan(eventOf('a'), context);
     await giveUpAsk({ journeyId: 'a.1' }, 'toy: no', context);
     expect(await closes(unit, 'a', 'two', { closedAt: ago(2) })).toMatchObject({ id: 'a.2', ...isAsked });
     await store.update('a.1', (now) => ({ journey: step(now, 'waiting', new Date()), trace: [] }));
-    expect(await asks(unit, 'a.1', context)).toMatchObject({ state: 'skipped' });
+    expect(await asks(unit, 'a.1', context)).toMatchObject({ state: 'cancelled' });
     expect(requests()).toHaveLength(1);
   });
 });

@@ -110,7 +110,7 @@ export async function closeOne({ vendor }: Bench): Promise<string> {
 }
 
 export async function closingOf({ source }: Bench, id: string): Promise<string> {
-  const state = stateOf((await source.read([id], 'plan'))[0]);
+  const state = stateOf((await source.read([id]))[0]);
   return state.is === 'closed' ? state.closing : assert.fail(`the record is ${state.is}, not closed`);
 }
 

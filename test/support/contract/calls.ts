@@ -10,15 +10,15 @@ const deadlineMs = 150;
 /** How many calls it makes, out of which budget, and what it makes of the vendor's bad days. */
 export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
   // Snapshots are read without a call.
-  const calling = callsFor100.plan === 0 ? (['write'] as const) : (['read', 'write'] as const);
-  for (const what of ['plan', 'ask', 'writeBack'] as const) {
+  const calling = callsFor100.read === 0 ? (['write'] as const) : (['read', 'write'] as const);
+  for (const what of ['read', 'writeBack'] as const) {
     test(`it needs at most ${callsFor100[what]} calls for 100 records, each out of the budget (${what})`, async () => {
       const { source, vendor, asked } = bench();
       const ids: string[] = [];
       for (let i = 0; i < 100; i++) ids.push(await closeOne(bench()));
       const before = vendor.calls();
       const results =
-        what === 'writeBack' ? await source.writeBack(ids.map((id) => answer(id))) : await source.read(ids, what);
+        what === 'writeBack' ? await source.writeBack(ids.map((id) => answer(id))) : await source.read(ids);
       assert.equal(results.filter(({ ok }) => ok).length, 100);
       const made = vendor.calls() - before;
       assert.ok(made <= callsFor100[what] && (made > 0 || callsFor100[what] === 0), `${made} calls`);
@@ -40,7 +40,7 @@ export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => 
     });
     const starved = connector.open(vendor.settings(secrets), ports);
     for (const doing of calling) {
-      const work = () => (doing === 'read' ? starved.read([id], 'plan') : starved.writeBack([answer(id)]));
+      const work = () => (doing === 'read' ? starved.read([id]) : starved.writeBack([answer(id)]));
       const { advice } = await thrownBy(work);
       assert.ok(advice.kind === 'transient' && advice.throttled === true);
     }
@@ -81,7 +81,7 @@ export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => 
 async function errorsOf(bench: Bench, how: Breakage, doing: 'read' | 'write'): Promise<CloseloopError[]> {
   const { vendor, source: used, asked } = bench;
   const id = await closeOne(bench);
-  await used.read([id], 'plan');
+  await used.read([id]);
   await used.writeBack([answer(id, { grade: 1, marker: 'j0.1' })]);
   vendor.breakVendor(how, `${customer.email} ${customer.comment}`);
   asked.pauses.length = 0;
@@ -91,7 +91,7 @@ async function errorsOf(bench: Bench, how: Breakage, doing: 'read' | 'write'): P
   const fresh = reopen(bench, other);
   const errors: CloseloopError[] = [];
   for (const source of [used, fresh.source]) {
-    const work = () => (doing === 'read' ? source.read([id], 'plan') : source.writeBack([answer(id)]));
+    const work = () => (doing === 'read' ? source.read([id]) : source.writeBack([answer(id)]));
     errors.push(await thrownBy(work));
   }
   for (const { message, advice } of errors) assertNothingPersonal({ message, advice });

@@ -18,8 +18,7 @@ type Doing = [name: string, work: (source: Source, id: string) => Promise<unknow
 
 /** Everything that calls the vendor, and whether that changes something there. */
 const doings: Doing[] = [
-  ['read', (source, id) => source.read([id], 'plan')],
-  ['look', (source, id) => source.read([id], 'ask')],
+  ['read', (source, id) => source.read([id])],
   ['write', (source, id) => source.writeBack([answer(id)]), 'changes'],
   ['poll', async (source) => await source.poll?.({ since })],
   ['check', async (source) => await source.check?.(about)],

@@ -12,20 +12,17 @@ export function records(
   bench: () => Bench,
   { test }: TestRunner,
 ): void {
-  const purposes = ['plan', 'ask'] as const;
-  for (const purpose of purposes) {
-    test(`it gives one result per id, in order (${purpose})`, async () => {
-      const { source } = bench();
-      const [one, two] = [await closeOne(bench()), await closeOne(bench())];
-      const results = await source.read([two, missingId, one, two, 'no such id', '../1'], purpose);
-      const found = results.map((result) => (result.ok ? result.record.id : result.why));
-      assert.deepEqual(found, [two, 'not-found', one, two, 'not-found', 'not-found']);
-    });
-  }
+  test('it gives one result per id, in order', async () => {
+    const { source } = bench();
+    const [one, two] = [await closeOne(bench()), await closeOne(bench())];
+    const results = await source.read([two, missingId, one, two, 'no such id', '../1']);
+    const found = results.map((result) => (result.ok ? result.record.id : result.why));
+    assert.deepEqual(found, [two, 'not-found', one, two, 'not-found', 'not-found']);
+  });
 
   test('it makes no call for nothing', async () => {
     const { source, vendor } = bench();
-    assert.deepEqual(await source.read([], 'plan'), []);
+    assert.deepEqual(await source.read([]), []);
     assert.deepEqual(await source.writeBack([]), []);
     assert.equal(vendor.calls(), 0);
   });
@@ -37,12 +34,11 @@ export function records(
     assert.notEqual(first, '');
     assert.equal(await closingOf(bench(), id), first);
     await vendor.reopen(id);
-    for (const purpose of purposes) assert.equal(stateOf((await source.read([id], purpose))[0]).is, 'open');
+    assert.equal(stateOf((await source.read([id]))[0]).is, 'open');
     await vendor.closeAgain(id);
     const second = await closingOf(bench(), id);
     assert.notEqual(second, first);
     assert.equal(await closingOf(bench(), id), second);
-    assert.equal(stateOf((await source.read([id], 'ask'))[0]).is, 'closed');
   });
 
   test('it names the same closing after a write', async () => {
@@ -53,7 +49,7 @@ export function records(
   });
 
   test('it presents JSON, with the customer in it', async () => {
-    const [result] = await bench().source.read([await closeOne(bench())], 'plan');
+    const [result] = await bench().source.read([await closeOne(bench())]);
     if (!result?.ok) return assert.fail('the record was not read');
     const { shape } = result.record;
     assert.ok(JSON.stringify(shape).includes(customer.email));
@@ -64,7 +60,7 @@ export function records(
   test("it presents the customer's address where its data sheet says (`parts.customer`)", async () => {
     const { customer: paths } = connector.parts;
     if (paths === undefined) return;
-    const [result] = await bench().source.read([await closeOne(bench())], 'plan');
+    const [result] = await bench().source.read([await closeOne(bench())]);
     if (!result?.ok) return assert.fail('the record was not read');
     const { shape } = result.record;
     const found = await Promise.all(paths.map((path) => compileExpression(path).evaluate(shape)));
@@ -72,7 +68,7 @@ export function records(
   });
 
   test('it says where the customer is in words that tell a clock: an IANA zone, a country, its region', async () => {
-    const [result] = await bench().source.read([await closeOne(bench())], 'plan');
+    const [result] = await bench().source.read([await closeOne(bench())]);
     if (!result?.ok) return assert.fail('the record was not read');
     const { timeZone, country, region } = result.record;
     assert.ok(timeZone === undefined || isZone(timeZone), `${timeZone} is no IANA zone`);
@@ -83,7 +79,7 @@ export function records(
   test('it presents what its data sheet says of its records (`parts`): the opening, before the closing', async () => {
     const { openedAt } = connector.parts;
     if (openedAt === undefined) return;
-    const [result] = await bench().source.read([await closeOne(bench())], 'plan');
+    const [result] = await bench().source.read([await closeOne(bench())]);
     if (!result?.ok || result.record.state.is !== 'closed') return assert.fail('no closed record was read');
     const { shape, state } = result.record;
     const found = await Promise.all(openedAt.map((path) => compileExpression(path).evaluate(shape)));

@@ -56,7 +56,7 @@ export interface ConnectorSample {
   /** A record id as the connector writes them, of a record that doesn't exist. */
   missingId: string;
   /** Vendor calls for 100 closed records by a source that was just opened; none to read what `told` holds. */
-  callsFor100: { plan: number; ask: number; writeBack: number };
+  callsFor100: { read: number; writeBack: number };
   /** What the connector does beyond the least; nothing else of it is tested. */
   does?: readonly Part[];
   /** `forget`: names within `traces` of what the vendor lets nobody take off again. */

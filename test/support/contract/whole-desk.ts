@@ -64,7 +64,7 @@ export const whole: Connector = {
         return [];
       },
       async check() {
-        const advice = await source.read(['T1'], 'ask').then(() => undefined, adviceOf);
+        const advice = await source.read(['T1']).then(() => undefined, adviceOf);
         if (advice?.kind === 'config')
           return [{ level: 'error', at: 'apiKey', problem: 'it is refused', remedy: 'get another' }];
         const missing = Object.entries({ webhook: account.webhook, grades: account.grades }).filter(
@@ -94,7 +94,7 @@ export function sampleOf(connector: Connector, does: readonly Part[] = everythin
     connector,
     signatureHeaders: ['x-deskly-signature'],
     missingId: 'T0',
-    callsFor100: { plan: 1, ask: 1, writeBack: 1 },
+    callsFor100: { read: 1, writeBack: 1 },
     does,
     planted: ['webhook', 'grades'],
     async start() {

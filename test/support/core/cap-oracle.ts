@@ -150,7 +150,7 @@ function coreOf({ rules, policy, closings }: CapRun, caps: CapSlots, name: strin
       contact,
       ...(dueAt !== undefined && { dueAt: new Date(dueAt) }),
     };
-    const time = orNever(() => askingTime(rule, campaign, journey, context));
+    const time = orNever(() => askingTime(rule, campaign, journey, context, now));
     if (!time?.ok) return 'never';
     if (time.at > now) return { at: time.at.getTime() };
     const turn = await takeTurn(journey, rule, campaign, context);

@@ -234,8 +234,8 @@ const vendors: Try = async (chance) => {
     for (const result of await call) if (!('ok' in result)) throw new Violation('status', 'no result');
   };
   const calls: readonly [() => Promise<unknown>, ...(() => Promise<unknown>)[]] = [
-    () => results(account.read([id, `${id}1`], 'plan')),
-    () => results(account.read([id], 'ask')),
+    () => results(account.read([id, `${id}1`])),
+    () => results(account.read([id])),
     () => results(account.writeBack([item])),
     async () => await account.poll?.({ since: new Date(0) }),
     async () => await account.forget?.([id]),

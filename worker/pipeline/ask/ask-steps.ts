@@ -8,8 +8,8 @@ import { refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
-import { queueGrade } from '../plan/external-grade.ts';
 import { linksOf } from '../policy/known-as.ts';
+import { queueGrade } from '../queue-grade.ts';
 import { giveBack } from '../withdraw.ts';
 
 /** What asking takes of a source. */
@@ -102,19 +102,23 @@ export async function postpone(
   return { do: 'wait', delayMs: context.clock.until(due.at) };
 }
 
-/** @param reason left out: the journey is cancelled, else skipped */
+/**
+ * Ends a journey that has not asked.
+ * @param reason left out: the journey is cancelled, else skipped
+ * @param more `trace`: lines before the reason; `change`: what else the journey stores
+ */
 export async function endJourney(
   journey: Journey,
   { reason, why }: Partial<Skip> & Pick<Skip, 'why'>,
   context: AskContext,
-  options = { isOut: false },
+  { trace = [], change = {} }: { trace?: readonly string[]; change?: Partial<Journey> } = {},
 ): Promise<JobResult> {
   const ref = refOf(context.name, journey.id);
   const state = reason === undefined ? 'cancelled' : 'skipped';
-  const change = options.isOut ? { wasOut: true } : {};
+  const lines = [...trace, `${state}: ${why}`];
   const after = await context.store.update(
     journey,
-    ifStill(unaskedStates, { to: state, at: context.clock.now(), why, reason, change }),
+    ifStill(unaskedStates, { to: state, at: context.clock.now(), why, reason, change, trace: lines }),
   );
   // Another worker changed the journey: the contact's note is that worker's.
   if (after?.state !== state) return done;
@@ -180,7 +184,7 @@ export async function backToWaiting(
   journey: Journey,
   why: string,
   context: AskContext,
-  options: { counts: false } | { counts: true; searched: Searched },
+  options: { counts: false; change?: Partial<Journey> | undefined } | { counts: true; searched: Searched },
 ): Promise<void> {
   await context.store.update(
     journey.id,
@@ -189,7 +193,7 @@ export async function backToWaiting(
       at: context.clock.now(),
       change: (now) => ({
         attempts: (now.attempts ?? 1) - (options.counts ? 0 : 1),
-        ...(options.counts && { searched: options.searched }),
+        ...(options.counts ? { searched: options.searched } : options.change),
       }),
       without: ['intent', 'test'],
       trace: [why],

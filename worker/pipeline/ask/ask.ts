@@ -1,19 +1,21 @@
+import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { campaignFor } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
-import { planJourney } from '../decide-journey.ts';
+import type { AskDecision } from '../decision.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
 import { queueRemaining } from '../merged.ts';
 import { createNeed, needsOf } from '../needs.ts';
-import { askingTime, tooOld } from '../policy/asking-time.ts';
 import { campaignOf } from '../policy/decide.ts';
 import { recipientOf } from '../policy/recipient.ts';
 import { type CampaignRule, inCampaign } from '../rules.ts';
+import type { Reading } from '../vendor.ts';
 import { giveBack, queueIfBack } from '../withdraw.ts';
 import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
-import { giveTurnBack, takeTurn } from './cap.ts';
+import { giveTurnBack, type Turn, takeTurn } from './cap.ts';
 import { create } from './create.ts';
-import { type LaterClosing, laterClosing } from './throttle.ts';
+import { decideAgain } from './decide-again.ts';
+import { laterClosing } from './throttle.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /** The wait between two looks at the journey of a later closing that asks in place of this journey. Real time. */
@@ -28,34 +30,60 @@ export async function ask({ journeyId }: AskJob, context: AskContext): Promise<J
   return journey ? await askAbout(journey, context) : done;
 }
 
-/** @param journey as read or saved last: whether another worker has changed the journey since shows when a change is saved */
+/**
+ * Asks about a stored journey that is due: reads its record, and decides again.
+ * @param journey as read or saved last: whether another worker has changed the journey since shows when a change is saved
+ */
 export async function askAbout(journey: Journey, context: AskContext): Promise<JobResult> {
   if (journey.state === 'creating') return await resolveUnknown(journey, context);
-  if (journey.state !== 'waiting' && !(journey.state === 'received' && journey.rule !== undefined)) return done;
+  if (journey.state !== 'waiting') return done;
+  const { dueAt } = journey;
+  if (dueAt && dueAt > context.clock.now()) return { do: 'wait', delayMs: context.clock.until(dueAt) };
 
-  const rule = journey.state === 'waiting' ? ruleOf(journey, context) : undefined;
-  if (!rule || !hasContact(journey)) return await planAnew(journey, context);
+  const pass = passOnce(context);
+  const held = await heldAsPlanned(journey, pass, context);
+  if (held) return held;
+  const reading = await context.read(journey.recordId, 'ask');
+  if (reading.is === 'open') return await endJourney(journey, { why: 'the record is open again' }, context);
+  if (reading.is === 'out') return await endOut(journey, reading.why, context);
+  const gone = await whyNotThisClosing(journey, reading, context);
+  if (gone !== undefined) return await endJourney(journey, { why: gone }, context);
+  const again = await decideAgain(journey, reading, pass, context);
+  return again.do === 'ask' ? await askBy(again.decision, again.journey, context, pass) : again.result;
+}
 
-  const needs = [...needsOf(rule), createNeed];
-  await context.holds.pass('ask', needs);
-  const campaign = await campaignOf(rule, context);
-  // Not where an earlier attempt may have made a request: that is found out first.
-  const old = journey.searched ? undefined : tooOld(journey, rule, campaign, context.clock.now());
-  if (old) return await endJourney(journey, old, context);
-  const time = askingTime(rule, campaign, journey, context);
-  if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
-  if (time.at > context.clock.now()) return await postpone(journey, time, context);
-  const later = await laterClosing(journey, rule, campaign, context);
-  if (later) return await giveWay(journey, later, context);
-  const turn = await takeTurn(journey, rule, campaign, context);
-  if (turn.do === 'wait') return await postpone(journey, turn, context);
+/** A job has one ticket to try what is held: what it has passed once it does not pass again. */
+function passOnce({ holds }: AskContext): (rule: CampaignRule) => Promise<void> {
+  const passed = new Set<string>();
+  return async (rule) => {
+    const needs = neededBy(rule).filter((need) => !passed.has(need));
+    for (const need of needs) passed.add(need);
+    await holds.pass('ask', needs);
+  };
+}
+
+function neededBy(rule: CampaignRule): string[] {
+  return [...needsOf(rule), createNeed];
+}
+
+/**
+ * Asks by a decision that was just made.
+ * @param journey with what the decision sets; may be a draft
+ */
+export async function askBy(
+  decision: AskDecision,
+  journey: Journey,
+  context: AskContext,
+  pass = passOnce(context),
+): Promise<JobResult> {
+  if (!hasContact(journey)) throw new Error(`journey ${journey.id} is to ask, and has no contact`);
+  const { rule, campaign, until } = decision.verdict;
+  await pass(rule);
+  const turn = await turnOf(journey, rule, campaign, context);
   if (turn.do === 'skip') return await endJourney(journey, turn, context);
-
-  const gone = await recheck(journey, context);
-  if (gone) return gone.isOut ? await endOut(journey, gone.why, context) : await endJourney(journey, gone, context);
-
+  if (turn.do !== 'ask') return await wait(journey, turn, context);
   const to = recipientOf(journey.contact, rule, campaign.type);
-  const wanted = { journey, rule, needs, campaign, to, until: time.until };
+  const wanted = { journey, decision, rule, needs: neededBy(rule), campaign, to, until };
   return await withContact(to.isTest ? to : journey, context, (lastHere) => create(wanted, lastHere, context));
 }
 
@@ -63,11 +91,45 @@ function hasContact(journey: Journey): journey is AskableJourney {
   return journey.contact !== undefined;
 }
 
-/** The journey waits until the later closing's journey has asked, or has come to nothing. */
-async function giveWay(journey: Journey, { dueAt, why }: LaterClosing, context: AskContext): Promise<JobResult> {
+/** As `Turn`; `give way`: a later closing of the person is asked about first. */
+type OwnTurn = Turn | { do: 'give way'; at: Date; why: string[] };
+
+/** Whether it is this journey's turn, by throttles that prefer a person's latest closing, and by caps. */
+async function turnOf(
+  journey: AskableJourney,
+  rule: CampaignRule,
+  campaign: Campaign,
+  context: AskContext,
+): Promise<OwnTurn> {
+  const later = await laterClosing(journey, rule, campaign, context);
+  if (later) return { do: 'give way', at: later.dueAt, why: [later.why] };
+  return await takeTurn(journey, rule, campaign, context);
+}
+
+async function wait(
+  journey: Journey,
+  turn: Exclude<OwnTurn, { do: 'ask' } | { do: 'skip' }>,
+  context: AskContext,
+): Promise<JobResult> {
+  if (turn.do === 'wait') return await postpone(journey, turn, context);
+  // The journey waits until the later closing's journey has asked, or has come to nothing.
   await giveTurnBack(journey, context);
-  if (dueAt > context.clock.now()) return await postpone(journey, { at: dueAt, why: [why] }, context);
+  if (turn.at > context.clock.now()) return await postpone(journey, turn, context);
   return { do: 'wait', delayMs: retryMs };
+}
+
+/** A journey that has to wait by the decision that was made before waits without a further reading of its record. */
+async function heldAsPlanned(
+  journey: Journey,
+  pass: (rule: CampaignRule) => Promise<void>,
+  context: AskContext,
+): Promise<JobResult | undefined> {
+  const rule = ruleOf(journey, context);
+  if (!rule || !hasContact(journey)) return undefined;
+  await pass(rule);
+  const turn = await turnOf(journey, rule, await campaignOf(rule, context), context);
+  // A journey that would end is decided about again first.
+  return turn.do === 'ask' || turn.do === 'skip' ? undefined : await wait(journey, turn, context);
 }
 
 /** The rule by which the journey was planned, unless it is gone, or asks in another campaign by now. */
@@ -80,6 +142,38 @@ function ruleOf(
   return campaignFor(rule.campaign, locale)?.campaign === campaign ? inCampaign(rule, campaign) : undefined;
 }
 
+/** Why a record that is closed no longer has the closing of this journey, if so. */
+async function whyNotThisClosing(
+  journey: Journey,
+  { record, closing, closedAt }: Extract<Reading, { is: 'closed' }>,
+  context: AskContext,
+): Promise<string | undefined> {
+  const { recordId } = journey;
+  if (record.currentId !== recordId) {
+    await context.store.records.merge(recordId, record.currentId);
+    await queueRemaining(recordId, record.currentId, closedAt, context);
+    return `the record was merged into ${record.currentId}`;
+  }
+  if (closing === journey.closing) return undefined;
+  // The new closing's webhook may have been missed; if not, its journey is found and nothing happens.
+  await context.queueEvent({
+    kind: 'closed',
+    recordId,
+    at: closedAt,
+    key: `seen when asking:${recordId}:${closing}`,
+    what: 'found closed again when its customer was to be asked',
+    receivedAt: new Date(),
+  });
+  return 'the record was reopened and closed again since: the new closing has a journey of its own';
+}
+
+/** Ends a journey whose record is out of question. */
+async function endOut(journey: Journey, why: string, context: AskContext): Promise<JobResult> {
+  const result = await endJourney(journey, { why }, context, { change: { wasOut: true } });
+  await queueIfBack(journey.recordId, `back:${journey.id}:${context.clock.now().toISOString()}`, context);
+  return result;
+}
+
 /** The job failed for good. A journey in `creating` may have reached the customer: that needs a person. */
 export async function giveUpAsk({ journeyId }: AskJob, why: string, context: AskContext) {
   const at = context.clock.now();
@@ -89,51 +183,4 @@ export async function giveUpAsk({ journeyId }: AskJob, why: string, context: Ask
     firstOf(ifStill('creating', { to: 'parked', at, why: unknown }), ifStill('waiting', { to: 'failed', at, why })),
   );
   if (after?.state === 'failed' && after.requestId === undefined) await giveBack(after, context);
-}
-
-/** The rule was renamed, removed or given another campaign while the journey waited: the journey is planned again. */
-async function planAnew(journey: Journey, context: AskContext): Promise<JobResult> {
-  const status = await context.read(journey.recordId, 'plan');
-  if (status.is === 'open') return await endJourney(journey, { why: 'the record is open again' }, context);
-  if (status.is === 'out') return await endOut(journey, status.why, context);
-  const received = await context.store.update(
-    journey,
-    ifStill('waiting', { to: 'received', at: context.clock.now(), trace: ['its rule changed: planned anew'] }),
-  );
-  if (received?.state !== 'received') return done;
-  const anew = await planJourney(received, status.record, context);
-  return anew?.state === 'waiting' && anew.dueAt ? { do: 'wait', delayMs: context.clock.until(anew.dueAt) } : done;
-}
-
-/** Ends a journey whose record is out of question. */
-async function endOut(journey: Journey, why: string, context: AskContext): Promise<JobResult> {
-  const result = await endJourney(journey, { why }, context, { isOut: true });
-  await queueIfBack(journey.recordId, `back:${journey.id}:${context.clock.now().toISOString()}`, context);
-  return result;
-}
-
-/** Why the customer should no longer be asked, if so. */
-async function recheck(journey: Journey, context: AskContext): Promise<{ why: string; isOut: boolean } | undefined> {
-  const gone = (why: string) => ({ why, isOut: false });
-  const status = await context.read(journey.recordId, 'ask');
-  if (status.is === 'closed' && status.record.currentId !== journey.recordId) {
-    const { currentId: remaining } = status.record;
-    await context.store.records.merge(journey.recordId, remaining);
-    await queueRemaining(journey.recordId, remaining, status.closedAt, context);
-    return gone(`the record was merged into ${remaining}`);
-  }
-  if (status.is === 'open') return gone('the record is open again');
-  if (status.is === 'out') return { why: status.why, isOut: true };
-  // A reading without history has no name for the closing; that the record is closed has to suffice.
-  if (status.closing === '' || status.closing === journey.closing) return undefined;
-  // The new closing's webhook may have been missed; if not, its journey is found and nothing happens.
-  await context.queueEvent({
-    kind: 'closed',
-    recordId: journey.recordId,
-    at: status.closedAt,
-    key: `seen when asking:${journey.recordId}:${status.closing}`,
-    what: 'found closed again when its customer was to be asked',
-    receivedAt: new Date(),
-  });
-  return gone('the record was reopened and closed again since: the new closing has a journey of its own');
 }

@@ -8,7 +8,7 @@ import type { CapScope, Slot } from '../../journey/cap-slots.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
-import type { Journeys, Named, Policy } from '../context.ts';
+import type { Journeys, Named, Policy, Timing } from '../context.ts';
 import { askingTime, type TimingContext, tooOld } from '../policy/asking-time.ts';
 import { type CampaignRule, inCampaign } from '../rules.ts';
 
@@ -30,7 +30,11 @@ function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: 
   return rule.test || type === 'external' ? [] : capsOf(source, rule, policy);
 }
 
-export type CapContext = TimingContext & Pick<Named, 'name'> & Pick<Policy, 'rules'> & Pick<Journeys, 'caps'>;
+export type CapContext = TimingContext &
+  Pick<Named, 'name'> &
+  Pick<Policy, 'rules'> &
+  Pick<Journeys, 'caps'> &
+  Pick<Timing, 'clock'>;
 
 /** When a journey that is due may ask by the caps: now, or later, or never. */
 export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ do: 'skip' } & Skip);

@@ -4,7 +4,6 @@ import { messageOf, outcomeOfError } from '../../../core/errors.ts';
 import type { FeedbackRequest } from '../../../core/feedback/client.ts';
 import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
-import { evaluateAll } from '../../../core/mapping/expression.ts';
 import { shownField } from '../../../core/mismatches.ts';
 import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
@@ -12,12 +11,14 @@ import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, endedUnasked, ifStill } from '../../journey/transitions.ts';
 import type { Policy } from '../context.ts';
+import type { AskDecision } from '../decision.ts';
 import { eraseLate, erasureSince } from '../erase/erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
-import { askingTime, tooOld } from '../policy/asking-time.ts';
-import { asCampaignFault, askedAlready, campaignFault, campaignOf, mapFields } from '../policy/decide.ts';
+import { tooOld } from '../policy/asking-time.ts';
+import { asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
 import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
 import type { CampaignRule } from '../rules.ts';
+import { isFresh } from '../vendor.ts';
 import {
   type AskableJourney,
   type AskContext,
@@ -48,6 +49,8 @@ import { lostRequest } from './unknown-outcome.ts';
 /** A request that is due. */
 interface Wanted {
   journey: AskableJourney;
+  /** By which it is made. */
+  decision: AskDecision;
   rule: CampaignRule;
   /** What a person may have to mend before it can be made (needs.ts). */
   needs: readonly string[];
@@ -74,19 +77,15 @@ export async function create(
   lastHere: LastAsked | undefined,
   context: AskContext,
 ): Promise<JobResult | Rest> {
-  const { journey, rule, campaign, to, until } = wanted;
+  const { journey, decision, rule, campaign, to, until } = wanted;
   const { clock, feedback } = context;
   const { contact, isTest } = to;
   const ref = markOf(journey);
-  if (until !== undefined && clock.now() >= until) {
-    // The window has closed while the job waited for a slot.
-    const time = askingTime(rule, campaign, journey, context);
-    if (!time.ok) return await endJourney(journey, { reason: 'no-time', why: time.why }, context);
-    return await postpone(journey, time, context);
-  }
+  // The window has closed, or the record may have changed, while the job waited for a slot: the journey is decided about again.
+  if ((until !== undefined && clock.now() >= until) || !isFresh(decision.reading)) return { do: 'wait', delayMs: 0 };
 
   if (await endErased(journey, context)) return done;
-  const already = await askedSince(journey, rule, context);
+  const already = decision.isFenced ? undefined : await askedSince(journey, rule, context);
   if (already !== undefined) return await endJourney(journey, already, context);
   const known = await feedback.contact(contact);
   const sendDeadline = new Date(Date.now() + Math.min(staleMs, openForMs(until, clock)));
@@ -127,13 +126,12 @@ async function endErased(journey: Journey, context: AskContext): Promise<boolean
   return erasure === 'requested';
 }
 
-/** Why the record's customer is not asked again, if so. A draft can be stored only while that is as its planning found it. */
+/** Why the record's customer is not asked again, if so: another journey of the record may have asked since the decision. */
 async function askedSince(
   journey: Journey,
   rule: CampaignRule,
   { store, name }: AskContext,
 ): Promise<Skip | undefined> {
-  if (store.drafts.has(journey)) return undefined;
   const { id: journeyId, recordId, closedAt } = journey;
   return askedAlready(rule, { journeyId, closedAt, history: await store.records.historyOf(recordId) }, name);
 }
@@ -201,7 +199,6 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
   const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits });
   const no = await holdBack(attempt, holdsOf(held, scopes), at, context);
   if (no) return no;
-  const isDraft = store.drafts.has(journey);
   const creates = ifStill('waiting', {
     to: context.dryRun ? 'withheld' : 'creating',
     at,
@@ -213,12 +210,11 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     }),
     trace: [attemptInWords(to, context)],
   });
-  const stored = await store.update(journey, creates).catch(async (error: unknown) => {
+  const creating = await store.update(journey, creates).catch(async (error: unknown) => {
     // The source is being renamed: under its new name the note would be somebody else's.
     if (outcomeOfError(error) === 'never-sent') await contacts.takeBack(key, note, last);
     throw error;
   });
-  const creating = stored ?? (isDraft ? await storedAlready(journey, intent, context) : undefined);
   // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);
@@ -230,12 +226,12 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     return done;
   }
   if (creating.state === 'withheld') return done;
-  const takeBack = async (why: string) => {
+  const takeBack: TakeBack = async (why, change) => {
     await contacts.takeBack(key, note, last);
-    await backToWaiting(creating, why, context, { counts: false });
+    await backToWaiting(creating, why, context, { counts: false, change });
   };
-  // An erasure in between has not found a journey that was not stored yet.
-  const erasure = isDraft ? await erasureSince(creating, context) : undefined;
+  // Requested, or begun, since it was looked for: an erasure leaves a journey alone that is creating its request.
+  const erasure = await erasureSince(creating, context);
   if (erasure !== undefined) {
     await contacts.takeBack(key, note, erasure === 'begun' ? undefined : last);
     await backToWaiting(creating, 'its person is to be erased', context, { counts: false });
@@ -258,13 +254,8 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
   return await send(attempt, { creating, intent, takeBack }, context);
 }
 
-/** The journey, where the answer that it is stored was lost: the client repeats such a call, and is told that the closing has a journey. */
-async function storedAlready(draft: Journey, { token }: Intent, { store }: AskContext): Promise<Journey | undefined> {
-  const found = await store.get(draft.id);
-  if (found?.intent?.token !== token) return undefined;
-  store.drafts.end(draft);
-  return found;
-}
+/** Nobody was asked: the journey waits again, with this change, and its contact's note is as before. */
+type TakeBack = (why: string, change?: Partial<Journey>) => Promise<void>;
 
 function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'>): string {
   const whom = isTest ? 'TEST: ' : '';
@@ -275,7 +266,7 @@ function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'
 /** Sends the request. That the service took it is saved without the slot for its calls: another journey can ask meanwhile. */
 async function send(
   attempt: Attempt,
-  { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: (why: string) => Promise<void> },
+  { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: TakeBack },
   context: AskContext,
 ): Promise<JobResult | Rest> {
   const { rule, needs, campaign } = attempt;
@@ -288,10 +279,13 @@ async function send(
     };
   } catch (error) {
     if (outcomeOfError(error) === 'unknown') return await searchLater(creating, error, context);
-    await takeBack(`the service did not take it: ${messageOf(error)}`);
-    if (error instanceof FeedbackError && error.status === 400 && error.fields) {
+    const why = `the service did not take it: ${messageOf(error)}`;
+    // The campaign may have changed since it was read: it is decided about the journey by the new campaign, once.
+    const isOnce = !creating.remapped && isAboutValues(error, campaign);
+    await takeBack(why, isOnce ? { remapped: true } : {});
+    if (isOnce) {
       context.campaigns.drop(campaign.id);
-      if (!creating.remapped && (await remap(creating, rule, context))) return { do: 'wait', delayMs: 0 };
+      return { do: 'wait', delayMs: 0 };
     }
     throw await faultOf(error, rule, context);
   }
@@ -333,27 +327,13 @@ async function faultOf(error: unknown, rule: CampaignRule, context: AskContext):
   return campaignFault(why, campaign, error);
 }
 
+/** Whether the service refuses values of custom fields. */
+function isAboutValues(error: unknown, { custom_fields }: Campaign): boolean {
+  if (!(error instanceof FeedbackError) || error.status !== 400) return false;
+  return custom_fields.some(({ name }) => error.fields !== undefined && Object.hasOwn(error.fields, name));
+}
+
 /** Whether the campaign has the marker field: it holds the journey's reference, by which a lost request is found. */
 function hasMarker(campaign: Campaign, marker: string): boolean {
   return campaign.custom_fields.some(({ name, field_type }) => name === marker && field_type === 'Text');
-}
-
-/** The service rejected a value: the campaign may have changed. @returns whether there are new values to try */
-async function remap(journey: Journey, rule: CampaignRule, context: AskContext): Promise<boolean> {
-  const status = await context.read(journey.recordId, 'plan');
-  if (status.is !== 'closed') return false;
-  const campaign = await campaignOf(rule, context);
-  const findings = await evaluateAll([...rule.mapping.values()], status.record.shape);
-  const mapped = mapFields(rule, findings, campaign, context);
-  if (!mapped.ok || JSON.stringify(mapped.values) === JSON.stringify(journey.values)) return false;
-  await context.store.update(
-    journey.id,
-    ifStill('waiting', {
-      to: 'waiting',
-      at: context.clock.now(),
-      change: { values: mapped.values, remapped: true },
-      trace: ['the campaign changed: custom fields mapped anew'],
-    }),
-  );
-  return true;
 }

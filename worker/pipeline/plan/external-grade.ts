@@ -5,10 +5,10 @@ import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
-import type { Queues, Service, Vendor } from '../context.ts';
-import { type PlanJourneyContext, planJourney } from '../decide-journey.ts';
+import type { Service, Vendor } from '../context.ts';
 import { type SnapshotContext, saveSnapshot } from '../erase/erasure-race.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
+import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
 /** What sending a grade to the service takes of a source. */
 export type GradeContext = PlanJourneyContext &
@@ -56,24 +56,6 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: GradeC
 }
 
 /**
- * Queues the sending of a grade that came before the journey had a request. The event holds the journey's id, and no grade.
- */
-export async function queueGrade({ id, recordId, given }: Journey, context: Pick<Queues, 'queueEvent'>): Promise<void> {
-  if (!given || given.delivered) return;
-  await context.queueEvent({
-    kind: 'external-grade',
-    journeyId: id,
-    recordId,
-    grade: null,
-    comment: null,
-    at: given.at,
-    key: `given:${id}:${given.at.toISOString()}`,
-    what: 'the grade that was given elsewhere can be passed on now',
-    receivedAt: new Date(),
-  });
-}
-
-/**
  * The latest journey of the record, or the journey that asked where the latest asked nobody. A record without a journey gets one,
  * planned at once.
  */
@@ -98,7 +80,7 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
     [`received ${receivedAt.toISOString()}: ${event.what}`],
   );
   if (journey.state !== 'received') return journey;
-  const after = (await planJourney(journey, status.record, context)) ?? journey;
+  const after = (await planJourney(journey, status, context))?.journey ?? journey;
   if (after.state === 'waiting' && after.dueAt) await context.queueAsk(after, after.dueAt);
   return after;
 }

@@ -4,13 +4,13 @@ import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Operations, Policy, Queues } from '../context.ts';
-import { type AsksAtOnce, planJourney, skipUndecided, storeHeld } from '../decide-journey.ts';
 import { saveSnapshot } from '../erase/erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import { merged } from '../merged.ts';
-import type { RecordStatus } from '../vendor.ts';
+import type { ClosedReading, RecordStatus } from '../vendor.ts';
 import { finishWithdrawals, queueIfBack, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
+import { type AsksAtOnce, type PlannedJourney, planJourney, skipUndecided, storeHeld } from './plan-journey.ts';
 import { takeSurvey } from './survey.ts';
 
 /** What planning takes of a source. */
@@ -61,7 +61,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const known = await remembered.journeyOf(event.key, event.closing);
   await saveCarriedSnapshot(event, known, context);
   const wasOut = known !== undefined && mayComeBack(known);
-  if (known && known.state !== 'received' && !wasOut) return await enqueueAsk(known, event, context);
+  if (known && known.state !== 'received' && !wasOut) return await enqueueAsk({ journey: known }, event, context);
   const delayMs = event.everyMs === undefined ? 0 : await context.rateLimit(event.key, event.everyMs);
   if (delayMs > 0) return { do: 'wait', delayMs };
 
@@ -143,11 +143,11 @@ async function planOut(
 /** @param known what is remembered of the record under its present name; left out: that is read */
 async function planClosed(
   event: RecordJob,
-  status: Extract<RecordStatus, { is: 'closed' }>,
+  reading: ClosedReading,
   known: RememberedRecord | undefined,
   context: PlanContext,
 ): Promise<JobResult> {
-  const { closing, closedAt, record } = status;
+  const { closing, closedAt, record } = reading;
   // The record was merged, and no event has said so yet: a customer asked about one record counts as asked about the other.
   if (record.currentId !== event.recordId) {
     const noted = await merged(event.recordId, record.currentId, closedAt, context);
@@ -162,36 +162,36 @@ async function planClosed(
     return done;
   }
   const at = { recordId: record.currentId, closing, closedAt };
-  if (exists || remembered.hasEvent(event.key)) return await planAgain(event, at, record, context);
+  if (exists || remembered.hasEvent(event.key)) return await planAgain(event, at, reading, context);
   const draft = context.store.drafts.make(id, newClosing(event, at, context), [receivedLine(event)], known?.seen);
   await cancelEarlier(draft, context);
-  const planned = await planJourney(draft, record, context, await remembered.history());
+  const planned = await planJourney(draft, reading, context, await remembered.history());
   if (planned) return await enqueueAsk(planned, event, context);
   // Another event has made the closing's journey meanwhile, or another closing's journey has got its number.
   const now = await context.store.records.read(record.currentId);
   const isAsRead = known === undefined || now.seen === known.seen;
   // Not by this reading where another closing has got the number: that may be a later one.
   const isKnown = now.nameOf(closing).exists || now.hasEvent(event.key);
-  return isAsRead && isKnown ? await planClosed(event, status, undefined, context) : await planRecord(event, context);
+  return isAsRead && isKnown ? await planClosed(event, reading, undefined, context) : await planRecord(event, context);
 }
 
 /** The closing, or the event, has a journey: an attempt that did not come through has made the journey, or another event, or the record is back. */
 async function planAgain(
   event: RecordJob,
   at: ClosingAt,
-  record: PresentedRecord,
+  reading: ClosedReading,
   context: PlanContext,
 ): Promise<JobResult> {
   const journey = await getOrCreateJourney(event, at, context);
   await cancelEarlier(journey, context);
   if (mayComeBack(journey))
-    return await enqueueAsk(await takenUpAgain(journey, record, event, context), event, context);
+    return await enqueueAsk(await takenUpAgain(journey, reading, event, context), event, context);
   if (journey.state !== 'received') {
     if (event.via === 'webhook')
       await context.store.note(journey, `another webhook for the same closing: ${event.what}`);
-    return await enqueueAsk(journey, event, context);
+    return await enqueueAsk({ journey }, event, context);
   }
-  return await enqueueAsk((await planJourney(journey, record, context)) ?? journey, event, context);
+  return await enqueueAsk((await planJourney(journey, reading, context)) ?? { journey }, event, context);
 }
 
 /** Why a closing without a journey gets none, if so. */
@@ -235,10 +235,10 @@ async function noteReceived(event: RecordJob, { id }: Journey, { name, log, miss
 /** Resumes a journey that was cancelled before asking because its record was gone: the record is back, with the same closing. */
 async function takenUpAgain(
   journey: Journey,
-  record: PresentedRecord,
+  reading: ClosedReading,
   event: RecordJob,
   context: PlanContext,
-): Promise<Journey> {
+): Promise<PlannedJourney> {
   const after = await context.store.update(
     journey.id,
     ifStill('cancelled', {
@@ -248,7 +248,8 @@ async function takenUpAgain(
       when: mayComeBack,
     }),
   );
-  return after?.state === 'received' ? ((await planJourney(after, record, context)) ?? after) : (after ?? journey);
+  const planned = after?.state === 'received' ? await planJourney(after, reading, context) : undefined;
+  return planned ?? { journey: after ?? journey };
 }
 
 /** Whether an event about the record can still end the journey. */
@@ -302,11 +303,15 @@ function asksAt({ state, dueAt, intent }: Journey): Date | undefined {
 }
 
 /** Queues the asking job after the journey was saved: after a kill in between, the repeated event adds it. */
-async function enqueueAsk(journey: Journey, event: RecordJob, context: PlanContext): Promise<JobResult> {
+async function enqueueAsk(
+  { journey, unstored }: PlannedJourney,
+  event: RecordJob,
+  context: PlanContext,
+): Promise<JobResult> {
   const dueAt = asksAt(journey);
   if (dueAt === undefined) return done;
-  if (dueAt <= context.clock.now() && (await context.takeDue?.(journey))) return done;
-  if (!(await storeHeld(journey, context))) return await planRecord(event, context);
+  if (dueAt <= context.clock.now() && (await context.takeDue?.(journey, unstored))) return done;
+  if (unstored && !(await storeHeld(journey, context))) return await planRecord(event, context);
   await context.queueAsk(journey, dueAt);
   return done;
 }

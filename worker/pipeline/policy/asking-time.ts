@@ -9,14 +9,14 @@ import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipien
 import { hoursOf, type MessageHours, nextSendTime, type SendTime } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import type { Policy, Timing } from '../context.ts';
+import type { Policy } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
 
 type HoursContext = Pick<Policy, 'timeZone' | 'policy' | 'holidays'>;
 type Windowed = Pick<LoadedRule, 'window' | 'holidays'>;
 
 /** What the time of asking takes of a source. */
-export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'> & Pick<Timing, 'clock'>;
+export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'>;
 
 /** When to ask, or why there is no hour in which to ask. */
 export type AskingTime = ({ ok: true } & SendTime) | { ok: false; why: string };
@@ -46,7 +46,7 @@ export function askingTime(
   campaign: Campaign,
   asked: Asked,
   context: TimingContext,
-  now = context.clock.now(),
+  now: Date,
 ): AskingTime {
   if (campaign.type === 'external')
     return { ok: true, at: now, until: undefined, why: ['nothing is sent: the campaign is external'] };

@@ -21,7 +21,7 @@ import { furtherAddresses } from './known-as.ts';
 import { type Never, neverByPerson, neverByRecord } from './never.ts';
 import { testProblems } from './recipient.ts';
 
-/** What a decision takes of a source. A preview decides by the same, without a journey. */
+/** What a decision takes of a source: its configuration, and the campaigns as the service has them (cached). */
 export type DecisionContext = FitContext &
   TimingContext &
   Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'defaultCountry'> &
@@ -30,9 +30,12 @@ export type DecisionContext = FitContext &
 /** What of a source says whether a rule fits its campaign. */
 type FitContext = Pick<Named, 'name'> & Pick<Policy, 'marker' | 'timeZone' | 'policy' | 'holidays'>;
 
-/** A closing to decide about. `journeyId`: the journey that the closing has, or would get; `history`: what the record's customer was asked. */
+/** What stays as it was when the record closed, and what is known of the journey. All else is as it is when the decision is made. */
 export interface Closing {
+  /** The journey that the closing has, or would get. Chooses the sample, with `source`. */
   journeyId: string;
+  /** The source's name when the journey began; left out: the present name. */
+  source?: string | undefined;
   closedAt: Date;
   /** The planned time, if there is one. */
   dueAt?: Date | undefined;
@@ -40,29 +43,43 @@ export interface Closing {
   backfilled?: boolean | undefined;
   /** A person wants the customer asked as soon as possible. */
   hurried?: boolean | undefined;
+  /** An earlier attempt to ask has an outcome that is not certain (`Journey.searched`): asking finds that out before it minds the age. */
+  searched?: object | undefined;
+  /** What the record's customer was asked. */
   history: RecordHistory;
 }
 
 /** Whether to ask about a closing, and if so in which campaign, whom, with which values and when. `trace` says why. */
 export type Verdict =
   | ({ do: 'skip'; trace: string[]; rule?: LoadedRule; campaignId?: number | undefined } & Skip)
-  | {
-      do: 'ask';
-      trace: string[];
-      rule: CampaignRule;
-      campaign: Campaign;
-      contact: Contact;
-      /** The keys of further addresses of the same person. */
-      others: string[];
-      place: PlaceHints;
-      values: NonNullable<Journey['values']>;
-      /** The expression of each value. */
-      sources: Record<string, string>;
-      dueAt: Date;
-    };
+  | Ask;
+
+/** That, and how, a customer is to be asked. */
+export interface Ask {
+  do: 'ask';
+  trace: string[];
+  rule: CampaignRule;
+  campaign: Campaign;
+  contact: Contact;
+  /** The expression of the rule that found the contact. */
+  contactFrom: string;
+  /** The keys of further addresses of the same person. */
+  others: string[];
+  place: PlaceHints;
+  values: NonNullable<Journey['values']>;
+  /** The expression of each value. */
+  sources: Record<string, string>;
+  dueAt: Date;
+  /** When the windows close again after `dueAt`; undefined: never. */
+  until: Date | undefined;
+  /** Why not sooner. */
+  timing: string[];
+}
 
 /**
- * Decides about a closing of `record`. Asks the service for the campaign (cached) and changes nothing.
+ * Decides about a closing of `record`: when the record closes, again when its customer is to be asked, and for previews. The same
+ * arguments give the same decision; nothing is changed.
+ * @param now the earliest instant to ask
  * @param chosen called with the chosen rule before the campaign is read
  * @throws CloseloopError config for a rule that can't work with its campaign: the journey waits until a person has mended the rule
  */
@@ -70,10 +87,11 @@ export async function decide(
   closing: Closing,
   record: PresentedRecord,
   context: DecisionContext,
+  now: Date,
   chosen: (rule: CampaignRule) => Promise<void> = async () => undefined,
 ): Promise<Verdict> {
-  // A dry run has the same sample.
-  const ref = refOf(nameInEarnest(context.name), closing.journeyId);
+  // A dry run, and a renamed source, have the same sample.
+  const ref = refOf(nameInEarnest(closing.source ?? context.name), closing.journeyId);
   const never = await neverByRecord(context.never, record.shape, closing.closedAt);
   if (never) return { do: 'skip', ...never, trace: [] };
   const choice = await chooseRule(context.rules, record.shape, context.never.expressions);
@@ -96,7 +114,7 @@ export async function decide(
 
   await chosen(rule);
   const campaign = await campaignOf(rule, context);
-  const old = closing.backfilled ? undefined : tooOld(closing, rule, campaign, context.clock.now());
+  const old = isAgeMinded(closing) ? tooOld(closing, rule, campaign, now) : undefined;
   if (old) return no(old.reason, old.why);
   const mapped = mapFields(rule, findings, campaign, context);
   if (!mapped.ok) return no('fields', `custom fields: ${mapped.problems.join('; ')}`);
@@ -117,12 +135,29 @@ export async function decide(
 
   const place = placeOf(record, contact.contact);
   const { closedAt, hurried } = closing;
-  const time = askingTime(rule, campaign, { closedAt, hurried, contact: contact.contact, place }, context);
+  const time = askingTime(rule, campaign, { closedAt, hurried, contact: contact.contact, place }, context, now);
   if (!time.ok) return no('no-time', time.why);
   trace.push(...time.why, `to be asked at ${time.at.toISOString()}`);
-  const { values, sources } = mapped;
-  const others = furtherAddresses(candidates, rule, contact.contact, context);
-  return { do: 'ask', trace, rule, campaign, contact: contact.contact, others, place, values, sources, dueAt: time.at };
+  return {
+    do: 'ask',
+    trace,
+    rule,
+    campaign,
+    contact: contact.contact,
+    contactFrom: rule.contact[contact.index]?.source ?? 'contact',
+    others: furtherAddresses(candidates, rule, contact.contact, context),
+    place,
+    values: mapped.values,
+    sources: mapped.sources,
+    dueAt: time.at,
+    until: time.until,
+    timing: time.why,
+  };
+}
+
+/** A backfill asks however old a closing is; that its planned time passed long ago counts all the same. */
+function isAgeMinded({ backfilled, dueAt, searched }: Closing): boolean {
+  return !searched && !(backfilled && dueAt === undefined);
 }
 
 function inWords(inLanguage: ReturnType<typeof campaignFor>): string {

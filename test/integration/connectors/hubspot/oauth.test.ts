@@ -19,7 +19,7 @@ describe('a token', () => {
     atDesk(async (desk) => {
       const vault = memoryVault();
       const [one, two] = [desk.source(oauth(desk), { vault }), desk.source(oauth(desk), { vault })];
-      await Promise.all([one, two, one, two].map((source) => source.read(['ticket-1'], 'ask')));
+      await Promise.all([one, two, one, two].map((source) => source.read(['ticket-1'])));
       expect(tokens(desk)).toBe(1);
       expect(desk.used.takes).toBeGreaterThan(4);
     }));
@@ -27,13 +27,13 @@ describe('a token', () => {
   test('is renewed when three quarters of its life are over, with the refresh token that came last', () =>
     atDesk(async (desk) => {
       const source = desk.source(oauth(desk));
-      await source.read(['ticket-1'], 'ask');
+      await source.read(['ticket-1']);
       desk.clock.ms += 1349_000;
-      await source.read(['ticket-1'], 'ask');
+      await source.read(['ticket-1']);
       expect(tokens(desk)).toBe(1);
       for (let n = 0; n < 3; n++) {
         desk.clock.ms += 1350_000;
-        await source.read(['ticket-1'], 'ask');
+        await source.read(['ticket-1']);
       }
       expect(tokens(desk)).toBe(3);
     }));
@@ -51,12 +51,12 @@ describe('a token', () => {
           await shared.set(name, value);
         },
       };
-      await desk.source(oauth(desk), { vault }).read(['ticket-1'], 'ask');
+      await desk.source(oauth(desk), { vault }).read(['ticket-1']);
       expect([...held.values()].join()).toContain(desk.standin.oauth.refreshToken);
       // a process started later goes on with it, long after the first one's has ended
       desk.clock.ms += 3_600_000;
       desk.calls();
-      await desk.source(oauth(desk), { vault }).read(['ticket-1'], 'ask');
+      await desk.source(oauth(desk), { vault }).read(['ticket-1']);
       expect(stored).toBe(3);
     }));
 
@@ -64,23 +64,23 @@ describe('a token', () => {
     atDesk(async (desk) => {
       const noKey = new CloseloopError('set secretsKey', { kind: 'config' }, { outcome: 'never-sent' });
       const vault: Vault = { ...memoryVault(), set: () => Promise.reject(noKey) };
-      await expect(desk.source(oauth(desk), { vault }).read(['ticket-1'], 'ask')).rejects.toBe(noKey);
+      await expect(desk.source(oauth(desk), { vault }).read(['ticket-1'])).rejects.toBe(noKey);
       expect(desk.calls()).toEqual([]);
     }));
 
   test('that is refused is replaced once', () =>
     atDesk(async (desk) => {
       const source = desk.source(oauth(desk));
-      await source.read(['ticket-1'], 'ask');
+      await source.read(['ticket-1']);
       desk.standin.oauth.endAccess();
-      await Promise.all([source.read(['ticket-1'], 'ask'), source.read(['ticket-2'], 'ask')]);
+      await Promise.all([source.read(['ticket-1']), source.read(['ticket-2'])]);
       expect(tokens(desk)).toBe(2);
     }));
 
   test('that is refused although it is new stops the source', () =>
     atDesk(async (desk) => {
       desk.standin.faults.add({ path: '/crm/', times: 2, status: 401, body: {} });
-      await expect(desk.source(oauth(desk)).read(['ticket-1'], 'ask')).rejects.toMatchObject({
+      await expect(desk.source(oauth(desk)).read(['ticket-1'])).rejects.toMatchObject({
         advice: { kind: 'config' },
         message: expect.stringMatching(/a new access token was refused \(401\).*must reconnect the app/),
       });
@@ -90,20 +90,20 @@ describe('a token', () => {
   test('of a connection made anew starts from what the configuration says now', () =>
     atDesk(async (desk) => {
       const vault = memoryVault();
-      await desk.source(oauth(desk), { vault }).read(['ticket-1'], 'ask');
+      await desk.source(oauth(desk), { vault }).read(['ticket-1']);
       desk.standin.oauth.endAccess();
       desk.standin.oauth.refreshToken = 'second-connection';
       const again = oauth(desk, { refreshToken: 'second-connection' });
-      expect(await desk.source(again, { vault }).read(['ticket-1'], 'ask')).toEqual([{ ok: false, why: 'not-found' }]);
+      expect(await desk.source(again, { vault }).read(['ticket-1'])).toEqual([{ ok: false, why: 'not-found' }]);
     }));
 
   test('goes on where HubSpot does not replace the refresh token', () =>
     atDesk(async (desk) => {
       desk.standin.oauth.rotates = false;
       const source = desk.source(oauth(desk));
-      await source.read(['ticket-1'], 'ask');
+      await source.read(['ticket-1']);
       desk.clock.ms += 1_800_000;
-      await source.read(['ticket-1'], 'ask');
+      await source.read(['ticket-1']);
       expect(tokens(desk)).toBe(2);
     }));
 });
@@ -132,7 +132,7 @@ describe('a refusal', () => {
       desk.standin.faults.add({ ...failure, status, body: { ...body } });
       const error: unknown = await desk
         .source(oauth(desk))
-        .read(['ticket-1'], 'ask')
+        .read(['ticket-1'])
         .catch((error: unknown) => error);
       expect(error).toMatchObject({ advice, message: expect.stringMatching(says) });
       expect(String(error)).not.toMatch(/jane|hubspot-(client-secret|refresh-token)/);
@@ -144,17 +144,17 @@ describe('a refusal', () => {
     atDesk(async (desk) => {
       desk.standin.faults.add({ ...failure, then: 'cut' });
       const source = desk.source(oauth(desk));
-      await expect(source.read(['ticket-1'], 'ask')).rejects.toMatchObject({ advice: transient });
-      expect(await source.read(['ticket-1'], 'ask')).toEqual([{ ok: false, why: 'not-found' }]);
+      await expect(source.read(['ticket-1'])).rejects.toMatchObject({ advice: transient });
+      expect(await source.read(['ticket-1'])).toEqual([{ ok: false, why: 'not-found' }]);
     }));
 
   test('of a revoked connection says who must do what, at every call', () =>
     atDesk(async (desk) => {
       const source = desk.source(oauth(desk));
-      await source.read(['ticket-1'], 'ask');
+      await source.read(['ticket-1']);
       desk.standin.oauth.revoke();
       for (let n = 0; n < 2; n++) {
-        await expect(source.read(['ticket-1'], 'ask')).rejects.toMatchObject({
+        await expect(source.read(['ticket-1'])).rejects.toMatchObject({
           advice: config,
           message: expect.stringMatching(reconnect),
         });

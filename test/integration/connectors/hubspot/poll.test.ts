@@ -48,7 +48,7 @@ describe('a poll', () => {
         `closed deal-${deal}: found in closed stage closedwon`,
       ]);
       expect(reached).toEqual(new Date(desk.clock.ms));
-      const [read] = await source.read([`ticket-${a}`], 'plan');
+      const [read] = await source.read([`ticket-${a}`]);
       const closing = read?.ok && read.record.state.is === 'closed' ? read.record.state.closing : '';
       expect(events[0]).toMatchObject({ closing, at: new Date(closing) });
     }));

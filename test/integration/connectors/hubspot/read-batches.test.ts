@@ -68,8 +68,8 @@ test('a thousand closings arriving together take 34 calls to plan, 10 to ask and
         const done = (await work).flat();
         return [done.length, calls.length - before];
       };
-      expect(await count(Promise.all(batches.map((ids) => source.read(ids, 'plan'))))).toEqual([1000, 34]);
-      expect(await count(Promise.all(batches.map((ids) => source.read(ids, 'ask'))))).toEqual([1000, 10]);
+      expect(await count(Promise.all(batches.map((ids) => source.read(ids))))).toEqual([1000, 34]);
+      expect(await count(Promise.all(batches.map((ids) => source.read(ids))))).toEqual([1000, 10]);
       const answers = (ids: string[]) =>
         ids.map((recordId) => ({
           recordId,
@@ -88,19 +88,15 @@ test('a thousand closings arriving together take 34 calls to plan, 10 to ask and
 });
 
 test.each([
-  [undefined, 'plan', [50, 50, 20]],
-  [30, 'plan', [30, 30, 30, 30]],
-  [30, 'ask', [100, 20]],
-] as const)(
-  'with historyPerCall %s it reads 120 tickets to %s in calls of %j',
-  async (historyPerCall, purpose, sizes) => {
-    const tickets = Array.from({ length: 120 }, (_, i) => closedTicket(String(i + 1)));
-    const ids = tickets.map(({ id }) => `ticket-${id}`);
-    const { calls } = await reading({ tickets }, ids, purpose, historyPerCall === undefined ? {} : { historyPerCall });
-    const reads = calls.filter(({ path }) => path.includes('/objects/') && path.includes('/tickets/batch/read'));
-    expect(reads.map(({ body }) => body.inputs.length)).toEqual(sizes);
-  },
-);
+  [undefined, [50, 50, 20]],
+  [30, [30, 30, 30, 30]],
+] as const)('with historyPerCall %s it reads 120 tickets in calls of %j', async (historyPerCall, sizes) => {
+  const tickets = Array.from({ length: 120 }, (_, i) => closedTicket(String(i + 1)));
+  const ids = tickets.map(({ id }) => `ticket-${id}`);
+  const { calls } = await reading({ tickets }, ids, historyPerCall === undefined ? {} : { historyPerCall });
+  const reads = calls.filter(({ path }) => path.includes('/objects/') && path.includes('/tickets/batch/read'));
+  expect(reads.map(({ body }) => body.inputs.length)).toEqual(sizes);
+});
 
 describe('one record of another shape', () => {
   test('it fails alone: the others are read (audit 17)', async () => {

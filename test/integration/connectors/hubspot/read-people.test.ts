@@ -34,7 +34,6 @@ describe('the contact', () => {
     const { results } = await reading(
       { tickets: [closedTicket('7', { contacts: contacts ?? [] })], contacts: people },
       ['ticket-7'],
-      'plan',
       settings,
     );
     expect(results[0]).toMatchObject({ record: { shape: { contactChoice: expected[1] } } });

@@ -101,7 +101,7 @@ const calls = Object.fromEntries(
 );
 const { 'POST /conversations/search': _, 'POST /tickets/search': __, ...readable } = calls;
 const named = z.object({ id: z.string() });
-const read = async (source: Source, id: string) => (await source.read([id], 'plan'))[0];
+const read = async (source: Source, id: string) => (await source.read([id]))[0];
 
 describe('a read of the facts', () => {
   const stated = fixtures.reads.filter(({ expect: expected }) => expected?.state !== undefined);
@@ -128,7 +128,7 @@ describe('a read of the facts', () => {
   test('it finds by search what is there, and asks once more for what is not', async () => {
     const { source, sent } = answered(calls);
     const ids = ['215477000000101', '215477000000104', '215477000000999'];
-    const states = (await source.read(ids, 'ask')).map((one) => (one.ok ? one.record.state.is : one.why));
+    const states = (await source.read(ids)).map((one) => (one.ok ? one.record.state.is : one.why));
     expect(states).toEqual(['closed', 'open', 'not-found']);
     expect(sent[0]?.body).toMatchObject(
       z

@@ -7,11 +7,11 @@ beforeEach(async () => {
 });
 afterEach(() => workspace.close());
 
-const read = async (id: string, purpose: 'plan' | 'ask' = 'plan', more: object = {}) => {
-  const [result] = await workspace.open(more).source.read([id], purpose);
+const read = async (id: string, more: object = {}) => {
+  const [result] = await workspace.open(more).source.read([id]);
   return result?.ok ? result.record : expect.fail(`not read: ${JSON.stringify(result)}`);
 };
-const stateOf = async (id: string, more: object = {}) => (await read(id, 'plan', more)).state;
+const stateOf = async (id: string, more: object = {}) => (await read(id, more)).state;
 
 test('it presents who closed it, whose it is, and where they are', async () => {
   const { standin } = workspace;
@@ -44,7 +44,6 @@ test('it looks twice at what the index has not taken up yet', async () => {
   const id = await workspace.closed();
   workspace.standin.changeSettings({ indexLagMs: 3_600_000 });
   expect(await stateOf(id)).toMatchObject({ is: 'closed' });
-  expect((await read(id, 'ask')).state).toMatchObject({ is: 'closed' });
 });
 
 test('it takes what was merged into another for none of its own, which only the parts show', async () => {
@@ -87,7 +86,7 @@ test('it takes snoozed for open, deleted for gone', async () => {
   await workspace.standin.snooze({ id });
   expect(await stateOf(id)).toEqual({ is: 'open' });
   await workspace.standin.remove({ id });
-  expect(await workspace.source.read([id], 'plan')).toEqual([{ ok: false, why: 'not-found' }]);
+  expect(await workspace.source.read([id])).toEqual([{ ok: false, why: 'not-found' }]);
 });
 
 const resolvedIsClosed = [
@@ -132,23 +131,12 @@ test('it asks nobody about a back-office ticket, and reads none where no categor
   expect(await stateOf(id, { ticketCategories: [] })).toMatchObject({ is: 'out' });
 });
 
-test('it reads before asking in one search, without contacts and people', async () => {
-  const ids = [await workspace.closed(), await workspace.closedTicket()];
-  workspace.standin.clearCalls();
-  const states = (await workspace.source.read(ids, 'ask')).map((one) => (one.ok ? one.record.state : one.why));
-  expect(states).toMatchObject([
-    { is: 'closed', closing: expect.stringMatching(/^c\d/) },
-    { is: 'closed', closing: '' },
-  ]);
-  expect(workspace.standin.callCounts()).toEqual({ 'POST /conversations/search': 1 });
-});
-
-test('it looks at the parts once more before asking where a bot closed it, as it may have been merged since', async () => {
+test('it looks at the parts at each reading where a bot closed it, as it may have been merged since', async () => {
   const { standin } = workspace;
   const [one, other] = [standin.addConversation({ contacts: [workspace.contact] }), standin.addConversation({})];
   await standin.close({ id: one.id, by: 'bot' });
-  expect((await read(one.id, 'ask')).state).toMatchObject({ is: 'closed', closing: '' });
+  expect((await read(one.id)).state).toMatchObject({ is: 'closed', closing: expect.stringMatching(/^c\d/) });
   await standin.reopen({ id: one.id });
   await standin.merge({ id: one.id, into: other.id });
-  expect((await read(one.id, 'ask')).state).toMatchObject({ is: 'out' });
+  expect((await read(one.id)).state).toMatchObject({ is: 'out' });
 });

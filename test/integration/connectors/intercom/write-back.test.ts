@@ -12,7 +12,7 @@ const write = async (...items: ReturnType<typeof answer>[]) => {
   return await workspace.source.writeBack(items);
 };
 const stateOf = async (id: string) => {
-  const [result] = await workspace.source.read([id], 'plan');
+  const [result] = await workspace.source.read([id]);
   return result?.ok ? result.record.state : result?.why;
 };
 const one = (id: string) => workspace.standin.conversation(id);

@@ -45,7 +45,7 @@ describe('points', () => {
 
   test('it takes what a call may cost beforehand, and tells the budget what the bucket holds after it', async () => {
     const { source, seen } = shop.open();
-    await source.read([shop.order(), shop.order()], 'plan');
+    await source.read([shop.order(), shop.order()]);
     expect(seen.wanted).toEqual([{ base: 0, each: 34, most: 2, least: 1, assumed: { limit: 1_000, perSecond: 50 } }]);
     expect(seen.settled).toEqual([{ limit: 2_000, perSecond: 100, available: expect.any(Number) }]);
     expect(seen.settled[0]).toHaveProperty('available', 2_000 - shop.standin.points().spent);
@@ -54,7 +54,7 @@ describe('points', () => {
   test('it corrects the price of an operation by what its calls were charged (audit 38)', async () => {
     const { source, seen } = shop.open();
     const id = shop.order();
-    await source.read([id], 'ask');
+    await source.read([id]);
     shop.standin.faults.add({
       path: 'graphql',
       status: 200,
@@ -68,8 +68,8 @@ describe('points', () => {
         },
       },
     });
-    await source.read([id], 'ask');
-    await source.read([id], 'ask');
+    await source.read([id]);
+    await source.read([id]);
     expect(seen.wanted.map(({ each }) => each)).toEqual([9, 9, 18]);
   });
 
@@ -78,8 +78,8 @@ describe('points', () => {
     const ids = Array.from({ length: 80 }, () => shop.order());
     const errors = [{ extensions: { code: 'MAX_COST_EXCEEDED', cost: 1_440, maxCost: 1_000 } }];
     shop.standin.faults.add({ path: 'graphql', status: 200, body: { errors } });
-    expect(await thrownBy(source.read(ids, 'ask'))).toMatchObject({ advice: { kind: 'transient' } });
-    expect(await source.read(ids, 'ask')).toHaveLength(80);
+    expect(await thrownBy(source.read(ids))).toMatchObject({ advice: { kind: 'transient' } });
+    expect(await source.read(ids)).toHaveLength(80);
     expect(seen.wanted.map(({ most }) => most)).toEqual([80, 52, 28]);
   });
 
@@ -88,7 +88,7 @@ describe('points', () => {
     const { source, seen } = shop.open();
     const ids = [shop.order(), shop.order()];
     shop.standin.drainPoints();
-    const error = await thrownBy(source.read(ids, 'plan'));
+    const error = await thrownBy(source.read(ids));
     expect(error).toMatchObject({
       advice: { kind: 'transient', throttled: true, retryAfterMs: 6_600 },
       outcome: 'refused',
@@ -101,7 +101,7 @@ describe('points', () => {
     const { source, seen } = shop.open();
     const errors = [{ extensions: { code: 'THROTTLED' } }];
     shop.standin.faults.add({ path: 'graphql', status: 200, body: { errors } });
-    await thrownBy(source.read([shop.order()], 'plan'));
+    await thrownBy(source.read([shop.order()]));
     expect([seen.pauses, seen.settled]).toEqual([[1_000], ['unspent']]);
   });
 
@@ -163,7 +163,7 @@ describe('refusals', () => {
     ['closed', /404/],
   ] as const)('it stops at a %s shop', async (state, words) => {
     shop.standin.changeSettings({ shop: state });
-    const { advice, message } = await thrownBy(shop.source.read([shop.order()], 'plan'));
+    const { advice, message } = await thrownBy(shop.source.read([shop.order()]));
     expect(advice).toEqual({ kind: 'config' });
     expect(message).toMatch(words);
   });
@@ -172,7 +172,7 @@ describe('refusals', () => {
     const customerId = shop.standin.addCustomer().id;
     shop.standin.changeSettings({ scopes: ['read_orders'] });
     const id = shop.order({ customerId });
-    expect(await thrownBy(shop.source.read([id], 'plan'))).toMatchObject({ advice: { kind: 'config' } });
+    expect(await thrownBy(shop.source.read([id]))).toMatchObject({ advice: { kind: 'config' } });
     const writing = shop.open({ writeBack: { tags: true } }).source.writeBack([answer(id)]);
     expect((await thrownBy(writing)).message).toMatch(/access to o0 is denied.*write_orders/);
   });
@@ -181,8 +181,8 @@ describe('refusals', () => {
 test('it warns once that another version answers', async () => {
   const { source, seen } = shop.open();
   shop.standin.changeSettings({ answersIn: '2027-01' });
-  await source.read([shop.order()], 'plan');
-  await source.read([shop.order()], 'plan');
+  await source.read([shop.order()]);
+  await source.read([shop.order()]);
   expect(seen.warnings).toEqual([expect.stringContaining('another version')]);
 });
 
@@ -193,43 +193,43 @@ describe('client credentials', () => {
   test('it fetches a token once for all, and a new one before it ends', async () => {
     const { source } = shop.open(app);
     const id = shop.order();
-    await Promise.all([source.read([id], 'ask'), source.read([id], 'ask')]);
+    await Promise.all([source.read([id]), source.read([id])]);
     expect(shop.standin.callCounts()[token]).toBe(1);
     shop.later(17 * 3_600_000);
-    await source.read([id], 'ask');
+    await source.read([id]);
     expect(shop.standin.callCounts()[token]).toBe(1);
     shop.later(2 * 3_600_000);
-    await source.read([id], 'ask');
+    await source.read([id]);
     expect(shop.standin.callCounts()[token]).toBe(2);
   });
 
   test('it fetches another one when the shop refuses it, once', async () => {
     const { source } = shop.open(app);
     const id = shop.order();
-    await source.read([id], 'ask');
+    await source.read([id]);
     shop.standin.faults.add({ path: 'graphql', status: 401, body: {} });
-    expect(await source.read([id], 'ask')).toMatchObject([{ ok: true }]);
+    expect(await source.read([id])).toMatchObject([{ ok: true }]);
     expect(shop.standin.callCounts()[token]).toBe(2);
     shop.standin.faults.add({ path: 'graphql', status: 401, body: {}, times: 2 });
-    expect(await thrownBy(source.read([id], 'ask'))).toMatchObject({ advice: { kind: 'config' } });
+    expect(await thrownBy(source.read([id]))).toMatchObject({ advice: { kind: 'config' } });
   });
 
   test('it tries again where a page answers for a token, and waits where it is told to', async () => {
     const { source, seen } = shop.open(app);
     const id = shop.order();
     shop.standin.faults.add({ path: 'access_token', status: 200, body: '<html>' });
-    expect(await thrownBy(source.read([id], 'ask'))).toMatchObject({
+    expect(await thrownBy(source.read([id]))).toMatchObject({
       advice: { kind: 'transient' },
       outcome: 'unknown',
     });
     shop.standin.faults.add({ path: 'access_token', status: 429, headers: { 'retry-after': '3' }, body: {} });
-    await thrownBy(source.read([id], 'ask'));
+    await thrownBy(source.read([id]));
     expect(seen.pauses).toEqual([3_000]);
   });
 
   test('it says who must do what when the app was taken away', async () => {
     await shop.standin.uninstall();
-    const error = await thrownBy(shop.open(app).source.read([shop.order()], 'ask'));
+    const error = await thrownBy(shop.open(app).source.read([shop.order()]));
     expect(error.advice).toEqual({ kind: 'config' });
     expect(error.message).toMatch(/an owner of the shop must check that the app is installed/);
   });

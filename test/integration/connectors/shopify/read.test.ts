@@ -16,7 +16,7 @@ describe('what was read is kept', () => {
     const ids = Array.from({ length: 60 }, () => shop.order());
     const { source } = shop.open();
     shop.standin.changeSettings({ maximumAvailable: 900, restoreRate: 1 });
-    const first = await source.read(ids, 'plan');
+    const first = await source.read(ids);
     const read = ids.filter((_, i) => first[i]?.ok);
     expect(read.length).toBeGreaterThan(20);
     expect(first.slice(read.length)).toEqual(
@@ -29,7 +29,7 @@ describe('what was read is kept', () => {
     shop.standin.changeSettings({ maximumAvailable: 100_000, restoreRate: 100_000 });
     shop.later(60_000);
     const calls = shop.standin.totalCalls();
-    expect(shown(await source.read(ids.slice(read.length), 'plan'))).toEqual(ids.slice(read.length).map(() => 'ok'));
+    expect(shown(await source.read(ids.slice(read.length)))).toEqual(ids.slice(read.length).map(() => 'ok'));
     expect(shop.standin.totalCalls() - calls).toBeLessThanOrEqual(2);
   });
 
@@ -45,23 +45,23 @@ describe('what was read is kept', () => {
         },
       },
     );
-    expect(shown(await source.read(ids, 'plan'))).toEqual(ids.map(() => 'ok'));
+    expect(shown(await source.read(ids))).toEqual(ids.map(() => 'ok'));
     const asked = shop.standin.documents.map(({ variables }) => variables);
     expect(asked).toMatchObject([{ ids: { length: 3 } }, { ids: { length: 3 } }, { ids: { length: 1 } }]);
   });
 
   test('it gives what the rest of a reading costs the place in line of its first call (audit 38)', async () => {
     const ids = Array.from({ length: 60 }, () => shop.order());
-    await shop.source.read(ids, 'plan');
+    await shop.source.read(ids);
     expect(shop.seen.wanted.map(({ since }) => since)).toEqual([undefined, 7, 7]);
   });
 });
 
 describe('one order that fails', () => {
-  test.each(['plan', 'ask'] as const)('it fails alone when read to %s (audit 41)', async (purpose) => {
+  test('it fails alone when it is read (audit 41)', async () => {
     const ids = [shop.order(), shop.order(), shop.order()];
     shop.standin.changeSettings({ broken: [ids[1] ?? ''] });
-    const results = await shop.source.read(ids, purpose);
+    const results = await shop.source.read(ids);
     expect(shown(results)).toEqual(['ok', 'error', 'ok']);
     const [, failed] = results;
     const error = failed?.ok === false && failed.why === 'error' ? failed.error : expect.fail('no error');
@@ -99,14 +99,14 @@ describe('one order that fails', () => {
 
   test.each([{ data: null }, {}])('it takes %j without errors for a passing failure (audit 41)', async (body) => {
     shop.standin.faults.add({ path: 'graphql', status: 200, body });
-    const thrown = await shop.source.read([shop.order()], 'plan').catch((error: unknown) => error);
+    const thrown = await shop.source.read([shop.order()]).catch((error: unknown) => error);
     expect(thrown).toBeInstanceOf(CloseloopError);
     expect(thrown).toMatchObject({ advice: { kind: 'transient' } });
   });
 
   test('it holds up the source, and ends no journey, when a call as a whole is answered oddly (audit 41)', async () => {
     shop.standin.faults.add({ path: 'graphql', status: 200, body: { data: { nodes: 'x' } } });
-    const thrown = await shop.source.read([shop.order()], 'plan').catch((error: unknown) => error);
+    const thrown = await shop.source.read([shop.order()]).catch((error: unknown) => error);
     expect(thrown).toMatchObject({ advice: { kind: 'transient' } });
   });
 
@@ -133,12 +133,12 @@ describe('what is more than a reading shows', () => {
     return id;
   }
 
-  test.each(['plan', 'ask'] as const)('it sees the ninth parcel when it reads to %s (audit 42)', async (purpose) => {
+  test('it sees the ninth parcel (audit 42)', async () => {
     const { source } = shop.open({ trigger: 'delivered' });
     const id = await ninthUnderWay();
-    expect(await source.read([id], purpose)).toMatchObject([{ ok: true, record: { state: { is: 'open' } } }]);
+    expect(await source.read([id])).toMatchObject([{ ok: true, record: { state: { is: 'open' } } }]);
     await shop.standin.parcelNews({ id, parcel: 8, status: 'delivered' });
-    expect(await source.read([id], purpose)).toMatchObject([{ ok: true, record: { state: { is: 'closed' } } }]);
+    expect(await source.read([id])).toMatchObject([{ ok: true, record: { state: { is: 'closed' } } }]);
   });
 
   test('it tells planning of an order with more parcels than the poll sees (audit 42)', async () => {
@@ -169,14 +169,14 @@ describe('what is more than a reading shows', () => {
     const nodes = [{ ...node, transactions: transactions.slice(0, 8) }];
     shop.standin.faults.add({ path: 'graphql', status: 200, body: { data: { nodes } } });
     shop.standin.faults.add({ path: 'graphql', status: 200, body: { data: { node: { id: node.id, transactions } } } });
-    expect(await source.read([id], 'ask')).toMatchObject([{ record: { state: { is: 'closed', closing: 'p9' } } }]);
+    expect(await source.read([id])).toMatchObject([{ record: { state: { is: 'closed', closing: 'p9' } } }]);
   });
 
   test('it shows rules every item, and asks where the eleventh is no gift card (audit 42)', async () => {
     const cards = Array.from({ length: 10 }, () => ({ title: 'card', giftCard: true, requiresShipping: false }));
     const id = shop.order({ lines: [...cards, ...Array.from({ length: 150 }, (_, i) => ({ title: `item ${i}` }))] });
     await shop.standin.fulfil({ id });
-    const [result] = await shop.source.read([id], 'plan');
+    const [result] = await shop.source.read([id]);
     expect(result).toMatchObject({ ok: true, record: { state: { is: 'closed' } } });
     const shape = result?.ok ? result.record.shape : expect.fail('not read');
     expect(shape).toMatchObject({ order: { items: { length: 160 } } });
@@ -191,7 +191,7 @@ describe('what is more than a reading shows', () => {
       { node: { ...node, fulfillments: Array.from({ length: 250 }, (_, i) => parcel(i)) } },
     ];
     for (const data of answers) shop.standin.faults.add({ path: 'graphql', status: 200, body: { data } });
-    expect(await shop.source.read([id], 'ask')).toMatchObject([
+    expect(await shop.source.read([id])).toMatchObject([
       { ok: false, why: 'error', error: { message: expect.stringMatching(/250 parcels or payments or more/) } },
     ]);
   });

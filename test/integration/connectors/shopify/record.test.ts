@@ -10,8 +10,8 @@ beforeEach(async () => {
 });
 afterEach(() => shop.close());
 
-const read = async (id: string, purpose: 'plan' | 'ask' = 'plan', source = shop.source) => {
-  const [result] = await source.read([id], purpose);
+const read = async (id: string, source = shop.source) => {
+  const [result] = await source.read([id]);
   return result?.ok ? result.record : expect.fail(JSON.stringify(result));
 };
 
@@ -120,12 +120,6 @@ test('it presents an order with everything that rules can see', async () => {
   });
 });
 
-test('it asks for the state alone before asking', async () => {
-  const record = await read(await fixture(), 'ask');
-  expect(record).toMatchObject({ state: { is: 'closed' }, shape: {} });
-  expect(shop.standin.callCounts()).toEqual({ 'POST graphql OrderStates': 1 });
-});
-
 test('it presents an order without customer, addresses and contact, and says that it asks nobody', async () => {
   const { id } = shop.standin.addOrder({});
   await shop.standin.fulfil({ id });
@@ -171,7 +165,7 @@ test('it keeps ids with more digits than a number holds', async () => {
 
 test('it finds no order that is older than 60 days, without the right to', async () => {
   const { id } = shop.standin.addOrder({ email: 'a@b.example', createdAt: shop.clock.now.getTime() - 61 * 86_400_000 });
-  expect(await shop.source.read([id], 'plan')).toEqual([{ ok: false, why: 'not-found' }]);
+  expect(await shop.source.read([id])).toEqual([{ ok: false, why: 'not-found' }]);
 });
 
 const address = (phone: string, countryCodeV2: string) => ({

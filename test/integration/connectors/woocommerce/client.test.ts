@@ -106,7 +106,7 @@ describe('what the shop says, and what to do', () => {
   ];
   test.each(rows)('it understands %s', async (_name, fault, advice, message, pausesMs) => {
     shop.standin.faults.add(fault);
-    const error = await shop.source.read([id], 'plan').catch((thrown: unknown) => thrown);
+    const error = await shop.source.read([id]).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ advice, message: expect.stringMatching(message) });
     expect(String(error)).not.toMatch(/hanna/i);
     expect(shop.seen.pauses).toEqual(pausesMs === undefined ? [] : [pausesMs]);
@@ -128,7 +128,7 @@ test('it waits by lot when nobody says for how long', () => {
 
 test('it follows no redirect', async () => {
   shop.standin.changeSettings({ redirectTo: `${shop.url}/wp-json/wc/v3/orders` });
-  await expect(shop.source.read([id], 'plan')).rejects.toMatchObject({ advice: { kind: 'config' } });
+  await expect(shop.source.read([id])).rejects.toMatchObject({ advice: { kind: 'config' } });
   expect(shop.standin.totalCalls()).toBe(1);
 });
 
@@ -136,7 +136,7 @@ test('it knows that a call never left when there is nobody', async () => {
   const gone = await openShop();
   await gone.close();
   const { source } = shop.open({ site: gone.url });
-  await expect(source.read([id], 'plan')).rejects.toMatchObject({
+  await expect(source.read([id])).rejects.toMatchObject({
     advice: { kind: 'transient' },
     outcome: 'never-sent',
   });
@@ -148,19 +148,19 @@ test('it gives up an answer that does not end', async () => {
       headers: { 'content-type': 'application/json' },
     });
   const { source } = shop.open({}, { fetch });
-  await expect(source.read([id], 'plan')).rejects.toThrow(/more than 16 MiB/);
+  await expect(source.read([id])).rejects.toThrow(/more than 16 MiB/);
 });
 
 test('it puts the key into the address only when told to', async () => {
   shop.standin.changeSettings({ dropsAuthorization: true });
-  await expect(shop.source.read([id], 'plan')).rejects.toThrow(/auth: query/);
-  expect(await shop.open({ auth: 'query' }).source.read([id], 'plan')).toMatchObject([{ ok: true }]);
+  await expect(shop.source.read([id])).rejects.toThrow(/auth: query/);
+  expect(await shop.open({ auth: 'query' }).source.read([id])).toMatchObject([{ ok: true }]);
 });
 
 test('it reaches a shop with plain permalinks by rest_route', async () => {
   shop.standin.changeSettings({ permalinks: false });
-  await expect(shop.source.read([id], 'plan')).rejects.toThrow(/restRoute: true/);
-  expect(await shop.open({ restRoute: true }).source.read([id], 'plan')).toMatchObject([{ ok: true }]);
+  await expect(shop.source.read([id])).rejects.toThrow(/restRoute: true/);
+  expect(await shop.open({ restRoute: true }).source.read([id])).toMatchObject([{ ok: true }]);
 });
 
 test('it asks for no more than it presents, and a hundred orders a call', async () => {
@@ -171,7 +171,7 @@ test('it asks for no more than it presents, and a hundred orders a call', async 
     return globalThis.fetch(input, init);
   };
   const { source } = shop.open({}, { fetch });
-  expect((await source.read(ids, 'ask')).every(({ ok }) => ok)).toBe(true);
+  expect((await source.read(ids)).every(({ ok }) => ok)).toBe(true);
   expect(urls).toHaveLength(2);
   for (const url of urls) expect(url).toMatch(/_fields=id,status,/);
   expect(urls.join()).not.toMatch(/customer_ip|user_agent|customer_note/);
@@ -179,7 +179,7 @@ test('it asks for no more than it presents, and a hundred orders a call', async 
 
 test('it says who the person is, unless they are a guest', async () => {
   const read = async (customerId: number, meta = {}) => {
-    const [result] = await shop.source.read([shop.order({ customerId, meta })], 'plan');
+    const [result] = await shop.source.read([shop.order({ customerId, meta })]);
     return result?.ok ? [result.record.personId, result.record.locale] : undefined;
   };
   expect([await read(57, { wpml_language: 'de' }), await read(0)]).toEqual([

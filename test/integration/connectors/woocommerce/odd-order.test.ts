@@ -25,7 +25,7 @@ function openOdd(odd: string, change: object) {
 test('an odd order fails alone where others are read with it, with where it is odd (audit loop)', async () => {
   const [odd, good] = [shop.order(), shop.order()];
   const { source } = openOdd(odd, { date_created_gmt: 5 });
-  const [first, second] = await source.read([odd, good], 'plan');
+  const [first, second] = await source.read([odd, good]);
   expect(second).toMatchObject({ ok: true, record: { id: good } });
   expect(first).toMatchObject({ ok: false, why: 'error', error: { advice: { kind: 'permanent', doubtful: true } } });
   expect(first?.ok === false && first.why === 'error' && first.error.message).toMatch(
@@ -36,7 +36,7 @@ test('an odd order fails alone where others are read with it, with where it is o
 test('of an order without a readable id nobody says that it is gone (audit loop)', async () => {
   const [odd, good] = [shop.order(), shop.order()];
   const { source } = openOdd(odd, { id: null });
-  expect(await source.read([odd, good], 'plan')).toMatchObject([{ ok: false, why: 'error' }, { ok: true }]);
+  expect(await source.read([odd, good])).toMatchObject([{ ok: false, why: 'error' }, { ok: true }]);
 });
 
 test('an odd order does not stop the poll, and is told of where it is over (audit loop)', async () => {

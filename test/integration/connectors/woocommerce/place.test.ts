@@ -21,7 +21,7 @@ test.each([
   ],
   ['nothing else', { billing: { state: 'CA' } }, { country: undefined, region: undefined }],
 ])('the customer is where %s says', async (_, addresses, expected) => {
-  const [result] = await shop.open().source.read([shop.order(addresses)], 'plan');
+  const [result] = await shop.open().source.read([shop.order(addresses)]);
   if (!result?.ok) return expect.fail('not read');
   const { country, region } = result.record;
   expect({ country, region }).toEqual(expected);

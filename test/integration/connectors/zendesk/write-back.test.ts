@@ -60,7 +60,7 @@ describe('an answer', () => {
     await standin.close(parent);
     const { id } = standin.followUp(parent);
     await standin.solve(id);
-    const [read] = await source.read([String(id)], 'plan');
+    const [read] = await source.read([String(id)]);
     expect(read).toMatchObject({ record: { state: { is: 'closed', closing: 'r0' } } });
     expect(await source.writeBack([answer(id, { grade: 2 })])).toEqual([written]);
     expect(standin.ticket(id).tags.sort()).toEqual(['fb_answered', 'fb_grade_2', 'vip']);
@@ -156,7 +156,7 @@ describe('our own write-backs', () => {
     standin.changeSettings({ modifyClosedTickets: true });
     const id = solved();
     const state = async (): Promise<unknown> => {
-      const [read] = await source.read([String(id)], 'ask');
+      const [read] = await source.read([String(id)]);
       return read?.ok === true ? read.record.state : read;
     };
     const before = await state();

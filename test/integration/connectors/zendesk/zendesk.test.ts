@@ -24,7 +24,7 @@ describe('read', () => {
     const deleted = solved();
     await standin.deleteTicket(deleted);
     const asked = [String(second), '123456789', String(deleted), String(first), String(second), 'x/../1'];
-    const results = await source.read(asked, 'plan');
+    const results = await source.read(asked);
     expect(results.map((result) => (result.ok ? [result.record.id, result.record.state.is] : result.why))).toEqual([
       [String(second), 'open'],
       'not-found',
@@ -41,7 +41,7 @@ describe('read', () => {
     standin.changeSettings({ metricSets });
     const id = solved();
     const closing = async (): Promise<unknown> => {
-      const [result] = await source.read([String(id)], 'ask');
+      const [result] = await source.read([String(id)]);
       return result?.ok === true && result.record.state.is === 'closed' ? result.record.state.closing : result;
     };
     expect(await closing()).toBe('r0');
@@ -50,7 +50,7 @@ describe('read', () => {
     const again = solved();
     await standin.reopen(again);
     await standin.solve(again);
-    const [result] = await source.read([String(again)], 'ask');
+    const [result] = await source.read([String(again)]);
     expect(result).toMatchObject({ record: { state: { is: 'closed', closing: 'r1' } } });
   });
 
@@ -58,16 +58,16 @@ describe('read', () => {
     const { standin, source, solved } = await account();
     const id = String(solved());
     standin.faults.add({ path: '/api/v2/ticket_fields', status: 404, body: { error: 'RecordNotFound' } });
-    const error: unknown = await source.read([id], 'plan').catch((thrown: unknown) => thrown);
+    const error: unknown = await source.read([id]).catch((thrown: unknown) => thrown);
     expect(adviceOf(error)).toEqual({ kind: 'config', doubtful: true });
-    expect((await source.read([id], 'plan'))[0]).toMatchObject({ ok: true });
+    expect((await source.read([id]))[0]).toMatchObject({ ok: true });
   });
 
   test('leaves merged tickets out', async () => {
     const { standin, source, solved } = await account();
     const id = solved({ status: 'open' });
     await standin.merge({ id, into: solved() });
-    expect((await source.read([String(id)], 'plan'))[0]).toMatchObject({ record: { state: { is: 'out' } } });
+    expect((await source.read([String(id)]))[0]).toMatchObject({ record: { state: { is: 'out' } } });
   });
 
   test('follows a ticket through deletion, restoration and spam', async () => {
@@ -75,7 +75,7 @@ describe('read', () => {
     const requesterId = standin.addUser({ name: 'Eve' }).id;
     const [id, other] = [solved({ requesterId }), solved({ requesterId })];
     const states = async (): Promise<unknown[]> =>
-      (await source.read([String(id), String(other)], 'ask')).map((one) => (one.ok ? one.record.state.is : one.why));
+      (await source.read([String(id), String(other)])).map((one) => (one.ok ? one.record.state.is : one.why));
     await standin.deleteTicket(id);
     expect(await states()).toEqual(['not-found', 'closed']);
     await standin.restore(id);
@@ -89,7 +89,7 @@ describe('read', () => {
     const customStatusId = standin.addCustomStatus({ name: 'Solved by phone', category: 'solved' });
     const id = solved();
     await standin.setCustomStatus({ id, customStatusId });
-    expect((await source.read([String(id)], 'plan'))[0]).toMatchObject({
+    expect((await source.read([String(id)]))[0]).toMatchObject({
       record: {
         state: { is: 'closed', closing: 'r0' },
         shape: { ticket: { status: 'solved', customStatus: { id: String(customStatusId), name: 'Solved by phone' } } },
@@ -98,8 +98,8 @@ describe('read', () => {
   });
 
   describe('of names that Zendesk does not send along', () => {
-    const namesOf = async (source: Source, id: number, purpose: 'plan' | 'ask' = 'plan'): Promise<unknown> => {
-      const [read] = await source.read([String(id)], purpose);
+    const namesOf = async (source: Source, id: number): Promise<unknown> => {
+      const [read] = await source.read([String(id)]);
       const Shape = z.object({ ticket: z.object({ brand: Named, form: Named, customStatus: Named }) });
       const { brand, form, customStatus } = Shape.parse(read?.ok === true ? read.record.shape : undefined).ticket;
       return [brand.name, form.name, customStatus.name];
@@ -107,12 +107,11 @@ describe('read', () => {
     const Named = z.object({ id: z.string(), name: z.string().optional() });
     const lists = ['GET /api/v2/brands', 'GET /api/v2/ticket_forms', 'GET /api/v2/custom_statuses'];
 
-    test('asks for them once, and only to plan', async () => {
+    test('asks for them once', async () => {
       const { standin, source, solved } = await account();
       standin.changeSettings({ nameSideloads: false });
       const brandId = standin.addBrand({ name: 'Outlet' });
       const id = solved({ brandId });
-      expect(await namesOf(source, id, 'ask')).toEqual([undefined, undefined, undefined]);
       expect(Object.keys(standin.callCounts())).not.toContain(lists[0]);
       expect(await namesOf(source, id)).toEqual(['Outlet', 'Default form', 'Solved']);
       expect(await namesOf(source, id)).toEqual(['Outlet', 'Default form', 'Solved']);
@@ -132,7 +131,7 @@ describe('read', () => {
       standin.changeSettings({ nameSideloads: false });
       standin.faults.add({ path: 'brands', status: 503, body: 'busy' });
       const id = solved();
-      await expect(source.read([String(id)], 'plan')).rejects.toMatchObject({ advice: { kind: 'transient' } });
+      await expect(source.read([String(id)])).rejects.toMatchObject({ advice: { kind: 'transient' } });
       expect(await namesOf(source, id)).toEqual(['Acme', 'Default form', 'Solved']);
     });
   });
@@ -141,10 +140,10 @@ describe('read', () => {
     const { standin, source, seen, solved } = await account();
     const id = solved();
     standin.faults.add({ path: 'show_many', status: 429, headers: { 'retry-after': '93' }, body: 'slow down' });
-    const error = await source.read([String(id)], 'plan').catch((thrown: unknown) => thrown);
+    const error = await source.read([String(id)]).catch((thrown: unknown) => thrown);
     expect(adviceOf(error)).toEqual({ kind: 'transient', retryAfterMs: 93_000, throttled: true });
     expect(seen.paused).toEqual([{ ms: 93_000, endpoint: undefined }]);
-    expect((await source.read([String(id)], 'plan'))[0]?.ok).toBe(true);
+    expect((await source.read([String(id)]))[0]?.ok).toBe(true);
   });
 });
 
@@ -330,8 +329,8 @@ test('1,000 closings cost at most 70 calls: planning, asking, writing back', asy
   const { standin, source, seen, solved } = await account();
   const all = Array.from({ length: 1000 }, () => solved());
   const batches = Array.from({ length: 10 }, (_, index) => all.slice(index * 100, index * 100 + 100));
-  for (const batch of batches) await source.read(batch.map(String), 'plan');
-  for (const batch of batches) await source.read(batch.map(String), 'ask');
+  for (const batch of batches) await source.read(batch.map(String));
+  for (const batch of batches) await source.read(batch.map(String));
   // One after the other: batches that come together share their looks at the jobs.
   const results: WriteResult[] = [];
   for (const batch of batches) results.push(...(await source.writeBack(batch.map((id) => answer(id)))));

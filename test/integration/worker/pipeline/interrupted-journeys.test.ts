@@ -135,7 +135,6 @@ describe('a create of unknown outcome', () => {
 describe('a closing', () => {
   test('it ends the journey of the one before, though the worker was killed right after noting it', async () => {
     const vendor = new ToyVendor();
-    vendor.namesClosingWhenAsking = false;
     const rule = ruleOf(12, ', delay: 1h, again: never');
     const loop = await startLoop(redis, { source: 'killed', vendor, rule });
     await loop.post(vendor.close('k').delivery);
@@ -200,7 +199,7 @@ describe('a waiting journey', () => {
     expect(await after.journey('r.1', 'asked')).toMatchObject({ rule: 'new' });
     const requests = feedback.standin.requests({ contact: 'r@example.com' });
     expect(requests).toMatchObject([{ customFields: { Agent: 'Tallinn' } }]);
-    expect(await traceOf(after, 'r.1')).toMatch(/planned anew/);
+    expect(await traceOf(after, 'r.1')).toMatch(/decided again, as it is due/);
     await after.close();
     await feedback.close();
   });

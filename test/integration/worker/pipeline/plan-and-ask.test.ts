@@ -20,7 +20,7 @@ const readings = new Readings();
 const goesOn = planAndAsk(async () => false, readings, { asking: 500 });
 const stopped = planAndAsk(async () => true, readings, { asking: 500 });
 
-const reads = ({ vendor }: UnitContext) => vendor.calls.filter(({ what }) => what === 'plan' || what === 'ask').length;
+const reads = ({ vendor }: UnitContext) => vendor.calls.filter(({ what }) => what === 'read').length;
 const left = async ({ pipeline }: UnitContext) => await jobsOf(pipeline.jobs.ask);
 
 let calm: UnitContext;
@@ -101,8 +101,8 @@ describe('it is left to a job of the asking stage', () => {
   test('which reads the record where planning has not just done so', async () => {
     await stopped(eventOf('a'), calm.context);
     const old = new Readings();
-    const status = await calm.context.read('a', 'ask');
-    old.keep({ recordId: 'a', status, at: performance.now() - 6_000 });
+    const reading = await calm.context.read('a', 'ask');
+    old.keep('a', { ...reading, readAt: performance.now() - 6_000 });
     await ask({ journeyId: 'a.1' }, { ...calm.context, read: old.reader(calm.context.read) });
     expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
     expect(reads(calm)).toBe(3);

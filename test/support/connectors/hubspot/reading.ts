@@ -42,16 +42,11 @@ export const owners = {
 export const closing = '2026-11-21T09:00:00.123Z';
 
 /** Reads against this account; gives the results in short and the calls' paths. */
-export const reading = (
-  given: Account | Handler,
-  ids: string[],
-  purpose: 'plan' | 'ask' = 'plan',
-  settings: object = {},
-) =>
+export const reading = (given: Account | Handler, ids: string[], settings: object = {}) =>
   against(
     typeof given === 'function' ? given : account({ contacts: [contact], owners, ...given }),
     async ({ source, calls }) => {
-      const results = await source.read(ids, purpose);
+      const results = await source.read(ids);
       return { results, states: results.map((result) => (result.ok ? result.record.state : result.why)), calls };
     },
     settings,

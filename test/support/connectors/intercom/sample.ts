@@ -12,7 +12,7 @@ export const intercomSample: ConnectorSample = {
   signatureHeaders: ['x-hub-signature'],
   missingId: '999999999',
   // Fifteen in a search. Planning needs the contacts, and once who works there; a write has a search before, and a note after.
-  callsFor100: { plan: 7 + 1 + 3, ask: 7, writeBack: 7 + 200 },
+  callsFor100: { read: 7 + 1 + 3, writeBack: 7 + 200 },
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'],
   planted: [
     'a wrong token',

@@ -60,7 +60,7 @@ export const shopifySample: ConnectorSample = {
   signatureHeaders: ['x-shopify-hmac-sha256'],
   missingId: '999999999',
   // By points: 27 whole orders a call, a hundred states. A write looks before and after; what each order needs costs 11 a step.
-  callsFor100: { plan: 4, ask: 1, writeBack: 6 },
+  callsFor100: { read: 4, writeBack: 6 },
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'],
   planted: Object.keys(plants),
   async start() {

@@ -32,7 +32,7 @@ export const webhookSample: ConnectorSample = {
   connector: webhook,
   signatureHeaders: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
   missingId: '999999999',
-  callsFor100: { plan: 0, ask: 0, writeBack: 100 },
+  callsFor100: { read: 0, writeBack: 100 },
   does: ['no-answer', 'echo', 'erase', 'forget'],
   // How many answers it has taken.
   keeps: ['taken'],

@@ -11,7 +11,7 @@ export const woocommerceSample: ConnectorSample = {
   signatureHeaders: ['x-wc-webhook-signature'],
   missingId: '999999999',
   // A write looks once and writes once; each note is a call of its own.
-  callsFor100: { plan: 1, ask: 1, writeBack: 102 },
+  callsFor100: { read: 1, writeBack: 102 },
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'forget'],
   planted: [
     'a wrong key',

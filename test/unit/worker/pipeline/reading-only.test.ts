@@ -48,7 +48,7 @@ test('in a dry run the vendor is not called by what writes', async () => {
     batchSize: 10,
     taken: { status: 202 },
   });
-  expect(await source.read([], 'plan')).toEqual([]);
+  expect(await source.read([])).toEqual([]);
   expect(source.batchSize).toBe(10);
   await expect(source.writeBack([])).rejects.toThrow(/writes nothing/);
   await expect(source.forget?.([])).rejects.toThrow(/writes nothing/);

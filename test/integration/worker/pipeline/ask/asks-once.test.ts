@@ -280,7 +280,8 @@ test('a send window that closes while a place among the calls is waited for is k
     now = new Date('2026-11-23T20:00:30+02:00');
     return await call();
   };
-  expect(await ask({ journeyId: 'w.1' }, { ...context, clock, limited })).toMatchObject({ do: 'wait' });
+  expect(await ask({ journeyId: 'w.1' }, { ...context, clock, limited })).toEqual({ do: 'wait', delayMs: 0 });
+  expect(await ask({ journeyId: 'w.1' }, { ...context, clock })).toMatchObject({ do: 'wait' });
   expect(service.standin.requests()).toEqual([]);
   const morning = new Date('2026-11-24T09:00:00+02:00');
   expect(await store.get('w.1')).toMatchObject({ state: 'waiting', dueAt: morning });

@@ -117,7 +117,7 @@ describe('what is on its way while somebody is forgotten', () => {
         return [{ ok: true, record }];
       },
     });
-    const [result] = await aliasedSource(slow, aliases, { now: () => new Date() }).read([alias], 'plan');
+    const [result] = await aliasedSource(slow, aliases, { now: () => new Date() }).read([alias]);
     expect(result).toMatchObject({ ok: true, record: { id: alias, currentId: alias } });
     expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([]);
   });

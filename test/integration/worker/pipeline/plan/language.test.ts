@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { anyone, eventOf, type UnitContext, useManual } from '../../../../support/manual.ts';
 
@@ -50,10 +51,10 @@ test('what waits is planned anew where its language has another campaign by now'
   expect(await planned(before, 'b', 'en')).toMatchObject({ state: 'waiting', campaign: 12 });
   const { vendor } = before;
   const after = unitContext({ rule: ruleWith('{ et: 12, en: 12 }', ', delay: 0s'), vendor });
-  for (const id of ['a', 'b']) await ask({ journeyId: `${id}.1` }, after.context);
-  expect(await after.trace('a.1')).toMatch(/its rule changed: planned anew/);
-  expect(await after.trace('b.1')).not.toMatch(/planned anew/);
-  await ask({ journeyId: 'a.1' }, after.context);
+  const clock = { ...liveClock, now: () => new Date(Date.now() + 3_600_000) };
+  for (const id of ['a', 'b']) await ask({ journeyId: `${id}.1` }, { ...after.context, clock });
+  expect(await after.trace('a.1')).toMatch(/decided again, as it is due: campaign 12 in place of 113/);
+  expect(await after.trace('b.1')).not.toMatch(/decided again/);
   expect(service.standin.requests().map(({ campaign }) => campaign)).toEqual([12, 12]);
 });
 

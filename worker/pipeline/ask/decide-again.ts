@@ -1,0 +1,116 @@
+import { isDeepStrictEqual } from 'node:util';
+import { contactKey } from '../../../core/contact.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { markOf } from '../../journey/refs.ts';
+import { ifStill } from '../../journey/transitions.ts';
+import { type AskDecision, decideAbout, linkPerson, noteWaiting, plannedBy, skippedBy } from '../decision.ts';
+import { erasedMeanwhile } from '../erase/erasure-race.ts';
+import { done, type JobResult } from '../jobs.ts';
+import type { Ask } from '../policy/decide.ts';
+import type { CampaignRule } from '../rules.ts';
+import type { ClosedReading } from '../vendor.ts';
+import { type AskContext, endJourney, postpone } from './ask-steps.ts';
+import { giveTurnBack } from './cap.ts';
+
+/** What became of deciding again: the customer is to be asked now, or the job is done, or waits. */
+export type Again = { do: 'ask'; journey: Journey; decision: AskDecision } | { do: 'end'; result: JobResult };
+
+/**
+ * Decides about a waiting journey again, now that its customer is due: by the record and the configuration of this moment. What has
+ * changed since is stored with the journey, and its trace says so.
+ */
+export async function decideAgain(
+  journey: Journey,
+  reading: ClosedReading,
+  pass: (rule: CampaignRule) => Promise<void>,
+  context: AskContext,
+): Promise<Again> {
+  const { store, clock } = context;
+  const { record } = reading;
+  const history = await store.records.historyOf(journey.recordId);
+  const verdict = await decideAbout(journey, record, { history, pass }, context);
+  if (verdict.do === 'skip') {
+    const change = skippedBy(verdict, record, context);
+    const trace = ['decided again, as it is due', ...verdict.trace];
+    return { do: 'end', result: await endJourney(journey, verdict, context, { trace, change }) };
+  }
+  const after = await saveChanges(journey, verdict, reading, context);
+  if (after === undefined) return { do: 'end', result: done };
+  if (verdict.dueAt > clock.now()) {
+    await giveTurnBack(after, context);
+    const due = { at: verdict.dueAt, why: verdict.timing };
+    return { do: 'end', result: await postpone(after, due, context) };
+  }
+  return { do: 'ask', journey: after, decision: { verdict, reading, isFenced: false } };
+}
+
+/** Undefined: another worker has changed the journey, or its person was erased. */
+async function saveChanges(
+  journey: Journey,
+  verdict: Ask,
+  { record }: ClosedReading,
+  context: AskContext,
+): Promise<Journey | undefined> {
+  const { dueAt: _, ...planned } = plannedBy(verdict, record, context);
+  const news = differences(journey, planned, verdict);
+  if (news.length === 0) return journey;
+  const isOtherContact = journey.contact === undefined || contactKey(journey.contact) !== contactKey(verdict.contact);
+  const isOtherRule = journey.rule !== planned.rule || journey.campaign !== planned.campaign;
+  await linkPerson(planned, context);
+  if (isOtherContact || isOtherRule) await noteWaiting(journey, verdict, context);
+  const after = await context.store.update(
+    journey,
+    ifStill('waiting', {
+      to: 'waiting',
+      at: context.clock.now(),
+      change: planned,
+      trace: [`decided again, as it is due: ${news.join('; ')}`],
+      // A search for another contact's request says nothing about this contact.
+      ...(isOtherContact && { without: ['searched'] }),
+      when: ({ dueAt, hurried }) => hurried === journey.hurried && dueAt?.getTime() === journey.dueAt?.getTime(),
+    }),
+  );
+  if (after?.state !== 'waiting') return undefined;
+  // Its places are under the caps of the rule that it had.
+  if (isOtherRule) await giveTurnBack(journey, context);
+  if (isOtherContact && journey.contact)
+    await context.contacts.noteSettled(contactKey(journey.contact), [markOf(journey)]);
+  // An erasure in between has found the journey without what is new.
+  return (await erasedMeanwhile(after, context)) ? undefined : after;
+}
+
+type Planned = Omit<ReturnType<typeof plannedBy>, 'dueAt'>;
+
+/** What the new decision changes, in words, without personal data. Empty: nothing. */
+function differences(before: Journey, planned: Planned, { rule, contactFrom, contact, values }: Ask): string[] {
+  const news: string[] = [];
+  if (before.rule !== planned.rule) news.push(`rule "${rule.name}" in place of "${before.rule}"`);
+  if (before.campaign !== planned.campaign) news.push(`campaign ${planned.campaign} in place of ${before.campaign}`);
+  if (before.contact?.kind !== contact.kind || before.contact.value !== contact.value)
+    news.push(`contact ${contactFrom} is now another ${contact.kind}`);
+  const old = before.values ?? {};
+  for (const name of new Set([...Object.keys(old), ...Object.keys(values)])) {
+    if (old[name] === values[name]) continue;
+    const how = values[name] === undefined ? 'is left out' : 'has another value';
+    news.push(`custom field "${name}" ${how}`);
+  }
+  for (const [field, what] of others) {
+    if (!isDeepStrictEqual(stored(before[field]), stored(planned[field]))) news.push(what);
+  }
+  return news;
+}
+
+/** What else a decision sets, in words for the trace. */
+const others: readonly [field: keyof Planned & keyof Journey, what: string][] = [
+  ['campaignName', 'the campaign has another name'],
+  ['maxGrade', 'the campaign has another highest grade'],
+  ['locale', "the customer's language is another"],
+  ['place', 'the customer is elsewhere'],
+  ['personId', 'the customer is another person at the vendor'],
+  ['alsoKnownAs', 'the customer has other further addresses'],
+];
+
+/** As JSON keeps it: without fields that are undefined. */
+function stored(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}

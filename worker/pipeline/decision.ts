@@ -1,0 +1,124 @@
+import type { PresentedRecord } from '../../core/connector/contract.ts';
+import { contactKey } from '../../core/contact.ts';
+import { ExpressionSetAside } from '../../core/mapping/expression.ts';
+import { languageOf } from '../config/campaign-choice.ts';
+import type { Journey } from '../journey/journey.ts';
+import type { RecordHistory } from '../journey/record-memory.ts';
+import { markOf } from '../journey/refs.ts';
+import type { Journeys, Named, Operations, Policy, Timing } from './context.ts';
+import { type Ask, type DecisionContext, decide, type Verdict } from './policy/decide.ts';
+import { customerAddresses, linksOf } from './policy/known-as.ts';
+import type { CampaignRule } from './rules.ts';
+import type { ClosedReading } from './vendor.ts';
+
+// What planning and asking share: both decide about a journey, by a reading of its record and by the configuration of the moment.
+
+/** What deciding about a journey takes of a source. */
+export type JourneyDecisionContext = DecisionContext &
+  Pick<Named, 'account'> &
+  Pick<Policy, 'customerPaths'> &
+  Pick<Journeys, 'store' | 'contacts'> &
+  Pick<Operations, 'holds'> &
+  Pick<Timing, 'clock'>;
+
+/** By what a customer is asked: a decision, and the reading that it was made by. */
+export interface AskDecision {
+  verdict: Ask;
+  reading: ClosedReading;
+  /**
+   * The journey is not stored yet, and can be stored only while what its record's customer was asked is as the decision found it
+   * (`Drafts.make`).
+   */
+  isFenced: boolean;
+}
+
+/**
+ * Decides about a journey by a reading of its record. What can't be decided now is thrown, once the journey is stored: its closing is not
+ * lost, whatever its job waits for.
+ * @param pass throws where the chosen rule, or its campaign, is held until a person has mended it
+ */
+export async function decideAbout(
+  journey: Journey,
+  record: PresentedRecord,
+  { history, pass }: { history: RecordHistory; pass: (rule: CampaignRule) => Promise<void> },
+  context: JourneyDecisionContext,
+): Promise<Verdict> {
+  const { id: journeyId, source, closedAt, dueAt, backfilled, hurried, searched } = journey;
+  const closing = { journeyId, source, closedAt, dueAt, backfilled, hurried, searched, history };
+  return await decide(closing, record, context, context.clock.now(), pass).catch(async (error: unknown) => {
+    const why = error instanceof ExpressionSetAside ? `waits: ${error.message}` : undefined;
+    // A journey that is tried again every few minutes says so once.
+    const isNews = why !== undefined && (await context.store.trace(journey)).at(-1)?.text !== why;
+    await context.store.keep(journey, isNews ? [why] : []);
+    throw error;
+  });
+}
+
+/** What a decision to ask sets in the journey; fields that the decision leaves open are undefined. */
+export function plannedBy(verdict: Ask, record: PresentedRecord, context: JourneyDecisionContext) {
+  const { rule, campaign, contact, place, values, dueAt } = verdict;
+  const grades = campaign.grade_list;
+  return {
+    rule: rule.name,
+    campaign: campaign.id,
+    campaignName: campaign.name,
+    maxGrade: grades.length > 0 ? Math.max(...grades) : undefined,
+    place,
+    locale: languageOf(record.locale),
+    ...personIn(record, verdict, context),
+    contact,
+    values,
+    dueAt,
+  };
+}
+
+/** What a decision not to ask sets in the journey. */
+export function skippedBy(
+  verdict: Extract<Verdict, { do: 'skip' }>,
+  record: PresentedRecord,
+  context: JourneyDecisionContext,
+) {
+  const { rule, campaignId } = verdict;
+  return {
+    ...(rule && { rule: rule.name }),
+    ...(campaignId !== undefined && { campaign: campaignId }),
+    ...personIn(record, undefined, context),
+  };
+}
+
+/** What the record's customer is known by, beside the contact. */
+export function personIn(
+  { personId, shape }: PresentedRecord,
+  verdict: Ask | undefined,
+  context: JourneyDecisionContext,
+): Pick<Journey, 'personId' | 'alsoKnownAs'> {
+  const own = verdict && contactKey(verdict.contact);
+  const found = [...(verdict?.others ?? []), ...customerAddresses(shape, context)];
+  const others = [...new Set(found)].filter((key) => key !== own);
+  return {
+    personId,
+    alsoKnownAs: others.length > 0 ? others.map((key) => context.contacts.addressOf(key)) : undefined,
+  };
+}
+
+/** Links the addresses of the person to be asked, for throttles. */
+export async function linkPerson(
+  { contact, personId, alsoKnownAs }: Pick<Journey, 'personId' | 'alsoKnownAs'> & Pick<Ask, 'contact'>,
+  context: JourneyDecisionContext,
+): Promise<void> {
+  await context.contacts.link(contactKey(contact), linksOf({ personId, alsoKnownAs }, context));
+}
+
+/**
+ * Notes that the closing waits, for throttles with `prefer: latest`. Before the journey waits: a kill in between leaves a note of a closing
+ * that does not wait; whoever finds the note looks at the journey.
+ */
+export async function noteWaiting(
+  journey: Journey,
+  { rule, campaign, contact, dueAt }: Ask,
+  { contacts }: JourneyDecisionContext,
+): Promise<void> {
+  if (rule.test || !contacts.comparesWaiting) return;
+  const { closedAt } = journey;
+  await contacts.noteWaiting(contactKey(contact), { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt });
+}

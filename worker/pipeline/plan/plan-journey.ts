@@ -1,0 +1,148 @@
+import type { PresentedRecord } from '../../../core/connector/contract.ts';
+import { contactKey } from '../../../core/contact.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { Skip } from '../../journey/reasons.ts';
+import type { RecordHistory } from '../../journey/record-memory.ts';
+import { refOf } from '../../journey/refs.ts';
+import { ifStill } from '../../journey/transitions.ts';
+import type { Journeys, Operations, Policy } from '../context.ts';
+import {
+  type AskDecision,
+  decideAbout,
+  type JourneyDecisionContext,
+  linkPerson,
+  noteWaiting,
+  personIn,
+  plannedBy,
+  skippedBy,
+} from '../decision.ts';
+import { erasedMeanwhile } from '../erase/erasure-race.ts';
+import { needsOf } from '../needs.ts';
+import type { Ask } from '../policy/decide.ts';
+import type { CampaignRule } from '../rules.ts';
+import type { ClosedReading } from '../vendor.ts';
+
+/** Of a job that plans and asks. */
+export interface AsksAtOnce {
+  /**
+   * Whether the job itself asks about this journey, whose customer is due. Left out: the job only plans.
+   * @param decision of a journey that is not stored yet: asking goes by it
+   */
+  takeDue?: (journey: Journey, decision: AskDecision | undefined) => Promise<boolean>;
+}
+
+/** What planning a journey takes of a source. */
+export type PlanJourneyContext = JourneyDecisionContext &
+  Pick<Policy, 'dryRun'> &
+  Pick<Journeys, 'erasures'> &
+  Pick<Operations, 'log'> &
+  AsksAtOnce;
+
+/** A journey that a decision was made about, and saved. */
+export interface PlannedJourney {
+  journey: Journey;
+  /** The journey's customer is due, and the job that asks stores the journey: it is not stored yet. */
+  unstored?: AskDecision;
+}
+
+/**
+ * Decides about a received journey, or a draft of one, and saves the decision; erases the journey where its person was erased
+ * meanwhile. A draft whose customer is due stays a draft, as the job that asks stores it. Undefined: there is no such journey, as with
+ * `JourneyStore.update`.
+ * @param known what the record's customer was asked; left out: that is read
+ */
+export async function planJourney(
+  journey: Journey,
+  reading: ClosedReading,
+  context: PlanJourneyContext,
+  known?: RecordHistory,
+): Promise<PlannedJourney | undefined> {
+  const { store } = context;
+  const { record } = reading;
+  const history = known ?? (await store.records.historyOf(journey.recordId));
+  const pass = (rule: CampaignRule) => context.holds.pass('plan', needsOf(rule));
+  const verdict = await decideAbout(journey, record, { history, pass }, context);
+  if (verdict.do === 'skip') {
+    const skipped = await skipJourney(journey, verdict, verdict.trace, context, skippedBy(verdict, record, context));
+    return skipped && { journey: (await erasedMeanwhile(skipped, context)) ?? skipped };
+  }
+  return await saveDecision(journey, { verdict, reading, isFenced: true }, context);
+}
+
+async function saveDecision(
+  journey: Journey,
+  decision: AskDecision,
+  context: PlanJourneyContext,
+): Promise<PlannedJourney | undefined> {
+  const { clock, store, log } = context;
+  const { verdict, reading } = decision;
+  const { rule, campaign, contact, dueAt } = verdict;
+  const change = plannedBy(verdict, reading.record, context);
+  await linkPerson(change, context);
+  if (!rule.test && context.contacts.comparesWaiting) {
+    if (!(await store.keep(journey, []))) return undefined;
+    await noteWaiting(journey, verdict, context);
+  }
+  const waits = ifStill('received', {
+    to: 'waiting',
+    at: clock.now(),
+    change,
+    trace: verdict.trace,
+    ...(searchedAnother(journey, contact) && { without: ['searched'] }),
+  });
+  const isDue = context.takeDue !== undefined && dueAt <= clock.now() && !context.dryRun;
+  const held = isDue ? store.drafts.hold(journey, waits) : undefined;
+  const after = held ?? (await store.update(journey, waits));
+  await context.holds.lift('plan', needsOf(rule));
+  if (held) return { journey: held, unstored: decision };
+  if (after?.state === 'waiting')
+    log.info({ journey: refOf(context.name, journey.id), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
+  return after && { journey: (await erasedMeanwhile(after, context)) ?? after };
+}
+
+/** A search for another contact's request says nothing about this contact, and must not outlive that person's erasure. */
+function searchedAnother({ searched }: Journey, contact: Ask['contact']): boolean {
+  return searched !== undefined && searched.contact !== contactKey(contact);
+}
+
+/** Stores a journey that was left a draft. @returns false where that can't be, as for `JourneyStore.update`: its event is to be planned again */
+export async function storeHeld(journey: Journey, context: PlanJourneyContext): Promise<boolean> {
+  if (!(await context.store.keep(journey, []))) return false;
+  await erasedMeanwhile(journey, context);
+  return true;
+}
+
+/** Skips a closing before any rule is looked at. @param record undefined where the record can't be read */
+export async function skipUndecided(
+  journey: Journey,
+  skip: Skip,
+  record: PresentedRecord | undefined,
+  context: PlanJourneyContext,
+): Promise<void> {
+  const person = record ? personIn(record, undefined, context) : {};
+  const skipped = await skipJourney(journey, skip, [], context, person);
+  if (skipped) await erasedMeanwhile(skipped, context);
+}
+
+/** @param chosen the rule, the campaign and the person, as far as these are known */
+async function skipJourney(
+  journey: Journey,
+  { reason, why }: Skip,
+  trace: string[],
+  context: PlanJourneyContext,
+  chosen: Partial<Journey> = {},
+): Promise<Journey | undefined> {
+  const skipped = await context.store.update(
+    journey,
+    ifStill('received', {
+      to: 'skipped',
+      at: context.clock.now(),
+      why,
+      reason,
+      change: chosen,
+      trace: [...trace, `skipped: ${why}`],
+    }),
+  );
+  if (skipped) context.log.info({ journey: refOf(context.name, journey.id), reason, why }, 'skipped');
+  return skipped;
+}
