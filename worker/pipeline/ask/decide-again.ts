@@ -94,16 +94,21 @@ function differences(before: Journey, planned: Planned, { rule, contactFrom, con
     const how = values[name] === undefined ? 'is left out' : 'has another value';
     news.push(`custom field "${name}" ${how}`);
   }
-  for (const [field, what] of others) {
+  const isOther = before.campaign !== planned.campaign;
+  for (const [field, what] of isOther ? others : [...ofCampaign, ...others]) {
     if (!isDeepStrictEqual(stored(before[field]), stored(planned[field]))) news.push(what);
   }
   return news;
 }
 
 /** What else a decision sets, in words for the trace. */
-const others: readonly [field: keyof Planned & keyof Journey, what: string][] = [
+type Words = readonly [field: keyof Planned & keyof Journey, what: string];
+
+const ofCampaign: readonly Words[] = [
   ['campaignName', 'the campaign has another name'],
   ['maxGrade', 'the campaign has another highest grade'],
+];
+const others: readonly Words[] = [
   ['locale', "the customer's language is another"],
   ['place', 'the customer is elsewhere'],
   ['personId', 'the customer is another person at the vendor'],

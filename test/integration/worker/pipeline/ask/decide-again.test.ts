@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
+import { liveClock } from '../../../../../worker/pipeline/clock.ts';
+import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import { loadNever } from '../../../../../worker/pipeline/policy/never.ts';
+import { eventOf, hour, type UnitContext, useManual } from '../../../../support/manual.ts';
+import type { ToyRecord, ToyVendor } from '../../../../support/toy-connector.ts';
+
+const world = useManual();
+const { unitContext } = world;
+
+const erika: Partial<ToyRecord> = { customer: { email: 'erika@a.ee' }, store: 'Tallinn', locale: 'et', personId: '7' };
+const usual = 'name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store }';
+const later = { ...liveClock, now: () => new Date(Date.now() + 3 * hour) };
+
+const inAnotherCampaign = () =>
+  world.standin.addCampaign({
+    account: 'acme',
+    id: 113,
+    name: 'After all',
+    type: 'mixed',
+    customFields: [{ name: 'Store', fieldType: 'Text' }],
+  });
+
+interface Change {
+  /** The rules when the record closes. */
+  rule?: string;
+  /** More of the configuration, then and at the time of asking. */
+  general?: string;
+  /** What happens to the record while its journey waits. */
+  record?: Partial<ToyRecord>;
+  /** The rules, and more of the configuration, when the customer is to be asked. */
+  ruleThen?: string;
+  generalThen?: string;
+  meanwhile?: (vendor: ToyVendor, before: UnitContext) => Promise<void>;
+}
+
+/** A closing whose journey waits. */
+async function waiting(rule: string, general = '') {
+  const before = unitContext({ rule, general });
+  const { at: closedAt } = before.vendor.close('a', erika);
+  await plan(eventOf('a'), before.context);
+  expect(await before.store.get('a.1')).toMatchObject({ state: 'waiting' });
+  return { before, closedAt };
+}
+
+/** Plans the closing of a record, has something change, and asks three hours later. */
+async function changed({ rule, general = '', record = {}, ruleThen, generalThen, meanwhile }: Change) {
+  const first = rule ?? `{ ${usual}, delay: 3h }`;
+  const { before, closedAt } = await waiting(first, general);
+  const { vendor } = before;
+  const state = vendor.records.get('a')?.state ?? expect.fail('no record');
+  vendor.close('a', { ...erika, state, ...record });
+  await meanwhile?.(vendor, before);
+  const after = unitContext({ rule: ruleThen ?? first, general: generalThen ?? general, vendor });
+  vendor.calls.length = 0;
+  await ask({ journeyId: 'a.1' }, { ...after.context, clock: later });
+  const journey = (await after.store.get('a.1')) ?? expect.fail('no journey');
+  return { journey, after, closedAt, trace: await after.trace('a.1'), requests: world.standin.requests() };
+}
+
+describe('a customer whom nobody is asked about any more, by the time when it is due', () => {
+  const rows: [what: string, change: Change, expected: { reason: string; why: RegExp }][] = [
+    [
+      'a tag added that is never asked about',
+      { general: 'policy: { never: [\'ticket.store = "no_survey"\'] }', record: { store: 'no_survey' } },
+      { reason: 'never', why: /never/ },
+    ],
+    [
+      "the rule's condition no longer true",
+      { rule: `{ ${usual}, delay: 3h, when: 'ticket.store = "Tallinn"' }`, record: { store: 'Tartu' } },
+      { reason: 'no-rule', why: /no rule's condition is true \("all"\)/ },
+    ],
+    ['the phone number removed', { record: { customer: {} } }, { reason: 'no-contact', why: /no usable contact/ }],
+    [
+      'the rule removed, and no other that fits',
+      { ruleThen: `{ ${usual}, name: other, when: 'ticket.store = "Tartu"' }`.replace('name: all, ', '') },
+      { reason: 'no-rule', why: /no rule's condition is true \("other"\)/ },
+    ],
+    [
+      'no campaign for the language of the customer',
+      { ruleThen: '{ name: all, campaign: { fi: 12 }, contact: customer.email, delay: 3h }' },
+      { reason: 'language', why: /no campaign for the customer's language \(et\)/ },
+    ],
+    [
+      'a smaller sample',
+      { ruleThen: `{ ${usual}, delay: 3h, sample: 0% }` },
+      { reason: 'sample', why: /outside the sample/ },
+    ],
+  ];
+  test.each(rows)(
+    '%s: nobody is asked, and the trace says why as planning would',
+    async (_, change, { reason, why }) => {
+      const { journey, trace, requests } = await changed(change);
+      expect(requests).toEqual([]);
+      expect(journey).toMatchObject({ state: 'skipped', reason, why: expect.stringMatching(why) });
+      expect(trace).toMatch(/decided again, as it is due/);
+      expect(trace).toMatch(/skipped: /);
+    },
+  );
+
+  test('the list of those not to ask has the address by then', async () => {
+    const { before } = await waiting(`{ ${usual}, delay: 3h }`);
+    const never = loadNever([{ contactsIn: 'list.txt' }], {
+      connector: before.vendor.connector,
+      ownDomains: [],
+      lists: new Map([['list.txt', new Set(['erika@a.ee'])]]),
+      defaultCountry: undefined,
+    });
+    await ask({ journeyId: 'a.1' }, { ...before.context, never, clock: later });
+    expect(await before.store.get('a.1')).toMatchObject({ reason: 'never', why: 'on the list list.txt (never)' });
+    expect(world.standin.requests()).toEqual([]);
+  });
+
+  test('its planned time passed long ago', async () => {
+    const { before } = await waiting(`{ ${usual}, delay: 3h, maxAge: 5h }`);
+    const clock = { ...liveClock, now: () => new Date(Date.now() + 9 * hour) };
+    await ask({ journeyId: 'a.1' }, { ...before.context, clock });
+    expect(await before.store.get('a.1')).toMatchObject({ state: 'skipped', reason: 'too-old' });
+    expect(world.standin.requests()).toEqual([]);
+  });
+
+  test('the person was asked meanwhile through another source', async () => {
+    const general = 'policy: { throttle: 30d }';
+    const { journey, requests } = await changed({
+      general,
+      meanwhile: async () => {
+        const other = unitContext({ source: 'other', general, rule: `{ ${usual} }` });
+        other.vendor.close('o', erika);
+        await plan(eventOf('o'), other.context);
+        await ask({ journeyId: 'o.1' }, other.context);
+      },
+    });
+    expect(requests).toHaveLength(1);
+    expect(journey).toMatchObject({ state: 'skipped', reason: 'throttled' });
+  });
+});
+
+describe('a customer who is asked as the record, and the rules, are by then', () => {
+  const rows: [what: string, change: Change, request: object, journey: object, said: RegExp][] = [
+    [
+      'an address that was corrected',
+      { record: { customer: { email: 'new@a.ee' } } },
+      { email: 'new@a.ee' },
+      { rule: 'all', contact: { kind: 'email', value: 'new@a.ee' } },
+      /contact customer\.email is now another email/,
+    ],
+    [
+      'another requester',
+      { record: { customer: { email: 'max@a.ee' }, personId: '8' } },
+      { email: 'max@a.ee' },
+      { personId: '8' },
+      /the customer is another person at the vendor/,
+    ],
+    [
+      'a person who was merged into another',
+      { record: { personId: '9' } },
+      { email: 'erika@a.ee' },
+      { personId: '9' },
+      /decided again, as it is due: the customer is another person at the vendor$/m,
+    ],
+    [
+      'a field value that was corrected',
+      { record: { store: 'Tartu' } },
+      { customFields: { Store: 'Tartu' } },
+      { values: { Store: 'Tartu' } },
+      /custom field "Store" has another value/,
+    ],
+    [
+      'a rule with another name',
+      { ruleThen: `{ ${usual} }`.replace('name: all', 'name: everybody') },
+      { email: 'erika@a.ee' },
+      { rule: 'everybody' },
+      /rule "everybody" in place of "all"/,
+    ],
+    [
+      'a rule that stands before the one of the closing',
+      { ruleThen: `{ name: first, campaign: 113, contact: customer.email }, { ${usual}, delay: 3h }` },
+      { campaign: 113 },
+      { rule: 'first', campaign: 113, values: {} },
+      /rule "first" in place of "all"; campaign 113 in place of 12; custom field "Store" is left out/,
+    ],
+    [
+      'another campaign of the rule',
+      { ruleThen: `{ ${usual}, delay: 3h }`.replace('campaign: 12', 'campaign: 113') },
+      { campaign: 113 },
+      { campaign: 113 },
+      /campaign 113 in place of 12/,
+    ],
+    [
+      'another language',
+      {
+        rule: '{ name: all, campaign: { et: 12, en: 113 }, contact: customer.email, delay: 3h }',
+        record: { locale: 'en' },
+      },
+      { campaign: 113 },
+      { campaign: 113, locale: 'en' },
+      /campaign 113 in place of 12; the customer's language is another/,
+    ],
+  ];
+  test.each(rows)('%s', async (_, change, request, journey, said) => {
+    inAnotherCampaign();
+    const found = await changed(change);
+    expect(found.requests).toMatchObject([request]);
+    expect(found.journey).toMatchObject({ state: 'asked', ...journey });
+    expect(found.trace).toMatch(said);
+    expect(found.trace).not.toMatch(/@a\.ee/);
+  });
+
+  test('where nothing has changed the trace says nothing of it, and it costs one reading', async () => {
+    const { trace, after, requests } = await changed({});
+    expect(requests).toHaveLength(1);
+    expect(trace).not.toMatch(/decided again/);
+    expect(after.vendor.calls).toEqual([{ what: 'read', size: 1 }]);
+  });
+});
+
+test('a longer delay waits on, and a place under a cap is free meanwhile', async () => {
+  const general = 'policy: { cap: { day: 1 } }';
+  const { journey, after, closedAt, requests } = await changed({
+    general,
+    ruleThen: `{ ${usual}, delay: 2d }`,
+  });
+  expect(requests).toEqual([]);
+  expect(journey).toMatchObject({ state: 'waiting', dueAt: new Date(closedAt.getTime() + 48 * hour) });
+  const other = unitContext({ source: 'other', general, rule: `{ ${usual} }`, vendor: after.vendor });
+  after.vendor.close('b', { customer: { email: 'b@a.ee' }, store: 'Tartu' });
+  await plan(eventOf('b'), other.context);
+  await ask({ journeyId: 'b.1' }, { ...other.context, clock: later });
+  expect(await other.store.get('b.1')).toMatchObject({ state: 'asked' });
+});
+
+test('a place under the cap of the rule that it had is given back', async () => {
+  const capped = `{ ${usual}, delay: 3h, cap: { day: 1 } }`;
+  const { before } = await waiting(capped);
+  const slow = { ...before.context, clock: later, read: () => Promise.reject(new Error('the vendor is away')) };
+  await expect(ask({ journeyId: 'a.1' }, slow)).rejects.toThrow('away');
+  inAnotherCampaign();
+  const first = '{ name: first, campaign: 113, contact: customer.email, when: \'ticket.store = "Tallinn"\' }';
+  const after = unitContext({ rule: `${first}, ${capped}`, vendor: before.vendor });
+  await ask({ journeyId: 'a.1' }, { ...after.context, clock: later });
+  expect(await after.store.get('a.1')).toMatchObject({ state: 'asked', rule: 'first' });
+  after.vendor.close('b', { customer: { email: 'b@a.ee' }, store: 'Tartu' });
+  await plan(eventOf('b'), after.context);
+  await ask(
+    { journeyId: 'b.1' },
+    { ...after.context, clock: { ...later, now: () => new Date(Date.now() + 6 * hour) } },
+  );
+  expect(await after.store.get('b.1')).toMatchObject({ state: 'asked', rule: 'all' });
+});
