@@ -130,12 +130,14 @@ export class JobQueue<Data extends z.ZodType> {
   /**
    * Adds data that came together in one write: as one job, whose data are processed at the same time (`Stage`), or, alone, as a job
    * that holds nothing else. Of data with one key the first is added.
+   * @param delayMs real time
    */
-  async addTogether(all: readonly Given<Data>[]): Promise<void> {
+  async addTogether(all: readonly Given<Data>[], delayMs = 0): Promise<void> {
     const { keyOf } = this.#together;
     const byKey = new Map<string, Given<Data>>();
     for (const data of all) if (!byKey.has(keyOf(data))) byKey.set(keyOf(data), data);
-    await this.#addGroups([[...byKey.values()]]);
+    const groups = [...slices([...byKey.values()], this.mostHeld)];
+    await this.#addGroups(groups, { opts: delayMs > 0 ? { delay: Math.ceil(delayMs) } : {} });
   }
 
   /**
@@ -193,7 +195,7 @@ export class JobQueue<Data extends z.ZodType> {
       const [key, ...others] = keys;
       if (key === undefined) return [];
       // The same for the same data: the client repeats a write whose answer was lost.
-      const jobId = others.length === 0 ? idOf(key) : togetherId(keys.length, idOf(JSON.stringify(keys)));
+      const jobId = others.length === 0 ? idOf(key) : togetherId(keys.map(idOf));
       for (const each of keys) holders.set(each, jobId);
       return [{ data: others.length === 0 ? group[0] : group, opts: { ...opts, jobId }, ...(name && { name }) }];
     });

@@ -9,6 +9,7 @@ import { rateLimit } from '../redis/rate-limit.ts';
 import type { Seal } from '../redis/seal.ts';
 import { Claims } from './claims.ts';
 import type { Clock } from './clock.ts';
+import { GroupCommit } from './group-commit.ts';
 import { JobQueue } from './job-queue.ts';
 import { AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
 
@@ -50,7 +51,12 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
   const common = { prefix: tagOf(source), connection, telemetry: tracing?.telemetry, onLost };
   return {
     ...openInletQueues(source, options),
-    ask: new JobQueue({ ...common, name: 'ask', data: AskJob }),
+    ask: new JobQueue({
+      ...common,
+      name: 'ask',
+      data: AskJob,
+      together: { keyOf: ({ journeyId }) => journeyId, idOf: (journeyId) => `ask-${journeyId}`, most: mostAsks },
+    }),
     writeBack: new JobQueue({
       ...common,
       ...writeBack,
@@ -102,6 +108,32 @@ const noAnswerDelayMs = 1_000;
 /** The most answers that one job writes: they fill a batch of most vendors, which then leaves without waiting for another job. */
 const mostWrites = 100;
 
+/** The most journeys that one job asks about: a stage has some such jobs in hand, so that one that ends leaves no gap. */
+const mostAsks = 25;
+
+/** A journey to be asked about. */
+interface DueAsk {
+  journeyId: string;
+  dueAt: Date;
+}
+
+/**
+ * Queues asking about journeys, those that are due within one second as one job: ten thousand may be due when a window opens. A job begins
+ * once the last of its journeys is due.
+ */
+async function addAsks(all: readonly DueAsk[], ask: JobQueues['ask'], clock: Clock): Promise<void> {
+  const bySecond = Map.groupBy(all, ({ dueAt }) => Math.ceil(dueAt.getTime() / 1_000));
+  await Promise.all(
+    [...bySecond.values()].map(async (some) => {
+      const last = new Date(Math.max(...some.map(({ dueAt }) => dueAt.getTime())));
+      await ask.addTogether(
+        some.map(({ journeyId }) => ({ journeyId })),
+        clock.until(last),
+      );
+    }),
+  );
+}
+
 /** What the steps queue. Adding a job that is waiting or running does nothing. */
 export type Queues = ReturnType<typeof createQueues>;
 
@@ -110,6 +142,12 @@ export function createQueues(
   { plan, ask, writeBack, erase }: JobQueues,
   { redis, seal, clock }: { redis: RedisClient; seal: Seal; clock: Clock },
 ) {
+  const asks = new GroupCommit<DueAsk>({
+    items: 20 * mostAsks,
+    size: Number.POSITIVE_INFINITY,
+    sizeOf: () => 0,
+    write: async (all) => await addAsks(all, ask, clock),
+  });
   /** Real time. */
   const queueAskIn = async (journeyId: string, delayMs: number): Promise<void> => {
     await ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs }]);
@@ -132,7 +170,7 @@ export function createQueues(
       await erase.add([{ id: `erasure-${id}`, data: { kind: 'continue', erasure: id }, delayMs }]);
     },
     queueAsk: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
-      await queueAskIn(id, clock.until(dueAt)),
+      await asks.add({ journeyId: id, dueAt }),
     queueAskIn,
     /** Queues a job beside the one that waits for the planned time, which then finds nothing left to do. */
     queueAskAhead: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>

@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { RedisClient } from './client.ts';
 import { tagOf } from './keys.ts';
 
 const together = /^together-(\d+)-/;
 
-/** The id of a job that holds what several jobs would: it tells how many. */
-export function togetherId(count: number, id: string): string {
-  return `together-${count}-${id}`;
+/** The id of a job that holds what these jobs would: it tells how many. */
+export function togetherId(ids: readonly string[]): string {
+  return `together-${ids.length}-${createHash('sha256').update(ids.join('\n')).digest('base64url')}`;
 }
 
 /** Jobs of a queue by their state, as BullMQ counts them; a job that holds several counts as so many. */

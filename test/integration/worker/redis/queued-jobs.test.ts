@@ -32,7 +32,7 @@ test('it counts the jobs of a queue as BullMQ does: waiting, running and delayed
 test('it counts what a job holds: in a long queue by the first thousand', async () => {
   const queue = new Queue('plan', { prefix: tagOf('groups'), connection: redis.handle.bull() });
   const counted = async () => await queuedJobs(redis.handle.client, 'groups', 'plan');
-  const together = (n: number) => ({ name: 'plan', data: {}, opts: { jobId: togetherId(3, `${n}`) } });
+  const together = (n: number) => ({ name: 'plan', data: {}, opts: { jobId: togetherId([`${n}`, 'b', 'c']) } });
   await queue.addBulk([together(0), { name: 'plan', data: {} }]);
   expect(await counted()).toBe(4);
   await queue.addBulk(Array.from({ length: 2_998 }, (_, n) => together(n + 1)));
@@ -44,7 +44,7 @@ test('it counts what those hold that wait for their time', async () => {
   const queue = new Queue('plan', { prefix: tagOf('later'), connection: redis.handle.bull() });
   const delay = 3_600_000;
   await queue.add('plan', {}, { delay });
-  await queue.add('plan', {}, { delay, jobId: togetherId(3, 'a') });
+  await queue.add('plan', {}, { delay, jobId: togetherId(['a', 'b', 'c']) });
   expect(await queuedJobs(redis.handle.client, 'later', 'plan')).toBe(4);
   await queue.close();
 });

@@ -69,7 +69,7 @@ test('a job that read the journey before does not put it back to its planned tim
   // As its job finds it, where the planned time has been moved: it would be put off to another one.
   const stale = { ...before, closedAt: new Date(before.closedAt.getTime() + hour) };
   const dueAt = await hurries(unit);
-  expect(await askAbout(stale, unit.context)).toEqual({ do: 'wait', delayMs: 0 });
+  expect(await askAbout(stale, unit.context)).toMatchObject({ do: 'wait' });
   expect(await journey(unit)).toMatchObject({ dueAt, hurried: true });
 });
 
