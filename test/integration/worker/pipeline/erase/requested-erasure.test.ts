@@ -62,6 +62,21 @@ describe('an erasure that was requested, and has not begun', () => {
     expect(await unit.context.erasures.all()).toMatchObject([{ contacts: 1, journeys: 1 }]);
   });
 
+  test('it comes while the service tells of the contact, and nothing is sent of a journey that waited', async () => {
+    const unit = await waiting();
+    const { context } = unit;
+    const contact: SourceContext['feedback']['contact'] = async (...args) => {
+      const known = await context.feedback.contact(...args);
+      await accepted(unit, { contacts: [email] });
+      return known;
+    };
+    await ask({ journeyId: 'x.1' }, { ...context, feedback: overriding(context.feedback, { contact }) });
+    expect(sentTo(service.standin)).toEqual([]);
+    expect(await unit.store.get('x.1')).toMatchObject({ state: 'cancelled', contact: { value: email } });
+    await eraseAll(unit);
+    expect(await isErased(unit.context, 'x.1')).toBe(true);
+  });
+
   test('it keeps them from being asked in every source that knows the contact', async () => {
     const unit = await waiting();
     await accepted(unit, { contacts: [email] }, 'second');
