@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, Events } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
-import { exactJsonBody } from '../../core/connector/json-body.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import { listOf } from '../../core/entries.ts';
 import { isOrderId } from './ids.ts';
 import { missingScopes } from './scopes.ts';
@@ -41,7 +41,7 @@ const Scopes = z.object({ current: listOf(z.string()) });
  * record shows that both are about the same closing. Unknown topics are left out.
  */
 export function events(delivery: Delivery, choice: Choice): Events {
-  const json = exactJsonBody(delivery.raw);
+  const json = jsonBody(delivery.raw);
   if (json === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
   const topic = topicOf(delivery);
   const said = read(topic, json, choice);

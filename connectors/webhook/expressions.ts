@@ -40,7 +40,7 @@ export function compileAll(event: WebhookSettings['event']): {
 export function textFrom(find: Find, at: string): string | undefined {
   const value = find(at);
   if (value === undefined) return undefined;
-  // JSON.parse has rounded larger numbers already.
+  // Whole numbers that are larger have come as texts; what an expression computes is rounded.
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
     throw new Unreadable(`event.${at} finds a number that is not whole, or too large to be exact: send it as a text`);
   }

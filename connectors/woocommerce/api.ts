@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
-import { exactJsonBody } from '../../core/connector/json-body.ts';
 import { staticToken } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { responseRules, shopTime, unanswered } from './responses.ts';
@@ -41,8 +40,7 @@ export function openShop(settings: WooCommerceSettings, ports: ConnectorPorts): 
       rules: responseRules(ports.random),
       unanswered,
       // A page may have the content type of JSON; a body with another content type is no JSON.
-      jsonOf: ({ headers, text }) =>
-        /\bjson\b/i.test(headers.get('content-type') ?? '') ? exactJsonBody(text) : undefined,
+      jsonOf: (response) => (/\bjson\b/i.test(response.headers.get('content-type') ?? '') ? response.json : undefined),
     },
     ports,
   );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
-import { exactJsonBody } from '../../core/connector/json-body.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
 import { closedAt, closingOf, OrderMoment } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
@@ -29,7 +29,7 @@ export const brokenWebhook =
 
 /** The events of a verified delivery. Unknown bodies are accepted: WooCommerce disables a webhook that is refused often. */
 export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, 'statuses'>): Events {
-  const json = exactJsonBody(delivery.raw);
+  const json = jsonBody(delivery.raw);
   // PHP signs and sends also what it could not encode. Refusals count towards disabling the webhook.
   if (json === undefined) {
     const why =

@@ -1,22 +1,41 @@
-/** Several times the depth of any documented body, and safe for recursive readers. */
-const mostLevels = 64;
-/**
- * Lists, objects and their entries: a hundred tickets with 300 custom fields each have 200,000. This many take V8 some
- * 50 ms; 60 MB of brackets, as seen, took it 17 s.
- */
-const mostEntries = 300_000;
+interface Limits {
+  levels: number;
+  /** Lists, objects and their entries. */
+  entries: number;
+}
 
-const [quote, backslash, comma, openList, openObject, closeList, closeObject] = Buffer.from('"\\,[{]}');
+const bearable: Limits = {
+  /** Several times the depth of any documented body, and safe for recursive readers. */
+  levels: 64,
+  /** A hundred tickets with 300 custom fields each have 200,000. This many take V8 some 50 ms; 60 MB of brackets, as seen, took it 17 s. */
+  entries: 300_000,
+};
 
-/**
- * Why this text should not be parsed as JSON, without quoting it; undefined when its structure is bearable. Whether it is JSON
- * at all is left to the parser.
- */
-export function tooIntricate(text: Uint8Array, most = mostEntries): string | undefined {
+const [quote, backslash, comma, colon, openList, openObject, closeList, closeObject] = Buffer.from('"\\,:[{]}');
+const [minus = 0, zero = 0, nine = 0] = Buffer.from('-09');
+/** 2^53 has so many digits. */
+const fewestLongDigits = 16;
+
+/** What the bytes of a text show before it is parsed as JSON. Whether it is JSON at all is left to the parser. */
+export interface JsonStructure {
+  /** What is unbearable about it, without quoting it. */
+  flaw?: string;
+  /** Where each integer beyond 2^53 begins and ends, one place after the other. */
+  longIntegers: readonly number[];
+}
+
+/** Why this text should not be parsed as JSON, without quoting it; undefined when its structure is bearable. */
+export function tooIntricate(text: Uint8Array, entries = bearable.entries): string | undefined {
+  return structureOf(text, { ...bearable, entries }).flaw;
+}
+
+export function structureOf(text: Uint8Array, most: Limits = bearable): JsonStructure {
+  const longIntegers: number[] = [];
   let levels = 0;
   let entries = 0;
   for (let i = 0; i < text.length; i++) {
-    switch (text[i]) {
+    const byte = text[i] ?? 0;
+    switch (byte) {
       case quote:
         i = endOfString(text, i);
         break;
@@ -24,7 +43,7 @@ export function tooIntricate(text: Uint8Array, most = mostEntries): string | und
       case openObject:
         levels += 1;
         entries += 1;
-        if (levels > mostLevels) return `nests more than ${mostLevels} levels deep`;
+        if (levels > most.levels) return { flaw: `nests more than ${most.levels} levels deep`, longIntegers };
         break;
       case comma:
         entries += 1;
@@ -33,11 +52,39 @@ export function tooIntricate(text: Uint8Array, most = mostEntries): string | und
       case closeObject:
         levels -= 1;
         break;
+      default:
+        if (byte === minus || isDigit(byte)) {
+          const end = endOfDigits(text, i + 1);
+          if (end - i >= fewestLongDigits && isLongInteger(text, i, end)) longIntegers.push(i, end);
+          i = end - 1;
+        }
     }
-    if (entries > most) return `has more than ${most} entries`;
+    if (entries > most.entries) return { flaw: `has more than ${most.entries} entries`, longIntegers };
   }
-  return undefined;
+  return { longIntegers };
 }
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= zero && byte <= nine;
+
+function endOfDigits(text: Uint8Array, start: number): number {
+  let end = start;
+  while (isDigit(text[end])) end += 1;
+  return end;
+}
+
+/** Of digits, perhaps after a minus: no part of another number, and no key, which would be no JSON. */
+function isLongInteger(text: Uint8Array, start: number, end: number): boolean {
+  const first = text[start] === minus ? start + 1 : start;
+  if (text[first] === zero || beyondDigits.has(text[start - 1]) || beyondDigits.has(text[end])) return false;
+  let next = end;
+  while (isSpace(text[next])) next += 1;
+  if (text[next] === colon) return false;
+  return end - first > fewestLongDigits || !Number.isSafeInteger(Number(utf8.decode(text.subarray(first, end))));
+}
+
+const beyondDigits = new Set<number | undefined>(Buffer.from('+-.eE'));
+const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 10 || byte === 13 || byte === 9;
+const utf8 = new TextDecoder();
 
 /** Where the string ends that begins at `start`; beyond the text where it doesn't. */
 function endOfString(text: Uint8Array, start: number): number {

@@ -1,7 +1,8 @@
 import { CloseloopError, type Outcome } from '../errors.ts';
 import type { BegunResponse, Fetch, ResponseHeaders, SentRequest } from '../ports.ts';
-import { jsonBody } from './json-body.ts';
-import { tooIntricate } from './json-structure.ts';
+import { inUtf8 } from './charset.ts';
+import { inQuotes, parsed } from './json-body.ts';
+import { structureOf } from './json-structure.ts';
 import { faultOf, isCut, neverSentBy } from './network.ts';
 
 /*
@@ -38,14 +39,14 @@ export interface HttpResponse {
   headers: ResponseHeaders;
   /** '' also for an error whose body can't be read. */
   text: string;
-  /** Undefined for a body that isn't JSON. Parsed at each access. */
+  /** As `jsonBody` reads it; undefined for a body that isn't JSON. Parsed at each access. */
   readonly json: unknown;
 }
 
 /** There was no response, or an unreadable one. The message never quotes it. */
 export class SendFailure extends Error {
   override readonly name = 'SendFailure';
-  /** `late`: the deadline passed. `stopped`: by the caller. `cut`: by the network. `unbearable`: too large or nested too deep. */
+  /** `late`: the deadline passed. `stopped`: by the caller. `cut`: by the network. `unbearable`: too large, nested too deep, or in an unknown character set. */
   readonly why: 'late' | 'stopped' | 'cut' | 'unbearable';
   /** Whether the server may have executed the request. */
   readonly outcome: Outcome;
@@ -132,13 +133,15 @@ async function read(response: BegunResponse, head: number | undefined): Promise<
   const ok = status >= 200 && status < 300;
   try {
     const most = ok ? mostBytes : mostErrorBytes;
-    const body = wholeOf(response, most, head) ?? (await bytesOf(response, most, head));
-    const flaw = tooIntricate(body);
+    const sent = wholeOf(response, most, head) ?? (await bytesOf(response, most, head));
+    const body = inUtf8(sent, { contentType: headers.get('content-type') ?? '', isPart: head !== undefined });
+    if (typeof body === 'string') throw new SendFailure('unbearable', `an answer that ${body}`);
+    const { flaw, longIntegers } = structureOf(body);
     if (flaw !== undefined) throw new SendFailure('unbearable', `an answer that ${flaw}`);
-    return new TextResponse(status, headers, utf8.decode(body));
+    return new TextResponse(status, headers, body, longIntegers);
   } catch (error) {
     if (ok) throw error;
-    return new TextResponse(status, headers, '');
+    return new TextResponse(status, headers, new Uint8Array(), []);
   }
 }
 
@@ -146,17 +149,26 @@ class TextResponse implements HttpResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly headers: ResponseHeaders;
-  readonly text: string;
+  /** In UTF-8. */
+  readonly #body: Uint8Array;
+  readonly #longIntegers: readonly number[];
+  #text: string | undefined;
 
-  constructor(status: number, headers: ResponseHeaders, text: string) {
+  constructor(status: number, headers: ResponseHeaders, body: Uint8Array, longIntegers: readonly number[]) {
     this.status = status;
     this.ok = status >= 200 && status < 300;
     this.headers = headers;
-    this.text = text;
+    this.#body = body;
+    this.#longIntegers = longIntegers;
+  }
+
+  get text(): string {
+    this.#text ??= utf8.decode(this.#body);
+    return this.#text;
   }
 
   get json(): unknown {
-    return jsonBody(this.text);
+    return parsed(this.#longIntegers.length === 0 ? this.text : inQuotes(this.#body, this.#longIntegers));
   }
 }
 

@@ -136,20 +136,25 @@ const text = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
   .transform((value) => (typeof value !== 'string' || isBlank(value) ? null : value));
-/** Some services send decimals as text. */
+/** Some services send decimals as text. No campaign and no grade is beyond 2^53, where numbers are rounded. */
 const number = z
   .union([
     z.number(),
     z
       .string()
       .regex(/^-?\d+(?:\.\d+)?$/)
-      .transform(Number),
+      .transform(Number)
+      .refine((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER),
   ])
   .nullish()
   .transform((value) => value ?? null);
 
 const Fields = z.object({
-  id: z.union([z.string().min(1), z.number().transform(String)]),
+  id: z.unknown().transform((value, context) => {
+    const id = plainId(value);
+    if (id === undefined) context.addIssue({ code: 'custom' });
+    return id ?? z.NEVER;
+  }),
   campaign: number,
   phone: text,
   email: text,
@@ -158,8 +163,9 @@ const Fields = z.object({
   status: text,
   grade: number,
   comment: text,
+  // Not a record of zod's, which would leave out a field called `__proto__`.
   customFields: z
-    .union([z.record(z.string(), z.unknown()), z.array(z.unknown())])
+    .union([z.custom<JsonObject>(isObject), z.array(z.unknown())])
     .nullish()
     .transform((value) => value ?? {}),
 });
@@ -253,7 +259,7 @@ function plainRequest<Instant>(
   values: Values,
   instantOf: InstantReader<Instant>,
 ): FeedbackRequest<Instant> | undefined {
-  const { id } = values;
+  const id = plainId(values.id);
   const campaign = plainNumber(values.campaign);
   const phone = plainText(values.phone);
   const email = plainText(values.email);
@@ -263,12 +269,17 @@ function plainRequest<Instant>(
   const grade = plainNumber(values.grade);
   const comment = plainText(values.comment);
   const customFields = values.customFields ?? {};
-  const isId = Number.isFinite(id) || (typeof id === 'string' && id !== '');
-  if (!isId || campaign === undefined || phone === undefined || email === undefined) return undefined;
+  if (id === undefined || campaign === undefined || phone === undefined || email === undefined) return undefined;
   if (identifier === undefined || scheduled === undefined || status === undefined) return undefined;
   if (grade === undefined || comment === undefined) return undefined;
-  if (!isObject(customFields) || Object.hasOwn(customFields, '__proto__')) return undefined;
-  return { id: String(id), campaign, phone, email, identifier, scheduled, status, grade, comment, customFields };
+  if (!isObject(customFields)) return undefined;
+  return { id, campaign, phone, email, identifier, scheduled, status, grade, comment, customFields };
+}
+
+/** A text, or a whole number: one beyond 2^53 has come as text (`jsonBody`), as it would be the id of another request. */
+function plainId(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined;
+  return typeof value === 'string' && value !== '' && !/^-\d+$/.test(value) ? value : undefined;
 }
 
 function plainNumber(value: unknown): number | null | undefined {

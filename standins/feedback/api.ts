@@ -84,7 +84,7 @@ function patternOf(path: string): RegExp {
     .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     .replace(
       /:(\w+)/g,
-      (_, name: string) => `(?<${name}>${name === 'id' || name === 'campaign' ? '\\d{1,15}' : '[^/]+'})`,
+      (_, name: string) => `(?<${name}>${name === 'id' || name === 'campaign' ? '\\d{1,40}' : '[^/]+'})`,
     );
   // The empty group makes `groups` an object for paths without parameters too.
   return new RegExp(`^${source}(?<end>)$`);

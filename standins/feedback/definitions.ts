@@ -70,6 +70,9 @@ export const campaignChange = z.strictObject({
   sendDelay: z.number().int().min(0).nullable().optional(),
 });
 
+/** What the API calls the next requests: integers of any length, as texts. */
+export const longIds = z.strictObject({ ids: z.array(z.string().regex(/^[1-9]\d{0,39}$/)) });
+
 /** A customer answers: a request by id, or the last one sent to a contact (in any account). */
 export const customerAnswer = z
   .strictObject({

@@ -1,6 +1,6 @@
 import type { StandinResponse } from '../kit/message.ts';
 import type { Account, Campaign } from './model.ts';
-import { forbidden, invalid, noCampaign } from './problem.ts';
+import { forbidden, invalid, noCampaign, notFound } from './problem.ts';
 import type { Store } from './store.ts';
 import { parseDay } from './zone.ts';
 
@@ -44,11 +44,18 @@ export function dayParameter(query: URLSearchParams, name: string): number | und
   return day;
 }
 
-/** A whole number from a query, a path or a JSON body. */
-export function wholeNumber(given: unknown, name: string): number {
-  const number = typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : given;
-  if (typeof number === 'number' && Number.isSafeInteger(number)) return number;
+/** The id of a feedback request, from a query, a path or a JSON body. */
+export function longNumber(given: unknown, name: string): bigint {
+  if (typeof given === 'string' && /^\d{1,40}$/.test(given)) return BigInt(given);
+  if (typeof given === 'number' && Number.isSafeInteger(given)) return BigInt(given);
   throw invalid(name, 'A valid integer is required.');
+}
+
+/** Any other whole number: nothing but a request has a long id. */
+export function wholeNumber(given: unknown, name: string): number {
+  const number = Number(longNumber(given, name));
+  if (Number.isSafeInteger(number)) return number;
+  throw notFound();
 }
 
 /** For the campaign endpoints: a campaign that isn't there, is a draft or is another account's is 404. */

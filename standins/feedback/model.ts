@@ -89,6 +89,8 @@ export type Status = 'Scheduled' | 'Sent' | 'Cancelled' | 'Not sent';
 /** One feedback request. Instants are epoch milliseconds. Kept small: a bench holds a million. */
 export interface FeedbackRequest {
   id: number;
+  /** What the API calls it instead, if the next ids were given: of any length. */
+  longId: bigint | null;
   campaign: Campaign;
   phone: string | null;
   email: string | null;

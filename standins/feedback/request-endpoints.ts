@@ -1,7 +1,7 @@
 import { ok } from '../kit/message.ts';
 import { internationalNumber } from './contact.ts';
 import { isBlank, readFieldValues, sentFields } from './custom-fields.ts';
-import { activeCampaign, type Call, type Endpoint, endpoint, wholeNumber } from './endpoint.ts';
+import { activeCampaign, type Call, type Endpoint, endpoint, longNumber, wholeNumber } from './endpoint.ts';
 import type { Campaign, CampaignType, FeedbackRequest } from './model.ts';
 import { type CreateBody, type Operation, type OperationsForm, pick, put, unknownFields } from './operations-form.ts';
 import { paged } from './paging.ts';
@@ -87,7 +87,7 @@ export function requestEndpoints(form: OperationsForm): Endpoint[] {
 function theRequest(call: Call, { id, constants }: Operation, places: readonly string[]): FeedbackRequest {
   checkBody(call.body, id?.in === 'body' ? [...places, id.at] : places, constants);
   const given = id === undefined ? call.params.id : id.in === 'query' ? call.query.get(id.at) : pick(call.body, id.at);
-  const request = call.store.request(wholeNumber(given, id === undefined ? 'id' : leaf(id.at)));
+  const request = call.store.requestOfApi(longNumber(given, id === undefined ? 'id' : leaf(id.at)));
   if (request === undefined) throw notFound();
   const { account, state } = request.campaign;
   if (account !== call.account || state !== 'active') throw forbidden();

@@ -7,7 +7,7 @@ import { statusOf } from './store.ts';
 export function showRequest(request: FeedbackRequest, form: RecordForm, now: number): object {
   const { campaign } = request;
   const record = {};
-  put(record, form.id, request.id);
+  put(record, form.id, request.longId === null ? request.id : JSON.rawJSON(String(request.longId)));
   put(record, form.campaign, campaign.id);
   put(record, form.phone, request.phone);
   put(record, form.email, request.email);
@@ -23,6 +23,8 @@ export function showRequest(request: FeedbackRequest, form: RecordForm, now: num
 /** What the control surface tells about a request: everything. Instants are ISO 8601 in UTC. */
 export interface RequestReport {
   id: number;
+  /** What the API calls it instead; null: nothing else. */
+  longId: string | null;
   account: string;
   campaign: number;
   phone: string | null;
@@ -52,6 +54,7 @@ export function reportRequest(request: FeedbackRequest, now: number): RequestRep
   const bySms = campaign.type === 'sms' || campaign.type === 'mixed';
   return {
     id: request.id,
+    longId: request.longId === null ? null : String(request.longId),
     account: campaign.account.name,
     campaign: campaign.id,
     phone: request.phone,

@@ -140,6 +140,11 @@ export class FeedbackService {
     return found.slice(0, limit).map((request) => reportRequest(request, now));
   }
 
+  /** The API calls the next requests by these ids, which may be longer than a number of JavaScript can be. */
+  giveLongIds(given: Given<typeof define.longIds>): void {
+    this.store.nextLongIds.push(...define.longIds.parse(given).ids.map(BigInt));
+  }
+
   /** Adds many requests at once, past the API. */
   fill(given: Given<typeof define.fillOrder>): void {
     const order = define.fillOrder.parse(given);

@@ -27,6 +27,9 @@ export class Store {
   readonly requests: FeedbackRequest[] = [];
   /** How many requests have been looked at one by one: lets a test see that a page costs a page. */
   visited = 0;
+  /** What the API calls the next requests, instead of their usual ids; and the requests that were called so. */
+  readonly nextLongIds: bigint[] = [];
+  readonly #byLongId = new Map<bigint, FeedbackRequest>();
   #lastId = 1000;
 
   /** Ids of campaigns, fields, surveys and questions: unique over all of them, so that a mixed-up id is noticed. */
@@ -40,11 +43,18 @@ export class Store {
     return this.requests[id - firstRequestId];
   }
 
+  /** By the id that the API shows. */
+  requestOfApi(id: bigint): FeedbackRequest | undefined {
+    const usual = this.request(Number(id));
+    return this.#byLongId.get(id) ?? (usual?.longId === null ? usual : undefined);
+  }
+
   add(campaign: Campaign, draft: NewRequest, now: number): FeedbackRequest {
     const scheduledAt = draft.scheduledAt ?? now + (campaign.sendDelay ?? 0) * 60_000;
     const { account } = campaign;
     const request: FeedbackRequest = {
       id: firstRequestId + this.requests.length,
+      longId: this.nextLongIds.shift() ?? null,
       campaign,
       phone: draft.phone,
       email: draft.email,
@@ -60,6 +70,7 @@ export class Store {
       values: draft.values,
     };
     this.requests.push(request);
+    if (request.longId !== null) this.#byLongId.set(request.longId, request);
     campaign.requests.push(request);
     account.requests.push(request);
     for (const key of indexKeys(request)) {

@@ -59,6 +59,54 @@ describe('an answer', () => {
     expect(failure.message).toMatch(message);
   });
 
+  const tonu = '{"name":"Tõnu"}';
+  const charsets: [what: string, type: string, body: Buffer, name: string][] = [
+    ['without a character set', 'application/json', Buffer.from(tonu), 'Tõnu'],
+    ['in UTF-8', 'application/json; charset="UTF-8"', Buffer.from(tonu), 'Tõnu'],
+    ['in ISO 8859-1', 'application/json;charset=iso-8859-1', Buffer.from(tonu, 'latin1'), 'Tõnu'],
+    ['in UTF-16', 'text/plain; charset=utf-16le', Buffer.from(tonu, 'utf16le'), 'Tõnu'],
+    ['in what is called ASCII', 'application/json; charset=us-ascii', Buffer.from(tonu), 'Tõnu'],
+    ['in Windows-1257', 'application/json; charset=windows-1257', Buffer.from(tonu, 'latin1'), 'Tõnu'],
+  ];
+  test.each(charsets)('that comes %s is read by its character set', async (_what, type, body, name) => {
+    const url = await serve((_request, response) => response.writeHead(200, { 'content-type': type }).end(body));
+    expect((await get(url)).json).toEqual({ name });
+  });
+
+  const unknown: [what: string, type: string, body: Buffer, message: string][] = [
+    [
+      'in an unknown character set',
+      'application/json; charset=klingon-8',
+      Buffer.from(tonu),
+      'an answer that is in an unknown character set (klingon-8)',
+    ],
+    [
+      'in another character set than it names',
+      'application/json; charset=shift_jis',
+      Buffer.from('{"name":"\xff"}', 'latin1'),
+      'an answer that is not in the character set that it names (shift_jis)',
+    ],
+    [
+      'in no UTF-8, without a character set',
+      'application/json',
+      Buffer.from(tonu, 'latin1'),
+      'an answer that is JSON but not in UTF-8',
+    ],
+  ];
+  test.each(unknown)('that comes %s is refused by name', async (_what, type, body, message) => {
+    const url = await serve((_request, response) => response.writeHead(200, { 'content-type': type }).end(body));
+    expect(await failureOf(get(url))).toMatchObject({ why: 'unbearable', message });
+  });
+
+  test.each([
+    ['a page in an unknown character set', 'text/html; charset=klingon-8', {}],
+    ['the head of a text that is cut within a letter', 'application/json', { head: 11 }],
+    ['the head of a text in an unknown character set', 'application/json; charset=klingon-8', { head: 5 }],
+  ])('may be %s', async (_what, type, options) => {
+    const url = await serve((_request, response) => response.writeHead(200, { 'content-type': type }).end(tonu));
+    expect((await get(url, options)).text).toMatch(/^\{"na/);
+  });
+
   test('is given up at its last byte, not its first (audit 28)', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, json).write('[');

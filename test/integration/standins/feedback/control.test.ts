@@ -33,6 +33,7 @@ describe('the control surface', () => {
     expect((await s.control('GET', 'requests?campaign=50')).body).toEqual([
       {
         id: 500_001,
+        longId: null,
         account: 'c',
         campaign: 50,
         phone: null,

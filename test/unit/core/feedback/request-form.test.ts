@@ -129,6 +129,7 @@ describe('a record', () => {
   });
 
   const rows: [what: string, more: object, expected: object][] = [
+    ['an id beyond 2^53, as its text', { id: '123456789012345678901' }, { id: '123456789012345678901' }],
     ['a number for a text', { id: 7, phone: 372, comment: 0 }, { id: '7', phone: '372', comment: '0' }],
     ['empty texts', { phone: '', email: '', identifier: '', status: '', comment: '' }, { phone: null, status: null }],
     ['texts for numbers', { campaign: '12', grade: '-4.50' }, { campaign: 12, grade: -4.5 }],
@@ -144,10 +145,23 @@ describe('a record', () => {
     ['whose values are all as services send them', {}],
     ['with texts in which nothing is to be seen', { phone: '\u200b', comment: ' ' }],
     ['with times in other zones', { scheduled: '2024-02-29T23:59:59.123456-05:30' }],
-    ['with a field of the name that every object has', JSON.parse('{"custom_fields":{"__proto__":1,"a":2}}')],
+    ['with a custom field of a name that every object has', JSON.parse('{"custom_fields":{"__proto__":1,"a":2}}')],
   ])('it reads the same whether its grade is a number or a text, %s', (_, more) => {
     expect(read({ ...more, grade: 4 })).toStrictEqual(read({ ...more, grade: '4' }));
   });
+
+  test.each(['{"__proto__":1,"a":2}', '[{"name":"__proto__","value":1},{"name":"a","value":2}]'])(
+    'it keeps a custom field called __proto__ in %s, whether its grade is a number or a text',
+    (sent) => {
+      for (const grade of [4, '4']) {
+        const parsed = read({ grade, custom_fields: JSON.parse(sent) });
+        expect(parsed.ok && Object.entries(parsed.request.customFields)).toEqual([
+          ['__proto__', 1],
+          ['a', 2],
+        ]);
+      }
+    },
+  );
 
   test.each([
     ['within others', { grade: 'answer.grade', customFields: 'answer' }, { answer: { grade: 3 } }],
@@ -200,6 +214,12 @@ describe('a record', () => {
   test.each([
     ['id', ''],
     ['id', null],
+    ['id', 1.5],
+    ['id', 1e21],
+    ['id', -1],
+    ['id', '-9007199254740993'],
+    ['id', true],
+    ['campaign', '9007199254740993'],
     ['grade', '4.'],
     ['grade', 'x4'],
     ['grade', '4x'],
