@@ -5,6 +5,7 @@ import type { CampaignType, Contact } from '../contact.ts';
 import { contactPath } from '../contact.ts';
 import { listOf } from '../entries.ts';
 import type { Ports } from '../ports.ts';
+import { checkGrade, checkNew, checkQuery, day, integer } from './arguments.ts';
 import type { Place } from './failure.ts';
 import { FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
 import type { Call } from './http.ts';
@@ -161,7 +162,7 @@ function createReader(http: Http) {
       const most = Math.min(mostPages, page.count / Math.max(1, size) + sparePages);
       if (seen.size > most) throw endless(place, `go on beyond its ${page.count} entries`);
       yield { count: page.count, results: page.results };
-      at = page.next === null ? undefined : http.pathOf(page.next, { place: `GET ${place}` });
+      at = page.next === null ? undefined : http.pathOf(page.next, { path: at, place: `GET ${place}` });
     }
   }
   return { get, pages };
@@ -208,7 +209,7 @@ function campaignsOf({
 function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests' | 'requestPages' | 'exportPages'> {
   function rawPages(query: RequestQuery = {}, options?: CallOptions): AsyncGenerator<Page<unknown>> {
     const path = (): string => {
-      for (const name of ['changedSince', 'dateFrom', 'dateTo'] as const) day(query[name], name);
+      checkQuery(query);
       return `/appeals/${search(listParameters(table, query))}`;
     };
     return pages(path, z.array(z.unknown()), '/appeals/', options);
@@ -292,16 +293,20 @@ function requestOperationsOf(
   return {
     request: async (id, options) => recordOf(callOf('get', getForm(table, id), options), readFound),
     create: async (request, options) => {
+      checkNew(request, options?.sendDeadline);
       const customFieldsAt = table.create.body.customFields ?? undefined;
       const call = {
         ...callOf('create', createForm(table, request), options),
         customFieldsAt,
-        customFieldNames: Object.keys(request.customFields ?? {}),
+        customFieldNames: Object.keys(request.customFields),
         sendDeadline: options?.sendDeadline,
       };
       return recordOf(call, readCreated);
     },
-    grade: async (id, grade, options) => command(callOf('grade', gradeForm(table, id, grade), options)),
+    grade: async (id, grade, options) => {
+      checkGrade(grade);
+      await command(callOf('grade', gradeForm(table, id, grade), options));
+    },
     comment: async (id, text, options) => command(callOf('comment', commentForm(table, id, text), options)),
     cancel: async (id, options) => command(callOf('cancel', cancelForm(table, id), options)),
   };
@@ -357,27 +362,6 @@ function search(parameters: Parameters): string {
   const chosen = new URLSearchParams();
   for (const [name, value] of parameters) if (value !== undefined) chosen.append(name, value);
   return chosen.size === 0 ? '' : `?${chosen.toString()}`;
-}
-
-const Day = z.iso.date();
-
-/** @throws FeedbackError permanent, for anything but a day of the calendar as YYYY-MM-DD. */
-function day(text: string | undefined, name: string): string | undefined {
-  if (text === undefined || Day.safeParse(text).success) return text;
-  throw badArgument(`${name} must be a day written YYYY-MM-DD`);
-}
-
-function integer(id: number, name: string): string {
-  if (Number.isSafeInteger(id)) return String(id);
-  throw badArgument(`the id of a ${name} must be a whole number`);
-}
-
-function badArgument(what: string): FeedbackError {
-  return new FeedbackError(
-    `Feedback service: nothing was sent: ${what}.`,
-    { kind: 'permanent' },
-    { outcome: 'never-sent' },
-  );
 }
 
 /** Records on a page by the specification. A longer page is passed on in parts, to keep the event loop free. */

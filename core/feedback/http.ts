@@ -32,10 +32,11 @@ export interface Http {
   /** The same; undefined where the service has no request of the contact: no error is made of what most customers' first answer is. */
   find(call: Call): Promise<Answer | undefined>;
   /**
-   * `next` of a list's page as a path for `send`.
+   * `next` of a list's page as a path for `send`; it may be relative to the page.
+   * @param page the call that got the page
    * @throws FeedbackError config, for an address outside the configured origin and path: the key never goes elsewhere.
    */
-  pathOf(next: string, call: Place): string;
+  pathOf(next: string, page: Pick<Call, 'path' | 'place'>): string;
 }
 
 export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch' | 'now'>): Http {
@@ -80,8 +81,8 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
     return saysNobody(answer, call) ? undefined : accepted(answer, call);
   }
 
-  function pathOf(next: string, call: Place): string {
-    const url = URL.parse(next, `${prefix}/`);
+  function pathOf(next: string, page: Pick<Call, 'path' | 'place'>): string {
+    const url = URL.parse(next, `${prefix}${page.path}`);
     const root = `${base.pathname === '/' ? '' : base.pathname}/`;
     const ours =
       url !== null &&
@@ -92,7 +93,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
     if (ours) return `${url.pathname.slice(root.length - 1)}${url.search}`;
     const where = url === null ? 'no address at all' : url.origin === base.origin ? 'another path' : url.origin;
     throw new FeedbackError(
-      `Feedback service: ${call.place} names its next page at ${where}, not under ${prefix}; it is not fetched. ` +
+      `Feedback service: ${page.place} names its next page at ${where}, not under ${prefix}; it is not fetched. ` +
         'Set feedback.baseUrl to the address under which the service knows itself.',
       { kind: 'config' },
     );
