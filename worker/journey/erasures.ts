@@ -37,6 +37,8 @@ const Subject = z.discriminatedUnion('kind', [
     done: z.boolean().default(false),
     /** The number of requests that the service has masked. */
     masked: z.number().default(0),
+    /** The service had masked the contact before, in whole: nothing was left to mask. */
+    wasMasked: z.boolean().optional(),
   }),
   /** The vendor's id of the person. */
   z.object({ kind: z.literal('person'), source: z.string(), id: z.string() }),
@@ -65,6 +67,8 @@ const Proof = z.object({
   journeys: z.number(),
   contacts: z.number(),
   requestsMasked: z.number(),
+  /** Of the contacts, those that had been masked before in whole; left out: none. */
+  maskedBefore: z.number().optional(),
   /** Snapshots of other people's records from which a mention of the person was removed. */
   mentions: z.number().default(0),
   /** Answers that had been written on records: removed, or kept by the vendor. */

@@ -29,7 +29,20 @@ export async function beginMasking(contact: string, what: string, context: Sourc
   return id;
 }
 
-/** Nobody is known by the contact, at the service or here: it may have been written otherwise. */
-export function foundNobody({ journeys, requestsMasked }: Pick<Proof, 'journeys' | 'requestsMasked'>): boolean {
-  return journeys + requestsMasked === 0;
+/** In what is said of an erasure that erased nothing: the contact may have been written otherwise, or be done with. */
+export type NothingErased = 'nobody known' | 'masked before';
+
+/** Why nobody's data was erased; undefined where somebody's was. */
+export function nothingErased({
+  journeys,
+  requestsMasked,
+  maskedBefore = 0,
+}: Pick<Proof, 'journeys' | 'requestsMasked' | 'maskedBefore'>): NothingErased | undefined {
+  if (journeys + requestsMasked > 0) return undefined;
+  return maskedBefore > 0 ? 'masked before' : 'nobody known';
 }
+
+export const nothingErasedWords: Readonly<Record<NothingErased, string>> = {
+  'nobody known': 'Nobody was known by this contact, at the service or here. Write it as the service shows it.',
+  'masked before': 'This contact was masked before: nothing of it was left to mask, at the service or here.',
+};

@@ -2,7 +2,7 @@ import type { Contact } from '../../../core/contact.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { Erasure, Proof } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
-import { foundNobody } from '../../support/masking.ts';
+import { nothingErased, nothingErasedWords } from '../../support/masking.ts';
 import { isNothing, mostAccesses, type PersonHere, type PersonThere } from '../../support/people.ts';
 import { erasureAt, journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
@@ -204,8 +204,9 @@ function proofOf(proof: Proof, timeZone: string): Html {
     kept: left,
     unreadable = [],
   } = proof;
+  const nothing = nothingErased(proof);
   return html`<p>${doneBadge(true)} Everything that came in before ${time(at, timeZone)} is erased.</p>
-${foundNobody(proof) && html`<p class="notice">Nobody was known by this contact, at the service or here. Write it as the service shows it.</p>`}
+${nothing && html`<p class="notice">${nothingErasedWords[nothing]}</p>`}
 ${unreadable.length > 0 && html`<p class="notice bad">What could not be read was left out, and may still hold their data: ${unreadable.join('; ')}. Look at it in Redis, and remove it there.</p>`}
 <dl class="facts">
 <dt>Proof</dt><dd>${id}</dd>

@@ -1,6 +1,7 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import { isNobody } from '../../../core/feedback/failure.ts';
+import type { MaskResult } from '../../../core/feedback/schemas.ts';
 import { spread } from '../../../core/spread.ts';
 import { type Erasure, keysOf, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
@@ -149,20 +150,25 @@ function testContactsOf({ journeys }: Found): Map<string, Contact> {
 }
 
 async function mask(contact: SubjectOf<'contact'>, id: string, context: EraseContext): Promise<void> {
-  let { masked } = contact;
-  for (const form of contact.forms) masked += await maskForm(form, context);
-  await context.erasures.change(id, [{ ...contact, masked, done: false }]);
+  let { masked, wasMasked = false } = contact;
+  for (const form of contact.forms) {
+    const found = await maskForm(form, context);
+    masked += found?.appeals ?? 0;
+    wasMasked ||= found !== undefined && found.appeals === undefined;
+  }
+  const after = { ...contact, masked, ...(wasMasked && { wasMasked }) };
+  await context.erasures.change(id, [{ ...after, done: false }]);
   for (const form of contact.forms) await context.contacts.forgetAsked(form);
   // Last, so that after a kill the next attempt finds what is still to be done.
-  await context.erasures.change(id, [{ ...contact, masked, done: true }]);
+  await context.erasures.change(id, [{ ...after, done: true }]);
 }
 
-/** The number of requests that masking this form masked; 0 where the service does not know the form. */
-async function maskForm(form: Contact, { feedback }: EraseContext): Promise<number> {
+/** What masking this form masked; without `appeals` where everything was masked before, undefined where the service does not know the form. */
+async function maskForm(form: Contact, { feedback }: EraseContext): Promise<MaskResult['masked'] | undefined> {
   try {
-    return (await feedback.mask(form)).masked.appeals ?? 0;
+    return (await feedback.mask(form)).masked;
   } catch (error) {
-    if (isNobody(error)) return 0;
+    if (isNobody(error)) return undefined;
     throw error;
   }
 }

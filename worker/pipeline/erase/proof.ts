@@ -8,6 +8,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
   const subjects = await context.erasures.subjects(id);
   const contacts = subjects.filter((one) => one.kind === 'contact');
   const unreadable = [...found.unreadable];
+  const maskedBefore = contacts.filter(({ masked, wasMasked }) => masked === 0 && wasMasked === true).length;
   const proof: Proof = {
     id,
     at: found.until,
@@ -15,6 +16,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
     journeys: await context.erasures.journeys(id),
     contacts: contacts.length,
     requestsMasked: contacts.reduce((sum, { masked }) => sum + masked, 0),
+    ...(maskedBefore > 0 && { maskedBefore }),
     mentions: mentionsIn(subjects),
     writtenAnswers: writtenAnswersIn(subjects),
     kept: keptOf(subjects, context),

@@ -47,6 +47,19 @@ test('contact mask tells what was taken off records, and what the service and ve
   await loop.close();
 });
 
+test('contact mask says of a contact that was masked before that it was, and not that nobody is known', async () => {
+  const loop = await startLoop(redis, { source: fresh() });
+  await loop.post(loop.vendor.close('a').delivery);
+  await loop.journey('a.1', 'asked');
+  const mask = () => sayings(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
+  expect(await mask()).toMatchObject({ code: 0, said: [] });
+  expect(await mask()).toMatchObject({ code: 0, said: [expect.stringMatching(/^This contact was masked before/)] });
+  const { rows } = await printed(() => status(beside(loop)));
+  const before = { journeys: 0, requestsMasked: 0, maskedBefore: 1 };
+  expect(rows[0]).toMatchObject({ erased: [{ requestsMasked: 1 }, before] });
+  await loop.close();
+});
+
 test('contact mask keeps what the service refuses: it is shown by list and status, and done by retry (audit 3)', async () => {
   const loop = await startLoop(redis, { source: fresh() });
   await loop.post(loop.vendor.close('a').delivery);
