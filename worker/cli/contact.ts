@@ -1,57 +1,75 @@
-import { parseContact } from '../../core/contact.ts';
+import type { Contact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Erasure } from '../journey/erasures.ts';
 import { refOf } from '../journey/refs.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { attempt } from '../pipeline/erase/erase.ts';
-import { beginMasking, foundNobody, takingErasures } from '../support/masking.ts';
-import { isNothing, personHere } from '../support/people.ts';
+import { beginMasking, nothingErased, nothingErasedWords, takingErasures } from '../support/masking.ts';
+import { knownAtService, peopleNamed } from '../support/named-contacts.ts';
+import { isNothing, type PersonHere, personHere } from '../support/people.ts';
 import { contextsOf } from '../support/repair.ts';
 import { type Runtime, type RuntimeOptions, withoutTheErased } from './runtime.ts';
 import { openAccount, print } from './service.ts';
 import { withSources } from './with-engine.ts';
 
 type Options = RuntimeOptions & { json: boolean; contact: string };
+/** `as`: what the contact is; left out: whatever it may be. */
+type ReadOptions = Options & { as?: Contact['kind'] };
+
+const knownToNobody = 'The service has no feedback request of this contact, or it was masked.\n';
 
 /** Prints what the service knows of a contact. Returns 1 when it knows nobody by this contact. */
-export async function showContact(options: Options): Promise<number> {
-  const { service, timeZone } = await openAccount(options);
-  const found = await service.contact(parseContact(options.contact));
-  if (found) print(found, { ...options, timeZone });
-  else process.stderr.write('The service has no feedback request of this contact, or it was masked.\n');
-  return found ? 0 : 1;
+export async function showContact(options: ReadOptions): Promise<number> {
+  const { service, timeZone, defaultCountry } = await openAccount(options);
+  const found = await knownAtService(options.contact, { as: options.as, defaultCountry }, service);
+  for (const { record } of found) print(record, { ...options, timeZone });
+  if (found.length === 0) process.stderr.write(knownToNobody);
+  return found.length === 0 ? 1 : 0;
 }
 
 /** Prints what closeloop has stored of a person, as the page shows it. Returns 1 when there is nothing. */
-export async function showStored(options: Options): Promise<number> {
+export async function showStored(options: ReadOptions): Promise<number> {
   return await withSources({ ...options, reads: 'only' }, async ({ engine, runtime: { config } }) => {
-    const contact = parseContact(options.contact, { defaultCountry: config.defaultCountry });
+    const { defaultCountry, feedback } = config;
     const sources = await contextsOf(engine);
-    const found = await personHere(contact, sources, { known: undefined, now: new Date() });
-    const { journeys, askedBy, values, addresses, asks, throttles, isErased } = found;
-    const shown = {
-      journeys: journeys.map(({ journey: { id, state }, context }) => ({ journey: refOf(context.name, id), state })),
-      otherAddresses: askedBy.map(({ value }) => value),
-      values: Object.fromEntries([...values].map(([field, all]) => [field, [...all]])),
-      linkedAddresses: addresses,
-      requests: asks,
-      throttles,
-      erased: isErased,
-    };
-    print(shown, { ...options, timeZone: config.feedback.timeZone });
-    if (!isNothing(found)) return 0;
+    const people: PersonHere[] = [];
+    for (const contact of peopleNamed(options.contact, { as: options.as, defaultCountry }))
+      people.push(await personHere(contact, sources, { known: undefined, now: new Date() }));
+    const known = people.filter((one) => !isNothing(one));
+    const shown = known.length > 0 ? known : [people.find(({ isErased }) => isErased) ?? people[0]];
+    for (const one of shown) if (one) print(shownPerson(one), { ...options, timeZone: feedback.timeZone });
+    if (known.length > 0) return 0;
     process.stderr.write('Nothing is stored of them here.\n');
     return 1;
   });
 }
 
-/** Who has looked at a person's data, newest first. */
-export async function showAccessLog(options: Options): Promise<number> {
-  const { service, timeZone } = await openAccount(options);
+function shownPerson({ journeys, askedBy, values, addresses, asks, throttles, isErased }: PersonHere): object {
+  return {
+    journeys: journeys.map(({ journey: { id, state }, context }) => ({ journey: refOf(context.name, id), state })),
+    otherAddresses: askedBy.map(({ value }) => value),
+    values: Object.fromEntries([...values].map(([field, all]) => [field, [...all]])),
+    linkedAddresses: addresses,
+    requests: asks,
+    throttles,
+    erased: isErased,
+  };
+}
+
+/** Who has looked at a person's data, newest first. Returns 1 when the service knows nobody by this contact. */
+export async function showAccessLog(options: ReadOptions): Promise<number> {
+  const { service, timeZone, defaultCountry } = await openAccount(options);
+  const found = await knownAtService(options.contact, { as: options.as, defaultCountry }, service);
+  if (found.length === 0) {
+    process.stderr.write(knownToNobody);
+    return 1;
+  }
   let isEmpty = true;
-  for await (const entry of service.accessLog(parseContact(options.contact))) {
-    print(entry, { ...options, timeZone });
-    isEmpty = false;
+  for (const { contact } of found) {
+    for await (const entry of service.accessLog(contact)) {
+      print(entry, { ...options, timeZone });
+      isEmpty = false;
+    }
   }
   if (isEmpty) process.stderr.write('The service knows of nobody who looked at the data of this contact.\n');
   return 0;
@@ -85,11 +103,10 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
         `It stood in what events told of ${proof.mentions} records of other people, and was taken out there; nobody was erased by that.\n`,
       );
     }
-    if (code !== 0 || (proof && !foundNobody(proof))) return code;
-    process.stderr.write(
-      'Nobody is known by this contact, at the service or here. Write it as the service shows it.\n',
-    );
-    return 1;
+    const nothing = proof && nothingErased(proof);
+    if (code !== 0 || nothing === undefined) return code;
+    process.stderr.write(`${nothingErasedWords[nothing]}\n`);
+    return nothing === 'nobody known' ? 1 : 0;
   });
 }
 

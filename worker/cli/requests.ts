@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { type Contact, contactFor, parseContact } from '../../core/contact.ts';
+import { type Contact, contactFor } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { CustomValue } from '../../core/feedback/client.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { instant } from '../support/instant.ts';
+import { contactsNamed } from '../support/named-contacts.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount, print, refuseCustomer, type ServiceAccount } from './service.ts';
 import { requestFilter, type ServiceFilter } from './service-filter.ts';
@@ -73,10 +74,10 @@ function contactIn(
   { defaultCountry }: ServiceAccount,
   { contact: text, as: kind }: { contact: string; as?: Contact['kind'] },
 ): Contact {
-  if (kind !== undefined) return { kind, value: parseContact(text, { defaultCountry }).value };
-  if (type !== 'external' && type !== 'widget') return parseContact(text, { defaultCountry });
+  const [contact] = contactsNamed(text, { as: kind, defaultCountry });
+  if (kind !== undefined || (type !== 'external' && type !== 'widget')) return contact;
   const choice = contactFor([text], type, { defaultCountry });
-  return choice.ok ? choice.contact : parseContact(text);
+  return choice.ok ? choice.contact : contact;
 }
 
 function fieldsIn(text: string): Record<string, CustomValue> {

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type Contact, parseContact } from '../../core/contact.ts';
+import type { Contact } from '../../core/contact.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { beginMasking, takingErasures } from '../support/masking.ts';
-import { type PersonThere, personHere, personThere } from '../support/people.ts';
+import { contactsNamed } from '../support/named-contacts.ts';
+import { isNothing, type PersonHere, type PersonThere, personHere, personThere } from '../support/people.ts';
 import { contextsOf } from '../support/repair.ts';
 import { mayAct, nameOf } from './access.ts';
 import { erasureAt } from './addresses.ts';
@@ -38,7 +39,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
   app.post('/people', { config: { access: 'read', isSearch: true } }, async (request, reply) => {
     const { q } = Search.safeParse(request.body).data ?? {};
     if (q === undefined) return await reply.redirect('/people', 303);
-    return await show(reply, { ...page, body: await personOf(contactOf(q, options), request, reply) });
+    return await show(reply, { ...page, body: await personOf(q, request, reply) });
   });
 
   app.post('/people/confirm', async (request, reply) => {
@@ -73,15 +74,10 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
     return await show(reply, { title: `Erasure ${id}`, section: '/people', body });
   });
 
-  async function personOf(contact: Contact, request: FastifyRequest, reply: FastifyReply) {
-    const there = await atService(contact, options);
-    const sources = await contextsOf(options.engine());
-    const here = await personHere(contact, sources, { known: there.person?.record, now: options.now() });
+  async function personOf(text: string, request: FastifyRequest, reply: FastifyReply) {
     const { feedback, retention } = options.config();
     return personView({
-      contact,
-      there,
-      here,
+      ...(await whoIsNamed(text, options)),
       keptDays: Math.round(retention.journeys / 86_400_000),
       csrf: mayAct(request) ? csrf.tokenFor(request, reply) : undefined,
       timeZone: feedback.timeZone,
@@ -89,16 +85,47 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
   }
 }
 
+type AskedOptions = Pick<DashboardOptions, 'config' | 'engine' | 'now'>;
+
+interface NamedPerson {
+  contact: Contact;
+  there: AtService;
+  here: PersonHere;
+}
+
+/** Whoever is known by the text; the person of its usual reading where nobody is. */
+async function whoIsNamed(text: string, options: AskedOptions): Promise<NamedPerson> {
+  const { defaultCountry } = options.config();
+  const [usual, ...others] = contactsNamed(text, { defaultCountry });
+  const first = await personBehind(usual, options);
+  for (const other of isUnknown(first) ? others : []) {
+    const found = await personBehind(other, options);
+    if (!isUnknown(found)) return found;
+  }
+  return first;
+}
+
+async function personBehind(contact: Contact, options: AskedOptions): Promise<NamedPerson> {
+  const there = await atService(contact, options);
+  const sources = await contextsOf(options.engine());
+  const here = await personHere(contact, sources, { known: there.person?.record, now: options.now() });
+  return { contact, there, here };
+}
+
+const isUnknown = ({ there, here }: NamedPerson): boolean => there.person?.record === undefined && isNothing(here);
+
 /** @throws CloseloopError permanent for text that can name nobody */
 function contactOf(text: string, { config }: Pick<DashboardOptions, 'config'>): Contact {
-  return parseContact(text, { defaultCountry: config().defaultCountry });
+  return contactsNamed(text, { defaultCountry: config().defaultCountry })[0];
+}
+
+interface AtService {
+  person?: PersonThere;
+  problem?: string;
 }
 
 /** What the service tells, or why it does not. */
-async function atService(
-  contact: Contact,
-  options: Pick<DashboardOptions, 'engine'>,
-): Promise<{ person?: PersonThere; problem?: string }> {
+async function atService(contact: Contact, options: Pick<DashboardOptions, 'engine'>): Promise<AtService> {
   const { first, problem } = await serviceThere(options);
   if (first === undefined) return { problem };
   try {

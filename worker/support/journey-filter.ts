@@ -1,9 +1,10 @@
 import type { Source } from '../../core/connector/contract.ts';
 import { recordNamed } from '../../core/connector/record-name.ts';
-import { parseContact } from '../../core/contact.ts';
+import type { Contact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Journey, type JourneyState, journeyStates, listedAt } from '../journey/journey.ts';
 import type { SourceContext } from '../pipeline/context.ts';
+import { peopleNamed } from './named-contacts.ts';
 
 /** Which journeys a command is about. */
 export interface JourneyFilter {
@@ -11,6 +12,8 @@ export interface JourneyFilter {
   state?: JourneyState;
   /** Phone number, e-mail address or identifier. */
   contact?: string;
+  /** What the contact is; left out: whatever it may be. */
+  as?: Contact['kind'];
   record?: string;
   /** Changed at or after this. */
   since?: string;
@@ -43,16 +46,22 @@ export async function* select<In extends Searched>(
 }
 
 /** Journeys that may fit, by the narrowest index there is. */
-async function* candidates(context: Searched, { contact, record, state }: JourneyFilter): AsyncGenerator<Journey> {
+async function* candidates(context: Searched, { contact, as, record, state }: JourneyFilter): AsyncGenerator<Journey> {
   const { store, source, aliases, defaultCountry } = context;
   if (record === undefined && contact === undefined) {
     return yield* store.queries.newest(state === undefined ? journeyStates : [state]);
   }
   const found =
     record === undefined
-      ? await store.queries.knownBy({ contact: parseContact(contact ?? '', { defaultCountry }) })
+      ? await journeysOf(peopleNamed(contact ?? '', { as, defaultCountry }), store)
       : await store.records.journeysOf(aliases.of(recordNamed(source ?? {}, record) ?? record));
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
+}
+
+/** Those of all these contacts, each once. */
+async function journeysOf(contacts: readonly Contact[], { queries }: Searched['store']): Promise<Journey[]> {
+  const found = await Promise.all(contacts.map((contact) => queries.knownBy({ contact })));
+  return [...new Map(found.flat().map((journey) => [journey.id, journey])).values()];
 }
 
 /** @param context of any source, where the filter names no contact */
@@ -61,13 +70,13 @@ export function fitting(
   context: Searched,
   { since, until }: { since?: Date; until?: Date },
 ): (journey: Journey) => boolean {
-  const { state, error, contact } = filter;
+  const { state, error, contact, as } = filter;
   const { defaultCountry, store } = context;
-  const who = contact === undefined ? undefined : parseContact(contact, { defaultCountry });
+  const who = contact === undefined ? undefined : peopleNamed(contact, { as, defaultCountry });
   const text = error?.toLowerCase();
   return (journey) =>
     (state === undefined || journey.state === state) &&
-    (who === undefined || store.queries.isKnownBy(journey, who)) &&
+    (who === undefined || who.some((one) => store.queries.isKnownBy(journey, one))) &&
     (since === undefined || journey.updatedAt >= since) &&
     (until === undefined || listedAt(journey) < until) &&
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));

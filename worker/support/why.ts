@@ -1,5 +1,5 @@
 import { recordNamed } from '../../core/connector/record-name.ts';
-import { contactKey, parseContact } from '../../core/contact.ts';
+import { contactKey } from '../../core/contact.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Holds } from '../operations/holds.ts';
@@ -8,6 +8,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { type Explanation, explain, type Standing } from './explain.ts';
 import type { Searched } from './journey-filter.ts';
+import { peopleNamed } from './named-contacts.ts';
 import type { ExplainedRecord } from './why-record.ts';
 
 /** Why a customer was asked or not. */
@@ -137,19 +138,22 @@ async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> 
   const record = recordNamed(source ?? {}, own ?? text);
   const ofRecord = record === undefined ? [] : await store.records.journeysOf(aliases.of(record));
   if (own !== undefined) return { closings: ofRecord.map(directly), count: ofRecord.length, record };
-  const who = parseContact(text, { defaultCountry });
-  const ofPerson = await store.queries.newestKnownBy({ contact: who }, mostClosings);
+  const who = peopleNamed(text, { defaultCountry });
+  const found = await Promise.all(who.map((contact) => store.queries.newestKnownBy({ contact }, mostClosings)));
+  const ofPerson = new Map(found.flatMap(({ journeys }) => journeys.map((journey) => [journey.id, journey])));
+  const twice = found.reduce((sum, { journeys }) => sum + journeys.length, -ofPerson.size);
+  const keys = new Set(who.map(contactKey));
   const isOfRecord = new Set(ofRecord.map(({ id }) => id));
   const isThroughOther = ({ id, contact }: Journey) =>
-    contact !== undefined && contactKey(contact) !== contactKey(who) && !isOfRecord.has(id);
-  const others = ofRecord.filter((journey) => !store.queries.isKnownBy(journey, who));
-  const mayBeRecord = source?.recordNames !== undefined || who.kind === 'identifier';
+    contact !== undefined && !keys.has(contactKey(contact)) && !isOfRecord.has(id);
+  const others = ofRecord.filter((journey) => !who.some((one) => store.queries.isKnownBy(journey, one)));
+  const mayBeRecord = source?.recordNames !== undefined || who[0].kind === 'identifier';
   return {
     closings: [
-      ...ofPerson.journeys.map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
+      ...[...ofPerson.values()].map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),
       ...others.map(directly),
     ],
-    count: ofPerson.count + others.length,
+    count: found.reduce((sum, { count }) => sum + count, others.length - twice),
     ...(mayBeRecord && { record }),
   };
 }

@@ -86,7 +86,7 @@ test('--help of every command that takes a moment says on whose clock it is read
 const identifiers: [contact: string, more: string[], identifier: string][] = [
   ['+372 5551 2345', [], '+37255512345'],
   ['desk@example.com', [], 'desk@example.com'],
-  ['+372 5551 2346', ['--as', 'identifier'], '+37255512346'],
+  ['+372 5551 2346', ['--as', 'identifier'], '+372 5551 2346'],
 ];
 test.each(identifiers)('in an external campaign %s is an identifier (audit 33)', async (contact, more, identifier) => {
   const made = await ok('requests', 'create', '--campaign', '15', '--contact', contact, ...more);
@@ -155,6 +155,29 @@ test('a person is shown, masked only with --yes, and then unknown', async () => 
   expect(await ok('contact', 'mask', 'mona@example.com', '--yes')).toMatchObject([{ contacts: 1, requestsMasked: 1 }]);
   const gone = await commandHere(['contact', 'show', 'mona@example.com', '--config', config]);
   expect([gone.code, gone.err]).toEqual([1, expect.stringContaining('masked')]);
+});
+
+const known: [how: string, create: string[], contact: string, more: string[]][] = [
+  ['by an identifier that looks like a number', ['--campaign', '15', '--as', 'identifier'], '55512347', []],
+  ['by an identifier, called one', ['--campaign', '15', '--as', 'identifier'], '5551 2348', ['--as', 'identifier']],
+  ['by a number of the default country', ['--campaign', '14', '--anyway'], '5551 2349', []],
+  ['by a number of the default country, called one', ['--campaign', '14', '--anyway'], '55512340', ['--as', 'phone']],
+];
+test.each(known)('a person is shown %s, and so is who looked at their data', async (_how, create, contact, more) => {
+  const home = join(dir, 'home.yaml');
+  writeFileSync(home, `${readFileSync(config, 'utf8')}\ndefaultCountry: EE\n`);
+  const at = (...args: string[]) => commandHere([...args, '--config', home, '--json']);
+  expect(await at('requests', 'create', ...create, '--contact', contact)).toMatchObject({ code: 0 });
+  const shown = await at('contact', 'show', contact, ...more);
+  expect([shown.code, shown.err]).toEqual([0, '']);
+  expect(JSON.parse(shown.out)).toMatchObject({ num_appeals: 1 });
+  const user = `eve-${contact}`;
+  await service.control('POST', 'access-log', { account: 'acme', contact: JSON.parse(shown.out).contact, user });
+  const log = await at('contact', 'access-log', contact, ...more);
+  expect([log.code, log.err]).toEqual([0, '']);
+  expect(JSON.parse(log.out)).toMatchObject({ user });
+  const nobody = await at('contact', 'access-log', 'nobody-7');
+  expect([nobody.code, nobody.out, nobody.err]).toEqual([1, '', expect.stringContaining('or it was masked')]);
 });
 
 test.each(['campaigns', 'requests', 'custom-fields', 'surveys'])(

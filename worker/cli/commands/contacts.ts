@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { example, withConfig } from './options.ts';
+import { contactKind, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 
 /** `contact`. */
@@ -7,6 +7,7 @@ export function addContacts(program: Command): void {
   const contact = program.command('contact').description('what is stored about a person');
   withConfig(contact.command('show <contact>'))
     .description('what the service knows of them')
+    .addOption(contactKind('whatever it may be'))
     .addHelpText('after', example('contact show +37255512345 --config closeloop.yaml'))
     .action((text: string, options) =>
       run(import('../contact.ts'), ({ showContact }, connectors) =>
@@ -18,6 +19,7 @@ export function addContacts(program: Command): void {
     .description(
       'what closeloop has stored of them: journeys, values, linked addresses, throttles that run; 1: nothing',
     )
+    .addOption(contactKind('whatever it may be'))
     .addHelpText('after', example('contact stored carl@example.com --config closeloop.yaml'))
     .action((text: string, options) =>
       run(import('../contact.ts'), ({ showStored }, connectors) =>
@@ -40,6 +42,7 @@ export function addContacts(program: Command): void {
   addErasures(contact);
   withConfig(contact.command('access-log <contact>'))
     .description('who looked at their data in the service')
+    .addOption(contactKind('whatever it may be'))
     .addHelpText('after', example('contact access-log carl@example.com --config closeloop.yaml'))
     .action((text: string, options) =>
       run(import('../contact.ts'), ({ showAccessLog }, connectors) =>

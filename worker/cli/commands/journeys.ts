@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { journeyStates } from '../../journey/states.ts';
 import { instantHelp } from '../instant-help.ts';
-import { dryRunHelp, example, withConfig } from './options.ts';
+import { contactKind, dryRunHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 import { positiveNumber } from './values.ts';
 
@@ -97,6 +97,7 @@ function filtered(command: Command): Command {
     .option('--source <name>', 'only this source')
     .addOption(new Option('--state <state>', 'only this state').choices([...journeyStates]))
     .option('--contact <contact>', 'only about this phone number, e-mail address or identifier')
+    .addOption(contactKind('whatever it may be'))
     .option('--record <id>', 'only of this record')
     .option('--since <when>', `only changed since: ${instantHelp}`)
     .option('--until <when>', 'only changed before, or due before where they wait')

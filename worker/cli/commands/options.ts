@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 
 export const configHelp =
   'YAML configuration; left out: closeloop.yaml in this folder, else what CLOSELOOP_CONFIG names';
@@ -14,6 +14,12 @@ export function withConfig(command: Command): Command {
 }
 
 export const dryRunHelp = 'of what "start --dry-run" does';
+
+/** `--as`. @param otherwise what the contact is without it */
+export function contactKind(otherwise: string): Option {
+  const help = `what the contact is; left out: ${otherwise}`;
+  return new Option('--as <kind>', help).choices(['phone', 'email', 'identifier']);
+}
 
 /** Below a command's help: how it is called. */
 export function example(line: string): string {

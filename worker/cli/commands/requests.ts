@@ -1,6 +1,6 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command } from 'commander';
 import { instantHelp } from '../instant-help.ts';
-import { dayHelp, example, withConfig } from './options.ts';
+import { contactKind, dayHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 import { grade, positiveNumber } from './values.ts';
 
@@ -38,12 +38,7 @@ function addChanging(requests: Command): void {
     .requiredOption('--campaign <id>', 'the campaign', positiveNumber)
     .requiredOption('--contact <contact>', 'phone number, e-mail address or identifier')
     .option('--fields <json>', 'custom field values by name')
-    .addOption(
-      new Option(
-        '--as <kind>',
-        'what the contact is; left out: an identifier in an external campaign, else as it looks',
-      ).choices(['phone', 'email', 'identifier']),
-    )
+    .addOption(contactKind('an identifier in an external campaign, else as it looks'))
     .option('--scheduled <when>', `${instantHelp}; left out: after the campaign's own delay`)
     .option('--anyway', 'also a text message that would leave outside the hours of policy.sms')
     .addHelpText('after', example('requests create --campaign 12 --contact carl@example.com --config closeloop.yaml'))
