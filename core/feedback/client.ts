@@ -134,10 +134,13 @@ type Operations = ReturnType<typeof resolveOperations>;
 type Reader = ReturnType<typeof createReader>;
 type Methods<Name extends keyof FeedbackClient> = Pick<FeedbackClient, Name>;
 
+type ReadOptions = CallOptions & Pick<Place, 'sentValues'>;
+
 /** Reads one thing, or a list page by page. */
 function createReader(http: Http) {
-  async function get<Schema extends z.ZodType>(path: string, schema: Schema, place: string, options?: CallOptions) {
-    const call: Call = { method: 'GET', path, place: `GET ${place}`, signal: options?.signal };
+  async function get<Schema extends z.ZodType>(path: string, schema: Schema, place: string, options?: ReadOptions) {
+    const { signal, sentValues } = options ?? {};
+    const call: Call = { method: 'GET', path, place: `GET ${place}`, sentValues, signal };
     return parseAnswer(await http.send(call), schema, call);
   }
 
@@ -146,7 +149,7 @@ function createReader(http: Http) {
     path: () => string,
     results: z.ZodType<Item[]>,
     place: string,
-    options: CallOptions | undefined,
+    options: ReadOptions | undefined,
   ): AsyncGenerator<Page<Item>> {
     const envelope = envelopeOf(results);
     const seen = new Set<string>();
@@ -212,7 +215,7 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
       checkQuery(query);
       return `/appeals/${search(listParameters(table, query))}`;
     };
-    return pages(path, z.array(z.unknown()), '/appeals/', options);
+    return pages(path, z.array(z.unknown()), '/appeals/', { ...options, sentValues: [query.contact?.value] });
   }
 
   async function* read<Instant>(
@@ -268,9 +271,14 @@ function requestOperationsOf(
   http: Http,
   table: Operations,
 ): Methods<'request' | 'create' | 'grade' | 'comment' | 'cancel'> {
-  function callOf(operation: OperationName, form: CallForm, options: CallOptions | undefined): Call {
+  function callOf(
+    operation: OperationName,
+    form: CallForm,
+    options: CallOptions | undefined,
+    sentValues?: readonly unknown[],
+  ): Call {
     const place = `${form.method} ${table[operation].path} (${operation})`;
-    return { ...form, place, operation, signal: options?.signal };
+    return { ...form, place, operation, sentValues, signal: options?.signal };
   }
 
   /** The body of a 2xx answer is not specified, but an HTML page comes from a proxy: the service did not get the call. */
@@ -296,7 +304,10 @@ function requestOperationsOf(
       checkNew(request, options?.sendDeadline);
       const customFieldsAt = table.create.body.customFields ?? undefined;
       const call = {
-        ...callOf('create', createForm(table, request), options),
+        ...callOf('create', createForm(table, request), options, [
+          request.contact.value,
+          ...Object.values(request.customFields),
+        ]),
         customFieldsAt,
         customFieldNames: Object.keys(request.customFields),
         sendDeadline: options?.sendDeadline,
@@ -307,7 +318,7 @@ function requestOperationsOf(
       checkGrade(grade);
       await command(callOf('grade', gradeForm(table, id, grade), options));
     },
-    comment: async (id, text, options) => command(callOf('comment', commentForm(table, id, text), options)),
+    comment: async (id, text, options) => command(callOf('comment', commentForm(table, id, text), options, [text])),
     cancel: async (id, options) => command(callOf('cancel', cancelForm(table, id), options)),
   };
 }
@@ -318,18 +329,20 @@ function contactsOf({ pages }: Reader, http: Http): Methods<'contact' | 'mask' |
       () => `/contacts/${contactPath(contact)}/access-log`,
       listOf(AccessLogEntry),
       '/contacts/:contact/access-log',
-      options,
+      { ...options, sentValues: [contact.value] },
     );
   return {
     contact: async (contact, options) => {
       const path = `/contacts/${contactPath(contact)}`;
-      const call: Call = { method: 'GET', path, place: 'GET /contacts/:contact', signal: options?.signal };
+      const place = 'GET /contacts/:contact';
+      const call: Call = { method: 'GET', path, place, sentValues: [contact.value], signal: options?.signal };
       const answer = await http.find(call);
       return answer && parseAnswer(answer, ContactRecord, call);
     },
     mask: async (contact, options) => {
       const path = `/contacts/${contactPath(contact)}/mask`;
-      const call: Call = { method: 'POST', path, place: 'POST /contacts/:contact/mask', signal: options?.signal };
+      const place = 'POST /contacts/:contact/mask';
+      const call: Call = { method: 'POST', path, place, sentValues: [contact.value], signal: options?.signal };
       return parseAnswer(await http.send(call), MaskResult, call);
     },
     accessLog: (contact, options) => each(accessLogPages(contact, options)),

@@ -17,6 +17,8 @@ export interface Place {
   customFieldsAt?: string | undefined;
   /** Names of the custom fields that were sent. */
   customFieldNames?: readonly string[] | undefined;
+  /** Texts and numbers that the call carries and no error may repeat: the contact, the comment, the values of custom fields. */
+  sentValues?: readonly unknown[] | undefined;
 }
 
 interface ErrorOptions {
@@ -29,8 +31,7 @@ interface ErrorOptions {
 
 /**
  * A call to the Feedback service that failed. `detail` and `fields` are the service's own words: they may quote a
- * contact or a comment, so they are getters, which no logger copies, and `message` repeats only words that the
- * specification lists.
+ * contact or a comment, so they are getters, which no logger copies, and `message` repeats them without what was sent.
  */
 export class FeedbackError extends CloseloopError {
   override readonly name = 'FeedbackError';
@@ -179,7 +180,7 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
         doubtful: true,
       });
     default:
-      return refused('permanent', `the service refuses the call${form}`);
+      return refused('permanent', `${saying(call, said) ?? 'the service refuses the call'}${form}`);
   }
 }
 
@@ -219,10 +220,14 @@ export function misnamed({ status, fields }: FeedbackError): string[] {
   return Object.entries(fields).flatMap(([name, messages]) => (messages.some(isAboutName) ? [name] : []));
 }
 
-/** None where too little can be shown of them. */
-const wordsShown = (message: string): string[] => [shownMessage(message) ?? []].flat();
+/** In the service's words, unless the error quotes them already. */
+function saying({ sentValues }: Place, { detail = '' }: Said): string | undefined {
+  const shown = harmless.includes(detail) ? undefined : shownMessage(detail, sentValues);
+  return shown && `it says: ${shown}`;
+}
 
 function badRequest(call: Place, said: Said): string {
+  const wordsShown = (message: string): string[] => [shownMessage(message, call.sentValues) ?? []].flat();
   if (said.fields !== undefined) {
     const missing = Object.entries(said.fields).map(([field, messages]) => {
       const name = shownField(field, call.customFieldNames);
@@ -231,8 +236,8 @@ function badRequest(call: Place, said: Said): string {
     });
     return `it refuses ${[...new Set(missing)].join(', ')}`;
   }
-  const [why] = harmless.includes(said.detail ?? '') ? [] : wordsShown(said.detail ?? '');
-  if (why !== undefined) return `it says: ${why}`;
+  const why = saying(call, said);
+  if (why !== undefined) return why;
   if (call.operation === 'cancel') return 'a feedback request can be cancelled only while it is scheduled';
   return 'a parameter is missing or malformed, or the current status does not allow this';
 }

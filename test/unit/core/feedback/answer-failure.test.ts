@@ -33,7 +33,7 @@ describe('the message for an answer', () => {
     [399, page, cancel, 'config', `${redirect}${form}`],
     [400, {}, get, 'permanent', 'a parameter is missing or malformed, or the current status does not allow this'],
     [400, {}, cancel, 'permanent', `a feedback request can be cancelled only while it is scheduled${form}`],
-    [400, { a: ['No.'] }, cancel, 'permanent', `it refuses a${form}`],
+    [400, { a: ['No.'] }, cancel, 'permanent', `it refuses a (No)${form}`],
     [
       401,
       page,
@@ -117,16 +117,34 @@ describe('what the call itself lacks or has too much', () => {
 
 describe('the refused fields', () => {
   const rows: [what: string, body: unknown, place: Place, fields: unknown, says: string][] = [
-    ['one text', { Store: 'Bad.' }, create, { Store: ['Bad.'] }, 'Store'],
-    ['the texts of a list', { Store: ['Bad.', 7, 'Worse.'] }, create, { Store: ['Bad.', 'Worse.'] }, 'Store'],
-    ['a nested one', { a: { b: { c: ['Bad.'] } } }, create, { 'a.b.c': ['Bad.'] }, 'a.b.c'],
-    ['a list of objects', { in: [{}, { x: ['Bad.'] }] }, create, { 'in.1.x': ['Bad.'] }, 'in.1.x'],
-    ['a custom field by its own name', { custom_fields: { Store: 'Bad.' } }, create, { Store: ['Bad.'] }, 'Store'],
-    ['what only begins alike', { custom_fieldset: 'Bad.' }, create, { custom_fieldset: ['Bad.'] }, 'custom_fieldset'],
-    ['what ends alike', { 'a.custom_fields.': 'Bad.' }, create, { 'a.custom_fields.': ['Bad.'] }, 'a.custom_fields.'],
-    ['any name at the root', { '.b': 'Bad.' }, { ...create, customFieldsAt: '' }, { '.b': ['Bad.'] }, '.b'],
-    ['any name of another call', { 'x.b': 'Bad.' }, get, { 'x.b': ['Bad.'] }, 'x.b'],
-    ['a detail that is no text', { detail: ['Bad.'] }, create, { detail: ['Bad.'] }, 'detail'],
+    ['one text', { Store: 'Bad.' }, create, { Store: ['Bad.'] }, 'Store (Bad)'],
+    ['the texts of a list', { Store: ['Bad.', 7, 'Worse.'] }, create, { Store: ['Bad.', 'Worse.'] }, 'Store (Bad)'],
+    ['a nested one', { a: { b: { c: ['Bad.'] } } }, create, { 'a.b.c': ['Bad.'] }, 'a.b.c (Bad)'],
+    ['a list of objects', { in: [{}, { x: ['Bad.'] }] }, create, { 'in.1.x': ['Bad.'] }, 'in.1.x (Bad)'],
+    [
+      'a custom field by its own name',
+      { custom_fields: { Store: 'Bad.' } },
+      create,
+      { Store: ['Bad.'] },
+      'Store (Bad)',
+    ],
+    [
+      'what only begins alike',
+      { custom_fieldset: 'Bad.' },
+      create,
+      { custom_fieldset: ['Bad.'] },
+      'custom_fieldset (Bad)',
+    ],
+    [
+      'what ends alike',
+      { 'a.custom_fields.': 'Bad.' },
+      create,
+      { 'a.custom_fields.': ['Bad.'] },
+      'a.custom_fields. (Bad)',
+    ],
+    ['any name at the root', { '.b': 'Bad.' }, { ...create, customFieldsAt: '' }, { '.b': ['Bad.'] }, '.b (Bad)'],
+    ['any name of another call', { 'x.b': 'Bad.' }, get, { 'x.b': ['Bad.'] }, 'x.b (Bad)'],
+    ['a detail that is no text', { detail: ['Bad.'] }, create, { detail: ['Bad.'] }, 'detail (Bad)'],
     [
       'one that is required',
       { a: ['Oh', 'this field IS required'] },
@@ -139,7 +157,7 @@ describe('the refused fields', () => {
       { a: 'Now this field is required.' },
       get,
       { a: ['Now this field is required.'] },
-      'a (… this field is required)',
+      'a (Now this field is required)',
     ],
     [
       'one that seems so too',
