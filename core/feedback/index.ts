@@ -57,4 +57,5 @@ export type {
   Question,
   Survey,
   SurveyEntry,
+  UnreadableQuestion,
 } from './schemas.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { campaignTypes } from '../contact.ts';
 import { listOf, mapOf } from '../entries.ts';
+import { mismatchesOf } from '../mismatches.ts';
 
 /*
  * What the service sends, as the specification's section 2 gives it. Keys are the service's own. Unknown keys are
@@ -131,13 +132,18 @@ export const SurveyEntry = z.object({
 });
 export type SurveyEntry = z.output<typeof SurveyEntry>;
 
+/** What an optional setting is that the service leaves out. */
+function orDefault<Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) {
+  return schema.nullish().transform((value): z.output<Schema> => value ?? fallback);
+}
+
 const questionKeys = {
   id: z.int(),
   question: z.string(),
   /** Help text; empty when there is none. */
-  instructions: z.string(),
-  required: z.boolean(),
-  is_active: z.boolean(),
+  instructions: orDefault(z.string(), ''),
+  required: orDefault(z.boolean(), false),
+  is_active: orDefault(z.boolean(), true),
 };
 
 /** The specification names these settings without their kinds, so anything goes and all keys are kept. */
@@ -152,10 +158,10 @@ export const Question = z.discriminatedUnion('answer_type', [
       metric: z.string(),
       start: z.int(),
       end: z.int(),
-      step: z.int(),
-      label_start: z.string(),
-      label_mid: z.string(),
-      label_end: z.string(),
+      step: orDefault(z.int(), 1),
+      label_start: orDefault(z.string(), ''),
+      label_mid: orDefault(z.string(), ''),
+      label_end: orDefault(z.string(), ''),
       // A scale other than nps has no promoters; the specification doesn't say whether it then sends the keys.
       nps_promoters: listOf(z.int()).nullish(),
       nps_detractors: listOf(z.int()).nullish(),
@@ -165,12 +171,12 @@ export const Question = z.discriminatedUnion('answer_type', [
     ...questionKeys,
     answer_type: z.literal('choice'),
     config: z.looseObject({
-      choices: listOf(z.string()),
+      choices: orDefault(listOf(z.string()), []),
       limit: z.string().nullish(),
       limit_exact: z.int().nullish(),
       limit_min: z.int().nullish(),
       limit_max: z.int().nullish(),
-      show_other: z.boolean(),
+      show_other: orDefault(z.boolean(), false),
     }),
   }),
   z.object({
@@ -194,8 +200,31 @@ export const Question = z.discriminatedUnion('answer_type', [
 ]);
 export type Question = z.output<typeof Question>;
 
+const Identified = z.object({ id: z.int() });
+
+/** A question in an unexpected shape, which hides no others. */
+export interface UnreadableQuestion {
+  /** Null where that is what can't be read. */
+  id: number | null;
+  /** The places that are wrong, and what was expected there; never a value. */
+  mismatches: string[];
+}
+
 /** `questions`: in the order the customer sees them. */
-export const Survey = z.object({ ...SurveyEntry.shape, questions: listOf(Question) });
+export const Survey = z.object({ ...SurveyEntry.shape, questions: z.array(z.unknown()) }).transform((survey) => {
+  const questions: Question[] = [];
+  const unreadable: UnreadableQuestion[] = [];
+  for (const [index, sent] of survey.questions.entries()) {
+    const parsed = Question.safeParse(sent);
+    if (parsed.success) questions.push(parsed.data);
+    else {
+      const issues = parsed.error.issues.map((issue) => ({ ...issue, path: ['questions', index, ...issue.path] }));
+      const mismatches = mismatchesOf(new z.ZodError(issues));
+      unreadable.push({ id: Identified.safeParse(sent).data?.id ?? null, mismatches });
+    }
+  }
+  return { ...survey, questions, unreadable };
+});
 export type Survey = z.output<typeof Survey>;
 
 /** One page of a list; at most 1,000 records. */

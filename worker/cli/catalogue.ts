@@ -54,6 +54,10 @@ export async function showSurvey(options: Options & { id: number }): Promise<num
   });
   if (!options.json) process.stdout.write(`${survey.id}  ${survey.name}${survey.is_active ? '' : ' (not active)'}\n\n`);
   show(options, ['id', 'question', 'answer', ''], rows, 'No questions.');
+  for (const { id, mismatches } of survey.unreadable) {
+    const which = id === null ? 'A question' : `Question ${id}`;
+    process.stderr.write(`${which} is of another shape than specified, at ${mismatches.join('; ')}.\n`);
+  }
   return 0;
 }
 

@@ -6,17 +6,25 @@ import type { SourceContext } from '../pipeline/context.ts';
 /** How many questions a remedy names. */
 const mostQuestions = 10;
 
-/** Every question of the account's surveys by its id, as events write that, survey by survey in the customer's order. */
-export async function questionsOf(
-  feedback: Pick<FeedbackClient, 'surveys' | 'survey'>,
-): Promise<Map<string, { question: Question; isAsked: boolean }>> {
-  const known = new Map<string, { question: Question; isAsked: boolean }>();
+interface KnownQuestions {
+  /** By their ids, as events write these, survey by survey in the customer's order. */
+  known: Map<string, { question: Question; isAsked: boolean }>;
+  /** Ids of those in an unexpected shape. */
+  unreadable: Set<string>;
+}
+
+/** Every question of the account's surveys. */
+export async function questionsOf(feedback: Pick<FeedbackClient, 'surveys' | 'survey'>): Promise<KnownQuestions> {
+  const known: KnownQuestions['known'] = new Map();
+  const unreadable: KnownQuestions['unreadable'] = new Set();
   for await (const { id, is_active } of feedback.surveys()) {
-    for (const question of (await feedback.survey(id)).questions) {
+    const survey = await feedback.survey(id);
+    for (const question of survey.questions) {
       known.set(String(question.id), { question, isAsked: is_active && question.is_active });
     }
+    for (const { id } of survey.unreadable) unreadable.add(String(id));
   }
-  return known;
+  return { known, unreadable };
 }
 
 /** Survey events name questions by id: an answer to a question that the service doesn't have never comes. */
@@ -26,7 +34,7 @@ export async function surveyFindings({
 }: Pick<SourceContext, 'source' | 'feedback'>): Promise<Finding[]> {
   const wanted = new Set(source.surveyQuestions);
   if (wanted.size === 0) return [];
-  const known = await questionsOf(feedback);
+  const { known, unreadable } = await questionsOf(feedback);
   const there = [...known].flatMap(([id, { question, isAsked }]) => (isAsked ? [`${id} "${question.question}"`] : []));
   const some = `${there.slice(0, mostQuestions).join(', ')}${there.length > mostQuestions ? ' …' : ''}`;
   return [...wanted].flatMap((id): Finding[] => {
@@ -36,6 +44,12 @@ export async function surveyFindings({
     if (found) {
       const problem = `question ${id} ("${found.question.question}"), or its survey, is not active in the service: nobody answers it`;
       return [{ level: 'warning', at, problem, remedy: 'activate it in the service, or take it out' }];
+    }
+    if (unreadable.has(id)) {
+      const problem = `question ${id} is of another shape than specified: its text and kind are not known here`;
+      return [
+        { level: 'warning', at, problem, remedy: 'see "closeloop surveys show"; its answers are taken all the same' },
+      ];
     }
     const remedy =
       there.length > 0 ? `name one of ${some}` : 'the service has no active survey: make one, or take it out';

@@ -13,7 +13,7 @@ export interface SurveyAnswer {
   answer: string;
 }
 
-type Questions = Awaited<ReturnType<typeof questionsOf>>;
+type Questions = Awaited<ReturnType<typeof questionsOf>>['known'];
 type Surveys = Pick<FeedbackClient, 'surveys' | 'survey'>;
 
 const keepMs = 300_000;
@@ -36,7 +36,8 @@ export class SurveyAnswers {
   #questions(feedback: Surveys): Promise<Questions> {
     const now = this.#now().getTime();
     if (this.#cached && now < this.#cached.until) return this.#cached.questions;
-    const questions = questionsOf(feedback).catch((error: unknown) => {
+    const read = questionsOf(feedback).then(({ known }) => known);
+    const questions = read.catch((error: unknown) => {
       // The answers are worth showing without the texts.
       if (!(error instanceof FeedbackError)) throw error;
       this.#cached = { until: now + afterFailureMs, questions: Promise.resolve(new Map()) };

@@ -6,6 +6,7 @@ import {
   contactRecord,
   page,
   phone,
+  question,
   questions,
   record,
   request,
@@ -17,6 +18,9 @@ import { all, clientFor, failureOf, listen, type Reply, serving } from '../../..
  * A row for every sentence of the specification that a client can get right or wrong. Each says what goes over the
  * wire and what comes out. Failures in detail: failure.test.ts; paging in detail: paging.test.ts.
  */
+
+/** What a question is of which nothing is said. */
+const unsaid = { instructions: '', required: false, is_active: true };
 
 interface Row {
   it: string;
@@ -331,7 +335,67 @@ const rows: Record<string, Row[]> = {
       call: (c) => c.survey(5),
       sent: 'GET /api/surveys/5',
       reply: { body: survey },
-      result: { ...survey, questions },
+      result: { ...survey, questions, unreadable: [] },
+    },
+    {
+      it: 'reads questions whose optional settings are left out',
+      call: (c) => c.survey(5),
+      sent: 'GET /api/surveys/5',
+      reply: {
+        body: {
+          ...survey,
+          questions: [
+            { id: 1, question: 'Which?', answer_type: 'choice', config: { choices: ['a'] } },
+            { id: 2, question: 'How?', answer_type: 'metric', config: { metric: 'nps', start: 0, end: 10 } },
+          ],
+        },
+      },
+      result: {
+        ...survey,
+        questions: [
+          {
+            ...unsaid,
+            id: 1,
+            question: 'Which?',
+            answer_type: 'choice',
+            config: { choices: ['a'], show_other: false },
+          },
+          {
+            ...unsaid,
+            id: 2,
+            question: 'How?',
+            answer_type: 'metric',
+            config: { metric: 'nps', start: 0, end: 10, step: 1, label_start: '', label_mid: '', label_end: '' },
+          },
+        ],
+        unreadable: [],
+      },
+    },
+    {
+      it: 'reads a survey in which some questions are unreadable',
+      call: (c) => c.survey(5),
+      sent: 'GET /api/surveys/5',
+      reply: {
+        body: {
+          ...survey,
+          questions: [
+            ...questions.slice(0, 1),
+            { ...question, id: 8, answer_type: 'choice', config: { choices: 'mari@example.com' } },
+            { ...question, id: 9, answer_type: 'hologram', config: {} },
+            'Mari',
+            ...questions.slice(1, 2),
+          ],
+        },
+      },
+      result: {
+        ...survey,
+        questions: questions.slice(0, 2),
+        unreadable: [
+          { id: 8, mismatches: ['questions.1.config.choices (expected array)'] },
+          { id: 9, mismatches: ['questions.2.answer_type'] },
+          { id: null, mismatches: ['questions.3 (expected object)'] },
+        ],
+      },
     },
   ],
 };

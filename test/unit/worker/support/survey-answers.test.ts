@@ -38,7 +38,7 @@ test('the service is asked once in five minutes, and a while later where it did 
       if (isDown) throw new FeedbackError('away', { kind: 'transient' });
       yield { id: 71, name: 'How was it?', is_active: true };
     },
-    survey: async (id: number) => ({ id, name: 'How was it?', is_active: true, questions }),
+    survey: async (id: number) => ({ id, name: 'How was it?', is_active: true, questions, unreadable: [] }),
   };
   const surveys = new SurveyAnswers(() => new Date(now));
   const first = async () => (await surveys.answersOf({ survey }, feedback))[0];
