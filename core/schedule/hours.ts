@@ -24,10 +24,12 @@ export function windowOf(name: string, hours: Hours, zone: string): SendWindow {
   return { name: `${name} ${span}${dayNames} ${zone}`, from, until, days: chosen, zone };
 }
 
-/** What hours mean whose end lies before their beginning, as people may have swapped them; undefined for others. */
-export function overnight(hours: Pick<Hours, 'from' | 'until'>): string | undefined {
-  const { from = '00:00', until = '24:00' } = hours;
-  return from > until ? `asks at night, from ${from} to ${until} the next morning` : undefined;
+/** What hours mean whose end lies before their beginning, as people may have swapped them; undefined for others, as for an end at midnight. */
+export function overnight({ from = '00:00', until = '24:00' }: Pick<Hours, 'from' | 'until'>): string | undefined {
+  const end = secondsOf(until, 'the window');
+  return end > 0 && secondsOf(from, 'the window') > end
+    ? `asks at night, from ${from} to ${until} the next morning`
+    : undefined;
 }
 
 function secondsOf(text: string, name: string): number {

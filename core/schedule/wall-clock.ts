@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { isTimeZone } from '../address.ts';
 
 /** A time in which a zone's clock keeps one distance from UTC. Epoch milliseconds, half-open. */
 export interface OffsetSpan {
@@ -40,15 +41,9 @@ export function spanAt(zone: string, epochMs: number): OffsetSpan {
   return span;
 }
 
+/** Whether this is an IANA name. An offset (`+02:00`) is none: which clock changes hold where it was written, it does not say. */
 export function isZone(name: string): boolean {
-  if (known.has(name)) return true;
-  try {
-    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name);
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
+  return known.has(name) || isTimeZone(name);
 }
 
 /** What the clock on the wall reads. */

@@ -1,8 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
 
 const dayMs = 86_400_000;
-/** Every zone's offset is constant within a quarter of an hour of UTC (true of all changes since 1972). */
-const bucketMs = 900_000;
+/**
+ * Every zone's offset is constant within a minute of UTC since Monrovia's change on 7 January 1972. Not within a quarter of an hour:
+ * clocks of St John's changed at 00:01 until 2011, and of Casey in 2022.
+ */
+const bucketMs = 60_000;
 
 /** An account's time zone. Instants are epoch milliseconds, days are counted from 1970-01-01 in the zone's calendar. */
 export class Zone {

@@ -97,6 +97,12 @@ describe('paging', () => {
       ({ origin }, other) => `${other.url.replace('//', `//${origin.slice(7)}@`)}/x`,
       /next page/,
     ],
+    [
+      'another host, under the same scheme',
+      (_, other) => `${other.url.slice('http:'.length)}/surveys/?page=2`,
+      /next page at http:\/\/127\.0\.0\.1:\d+, not under/,
+    ],
+    ['a relative path that climbs out', () => '../../admin?page=2', /at another path/],
     ['no address', () => 'http://[', /no address at all/],
   ];
   test.each(foreign)('it takes the key nowhere for a next page at %s', async (_name, link, says) => {
@@ -120,6 +126,16 @@ describe('paging', () => {
     const service = await paged((page) => (page < 3 ? `/api/surveys/?page=${page + 1}` : null));
     expect(await all(clientFor(service.url).surveys())).toHaveLength(3);
   });
+
+  test.each(['?page=', './?page=', '../surveys/?page='])(
+    'it follows next relative to its page, as %s2',
+    async (link) => {
+      const service = await paged((page) => (page < 3 ? `${link}${page + 1}` : null));
+      expect(await all(clientFor(service.url).surveys())).toEqual([1, 2, 3].map(entry));
+      const paths = service.received.map(({ path }) => path);
+      expect(paths).toEqual(['/api/surveys/', '/api/surveys/?page=2', '/api/surveys/?page=3']);
+    },
+  );
 
   test('it says what to do about a next page elsewhere', async () => {
     const service = await paged(() => 'https://other.example/x');

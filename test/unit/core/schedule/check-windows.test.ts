@@ -36,8 +36,17 @@ describe('a window that may not do what was meant', () => {
     ]);
   });
 
-  test('is no other', () => {
-    const window: RuleWindow = { from: '09:00', until: '20:00', zone: 'recipient' };
+  const plain: [from: string | undefined, until: string | undefined][] = [
+    ['09:00', '20:00'],
+    ['12:00', '00:00'],
+    ['12:00:00', '00:00:00'],
+    ['12:00', '24:00'],
+    ['12:00', undefined],
+    [undefined, '12:00'],
+    ['09:00:00', '09:00'],
+  ];
+  test.each(plain)('is no window from %s until %s', (from, until) => {
+    const window: RuleWindow = { from, until, zone: 'recipient' };
     expect(doubts({ campaign: '09:00-20:00', sms: day, window })).toStrictEqual([]);
   });
 });

@@ -42,6 +42,14 @@ describe("the recipient's zone", () => {
       'Europe/Riga',
       "the recipient's zone is not known, as the phone's country (US) has 8: the account's, Europe/Riga",
     ],
+    ...['+02:00', '-0530', 'Z', '2026-01-01T00:00+02:00[Asia/Tokyo]'].map(
+      (timeZone): [string, PlaceHints, string, string] => [
+        `is not the record's where that names no place: ${timeZone}`,
+        { timeZone, country: 'DE' },
+        'Europe/Berlin',
+        "zone Europe/Berlin, from the address's country (DE)",
+      ],
+    ),
     [
       "is the account's where nothing is known",
       { timeZone: 'Mordor', country: 'Middle-earth' },
