@@ -31,7 +31,10 @@ export async function questionsOf(feedback: Pick<FeedbackClient, 'surveys' | 'su
 export async function surveyFindings({
   source,
   feedback,
-}: Pick<SourceContext, 'source' | 'feedback'>): Promise<Finding[]> {
+}: {
+  source: Pick<SourceContext['source'], 'surveyQuestions'>;
+  feedback: Pick<FeedbackClient, 'surveys' | 'survey'>;
+}): Promise<Finding[]> {
   const wanted = new Set(source.surveyQuestions);
   if (wanted.size === 0) return [];
   const { known, unreadable } = await questionsOf(feedback);

@@ -27,8 +27,7 @@ const rows: [id: string, level: string | undefined, problem: RegExp][] = [
   ['714', 'error', /no survey of the service has a question 714/],
 ];
 test.each(rows)('of a written answer to question %s, the finding is %s', async (id, level, problem) => {
-  const context = { source: { surveyQuestions: [id] }, feedback };
-  const [found, ...more] = await surveyFindings(context as unknown as Parameters<typeof surveyFindings>[0]);
+  const [found, ...more] = await surveyFindings({ source: { surveyQuestions: [id] }, feedback });
   expect([found?.level, more]).toEqual([level, []]);
   expect(found?.problem ?? '').toMatch(problem);
 });
