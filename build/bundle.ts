@@ -14,7 +14,6 @@ const entries = {
   'test/support/contract': 'test/support/contract.ts',
   'worker/cli/main': 'worker/cli/main.ts',
   'shared/connections': 'core/connector/connections.ts',
-  'shared/expression-worker': 'core/mapping/expression-worker.ts',
   'shared/phone-plans': 'core/phone-plans.ts',
 };
 

@@ -1,13 +1,21 @@
-/** Limits of every evaluation, in the thread and outside. */
+/** Limits of every evaluation. */
 export const limits = {
-  /** Milliseconds of the thread's CPU time for one expression over one record. */
-  timeMs: 1_000,
+  /** Milliseconds of CPU time for one expression over one record. */
+  timeMs: 250,
+  /** For an expression that was stopped before: it does no harm over other records, and little over such records. */
+  suspectTimeMs: 25,
+  /** Milliseconds after which other work of the process gets its turn. */
+  turnMs: 2,
   /** Nested evaluations: some 20 nested function calls that aren't tail calls. */
   depth: 200,
   /** Entries of any list that an evaluation makes. */
   list: 100_000,
+  /** Values in any value that an evaluation makes, all levels together; the same value counts each time that it is met. */
+  values: 1_000_000,
   /** Characters of any text that an evaluation makes, and of the result as JSON. */
   text: 1_000_000,
+  /** Entries of all lists and objects that an evaluation makes, and eight characters of its texts as one entry: some 50 MB. */
+  made: 4_000_000,
   /** Characters of the record as JSON. */
   input: 2_000_000,
 } as const;

@@ -19,3 +19,11 @@ export function pathsOf(ast: unknown): string[][] {
   const end = steps.findIndex(({ type }) => type !== 'name');
   return [(end < 0 ? steps : steps.slice(0, end)).map(({ value }) => String(value))];
 }
+
+/** Whether an expression is a path of names and nothing else: no list index, condition or function. `ast` is JSONata's. */
+export function isPath(ast: unknown): boolean {
+  return PlainPath.safeParse(ast).success;
+}
+
+const Name = z.strictObject({ type: z.literal('name'), value: z.string(), position: z.number().optional() });
+const PlainPath = z.strictObject({ type: z.literal('path'), steps: z.array(Name) });

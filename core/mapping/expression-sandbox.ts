@@ -1,127 +1,262 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createContext, runInContext, Script } from 'node:vm';
-import { type Failure, limits } from './expression-limits.ts';
+import { Budget, measure, measureText, tooMuch } from './expression-budget.ts';
+import { type Evaluated, type Failure, limits } from './expression-limits.ts';
+import { isFunction } from './expression-truth.ts';
+import { linearRegExp } from './linear-regex.ts';
 
 /*
- * JSONata in a JavaScript context of its own, without `process`, `require`, `fetch` and the environment. The context runs in a
- * thread (expression-worker.ts) that is terminated when an expression takes too long (a backtracking regular expression can't be
- * interrupted otherwise) or uses up the memory. V8 ends the whole process, though, when a single allocation exceeds the thread's
- * memory. So JSONata's own limit bounds lists, and the sandbox checks the length of texts before they are joined, and the size of
- * every intermediate value.
+ * JSONata in a JavaScript context of its own, without `process`, `require`, `fetch` and the environment, whose built-in objects are not
+ * those of the process. Its promises go on in turns: nothing of an evaluation runs outside of a turn, and only one evaluation runs in
+ * it. JSONata calls a function of ours after each step, which ends the turn or stops the evaluation; what could work on for long, or make
+ * something large, within one step, asks as well.
  */
 
-/** As `Evaluated`; the value is JSON, undefined where nothing was found. */
-export type Reported = { failure: Failure } | { json: string | undefined };
-
-export interface Sandbox {
-  /** The record that `run` evaluates over. */
-  load(json: string): void;
-  run(source: string): Promise<Reported>;
+/** A record in the sandbox. */
+export interface SandboxRecord {
+  readonly value: unknown;
 }
 
-const sandboxSource = `
-(function () {
-  var tooMuch = function () { return { code: 'too-much' }; };
-  var stringify = JSON.stringify, join = Array.prototype.join;
+export interface Compiled {
+  readonly ast: unknown;
+  readonly expression: JsonataExpression;
+}
 
-  /** Throws for a value whose text would be too long: a list may hold the same large value many times. */
-  function measure(value, perLevel) {
-    var left = ${limits.text}, stack = [[value, 0]], depth = 0;
-    while (stack.length > 0) {
-      var next = stack.pop();
-      var one = next[0];
-      depth = next[1];
-      left -= 2 + perLevel * depth + (typeof one === 'string' ? one.length : 0);
-      if (one !== null && typeof one === 'object') {
-        var keys = Object.keys(one);
-        left -= keys.length;
-        if (left < 0) throw tooMuch();
-        for (var i = 0; i < keys.length; i++) {
-          if (!Array.isArray(one)) left -= keys[i].length + 3;
-          stack.push([one[keys[i]], depth + 1]);
-        }
-      }
-      if (left < 0) throw tooMuch();
-    }
-  }
-  Object.defineProperty(JSON, 'stringify', {
-    value: function (value, replacer, space) {
-      measure(value, typeof space === 'number' ? space : 0);
-      return stringify(value, replacer, space);
-    },
-  });
-  Object.defineProperty(Array.prototype, 'join', {
-    value: function (separator) {
-      var between = separator === undefined ? 1 : String(separator).length;
-      var left = ${limits.text} - this.length * between;
-      for (var i = 0; i < this.length && left >= 0; i++) left -= typeof this[i] === 'string' ? this[i].length : 0;
-      if (left < 0) throw tooMuch();
-      return join.call(this, separator);
-    },
-  });
+interface JsonataExpression {
+  ast(): unknown;
+  assign(name: string | symbol, value: unknown): void;
+  evaluate(input: unknown): Promise<unknown>;
+}
 
-  function failureOf(error) {
-    if (error instanceof RangeError) return { code: 'too-much' };
-    var code = typeof error.code === 'string' ? error.code : 'unknown';
-    return { code: code, position: error.position, token: error.token, message: error.message };
-  }
-  function finite(key, value) {
-    if (typeof value === 'number' && !isFinite(value)) throw { code: 'D1001' };
-    return value;
-  }
-  function notTooLarge(expression, input, environment, result) {
-    var limit = typeof result === 'string' ? ${limits.text} : Array.isArray(result) ? ${limits.list} : Infinity;
-    if (result && result.length > limit) throw tooMuch();
-  }
+/** One evaluation: `turn` until it has a result. */
+export interface Evaluation {
+  turn(): Evaluated | undefined;
+}
 
-  var compiled = new Map(), record;
-  function compile(source) {
-    var made = compiled.get(source);
-    if (made === undefined) {
-      made = jsonata(source, { stack: ${limits.depth}, sequence: ${limits.list} });
-      made.assign(Symbol.for('jsonata.__evaluate_exit'), notTooLarge);
-      if (compiled.size >= 1000) compiled.clear();
-      compiled.set(source, made);
-    }
-    return made;
-  }
-  load = function (json) { record = JSON.parse(json); };
-  evaluate = function (source) {
-    return Promise.resolve()
-      .then(function () { return compile(source).evaluate(record); })
-      .then(function (value) {
-        if (typeof value === 'function' || (value && (value._jsonata_lambda === true || value._jsonata_function === true))) {
-          throw { code: 'function' };
-        }
-        var json = JSON.stringify(value, finite);
-        if (json !== undefined && json.length > ${limits.text}) throw tooMuch();
-        return { json: json };
-      })
-      .catch(function (error) { return { failure: failureOf(error) }; });
-  };
-})();
-`;
+interface Realm {
+  jsonata: (source: string, options: { RegexEngine: unknown; stack: number; sequence: number }) => JsonataExpression;
+  Array: ArrayConstructor;
+  Function: FunctionConstructor;
+  JSON: JSON;
+  Promise: PromiseConstructor;
+  settle: (promise: Promise<unknown>, done: (value: unknown) => void, failed: (error: unknown) => void) => void;
+}
 
-export function openSandbox(): Sandbox {
-  const context = createContext(Object.assign(Object.create(null), { load: undefined, evaluate: undefined }), {
+class Sandbox {
+  readonly #context = createContext(Object.create(null), {
     name: 'closeloop expressions',
     codeGeneration: { strings: false, wasm: false },
+    microtaskMode: 'afterEvaluate',
   });
-  runInContext(readFileSync(createRequire(import.meta.url).resolve('jsonata'), 'utf8'), context);
-  runInContext(sandboxSource, context);
-  // $base64encode and $base64decode look for a browser's functions at each call.
-  context.window = { btoa, atob };
-  const load = new Script('load(input); input = undefined');
-  const run = new Script('evaluate(input)');
-  return {
-    load: (json) => {
-      context.input = json;
-      load.runInContext(context);
-    },
-    run: async (source) => {
-      context.input = source;
-      return await run.runInContext(context);
-    },
-  };
+  readonly #realm: Realm;
+  readonly #turn = new Script('go()');
+  /** Of the evaluation that has its turn. */
+  #budget: Budget | undefined;
+  #waiting: (() => void)[] = [];
+  /** Regular expressions, those that JSONata makes itself included: of `$toMillis`, for one. */
+  readonly #RegExp = linearRegExp(() => void this.#budget?.tick());
+  readonly #stringify: typeof JSON.stringify;
+
+  constructor() {
+    const context = this.#context;
+    runInContext(readFileSync(createRequire(import.meta.url).resolve('jsonata'), 'utf8'), context);
+    const realm = `({ jsonata, Array, Function, JSON, Promise, settle: (promise, done, failed) => {
+      promise.then((value) => done(value), (error) => failed(error));
+    } })`;
+    this.#realm = runInContext(realm, context);
+    this.#stringify = this.#realm.JSON.stringify;
+    // $base64encode and $base64decode look for a browser's functions at each call.
+    context.window = { btoa, atob };
+    context.RegExp = this.#RegExp;
+    this.#guard();
+  }
+
+  /** @throws an error with a message and perhaps the position of the mistake */
+  compile(source: string): Compiled {
+    const expression = this.#realm.jsonata(source, {
+      RegexEngine: this.#RegExp,
+      stack: limits.depth,
+      sequence: limits.list,
+    });
+    expression.assign(stepEnded, (node: { type: string }, _input: unknown, _environment: unknown, result: unknown) =>
+      this.#ended(node.type, result),
+    );
+    expression.assign('distinct', { _jsonata_function: true, implementation: this.#distinct() });
+    const ast = expression.ast();
+    const position = evalIn(ast);
+    if (position !== undefined) throw { position, message: '$eval() would run text of a record as an expression' };
+    return { ast, expression };
+  }
+
+  record(json: string): SandboxRecord {
+    return { value: this.#realm.JSON.parse(json) };
+  }
+
+  begin({ expression }: Compiled, { value }: SandboxRecord, timeMs: number): Evaluation {
+    const budget = new Budget(timeMs);
+    let waiting: (() => void)[] = [];
+    let result: Evaluated | undefined;
+    const failed = (error: unknown): void => {
+      result = { ok: false, failure: failureOf(error) };
+    };
+    const done = (found: unknown): void => {
+      try {
+        result = { ok: true, value: this.#copied(found) };
+      } catch (error) {
+        failed(error);
+      }
+    };
+    let go = (): void => this.#realm.settle(expression.evaluate(value), done, failed);
+    return {
+      turn: () => {
+        this.#budget = budget;
+        this.#waiting = [];
+        budget.beginTurn();
+        this.#context.go = go;
+        this.#turn.runInContext(this.#context);
+        this.#budget = undefined;
+        budget.endTurn();
+        waiting = this.#waiting;
+        go = () => {
+          for (const resume of waiting) resume();
+        };
+        return result;
+      },
+    };
+  }
+
+  /** After each step. @returns what JSONata waits for until the next turn */
+  #ended(type: string, result: unknown): Promise<void> | undefined {
+    if (typeof result === 'string') {
+      if (result.length > limits.text) throw tooMuch();
+      if (!passesOn.has(type)) this.#budget?.make(result.length / 8);
+    } else if (typeof result === 'object' && result !== null) {
+      if (Array.isArray(result) && result.length > limits.list) throw tooMuch();
+      if (!passesOn.has(type)) {
+        measure(result);
+        this.#budget?.make(Array.isArray(result) ? result.length : Object.keys(result).length);
+      }
+    }
+    return this.#budget?.tick() ? new this.#realm.Promise((resume) => this.#waiting.push(resume)) : undefined;
+  }
+
+  /** JSONata's own `$distinct` compares each value with each other. */
+  #distinct() {
+    const budget = (): Budget | undefined => this.#budget;
+    return function distinct(this: { createSequence: () => unknown[] }, list: unknown): unknown {
+      if (!Array.isArray(list) || list.length <= 1) return list;
+      const isSequence = Reflect.get(list, 'sequence') === true;
+      const found = isSequence ? this.createSequence() : [];
+      const seen = new Map([false, true].map((isObject) => [isObject, new Set<unknown>()]));
+      for (const value of list) {
+        budget()?.tick();
+        const isObject = typeof value === 'object' && value !== null && !isFunction(value);
+        const key = isObject ? canonical(value) : value;
+        const known = seen.get(isObject);
+        if (!known?.has(key)) found.push(value);
+        known?.add(key);
+      }
+      return found;
+    };
+  }
+
+  /** A value of the process, without the marks that JSONata leaves on lists. @throws Failure */
+  #copied(value: unknown): unknown {
+    if (typeof value === 'function' || isFunction(value)) throw { code: 'function' } satisfies Failure;
+    if (typeof value === 'number') return finite('', value) === 0 ? 0 : value;
+    if (typeof value !== 'object' && typeof value !== 'string') return value;
+    if (typeof value === 'string' && value.length < limits.text / 8) return value;
+    measureText(value, 0);
+    const json = this.#stringify(value, finite);
+    if (json.length > limits.text) throw tooMuch();
+    return JSON.parse(json);
+  }
+
+  /** What JSONata calls that works on for long within a step, or makes something large. */
+  #guard(): void {
+    const { Array: List, Function: Callable, JSON: Json } = this.#realm;
+    const { apply } = Reflect;
+    const { join, slice, concat } = List.prototype;
+    const stringify = this.#stringify;
+    const budget = (): Budget | undefined => this.#budget;
+    const define = (on: object, name: string, value: unknown): void => void Object.defineProperty(on, name, { value });
+
+    define(Json, 'stringify', (value: unknown, replacer: undefined, space: unknown) => {
+      measureText(value, typeof space === 'number' ? space : 0);
+      return stringify(value, replacer, typeof space === 'number' ? space : undefined);
+    });
+    define(List.prototype, 'join', function (this: unknown[], separator: string = ',') {
+      let left = limits.text - this.length * separator.length;
+      for (let i = 0; i < this.length && left >= 0; i++) left -= String(this[i] ?? '').length;
+      if (left < 0) throw tooMuch();
+      return apply(join, this, [separator]);
+    });
+    // Sorting and appending copy what is left, again and again.
+    for (const [name, copy] of Object.entries({ slice, concat })) {
+      define(List.prototype, name, function (this: unknown[], ...args: unknown[]) {
+        const made: unknown[] = apply(copy, this, args);
+        budget()?.make(made.length);
+        budget()?.tick();
+        return made;
+      });
+    }
+    // JSONata applies every function so, also without any step in between: `$map(list, $string)`.
+    let calls = 0;
+    define(Callable.prototype, 'apply', function (this: () => unknown, self: unknown, args: unknown[] = []) {
+      if (calls++ % 16 === 0) budget()?.tick();
+      return apply(this, self, args);
+    });
+    function Sized(length: number): unknown[] {
+      if (length > limits.text) throw tooMuch();
+      return new List(length);
+    }
+    this.#context.Array = Object.assign(Sized, { isArray: List.isArray, from: List.from, prototype: List.prototype });
+  }
+}
+
+/** JSONata's name for what it calls after each step. */
+const stepEnded = Symbol.for('jsonata.__evaluate_exit');
+
+/** Kinds of steps that make nothing: their result stood in the record, or another step made it. */
+const passesOn = new Set(['variable', 'name', 'value', 'string', 'number', 'parent', 'condition', 'block', 'bind']);
+
+function finite(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw { code: 'D1001' } satisfies Failure;
+  return value;
+}
+
+function failureOf(error: unknown): Failure {
+  const { code, position, token, message, name } = Object(error);
+  if (name === 'RangeError') return { code: 'too-much' };
+  return { code: typeof code === 'string' ? code : 'unknown', position, token, message };
+}
+
+/** The same text for equal values, whatever the order of their properties. */
+function canonical(value: object): string {
+  measureText(value, 0);
+  return JSON.stringify(value, (_key, one: unknown) => {
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) return one;
+    return Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** Where `$eval` stands. */
+function evalIn(node: unknown): number | undefined {
+  if (typeof node !== 'object' || node === null) return undefined;
+  const { type, value, position } = Object(node);
+  if (type === 'variable' && value === 'eval') return position;
+  for (const part of Object.values(node)) {
+    const found = evalIn(part);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+let opened: Sandbox | undefined;
+
+/** Opened with the first expression: many commands need none. */
+export function sandbox(): Sandbox {
+  opened ??= new Sandbox();
+  return opened;
 }

@@ -1,13 +1,11 @@
-import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-import { pathsOf } from './expression-paths.ts';
-import { plainEvaluation } from './expression-plain.ts';
-import type { Reported } from './expression-sandbox.ts';
-import { ExpressionStopped, runInThread } from './expression-thread.ts';
+import { isPath, pathsOf } from './expression-paths.ts';
+import { type Compiled, type Evaluation, type SandboxRecord, sandbox } from './expression-sandbox.ts';
 import { truth } from './expression-truth.ts';
-import type { Step, TaskReport } from './expression-worker.ts';
 
 /** A JSONata expression, ready to run over records. */
 export interface Expression {
@@ -16,8 +14,11 @@ export interface Expression {
   readonly reads: readonly (readonly string[])[];
   /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has none. */
   readonly constant: Found | undefined;
-  /** Evaluates on the main thread; undefined for an expression that needs the thread and its limits. */
-  readonly plain: ((input: unknown) => Evaluated) | undefined;
+  /** Whether the expression is nothing but a path of names. */
+  readonly isPath: boolean;
+  readonly compiled: Compiled;
+  /** The result over a record, without waiting for one's turn; undefined where the expression fails or is stopped. */
+  atOnce(input: unknown): { value: unknown } | undefined;
   /** As `evaluateAll` of this one alone. @throws CloseloopError permanent when it fails for this record, ExpressionSetAside */
   evaluate(input: unknown): Promise<unknown>;
 }
@@ -31,44 +32,50 @@ export type Found = { ok: true; value: unknown } | { ok: false; why: string };
 export class ExpressionSetAside extends CloseloopError {
   override readonly name = 'ExpressionSetAside';
   readonly source: string;
-  readonly #stopped: Pick<ExpressionStopped, 'source' | 'why'>;
+  readonly #why: keyof typeof stops;
 
   /** @param place where it stands: 'rule "phone team"' */
-  constructor(stopped: Pick<ExpressionStopped, 'source' | 'why'>, place = '') {
-    const { source, why } = stopped;
-    const what = {
-      time: `was stopped, as it ran for more than ${limits.timeMs / 1_000} s`,
-      memory: 'was stopped, as it used up the memory that expressions have',
-      aside: 'is set aside, as it or another one beside it was stopped just before',
-    };
+  constructor(source: string, why: keyof typeof stops, place = '') {
     const where = place === '' ? '' : ` of ${place}`;
     super(
-      `The expression ${quoted(source)}${where} ${what[why]}. ${endless}`,
+      `The expression ${quoted(source)}${where} ${stops[why]}. ${endless}`,
       { kind: 'config' },
       { outcome: 'never-sent' },
     );
     this.source = source;
-    this.#stopped = stopped;
+    this.#why = why;
   }
 
   /** The same error, with the place of the expression. */
   in(place: string): ExpressionSetAside {
-    return new ExpressionSetAside(this.#stopped, place);
+    return new ExpressionSetAside(this.source, this.#why, place);
   }
 }
+
+const stops = {
+  time: 'was stopped, as it ran for too long',
+  memory: 'was stopped, as it used up the memory that expressions have',
+  aside: 'is set aside, as it was stopped just before',
+};
 
 /**
  * Compiles a JSONata expression once.
  * @throws CloseloopError config with the place of the mistake
  */
 export function compileExpression(source: string): Expression {
-  const ast = parsed(source);
-  const plain = plainEvaluation(ast);
+  const compiled = parsed(source);
   const expression: Expression = {
     source,
-    reads: pathsOf(ast),
-    constant: plain && readsNothing(ast) ? foundBy(source, plain(null)) : undefined,
-    plain,
+    reads: pathsOf(compiled.ast),
+    constant: readsNothing(compiled.ast)
+      ? foundBy(source, evaluatedAtOnce({ source, compiled }, recordOf(null)))
+      : undefined,
+    isPath: isPath(compiled.ast),
+    compiled,
+    atOnce: (input) => {
+      const result = evaluatedAtOnce(expression, recordOf(input));
+      return result.ok ? result : undefined;
+    },
     evaluate: async (input) => {
       const found = (await evaluateAll([expression], input)).of(expression);
       if (found.ok) return found.value;
@@ -78,23 +85,18 @@ export function compileExpression(source: string): Expression {
   return expression;
 }
 
-const require = createRequire(import.meta.url);
-
-/** JSONata is loaded with the first expression: many commands need none. */
-const jsonata = (): typeof import('jsonata') => require('jsonata');
-
-function parsed(source: string): unknown {
+function parsed(source: string): Compiled {
   try {
-    return jsonata()(source).ast();
+    return sandbox().compile(source);
   } catch (error) {
     // JSONata overflows the stack over deeply nested brackets, without a message of its own.
-    const mistake = error instanceof RangeError ? {} : Mistake.catch({}).parse(error);
-    const { position, message = 'not a JSONata expression' } = mistake;
-    throw failed(`The expression ${quoted(source)} has a mistake${place({ position })}: ${message}`, 'config');
+    const { name, position, message } = Mistake.catch({}).parse(error);
+    const what = name === 'RangeError' || message === undefined ? 'not a JSONata expression' : message;
+    throw failed(`The expression ${quoted(source)} has a mistake${place({ position })}: ${what}`, 'config');
   }
 }
 
-const Mistake = z.object({ position: z.number(), message: z.string() }).partial();
+const Mistake = z.object({ name: z.string(), position: z.number(), message: z.string() }).partial();
 
 /** The results of several expressions over one record. */
 export interface Findings {
@@ -102,9 +104,8 @@ export interface Findings {
 }
 
 /**
- * Evaluates expressions over one record; all that need the thread in one message. Results are copies, in JSON values; undefined
- * where an expression finds nothing. `input` must be JSON values, and expressions can't change it. No variable outlives its
- * evaluation. `$now()` is the machine's clock.
+ * Evaluates expressions over one record. Results are copies, in JSON values; undefined where an expression finds nothing. `input` must
+ * be JSON values, and expressions can't change it. No variable outlives its evaluation. `$now()` is the machine's clock.
  * @throws ExpressionSetAside
  */
 export async function evaluateAll(expressions: readonly Expression[], input: unknown): Promise<Findings> {
@@ -131,35 +132,18 @@ interface Chosen {
  * @throws ExpressionSetAside
  */
 export async function evaluateFirst(choices: readonly Choice[], input: unknown): Promise<Chosen> {
-  const isPlain = !Array.isArray(input) && !isDisguised(input);
-  const here = (one: Expression): Evaluated | undefined => (isPlain ? one.plain?.(input) : undefined);
-  const tried: { choice: Choice; verdict: Evaluated | undefined }[] = [];
-  for (const choice of choices) {
-    const verdict = choice.when === undefined ? { ok: true as const, value: true } : here(choice.when);
-    tried.push({ choice, verdict });
-    if (verdict !== undefined && (!verdict.ok || isTrue(verdict))) break;
-  }
-  const open = tried.filter(({ verdict }) => verdict === undefined || isTrue(verdict));
-  const steps = open.map(({ choice, verdict }) => stepOf(choice, verdict === undefined, isPlain));
-  const reports = await guarded(steps, input);
-
+  const over = recordOf(input);
   const verdicts: Found[] = [];
   const found = new Map<Expression, Found>();
-  for (const one of tried) {
-    const number = open.indexOf(one);
-    const { when, then = [] } = reports?.[number] ?? {};
-    const source = one.choice.when?.source ?? '';
-    const verdict = one.verdict ? foundBy(source, one.verdict) : when && foundBy(source, evaluated(when));
-    if (verdict === undefined) break;
+  for (const { when, then = [] } of choices) {
+    const verdict: Found = when ? await find(when, over) : { ok: true, value: true };
     verdicts.push(verdict);
     if (verdict.ok && !isTrue(verdict)) continue;
-    for (const [i, expression] of (one.choice.then ?? []).filter((each) => isGuarded(each, isPlain)).entries()) {
-      const report = then[i];
-      if (report) found.set(expression, foundBy(expression.source, evaluated(report)));
-    }
+    if (verdict.ok) for (const one of then) found.set(one, await find(one, over));
+    // A failed condition stops the search: a later rule must not decide.
     break;
   }
-  return { verdicts, findings: { of: (one) => found.get(one) ?? foundBy(one.source, here(one) ?? notAsked) } };
+  return { verdicts, findings: { of: (one) => found.get(one) ?? foundBy(one.source, notAsked) } };
 }
 
 /** Whether a condition holds, by JSONata's own truth (`$boolean`). */
@@ -169,42 +153,60 @@ export function isTrue(verdict: { ok: true; value: unknown } | { ok: false }): b
 
 const notAsked: Evaluated = { ok: false, failure: { code: 'unknown' } };
 
-/** Whether the record has properties that JSONata gives a meaning of its own: only JSONata can evaluate over it. */
-function isDisguised(input: unknown): boolean {
-  return typeof input === 'object' && input !== null && ('outerWrapper' in input || 'tupleStream' in input);
-}
+/** How often an expression was stopped since the process started, by its source. */
+const stopped = new Map<string, number>();
+/** Those that need more than a turn go on side by side with everything else, and one after the other. */
+const oneByOne = pLimit(1);
 
-function isGuarded({ plain }: Expression, isPlain: boolean): boolean {
-  return plain === undefined || !isPlain;
-}
+type Over = { record: SandboxRecord } | { failure: Failure };
 
-function stepOf({ when, then = [] }: Choice, isOpen: boolean, isPlain: boolean): Step {
-  return {
-    ...(isOpen && when && { when: when.source }),
-    then: then.filter((one) => isGuarded(one, isPlain)).map(({ source }) => source),
-  };
-}
-
-/** Undefined: nothing needs the thread. */
-async function guarded(steps: readonly Step[], input: unknown): Promise<TaskReport | undefined> {
-  if (steps.every(({ when, then }) => when === undefined && then.length === 0)) return undefined;
+function recordOf(input: unknown): Over {
   const json = JSON.stringify(input) ?? 'null';
-  if (json.length > limits.input) return steps.map(tooLarge);
-  try {
-    return await runInThread({ input: json, steps });
-  } catch (error) {
-    throw error instanceof ExpressionStopped ? new ExpressionSetAside(error) : error;
+  return json.length > limits.input ? { failure: { code: 'input' } } : { record: sandbox().record(json) };
+}
+
+type Evaluable = Pick<Expression, 'source' | 'compiled'>;
+
+async function find(expression: Evaluable, over: Over): Promise<Found> {
+  const { source } = expression;
+  if ('failure' in over) return foundBy(source, { ok: false, ...over });
+  const evaluation = begin(expression, over.record);
+  const result = noted(source, evaluation.turn() ?? (await inTurns(source, evaluation)));
+  if (!result.ok && isStop(result.failure.code)) throw new ExpressionSetAside(source, result.failure.code);
+  return foundBy(source, result);
+}
+
+function evaluatedAtOnce(expression: Evaluable, over: Over): Evaluated {
+  if ('failure' in over) return { ok: false, ...over };
+  const evaluation = begin(expression, over.record);
+  for (;;) {
+    const result = evaluation.turn();
+    if (result) return noted(expression.source, result);
   }
 }
 
-function tooLarge({ when, then }: Step): TaskReport[number] {
-  const report = { failure: { code: 'input' } };
-  return { ...(when !== undefined && { when: report }), then: then.map(() => report) };
+function begin({ source, compiled }: Evaluable, record: SandboxRecord): Evaluation {
+  return sandbox().begin(compiled, record, stopped.has(source) ? limits.suspectTimeMs : limits.timeMs);
 }
 
-function evaluated(report: Reported): Evaluated {
-  if ('failure' in report) return { ok: false, failure: report.failure };
-  return { ok: true, value: report.json === undefined ? undefined : JSON.parse(report.json) };
+const isStop = (code: string): code is 'time' | 'memory' => code === 'time' || code === 'memory';
+
+function noted(source: string, result: Evaluated): Evaluated {
+  if (!result.ok && isStop(result.failure.code)) stopped.set(source, (stopped.get(source) ?? 0) + 1);
+  return result;
+}
+
+/** @throws ExpressionSetAside when the expression was stopped, over another record, while this evaluation waited for its turn */
+async function inTurns(source: string, evaluation: Evaluation): Promise<Evaluated> {
+  const before = stopped.get(source);
+  return await oneByOne(async () => {
+    if (stopped.get(source) !== before) throw new ExpressionSetAside(source, 'aside');
+    for (;;) {
+      await setImmediate();
+      const result = evaluation.turn();
+      if (result) return result;
+    }
+  });
 }
 
 function foundBy(source: string, result: Evaluated): Found {
@@ -237,7 +239,7 @@ function place({ position }: Pick<Failure, 'position'>): string {
   return position === undefined ? '' : ` near character ${position}`;
 }
 
-const endless = 'Look for a function that calls itself without end, or a regular expression with nested repetitions';
+const endless = 'Look for a function that calls itself without end, or lists that are made of lists';
 
 /** Messages of our own: JSONata's quote the values. */
 const reasons: Readonly<Record<string, string>> = {

@@ -24,8 +24,7 @@ export function policyOf(configured: ConfiguredSource, config: Config): Policy {
     policy,
     holidays: config.holidays,
     customerContacts: contacts,
-    customerPaths:
-      parts.customer?.map(compileExpression) ?? contacts.filter(({ plain, constant }) => plain && !constant),
+    customerPaths: parts.customer?.map(compileExpression) ?? contacts.filter(({ constant }) => !constant),
     keepMs: config.retention.journeys,
     timeZone: config.feedback.timeZone,
     defaultCountry,

@@ -153,7 +153,7 @@ function textsBeside(
     reads.flatMap((path) => holdersOf(shape, path).slice(0, mostCandidates)).map(ownTexts);
   const asked = expressions.flatMap(around).filter(isAsked);
   if (asked.length > 0) return asked.flat();
-  const ofOne = expressions.filter(({ plain, reads }) => plain !== undefined && reads.length === 1);
+  const ofOne = expressions.filter(({ isPath }) => isPath);
   return ofOne.flatMap(around).flat();
 }
 

@@ -33,14 +33,12 @@ export function furtherAddresses(
 
 /**
  * The keys of every address of a record's customer: what stands where the connector's data sheet says, else what the rules' contact
- * expressions find, as far as these only read a path.
+ * expressions find at once.
  */
 export function customerAddresses(shape: object, { customerPaths, defaultCountry }: KnownAsContext): string[] {
   const keys = new Set<string>();
-  for (const { plain } of customerPaths) {
-    const found = plain?.(shape);
-    if (!found?.ok) continue;
-    for (const entry of entriesOf(found.value, most)) {
+  for (const path of customerPaths) {
+    for (const entry of entriesOf(path.atOnce(shape)?.value, most)) {
       const choice = contactFor([entry], 'external', { defaultCountry });
       if (choice.ok) keys.add(contactKey(choice.contact));
     }

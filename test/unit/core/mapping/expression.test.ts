@@ -187,11 +187,10 @@ describe('an expression that fails for a record', () => {
 });
 
 describe('an expression that takes too much time or memory is set aside, for a person to look at,', () => {
-  // Each takes a second. More of them: test/system/core/mapping/expression-limits.test.ts, in `npm run test:long`.
-  const late = /was stopped, as it ran for more than 1 s\. Look for/;
+  // More of them: test/system/core/mapping/expression-limits.test.ts, in `npm run test:long`.
+  const late = /was stopped, as it ran for too long\. Look for/;
   const rows: [name: string, source: string, message: RegExp][] = [
     ['with a recursion without end', '($f := function($x) { $f($x + 1) }; $f(1))', late],
-    ['with a regular expression that goes back and forth', '$match(text, /^(a+)+$/)', late],
     ['with lists of lists', '[1..99999].([1..99999])', /was stopped, as it used up the memory/],
   ];
   test.each(rows)('%s (audit 26)', async (_name, source, message) => {

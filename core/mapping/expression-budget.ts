@@ -1,0 +1,90 @@
+import { type Failure, limits } from './expression-limits.ts';
+import { isFunction } from './expression-truth.ts';
+
+/** Thrown at JSONata, which adds a place to it. */
+export const tooMuch = (): Failure => ({ code: 'too-much' });
+
+/**
+ * What one evaluation may still use. The time is the CPU's while the evaluation has its turn, not the clock's: a suspended process or a
+ * busy machine must not stop an expression.
+ */
+export class Budget {
+  readonly #timeMs: number;
+  #spentMs = 0;
+  #made = 0;
+  #turnEndsAt = 0;
+  #lookAt = 0;
+  #cpuMs: number | undefined;
+
+  constructor(timeMs: number) {
+    this.#timeMs = timeMs;
+  }
+
+  /** The first turn is measured by the CPU from its end on only: nearly every evaluation is over by then, and looking takes longer than it. */
+  beginTurn(): void {
+    this.#cpuMs = this.#turnEndsAt === 0 ? undefined : cpuMs();
+    this.#turnEndsAt = performance.now() + limits.turnMs;
+    this.#lookAt = this.#turnEndsAt;
+  }
+
+  endTurn(): void {
+    if (this.#cpuMs !== undefined) this.#spentMs += cpuMs() - this.#cpuMs;
+    this.#cpuMs = undefined;
+  }
+
+  /** Whether other work should have its turn. @throws Failure when the time is used up */
+  tick(): boolean {
+    const now = performance.now();
+    if (now < this.#lookAt) return now >= this.#turnEndsAt;
+    this.#lookAt = now + limits.turnMs;
+    const cpu = cpuMs();
+    this.#cpuMs ??= cpu;
+    if (this.#spentMs + cpu - this.#cpuMs >= this.#timeMs) throw { code: 'time' } satisfies Failure;
+    return true;
+  }
+
+  /** Counts entries that were made. @throws Failure when they fill too much memory together */
+  make(entries: number): void {
+    this.#made += entries;
+    if (this.#made > limits.made) throw { code: 'memory' } satisfies Failure;
+  }
+}
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** Throws for a value that is too large to go through: a list may hold the same large value many times, and so may its entries. */
+export function measure(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  let left: number = limits.values;
+  const open: object[] = [value];
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    if (isFunction(one)) continue;
+    const entries: unknown[] = Array.isArray(one) ? one : Object.values(one);
+    left -= 1 + entries.length;
+    if (left < 0) throw tooMuch();
+    for (const entry of entries) if (typeof entry === 'object' && entry !== null) open.push(entry);
+  }
+}
+
+/** Throws for a value whose JSON would be too long. @param space characters by which each level is indented */
+export function measureText(value: unknown, space: number): void {
+  let left: number = limits.text;
+  const open: [value: unknown, depth: number][] = [[value, 0]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [one, depth] = next;
+    left -= 2 + space * depth + (typeof one === 'string' ? one.length : 0);
+    if (typeof one === 'object' && one !== null) {
+      const keys = Object.keys(one);
+      left -= keys.length;
+      if (left < 0) throw tooMuch();
+      for (const key of keys) {
+        if (!Array.isArray(one)) left -= key.length + 3;
+        open.push([Reflect.get(one, key), depth + 1]);
+      }
+    }
+    if (left < 0) throw tooMuch();
+  }
+}
