@@ -12,35 +12,39 @@ export class Budget {
   readonly #timeMs: number;
   #spentMs = 0;
   #made = 0;
-  #turnEndsAt = 0;
   #lookAt = 0;
   #cpuMs: number | undefined;
+  #isOver = false;
 
   constructor(timeMs: number) {
     this.#timeMs = timeMs;
   }
 
-  /** The first turn is measured by the CPU from its end on only: nearly every evaluation is over by then, and looking takes longer than it. */
+  /**
+   * The first turn ends by the clock, and the CPU is looked at from then on: nearly every evaluation is over by then, and looking takes as
+   * long as a small one.
+   */
   beginTurn(): void {
-    this.#cpuMs = this.#turnEndsAt === 0 ? undefined : cpuMs();
-    this.#turnEndsAt = performance.now() + limits.turnMs;
-    this.#lookAt = this.#turnEndsAt;
+    this.#cpuMs = this.#lookAt === 0 ? undefined : cpuMs();
+    this.#lookAt = performance.now() + limits.turnMs;
+    this.#isOver = false;
   }
 
   endTurn(): void {
     if (this.#cpuMs !== undefined) this.#spentMs += cpuMs() - this.#cpuMs;
-    this.#cpuMs = undefined;
   }
 
   /** Whether other work should have its turn. @throws Failure when the time is used up */
   tick(): boolean {
     const now = performance.now();
-    if (now < this.#lookAt) return now >= this.#turnEndsAt;
+    if (now < this.#lookAt) return this.#isOver;
     this.#lookAt = now + limits.turnMs;
     const cpu = cpuMs();
+    const usedMs = cpu - (this.#cpuMs ?? cpu);
+    if (this.#spentMs + usedMs >= this.#timeMs) throw { code: 'time' } satisfies Failure;
+    this.#isOver ||= this.#cpuMs === undefined || usedMs >= limits.turnMs;
     this.#cpuMs ??= cpu;
-    if (this.#spentMs + cpu - this.#cpuMs >= this.#timeMs) throw { code: 'time' } satisfies Failure;
-    return true;
+    return this.#isOver;
   }
 
   /** Counts entries that were made. @throws Failure when they fill too much memory together */

@@ -161,18 +161,41 @@ const oneByOne = pLimit(1);
 type Over = { record: SandboxRecord } | { failure: Failure };
 
 function recordOf(input: unknown): Over {
-  const json = JSON.stringify(input) ?? 'null';
-  return json.length > limits.input ? { failure: { code: 'input' } } : { record: sandbox().record(json) };
+  try {
+    const json = JSON.stringify(input) ?? 'null';
+    return json.length > limits.input ? { failure: { code: 'input' } } : { record: sandbox().record(json) };
+  } catch (error) {
+    // Thousands of lists in lists: V8 writes and reads them by functions that call themselves.
+    if (error instanceof RangeError) return { failure: { code: 'too-much' } };
+    throw error;
+  }
 }
 
 type Evaluable = Pick<Expression, 'source' | 'compiled'>;
+
+function begin({ source, compiled }: Evaluable, record: SandboxRecord): Evaluation {
+  const evaluation = sandbox().begin(compiled, record, stopped.has(source) ? limits.suspectTimeMs : limits.timeMs);
+  return {
+    turn: () => {
+      const result = evaluation.turn();
+      if (result && stopOf(result)) stopped.set(source, (stopped.get(source) ?? 0) + 1);
+      return result;
+    },
+  };
+}
+
+function stopOf(result: Evaluated): 'time' | 'memory' | undefined {
+  const code = result.ok ? undefined : result.failure.code;
+  return code === 'time' || code === 'memory' ? code : undefined;
+}
 
 async function find(expression: Evaluable, over: Over): Promise<Found> {
   const { source } = expression;
   if ('failure' in over) return foundBy(source, { ok: false, ...over });
   const evaluation = begin(expression, over.record);
-  const result = noted(source, evaluation.turn() ?? (await inTurns(source, evaluation)));
-  if (!result.ok && isStop(result.failure.code)) throw new ExpressionSetAside(source, result.failure.code);
+  const result = evaluation.turn() ?? (await inTurns(source, evaluation));
+  const stop = stopOf(result);
+  if (stop) throw new ExpressionSetAside(source, stop);
   return foundBy(source, result);
 }
 
@@ -181,24 +204,17 @@ function evaluatedAtOnce(expression: Evaluable, over: Over): Evaluated {
   const evaluation = begin(expression, over.record);
   for (;;) {
     const result = evaluation.turn();
-    if (result) return noted(expression.source, result);
+    if (result) return result;
   }
-}
-
-function begin({ source, compiled }: Evaluable, record: SandboxRecord): Evaluation {
-  return sandbox().begin(compiled, record, stopped.has(source) ? limits.suspectTimeMs : limits.timeMs);
-}
-
-const isStop = (code: string): code is 'time' | 'memory' => code === 'time' || code === 'memory';
-
-function noted(source: string, result: Evaluated): Evaluated {
-  if (!result.ok && isStop(result.failure.code)) stopped.set(source, (stopped.get(source) ?? 0) + 1);
-  return result;
 }
 
 /** @throws ExpressionSetAside when the expression was stopped, over another record, while this evaluation waited for its turn */
 async function inTurns(source: string, evaluation: Evaluation): Promise<Evaluated> {
   const before = stopped.get(source);
+  await setImmediate();
+  // On a busy machine the first turn may be over before it has begun.
+  const soon = evaluation.turn();
+  if (soon) return soon;
   return await oneByOne(async () => {
     if (stopped.get(source) !== before) throw new ExpressionSetAside(source, 'aside');
     for (;;) {
@@ -245,6 +261,8 @@ const endless = 'Look for a function that calls itself without end, or lists tha
 const reasons: Readonly<Record<string, string>> = {
   input: `the record is longer than ${limits.input} characters`,
   'too-much': 'it made too much text or too deep a nesting',
+  time: 'it ran for too long',
+  memory: 'it used up the memory that expressions have',
   function: 'its result is a function, not a value',
   D1001: 'a number is out of range (a division by 0?)',
   D1002: 'only a number can be negated',

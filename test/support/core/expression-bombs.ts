@@ -31,6 +31,41 @@ const bombs = [
   '($f := function($x) { $f($x & $x) }; $f("ab"))',
   '($f := function($x, $n) { $n = 0 ? $x : $f([[$x], [$x]], $n - 1) }; $string($f(1, 60), true))',
   '$sort([1..99999], function($a, $b) { $a < $b })',
+  '$sort([1..99999])',
+  '[1..99999]^($)',
+  '$reduce([1..99999], $append)',
+  '$map([1..99999], $string)',
+  '$map([1..400], $pad("", 900000, ?))',
+  '$distinct([1..99999].{"a": $})',
+  '$distinct($append([1..49999], [1..49999].(49999)))',
+  '$spread([1..99999].{"a": $})',
+  '[1..99999]{$string($): $}',
+  '[1..99999]{"a": $}',
+  '($f := function($x, $n) { $n = 0 ? $x : $f([[$x], [$x]], $n - 1) }; $f(1, 60) = $f(1, 60))',
+  '($f := function($x, $n) { $n = 0 ? $x : $f([[$x], [$x]], $n - 1) }; $f([], 60).a)',
+  '($f := function($x, $n) { $n = 0 ? $x : $f({"a": $x, "b": $x}, $n - 1) }; $count($f(1, 60).**))',
+  '($f := function($x, $n) { $n = 0 ? $x : $f([[$x], [$x]], $n - 1) }; $keys($f({}, 60)))',
+  '$ ~> |$|{"a": $, "b": $}|',
+  '($clone := function($x) { $x }; $ ~> |$|{"a": $, "b": $}|; **)',
+  '[1..99999].($pad("", 900000, "x"))',
+  '$formatInteger(1e308, "I")',
+  '$formatInteger(123, $pad("", 900000, "0"))',
+  '$formatNumber(1, $pad("", 900000, "0"))',
+  '$fromMillis(0, $pad("", 900000, "[Y]"))',
+  '$fromMillis(0, "[Y,30000000-30000000]")',
+  '$toMillis($pad("", 900000, "1"), "[Y][M][D][H][m][s][f]x")',
+  '$parseInteger($pad("", 900000, "I"), "I")',
+  '$contains($pad("", 900000, "x"), /x(.*y)?z/)',
+  '$replace($pad("", 900000, "x"), /x(.*y)?/, "z")',
+  '$match($pad("", 900000, "x"), /(?:[a-z]{1,100}){1,9}[0-9]/)',
+  '$substring($pad("", 900000, "x"), 1)',
+  '$power(10, 308)',
+  '$zip([1..99999], [1..99999])',
+  '$shuffle([1..99999])',
+  '$base64encode($pad("", 900000, "x"))',
+  '$encodeUrl($pad("", 900000, "é"))',
+  '[1..99999][$ in [1..99999]]',
+  '[1..99999]@$a.[1..99999]@$b.($a)',
 ];
 
 /** A process that evaluates expressions which would fill its memory, then a small one: its exit code, and what it says of both. */
@@ -40,7 +75,9 @@ export async function bombed(flags: readonly string[] = []) {
     const before = process.memoryUsage().rss;
     let most = 0;
     const looking = setInterval(() => { most = Math.max(most, process.memoryUsage().rss); }, 5);
-    for (const source of ${JSON.stringify(bombs)}) await compileExpression(source).evaluate({}).catch(() => undefined);
+    for (const source of ${JSON.stringify(bombs)}) {
+      await compileExpression(source).evaluate({}).catch(() => undefined);
+    }
     clearInterval(looking);
     console.log(JSON.stringify([await compileExpression('$sum([1..4])').evaluate({}), (most - before) < 250 * 2 ** 20]));
   `,
