@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createContext, runInContext, Script } from 'node:vm';
+import { constants, createContext, runInContext, Script } from 'node:vm';
 import { Budget, measure, measureText, tooMuch } from './expression-budget.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
 import { isFunction } from './expression-truth.ts';
@@ -44,7 +44,7 @@ interface Realm {
 }
 
 class Sandbox {
-  readonly #context = createContext(Object.create(null), {
+  readonly #context = createContext(constants.DONT_CONTEXTIFY, {
     name: 'closeloop expressions',
     codeGeneration: { strings: false, wasm: false },
     microtaskMode: 'afterEvaluate',
