@@ -117,6 +117,8 @@ export function answerFailure(answer: Answer, call: Place, now: Date): FeedbackE
 interface Said {
   detail: string | undefined;
   fields: Record<string, string[]> | undefined;
+  /** The fields whose messages came as specified, in a list: texts elsewhere may be data, such as names. */
+  specified?: ReadonlySet<string>;
 }
 
 interface Classification {
@@ -227,11 +229,12 @@ function saying({ sentValues }: Place, { detail = '' }: Said): string | undefine
 }
 
 function badRequest(call: Place, said: Said): string {
-  const wordsShown = (message: string): string[] => [shownMessage(message, call.sentValues) ?? []].flat();
   if (said.fields !== undefined) {
     const missing = Object.entries(said.fields).map(([field, messages]) => {
       const name = shownField(field, call.customFieldNames);
-      const [why] = messages.some((message) => required.test(message)) ? ['required'] : messages.flatMap(wordsShown);
+      const isShown = name === field && said.specified?.has(field) === true;
+      const words = isShown ? messages.flatMap((message) => shownMessage(message, call.sentValues) ?? []) : [];
+      const [why] = messages.some((message) => required.test(message)) ? ['required'] : words;
       return why === undefined ? name : `${name} (${why})`;
     });
     return `it refuses ${[...new Set(missing)].join(', ')}`;
@@ -257,15 +260,14 @@ function wordsOf(answer: Answer, call: Place): Said {
   const { detail, ...rest } = body;
   const others = typeof detail === 'string' ? rest : body;
   const prefix = call.customFieldsAt ? `${call.customFieldsAt}.` : '';
-  const fields: Record<string, string[]> = Object.fromEntries(
-    messagesIn(others, '').map(([name, messages]) => [
-      name.startsWith(prefix) ? name.slice(prefix.length) : name,
-      messages,
-    ]),
-  );
+  const found = messagesIn(others, '').map(({ name, ...more }) => ({
+    ...more,
+    name: name.startsWith(prefix) ? name.slice(prefix.length) : name,
+  }));
   return {
     detail: typeof detail === 'string' ? detail : undefined,
-    fields: Object.keys(fields).length === 0 ? undefined : fields,
+    fields: found.length === 0 ? undefined : Object.fromEntries(found.map(({ name, messages }) => [name, messages])),
+    specified: new Set(found.flatMap(({ name, isSpecified }) => (isSpecified ? [name] : []))),
   };
 }
 
@@ -273,16 +275,25 @@ function wordsOf(answer: Answer, call: Place): Said {
 const mostFields = 100;
 const longestName = 300;
 
-/** Field → messages, however deep the service nests them. */
-function messagesIn(value: unknown, path: string): [name: string, messages: string[]][] {
-  if (typeof value === 'string') return [[path, [value]]];
+interface FieldMessages {
+  name: string;
+  messages: string[];
+  isSpecified: boolean;
+}
+
+/** Fields and their messages, however deep the service nests them. */
+function messagesIn(value: unknown, path: string, isWithinList = false): FieldMessages[] {
+  if (typeof value === 'string') return [{ name: path, messages: [value], isSpecified: false }];
   if (Array.isArray(value)) {
     const messages = value.filter((entry) => typeof entry === 'string').slice(0, mostFields);
-    if (messages.length > 0) return [[path, messages]];
+    if (messages.length > 0) return [{ name: path, messages, isSpecified: !isWithinList }];
   }
-  const nested = Array.isArray(value) ? { ...value.slice(0, mostFields) } : isObject(value) ? value : {};
+  const isList = Array.isArray(value);
+  const nested = isList ? { ...value.slice(0, mostFields) } : isObject(value) ? value : {};
   const entries = Object.entries(nested).slice(0, mostFields);
-  return entries.flatMap(([key, held]) => messagesIn(held, join(path, key))).slice(0, mostFields);
+  return entries
+    .flatMap(([key, held]) => messagesIn(held, join(path, key), isWithinList || isList))
+    .slice(0, mostFields);
 }
 
 function join(path: string, key: string): string {
