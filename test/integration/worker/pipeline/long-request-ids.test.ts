@@ -39,7 +39,8 @@ test('a request whose id no number can hold is cancelled, graded and commented o
   const ids = ['9007199254740993', '9007199254740992', '123456789012345678901'];
   standin.giveLongIds({ ids });
   const contact = { kind: 'identifier', value: 'desk-7' } as const;
-  for (const id of ids) expect(await feedback.create({ campaign: 77, contact, customFields: {} })).toMatchObject({ id });
+  for (const id of ids)
+    expect(await feedback.create({ campaign: 77, contact, customFields: {} })).toMatchObject({ id });
   for (const [index, id] of ids.entries()) {
     await feedback.grade(id, index + 1);
     await feedback.comment(id, `Comment ${id}`);
