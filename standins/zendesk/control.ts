@@ -27,6 +27,7 @@ export function createZendeskControl(standin: ZendeskTickets): (req: StandinRequ
     command('POST', 'tickets/{id:\\d+}/close', define.ticketAction, ({ id }) => standin.close(id)),
     command('POST', 'tickets/{id:\\d+}/status', define.statusAction, (input) => standin.setStatus(input)),
     command('POST', 'tickets/{id:\\d+}/comment', define.commentAction, (input) => standin.comment(input)),
+    command('POST', 'tickets/{id:\\d+}/edit', define.ticketEdit, (input) => standin.edit(input)),
     command('POST', 'tickets/{id:\\d+}/tags', define.tagAction, (input) => standin.setTags(input)),
     command('POST', 'tickets/{id:\\d+}/field', define.fieldAction, (input) => standin.setField(input)),
     command('POST', 'tickets/{id:\\d+}/merge', define.mergeAction, (input) => standin.merge(input)),

@@ -88,6 +88,12 @@ export const commentAction = z.strictObject({ id, authorId: id, body: z.string()
 export const customStatusAction = z.strictObject({ ...ticketAction.shape, customStatusId: id });
 export const tagAction = z.strictObject({ ...ticketAction.shape, tags: z.array(z.string()) });
 export const fieldAction = z.strictObject({ ...ticketAction.shape, fieldId: id, value: fieldValue });
+/** What an agent changes of a ticket beside its status, tags and custom fields. */
+export const ticketEdit = z.strictObject({
+  ...ticketAction.shape,
+  subject: z.string().exactOptional(),
+  requesterId: id.exactOptional(),
+});
 /** `id` is merged away, into `into`. */
 export const mergeAction = z.strictObject({ ...ticketAction.shape, into: id });
 
@@ -164,6 +170,8 @@ export const settingsChange = z.strictObject({
   /** How long a job is queued, and then at work. */
   jobQueuedMs: z.number().min(0).exactOptional(),
   jobWorkingMs: z.number().min(0).exactOptional(),
+  /** How long each of the next jobs is queued, in place of `jobQueuedMs`: jobs that run late. */
+  nextJobsQueuedMs: z.array(z.number().min(0)).exactOptional(),
   exportsPerMinute: z.number().int().positive().exactOptional(),
   /** How long a change stays out of incremental exports. */
   exportLagMs: z.number().min(0).exactOptional(),

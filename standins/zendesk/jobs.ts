@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Problem } from '../kit/problem.ts';
 import type { Job } from './model.ts';
+import type { Settings } from './settings.ts';
 
 const inFlight = 30;
 
@@ -12,7 +13,7 @@ export class Jobs {
   /** @throws Problem when 30 are queued or running. Which status the vendor answers isn't documented; 429 here. */
   start(
     work: (() => object)[],
-    settings: { jobQueuedMs: number; jobWorkingMs: number },
+    settings: Pick<Settings, 'jobQueuedMs' | 'jobWorkingMs' | 'nextJobsQueuedMs'>,
     sleep: (ms: number) => Promise<void>,
   ): { job: Job; headers: Record<string, string> } {
     const open = this.#running.size;
@@ -34,8 +35,9 @@ export class Jobs {
       results: null,
     };
     this.#jobs.set(job.id, job);
+    const queuedMs = settings.nextJobsQueuedMs.shift() ?? settings.jobQueuedMs;
     const run = async (): Promise<void> => {
-      await sleep(settings.jobQueuedMs);
+      await sleep(queuedMs);
       job.status = 'working';
       await sleep(settings.jobWorkingMs);
       job.results = work.map((one) => one());

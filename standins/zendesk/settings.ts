@@ -26,6 +26,7 @@ export interface Settings {
   ticketUpdatesPerMinute: number;
   jobQueuedMs: number;
   jobWorkingMs: number;
+  nextJobsQueuedMs: number[];
   exportsPerMinute: number;
   exportLagMs: number;
   metricSets: 'beside' | 'inside';
@@ -40,6 +41,7 @@ export function openSettings({ rateLimit, jobs }: ZendeskStandinOptions): Settin
     ticketUpdatesPerMinute: rateLimit?.ticketUpdatesPerMinute ?? 100,
     jobQueuedMs: jobs?.queuedMs ?? 50,
     jobWorkingMs: jobs?.workingMs ?? 50,
+    nextJobsQueuedMs: [],
     exportsPerMinute: 10,
     exportLagMs: 60_000,
     metricSets: 'beside',

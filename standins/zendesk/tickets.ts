@@ -100,6 +100,12 @@ export class ZendeskTickets extends ZendeskAccount {
     return this.#act(id, { comment: { ...comment, authorId } }, { userId: authorId, channel: 'web' });
   }
 
+  edit(given: Given<typeof define.ticketEdit>): Promise<DeliveryResult[]> {
+    const { id, actorId, ...change } = define.ticketEdit.parse(given);
+    if (change.requesterId !== undefined) this.store.user(change.requesterId);
+    return this.#act(id, change, { userId: actorId ?? this.#someAgent(), channel: 'web' });
+  }
+
   /** Replaces the tags. */
   setTags(given: Given<typeof define.tagAction>): Promise<DeliveryResult[]> {
     const { id, tags, actorId } = define.tagAction.parse(given);

@@ -176,6 +176,18 @@ describe('update_many', () => {
     expect(seen).toEqual(['queued', 'working', 'completed']);
   });
 
+  test('it leaves only the jobs queued for long that are told to run late', async () => {
+    const slept: number[] = [];
+    const late = await openAccount({ sleep: async (ms) => void slept.push(ms), jobs: { queuedMs: 5, workingMs: 0 } });
+    late.standin.changeSettings({ nextJobsQueuedMs: [25_000] });
+    const change = { ticket: { subject: 'x' } };
+    await late.call('PUT', '/api/v2/tickets/update_many?ids=41960', change);
+    await late.call('PUT', '/api/v2/tickets/update_many?ids=41960', change);
+    await late.standin.idle();
+    await late.close();
+    expect(slept.filter((ms) => ms > 0)).toEqual([25_000, 5]);
+  });
+
   test('it refuses the 31st job at once with TooManyJobs', async () => {
     const busy = await openAccount({ sleep: () => new Promise(() => {}) });
     const start = () => busy.call('PUT', '/api/v2/tickets/update_many?ids=41960', { ticket: { subject: 'x' } });
@@ -192,6 +204,19 @@ describe('update_many', () => {
   ];
   test.each(refusals)('it %s', async (_name, query, body) => {
     expect((await account.call('PUT', `/api/v2/tickets/update_many${query}`, body)).status).toBe(400);
+  });
+});
+
+describe('an edit by an agent', () => {
+  test('it hands the ticket to another requester under another subject, in one audit', async () => {
+    const { id: requesterId } = account.standin.addUser({ email: 'dora@example.com' });
+    await account.standin.edit({ id: 41960, subject: 'Scanner', requesterId });
+    const { ticket: shown, audits } = account.standin.ticket(41960);
+    expect([shown, audits.length]).toMatchObject([{ subject: 'Scanner', requester_id: requesterId }, 1]);
+  });
+
+  test('it refuses a requester who is not there', () => {
+    expect(() => account.standin.edit({ id: 41960, requesterId: 12 })).toThrow('there is no user 12');
   });
 });
 
