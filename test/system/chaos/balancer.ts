@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sources, type Vendor } from './plan.ts';
+import { sources, type Vendor } from './planned-record.ts';
 import type { Chance } from './random.ts';
 
 /** One closing as a vendor announced it, in a delivery that an intake answered with 2xx. */
@@ -8,6 +8,8 @@ export interface Acknowledged {
   id: number;
   /** By the vendor's clock. */
   at: number;
+  /** Of the 2xx. */
+  answeredAt: number;
 }
 
 /** An erasure that the vendor announced in a delivery that an intake answered with 2xx. */
@@ -44,13 +46,17 @@ const Crm = z.array(
   }),
 );
 
+const deskOf = (url: string): 'desk' | 'plain' | undefined =>
+  (['desk', 'plain'] as const).find((vendor) => url.endsWith(`/${sources[vendor]}`));
+
 /** The closings that a delivery tells of. */
-export function closingsIn(url: string, body: string): Acknowledged[] {
+export function closingsIn(url: string, body: string): Omit<Acknowledged, 'answeredAt'>[] {
   const json: unknown = JSON.parse(body);
-  if (url.endsWith(`/${sources.desk}`)) {
+  const desk = deskOf(url);
+  if (desk) {
     const { data } = Desk.safeParse(json);
     if (data?.event.current !== 'SOLVED') return [];
-    return [{ vendor: 'desk', id: data.detail.id, at: Date.parse(data.time) }];
+    return [{ vendor: desk, id: data.detail.id, at: Date.parse(data.time) }];
   }
   return Crm.parse(json).flatMap(({ subscriptionType, objectId, occurredAt, propertyValue }) =>
     subscriptionType === 'ticket.propertyChange' && propertyValue === '4'
@@ -61,7 +67,7 @@ export function closingsIn(url: string, body: string): Acknowledged[] {
 
 /** The people whose erasure a delivery tells of. */
 function erasuresIn(url: string, body: string): number[] {
-  if (url.endsWith(`/${sources.desk}`)) return [];
+  if (deskOf(url)) return [];
   return Crm.parse(JSON.parse(body)).flatMap(({ subscriptionType, objectId }) =>
     subscriptionType === 'contact.privacyDeletion' ? [objectId] : [],
   );
@@ -92,7 +98,8 @@ export function createBalancer(chance: Chance): Balancer {
         const response = await fetch(`${origin}${url.pathname}`, init);
         if (response.ok) {
           const body = String(init?.body ?? '');
-          acknowledged.push(...closingsIn(url.pathname, body));
+          const answeredAt = Date.now();
+          acknowledged.push(...closingsIn(url.pathname, body).map((one) => ({ ...one, answeredAt })));
           erased.push(...erasuresIn(url.pathname, body).map((personId) => ({ personId, at: Date.now() })));
         }
         return response;

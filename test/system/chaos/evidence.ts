@@ -1,10 +1,14 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { TraceLine } from '../../../worker/journey/journey.ts';
 import { unpack } from '../../../worker/journey/packing.ts';
 import { sealOf } from '../../support/seal.ts';
 import type { Acknowledged, Erased } from './balancer.ts';
-import { type PlannedRecord, sources, type Vendor } from './plan.ts';
-import { type Shown, shown, type Taken, type World } from './world.ts';
+import type { Act, PlannedRecord, Vendor } from './planned-record.ts';
+import { type PolicySettings, type PolicyVersion, sourceNames } from './policy.ts';
+import { type Shown, shown } from './shown.ts';
+import type { Sightings } from './sightings.ts';
+import type { SaidAt, Taken, World } from './world.ts';
 
 /** A journey as it lies in Redis, read past closeloop's own store. */
 const Stored = z.object({
@@ -17,12 +21,15 @@ const Stored = z.object({
   ofNewerVersion: z.string().optional(),
   contact: z.object({ value: z.string() }).optional(),
   updatedAt: z.coerce.date(),
+  closedAt: z.coerce.date(),
+  /** Of a journey that waits: until when. */
+  dueAt: z.coerce.date().optional(),
   erasedAt: z.coerce.date().optional(),
   answer: z
     .object({ grade: z.number().nullable(), comment: z.string().nullable(), seenAt: z.coerce.date() })
     .optional(),
 });
-export type StoredJourney = z.output<typeof Stored> & { id: string };
+export type StoredJourney = z.output<typeof Stored> & { id: string; trace: readonly TraceLine[] };
 
 /** What a customer said in the end, by what the service holds. */
 export interface Said {
@@ -34,9 +41,19 @@ export interface Said {
   comment: string | null;
 }
 
+/** What happened to a record. */
 export interface Step {
-  do: 'close' | 'reopen';
+  do: Act['do'];
+  /** What became of it, where that isn't all. */
+  to?: object;
   at: number;
+}
+
+/** A version of the configuration, and the instants in which a process may have gone by it. */
+export interface Regime {
+  version: PolicyVersion;
+  from: number;
+  until: number;
 }
 
 /** A person whose erasure was acknowledged, by the record that was about them. */
@@ -49,6 +66,9 @@ export interface Forgotten {
   inClear: readonly string[];
 }
 
+export const isAnswer = ({ grade, comment }: Pick<Said, 'grade' | 'comment'>): boolean =>
+  grade !== null || comment !== null;
+
 export interface Evidence {
   records: readonly PlannedRecord[];
   acknowledged: readonly Acknowledged[];
@@ -57,6 +77,13 @@ export interface Evidence {
   said: readonly Said[];
   journeys: readonly StoredJourney[];
   shown: ReadonlyMap<string, Shown>;
+  /** What each customer had said of a request from an instant on, in order. */
+  saidAt: readonly SaidAt[];
+  sightings: Sightings;
+  regimes: readonly Regime[];
+  settings: PolicySettings;
+  /** When nothing happened any more. */
+  endedAt: number;
   /** Journeys that lost what a newer version had stored. */
   fieldsDropped: readonly string[];
   /** What happened to records in fact, by key: real time, in order. */
@@ -65,9 +92,13 @@ export interface Evidence {
 
 export const keyOf = ({ vendor, id }: { vendor: Vendor; id: number }): string => `${vendor}:${id}`;
 
+const vendors: readonly Vendor[] = ['desk', 'plain', 'crm'];
+
 /** Zendesk's tickets go by their number, HubSpot's by kind and number. */
 export function keyOfJourney({ source, recordId }: Pick<StoredJourney, 'source' | 'recordId'>): string {
-  return source !== sources.crm ? `desk:${recordId}` : `crm:${recordId.replace('ticket-', '')}`;
+  const vendor = vendors.find((one) => sourceNames[one].includes(source));
+  if (vendor === undefined) throw new Error(`a journey is of source ${source}, which the configuration never had`);
+  return `${vendor}:${recordId.replace('ticket-', '')}`;
 }
 
 /** @param apiKey of the configuration: what seals the journeys where it has no `secretsKey` */
@@ -86,7 +117,8 @@ export async function journeysIn(redis: Redis, apiKey = 'chaos-key'): Promise<St
         stored.subarray(stored.indexOf(' ', stored.indexOf(' ') + 1) + 1),
         `journey of ${id.slice(0, id.lastIndexOf('.'))}`,
       );
-      found.push({ ...Stored.parse(unpack(packed).journey), id });
+      const { journey, trace } = unpack(packed);
+      found.push({ ...Stored.parse(journey), id, trace });
     }
   }
   // A scan may give a key twice.
@@ -100,7 +132,7 @@ async function forgottenIn(
   const everything = await dumpOf(redis);
   return erased.flatMap(({ personId, at }) => {
     const contact = world.contactOf(personId);
-    const record = records.find((one) => one.vendor === 'crm' && one.contact === contact);
+    const record = records.find((one) => one.vendor === 'crm' && one.people[0].email === contact);
     if (contact === undefined || !record) return [];
     const inClear = everything.flatMap(([name, dump]) =>
       name.includes(contact) || dump.includes(contact) ? [name] : [],
@@ -139,7 +171,7 @@ async function readKey(redis: Redis, name: string): Promise<unknown> {
   }
 }
 
-export function saidAt(world: Pick<World, 'feedback'>): Said[] {
+export function saidIn(world: Pick<World, 'feedback'>): Said[] {
   return world.feedback.requests().map(({ id, email, status, grade, comment }) => ({
     requestId: id,
     contact: email ?? '',
@@ -152,14 +184,17 @@ export function saidAt(world: Pick<World, 'feedback'>): Said[] {
 export async function gather(
   world: World,
   redis: Redis,
-  known: Pick<Evidence, 'records' | 'acknowledged' | 'steps'> & { erased: readonly Erased[] },
+  known: Pick<Evidence, 'records' | 'acknowledged' | 'steps' | 'regimes' | 'settings'> & { erased: readonly Erased[] },
 ): Promise<Omit<Evidence, 'fieldsDropped'>> {
   const { erased, ...rest } = known;
   return {
     ...rest,
     forgotten: await forgottenIn(redis, { world, records: known.records, erased }),
     taken: world.taken,
-    said: saidAt(world),
+    saidAt: world.said,
+    sightings: world.sightings,
+    endedAt: Date.now(),
+    said: saidIn(world),
     journeys: await journeysIn(redis),
     shown: new Map(known.records.map((record) => [keyOf(record), shown(world, record.vendor, record.id)])),
   };

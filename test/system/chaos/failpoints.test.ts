@@ -11,10 +11,12 @@ import { serverCache } from '../../support/redis-cache.ts';
 import { createBalancer } from './balancer.ts';
 import { journeysIn, type StoredJourney } from './evidence.ts';
 import { Customers } from './load.ts';
-import { type PlannedRecord, type RuleName, sources } from './plan.ts';
+import { type PlannedRecord, type RuleName, sources } from './planned-record.ts';
+import { accountZone, campaigns, versionOf, windowFrom } from './policy.ts';
 import { runCloseloop } from './processes.ts';
 import { chanceOf } from './random.ts';
-import { campaigns, openWorld, type Shown, shown, type World } from './world.ts';
+import { type Shown, shown } from './shown.ts';
+import { openWorld, type World } from './world.ts';
 
 const create = { method: 'POST', path: '^/api/appeals/$' };
 const id = 41_960;
@@ -22,10 +24,14 @@ const record: PlannedRecord = {
   id,
   vendor: 'desk',
   rule: 'once',
-  contact: 'carl@example.com',
-  steps: [],
+  ticket: { subject: 'once', store: 'Tartu', flag: '' },
+  people: [{ email: 'carl@example.com', language: 'en', zone: accountZone }],
+  at: 0,
+  acts: [],
   answers: [{ afterMs: 0, grade: 4, comment: 'Fine.' }],
 };
+
+const act = (world: World, what: 'close' | 'reopen'): void => world.act(record, { do: what });
 
 /** One way through the loop. The process under test dies somewhere on it; a clean one takes up what it left. */
 interface Scenario {
@@ -51,7 +57,7 @@ interface Stage {
 }
 
 const closes: Pick<Scenario, 'live' | 'ends'> = {
-  live: async ({ world }) => world.close(record),
+  live: async ({ world }) => act(world, 'close'),
   ends: { state: 'written', requests: 1, grade: 4 },
 };
 
@@ -104,11 +110,11 @@ const scenarios: readonly Scenario[] = [
   {
     rule: 'slow',
     live: async ({ world, journey, insist }) => {
-      world.close(record);
+      act(world, 'close');
       await insist();
       await until(async () => (await journey())?.state === 'waiting');
       await sleep(1_100);
-      world.reopen(record);
+      act(world, 'reopen');
     },
     reaches: ['cancelled-saved'],
     ends: { state: 'cancelled', requests: 0, grade: null },
@@ -118,13 +124,13 @@ const scenarios: readonly Scenario[] = [
     answers: [],
     config: (text) =>
       text.replace('timeoutMs: 1000 }', 'timeoutMs: 1000, operations: { create: { body: { scheduled: null } } } }'),
-    prepare: ({ world }) => world.feedback.changeCampaign({ id: campaigns.desk, sendDelay: 60 }),
+    prepare: ({ world }) => world.feedback.changeCampaign({ id: campaigns.desk.main, sendDelay: 60 }),
     live: async ({ world, journey, insist }) => {
-      world.close(record);
+      act(world, 'close');
       await insist();
       await until(async () => (await journey())?.state === 'asked');
       await sleep(1_100);
-      world.reopen(record);
+      act(world, 'reopen');
     },
     reaches: ['withdrawing-saved', 'request-cancelled'],
     ends: { state: 'cancelled', requests: 1, grade: null },
@@ -133,7 +139,7 @@ const scenarios: readonly Scenario[] = [
     answers: [],
     config: (text) => `${text}\nexpireAfter: 1s\n`,
     before: async ({ world, journey, insist }) => {
-      world.close(record);
+      act(world, 'close');
       await insist();
       await until(async () => (await journey())?.state === 'asked');
       await sleep(1_000);
@@ -146,7 +152,7 @@ const scenarios: readonly Scenario[] = [
     prepare: async ({ world, redis }) => {
       world.desk.removeWebhooks();
       await redis.hset('{cl:support}:poll', 'since', Date.now() - 600_000);
-      world.backdate(300_000, () => world.close(record));
+      world.backdate(300_000, () => act(world, 'close'));
     },
     reaches: ['poll-events-queued', 'poll-cursor-saved'],
     ends: closes.ends,
@@ -176,7 +182,9 @@ async function play(
   const redis = new Redis({ path: server.socket });
   const chance = chanceOf(1);
   const balancer = createBalancer(chance);
-  const told = { ...record, rule: scenario.rule ?? record.rule, answers: scenario.answers ?? record.answers };
+  const rule = scenario.rule ?? record.rule;
+  const ticket = { ...record.ticket, subject: rule };
+  const told = { ...record, rule, ticket, answers: scenario.answers ?? record.answers };
   const customers = new Customers([told]);
   const world = await openWorld({
     balancer,
@@ -184,9 +192,11 @@ async function play(
     onTaken: (taken) => customers.got(taken),
   });
   const config = join(dir, 'closeloop.yaml');
-  const whole = world.config(server.socket, 200);
-  // The help desk alone: the other account's polls and grades would pass the same points.
-  const text = whole.slice(0, whole.indexOf(`\n  ${sources.crm}:`));
+  const settings = { window: windowFrom(Date.now()), capPerHour: 100 };
+  const policy = { version: versionOf(0), settings };
+  const whole = world.config({ redisSocket: server.socket, collectEveryMs: 200, deskName: sources.desk, ...policy });
+  // One help desk alone: the other accounts' polls and grades would pass the same points.
+  const text = whole.slice(0, whole.indexOf(`\n  ${sources.plain}:`));
   writeFileSync(config, scenario.config?.(text) ?? text);
   const start = (env: Record<string, string> = {}) =>
     runCloseloop({ role: 'all', name, config, logs: dir, env, onUrl: (url) => balancer.urls.splice(0, 1, url) });

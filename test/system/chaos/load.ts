@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ControlError } from '../../../standins/kit/control.ts';
 import { keyOf, type Step } from './evidence.ts';
-import { deskRef, type Plan, type PlannedRecord, type ProcessFault } from './plan.ts';
+import { advanced } from './pace.ts';
+import type { Plan, ProcessFault } from './plan.ts';
+import { addressesOf, deskRef, type PlannedRecord } from './planned-record.ts';
 import type { Kept } from './processes.ts';
 import type { Taken, World } from './world.ts';
 
@@ -12,13 +14,15 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** They answer what the service sends them, as the plan says, whatever else happens meanwhile. */
 export class Customers {
-  readonly #byRecord: ReadonlyMap<string, PlannedRecord>;
+  readonly #byNumber: ReadonlyMap<number, PlannedRecord>;
   readonly #byContact: ReadonlyMap<string, PlannedRecord>;
   #due: { at: number; requestId: number; answer: PlannedRecord['answers'][number] }[] = [];
 
   constructor(records: readonly PlannedRecord[]) {
-    this.#byRecord = new Map(records.map((record) => [keyOf(record), record]));
-    this.#byContact = new Map(records.map((record) => [record.contact, record]));
+    this.#byNumber = new Map(records.map((record) => [record.id, record]));
+    this.#byContact = new Map(
+      records.flatMap((record) => addressesOf(record).map((address) => [address, record] as const)),
+    );
   }
 
   /** Answers still to be given. */
@@ -28,19 +32,19 @@ export class Customers {
 
   got({ requestId, contact, marker, at }: Taken): void {
     const id = deskRef.exec(marker ?? '')?.[1];
-    const record = id === undefined ? this.#byContact.get(contact) : this.#byRecord.get(`desk:${id}`);
+    const record = id === undefined ? this.#byContact.get(contact) : this.#byNumber.get(Number(id));
     for (const answer of record?.answers ?? []) this.#due.push({ at: at + answer.afterMs, requestId, answer });
     this.#due.sort((a, b) => a.at - b.at);
   }
 
-  act({ feedback }: Pick<World, 'feedback'>): void {
+  act(world: Pick<World, 'answer'>): void {
     const now = Date.now();
     const due = this.#due.filter(({ at }) => at <= now);
     this.#due = this.#due.filter(({ at }) => at > now);
     for (const one of due) {
       const { grade, comment } = one.answer;
       try {
-        feedback.answer({ request: one.requestId, grade, ...(comment === undefined ? {} : { comment }) });
+        world.answer(one.requestId, { grade, ...(comment === undefined ? {} : { comment }) });
       } catch (error) {
         // It hasn't gone out yet.
         if (!(error instanceof ControlError)) throw error;
@@ -50,94 +54,163 @@ export class Customers {
   }
 }
 
+/** What an operator does once the load has come so far. */
+export interface Operation {
+  /** 0 to 1. */
+  share: number;
+  run: () => Promise<void>;
+}
+
 export interface Stage {
   world: World;
   customers: Customers;
   processes: Record<ProcessFault['hit'], readonly Kept[]>;
   /** Looks at what lies in Redis, every few seconds. */
   look: () => Promise<void>;
-  /** What an operator does in the middle of the load. */
-  atHalf: () => Promise<void>;
+  /** One after the other, in order. */
+  operations: readonly Operation[];
   say: (line: string) => void;
   signal: AbortSignal;
 }
 
-/** How many kills the load may run ahead of: those that are under way at once. */
-const killsAhead = 5;
 /** A worker is killed, though the service has got no request, after so long: a job of a killed worker is taken up after 10 s. */
 const mostIdleMs = 15_000;
 
 /** Plays the plan. Returns what happened to the records, and when: by their keys. */
 export async function raise(plan: Plan, stage: Stage): Promise<Map<string, Step[]>> {
-  const { world, customers, processes, atHalf, look, say, signal } = stage;
+  const { world, customers, look, say, signal } = stage;
+  const kills = beginKills(plan, stage);
+  const lives = new Lives(plan, world);
+  const operator = new Operator(stage.operations);
   const begun = Date.now();
-  const steps = new Map<string, Step[]>();
-  const acts: { at: number; run: () => void }[] = [
-    ...plan.records.flatMap((record) =>
-      record.steps.map((step, i) => ({
-        at: step.at,
-        run: () => {
-          if (i === 0) world.add(record);
-          steps.set(keyOf(record), [...(steps.get(keyOf(record)) ?? []), { do: step.do, at: Date.now() }]);
-          world[step.do](record);
-        },
-      })),
-    ),
-    ...plan.records.flatMap((record) =>
-      record.forgetAfterMs === undefined
-        ? []
-        : [{ at: (record.steps[0]?.at ?? 0) + record.forgetAfterMs, run: () => world.forget(record) }],
-    ),
-    ...plan.faults.map((fault) => ({ at: fault.at, run: () => world.order(fault) })),
-  ].sort((a, b) => a.at - b.at);
+  const { loadMs } = plan.options;
+  const total = plan.kills.length;
+  let position = 0;
+  for (let [last, told] = [begun, begun]; ; ) {
+    const now = Date.now();
+    position = advanced({ position, loadMs, elapsedMs: now - begun, killed: kills.done, kills: total }, now - last);
+    last = now;
+    lives.live(position);
+    customers.act(world);
+    operator.go(position / loadMs);
+    if (now - told >= 5_000) {
+      told = now;
+      await look();
+      say(`${lives.told}, ${kills.done} of ${total} kills, ${world.taken.length} requests`);
+    }
+    if (lives.isOver && kills.done >= total && operator.isDone) break;
+    await pause(20, signal);
+  }
+  await Promise.all([kills.end, operator.end()]);
+  return lives.steps;
+}
 
+/** Kills the processes, each its own ones in turn. */
+function beginKills(plan: Plan, { world, processes, signal }: Stage): { readonly done: number; end: Promise<unknown> } {
   /** On a slow machine a worker that is killed on time was never at work: nobody would be asked before the faults are over. */
   const nextRequest = async (): Promise<void> => {
     const [before, latest] = [world.taken.length, Date.now() + mostIdleMs];
     while (world.taken.length === before && Date.now() < latest) await pause(50, signal);
   };
-  let killed = 0;
+  let done = 0;
   const suffering = Object.entries(processes).flatMap(([hit, list]) =>
     list.map(async (one, which) => {
       for (const kill of plan.kills.filter((fault) => fault.hit === hit && fault.which === which)) {
         await pause(kill.afterMs, signal);
         if (hit === 'worker') await nextRequest();
         await one.suffer(kill);
-        killed++;
+        done++;
       }
     }),
   );
-  const suffered = Promise.all(suffering);
-  // Told where it is awaited, below.
-  suffered.catch(() => undefined);
-
-  /** On a slow machine kills take longer than planned: the load waits for them, or the last ones would hit idle processes. */
-  const sinceBegin = (): number => {
-    const share = plan.kills.length === 0 ? 1 : (killed + killsAhead) / plan.kills.length;
-    return Math.min(Date.now() - begun, share >= 1 ? Number.POSITIVE_INFINITY : share * plan.options.loadMs);
+  const end = Promise.all(suffering);
+  // Told where it is awaited.
+  end.catch(() => undefined);
+  return {
+    get done() {
+      return done;
+    },
+    end,
   };
-  let next = 0;
-  let operator: Promise<void> | undefined;
-  let isOperatorDone = false;
-  for (let told = begun; ; ) {
-    const now = Date.now();
-    for (let act = acts[next]; act && act.at <= sinceBegin(); act = acts[++next]) act.run();
-    customers.act(world);
-    if (operator === undefined && next >= acts.length / 2) {
-      operator = atHalf().finally(() => {
-        isOperatorDone = true;
-      });
-      // Told where it is awaited, below.
-      operator.catch(() => undefined);
-    }
-    if (now - told >= 5_000) {
-      told = now;
-      await look();
-      say(`${next} of ${acts.length} steps, ${killed} of ${plan.kills.length} kills, ${world.taken.length} requests`);
-    }
-    if (next >= acts.length && killed >= plan.kills.length && isOperatorDone) break;
-    await pause(20, signal);
+}
+
+/** The lives of the records: each begins when the load has come so far, and goes on by the clock. */
+class Lives {
+  readonly steps = new Map<string, Step[]>();
+  readonly #plan: Plan;
+  readonly #world: World;
+  #begun = { records: 0, faults: 0 };
+  #due: { at: number; record: PlannedRecord; act: PlannedRecord['acts'][number] }[] = [];
+
+  constructor(plan: Plan, world: World) {
+    this.#plan = plan;
+    this.#world = world;
   }
-  await Promise.all([suffered, operator]);
-  return steps;
+
+  live(position: number): void {
+    const { records, faults } = this.#plan;
+    const now = Date.now();
+    for (let fault = faults[this.#begun.faults]; fault && fault.at <= position; ) {
+      this.#world.order(fault);
+      fault = faults[++this.#begun.faults];
+    }
+    for (let record = records[this.#begun.records]; record && record.at <= position; ) {
+      const current = record;
+      this.#world.add(current);
+      this.#due.push(...current.acts.map((act) => ({ at: now + act.afterMs, record: current, act })));
+      record = records[++this.#begun.records];
+    }
+    const due = this.#due.filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
+    this.#due = this.#due.filter(({ at }) => at > now);
+    for (const { record, act } of due) {
+      const key = keyOf(record);
+      const step = { do: act.do, ...('to' in act && { to: act.to }), at: Date.now() };
+      this.steps.set(key, [...(this.steps.get(key) ?? []), step]);
+      this.#world.act(record, act);
+    }
+  }
+
+  get isOver(): boolean {
+    const { records, faults } = this.#plan;
+    return this.#begun.records >= records.length && this.#begun.faults >= faults.length && this.#due.length === 0;
+  }
+
+  get told(): string {
+    return `${this.#begun.records} of ${this.#plan.records.length} records (${this.#due.length} steps to come)`;
+  }
+}
+
+class Operator {
+  readonly #operations: readonly Operation[];
+  #next = 0;
+  #doing: Promise<void> | undefined;
+  #isBusy = false;
+
+  constructor(operations: readonly Operation[]) {
+    this.#operations = operations;
+  }
+
+  go(share: number): void {
+    const operation = this.#operations[this.#next];
+    if (!operation || this.#isBusy || share < operation.share) return;
+    this.#next++;
+    this.#isBusy = true;
+    const before = this.#doing;
+    this.#doing = (async () => {
+      await before;
+      await operation.run();
+    })().finally(() => {
+      this.#isBusy = false;
+    });
+    // Told where it is awaited.
+    this.#doing.catch(() => undefined);
+  }
+
+  get isDone(): boolean {
+    return this.#next >= this.#operations.length && !this.#isBusy;
+  }
+
+  async end(): Promise<void> {
+    await this.#doing;
+  }
 }

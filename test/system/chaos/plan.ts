@@ -1,4 +1,6 @@
 import type { Fault } from '../../../standins/kit/faults.ts';
+import { planRecords } from './plan-records.ts';
+import type { PlannedRecord, Vendor } from './planned-record.ts';
 import { type Chance, chanceOf } from './random.ts';
 
 /** What is to happen, wholly determined by these four numbers. All times are milliseconds after the start. */
@@ -9,35 +11,6 @@ export interface PlanOptions {
   closings: number;
   /** How long closings come in, and faults with them. */
   loadMs: number;
-}
-
-export type Vendor = 'desk' | 'crm';
-/** What the configuration calls their accounts. */
-export const sources = { desk: 'support', crm: 'crm' } as const;
-/** What the help desk is called in the configuration from the middle of the load on. */
-export const renamedDesk = 'helpdesk';
-/** Matches the reference of a journey of the help desk, under either name: the number of its record. */
-export const deskRef = new RegExp(`^(?:${sources.desk}|${renamedDesk})/(\\d+)\\.\\d+$`);
-
-/**
- * What the rules of the configuration make of a record. `once`: one request in its life. `each`: one for every closing.
- * `slow`: as `once`, asked only `slowDelayMs` after closing, so that a reopening comes in time to stop it.
- */
-export type RuleName = 'once' | 'each' | 'slow';
-export const slowDelayMs = 5_000;
-
-/** A record that is created just before its first closing. */
-export interface PlannedRecord {
-  id: number;
-  vendor: Vendor;
-  rule: RuleName;
-  /** E-mail address of the customer; several records may have the same one. */
-  contact: string;
-  steps: { at: number; do: 'close' | 'reopen' }[];
-  /** Of the customer to a request about this record; none: never. The second one is a change of mind. */
-  answers: { afterMs: number; grade: number; comment?: string }[];
-  /** The customer asks the vendor to be forgotten, so long after the first closing. */
-  forgetAfterMs?: number;
 }
 
 export interface ProcessFault {
@@ -51,8 +24,8 @@ export interface ProcessFault {
   forMs: number;
 }
 
-/** `afterWork`: the work is done, then this status is answered instead. */
-export type ServerFault = Omit<Fault, 'headers'> & { afterWork?: boolean; retryAfter?: number };
+/** `afterWork`: the work is done, then this status is answered instead. `lateJobMs`: the work is a job that is executed so much later. */
+export type ServerFault = Omit<Fault, 'headers'> & { afterWork?: boolean; retryAfter?: number; lateJobMs?: number };
 
 export interface PlannedFault {
   at: number;
@@ -77,6 +50,8 @@ export const counts = { intake: 2, worker: 2, redis: 1 } as const;
 const stopMs = { least: 11_000, most: 16_000 };
 /** A request that a server works on this long after the client has left is the longest that `lookup.after` allows for. */
 export const slowestMs = 2_000;
+/** A job of a vendor that runs late: its answer was lost, and what it writes may be out of date by then. */
+export const lateJobMs = 25_000;
 
 /** Pure: the same options give the same plan. */
 export function planOf(options: PlanOptions): Plan {
@@ -87,50 +62,6 @@ export function planOf(options: PlanOptions): Plan {
     kills: planKills(options, chance.fork('kills')),
     faults: planFaults(options, chance.fork('faults')),
   };
-}
-
-function planRecords({ closings, loadMs }: PlanOptions, chance: Chance): PlannedRecord[] {
-  const records: PlannedRecord[] = [];
-  for (let left = closings, id = 100_001; left > 0; id++) {
-    const record = planRecord(id, left, loadMs, chance);
-    left -= record.steps.filter((step) => step.do === 'close').length;
-    records.push(record);
-  }
-  return records.sort((a, b) => (a.steps[0]?.at ?? 0) - (b.steps[0]?.at ?? 0));
-}
-
-function planRecord(id: number, closingsLeft: number, loadMs: number, chance: Chance): PlannedRecord {
-  const vendor = chance.of<Vendor>(['desk', 'crm']);
-  const life = chance.next();
-  const [isReopened, isClosedAgain] = [life < 0.2, life < 0.12 && closingsLeft > 1];
-  const at = chance.int(0, loadMs);
-  const steps: PlannedRecord['steps'] = [{ at, do: 'close' }];
-  // Vendors date to the second: steps of one record keep more than that apart.
-  const reopenedAt = at + chance.int(1_100, 4_000);
-  if (isReopened) steps.push({ at: reopenedAt, do: 'reopen' });
-  if (isClosedAgain) steps.push({ at: reopenedAt + chance.int(1_100, 4_000), do: 'close' });
-  const isRegular = vendor === 'desk' && chance.happens(0.1);
-  return {
-    id,
-    vendor,
-    rule: isReopened ? chance.of<RuleName>(['once', 'each', 'slow', 'slow']) : 'once',
-    // Only where the marker tells requests apart: without it, two lost answers to one person need a person's eyes.
-    contact: isRegular ? `regular-${chance.int(1, 40)}@example.com` : `customer-${id}@example.com`,
-    steps,
-    answers: planAnswers(id, chance),
-    // The vendor that tells of it; and only who was not closed twice, as a forgotten person has no contact any more.
-    ...(vendor === 'crm' && chance.happens(0.1) && { forgetAfterMs: chance.int(0, 12_000) }),
-  };
-}
-
-function planAnswers(id: number, chance: Chance): PlannedRecord['answers'] {
-  if (chance.happens(0.15)) return [];
-  const answer = (nth: number, most: number): PlannedRecord['answers'][number] => ({
-    afterMs: chance.int(50, most),
-    grade: chance.int(1, 5),
-    ...(chance.happens(0.5) ? { comment: `What ${id} says, for the ${nth}. time: "${chance.int(1, 1e6)}" & ž` } : {}),
-  });
-  return chance.happens(0.2) ? [answer(1, 3_000), answer(2, 6_000)] : [answer(1, 5_000)];
 }
 
 function planKills({ kills }: PlanOptions, chance: Chance): ProcessFault[] {
@@ -156,7 +87,7 @@ function planFaults({ loadMs, closings }: PlanOptions, chance: Chance): PlannedF
   // One burst for every ten closings, of up to five calls each.
   const count = Math.ceil(closings / 10);
   return Array.from({ length: count }, (): PlannedFault => {
-    const on = chance.of<PlannedFault['on']>(['feedback', 'feedback', 'feedback', 'desk', 'crm']);
+    const on = chance.of<PlannedFault['on']>(['feedback', 'feedback', 'feedback', 'desk', 'plain', 'crm']);
     const fault = { ...planFault(on, chance), times: chance.int(1, 5) };
     return { at: chance.int(0, loadMs), on, fault, forMs: chance.int(200, 1_200) };
   }).sort((a, b) => a.at - b.at);
@@ -166,6 +97,7 @@ function planFaults({ loadMs, closings }: PlanOptions, chance: Chance): PlannedF
 const places = {
   feedback: ['^/api/appeals/$', '^/api/appeals/$', '^/api/'],
   desk: ['/tickets/update_many', '/api/v2/'],
+  plain: ['/tickets/update_many', '/api/v2/'],
   crm: ['/batch/update', '/crm/'],
 } as const;
 
@@ -173,6 +105,9 @@ function planFault(on: PlannedFault['on'], chance: Chance): ServerFault {
   const path = chance.of<string>(places[on]);
   const method = path === '^/api/appeals/$' ? { method: 'POST' } : {};
   const place = { path, ...method };
+  if (path === '/tickets/update_many' && chance.happens(0.4)) {
+    return { ...place, status: 502, body: html, afterWork: true, lateJobMs };
+  }
   switch (chance.int(0, 8)) {
     case 0:
       return { ...place, then: 'work-then-cut' };

@@ -19,6 +19,8 @@ export interface Kept {
   readonly crashes: readonly string[];
   /** Does this to it when it is up, waiting until it is. Resolves when it has been started (or woken) again. */
   suffer(fault: Pick<ProcessFault, 'how' | 'forMs'>): Promise<void>;
+  /** Has it read its configuration again. Resolves when it says that it has, or has been started again. */
+  reload(): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -93,6 +95,21 @@ function keep({ name, spawn: start, ready, onDown }: KeepOptions): Kept {
       victim.kill(how);
       await ended;
       await up();
+    },
+    async reload() {
+      const reader = await up();
+      if (!reader) return;
+      const reloaded = Promise.withResolvers<void>();
+      reader.stdout?.on('data', (text: Buffer) => {
+        if (text.includes('the configuration was')) reloaded.resolve();
+        // Its Redis was away, say: it goes on with the configuration that it has, and has to be told again.
+        if (text.includes('the configuration could not be reloaded')) {
+          setTimeout(() => reader.kill('SIGHUP'), 500).unref();
+        }
+      });
+      const ended = once(reader, 'close').then(up);
+      reader.kill('SIGHUP');
+      await Promise.race([reloaded.promise, ended]);
     },
     async end() {
       isEnding = true;

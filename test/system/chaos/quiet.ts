@@ -1,14 +1,15 @@
 import type { Redis } from 'ioredis';
-import { isAnswer } from './auditor.ts';
-import { journeysIn, saidAt } from './evidence.ts';
+import { isAnswer, journeysIn, type StoredJourney, saidIn } from './evidence.ts';
 import { type Customers, pause } from './load.ts';
-import { renamedDesk, sources } from './plan.ts';
+import { renamedDesk, sources } from './planned-record.ts';
 import type { World } from './world.ts';
 
 /** Nothing to do for this long: it is over. */
 const calmMs = 4_000;
 /** Longer than anything that mends by itself: a person's lock (a minute), and then the sweep (another). */
 const patienceMs = 240_000;
+/** The window of rule `hours` opens within this time of the begin of the load. */
+const farMs = 200_000;
 /** However much still moves. */
 const longestMs = 45 * 60_000;
 
@@ -50,6 +51,11 @@ export async function quiet(options: {
   say(`still not over: ${last}`);
 }
 
+/** A cap or a closed window has put it off: nobody waits for that. */
+const isFar = (at: number): boolean => at - Date.now() > farMs;
+const isPutOff = ({ state, dueAt }: StoredJourney): boolean =>
+  state === 'waiting' && dueAt !== undefined && isFar(dueAt.getTime());
+
 async function whatIsOpen(world: World, customers: Customers, redis: Redis) {
   let jobs = 0;
   let dueAt: number | undefined;
@@ -61,17 +67,22 @@ async function whatIsOpen(world: World, customers: Customers, redis: Redis) {
         redis.llen(`${queue}:active`),
         redis.zrange(`${queue}:delayed`, '0', '-1', 'WITHSCORES'),
       ]);
-      jobs += waiting + active + delayed.length / 2;
       // BullMQ keeps the instant and a counter of 12 bits in one number.
-      if (delayed[1] !== undefined) dueAt = Math.max(dueAt ?? 0, Number(delayed[1]) / 0x1000);
+      const dues = delayed.flatMap((score, i) => (i % 2 === 1 ? [Number(score) / 0x1000] : []));
+      const near = dues.filter((at) => !isFar(at));
+      jobs += waiting + active + near.length;
+      if (near[0] !== undefined) dueAt = Math.max(dueAt ?? 0, near[0]);
     }
   }
   const journeys = await journeysIn(redis);
   const states: Record<string, number> = {};
-  for (const { state } of journeys) states[state] = (states[state] ?? 0) + 1;
+  for (const journey of journeys) {
+    const state = isPutOff(journey) ? 'put off' : journey.state;
+    states[state] = (states[state] ?? 0) + 1;
+  }
   const byRequest = new Map(journeys.map((journey) => [journey.requestId, journey]));
   const contacts = new Map(world.taken.map(({ requestId, contact }) => [requestId, contact]));
-  const uncollected = saidAt(world).filter((said) => {
+  const uncollected = saidIn(world).filter((said) => {
     const journey = byRequest.get(String(said.requestId));
     // Masked: a person who was forgotten has no answer any more.
     if (said.contact !== contacts.get(said.requestId)) return false;

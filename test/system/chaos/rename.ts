@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pause } from './load.ts';
-import { renamedDesk, sources } from './plan.ts';
+import { renamedDesk, sources } from './planned-record.ts';
 import type { Kept } from './processes.ts';
 import type { Chance } from './random.ts';
 

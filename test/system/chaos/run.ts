@@ -7,11 +7,12 @@ import { createBalancer } from './balancer.ts';
 import { gather, journeysIn } from './evidence.ts';
 import { Customers, pause, raise } from './load.ts';
 import { FieldWatch, makeNewerVersion } from './newer-version.ts';
-import { counts, planOf, renamedDesk } from './plan.ts';
+import { configuring } from './configuring.ts';
+import { counts, planOf } from './plan.ts';
+import { windowFrom } from './policy.ts';
 import { type Kept, keepCloseloop, keepRedis } from './processes.ts';
 import { quiet } from './quiet.ts';
 import { chanceOf } from './random.ts';
-import { renameDesk } from './rename.ts';
 import { openWorld } from './world.ts';
 
 export interface ChaosOptions {
@@ -58,10 +59,20 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
   const redis = new Redis({ path: socket, maxRetriesPerRequest: null, retryStrategy: () => 200 });
   redis.on('error', () => undefined);
   const config = join(dir, 'closeloop.yaml');
-  const configure = (deskName?: string): void =>
-    writeFileSync(config, world.config(socket, closings > 1_000 ? 2_000 : 300, deskName));
-  configure();
+  const capped = plan.records.filter(({ rule }) => rule === 'capped').length;
+  const settings = { window: windowFrom(begun), capPerHour: Math.max(2, Math.ceil(capped / 8)) };
   const logs = join(dir, 'logs');
+  const operator = configuring({
+    write: (deskName, version) =>
+      writeFileSync(
+        config,
+        world.config({
+          ...{ redisSocket: socket, collectEveryMs: closings > 1_000 ? 2_000 : 300 },
+          ...{ deskName, version, settings },
+        }),
+      ),
+    ...{ config, logs, say, signal, chance: chance.fork('rename') },
+  });
   const newer = makeNewerVersion(join(dir, 'newer'));
   const fields = new FieldWatch();
   const listensAt = (n: number) => (url: string | undefined) => {
@@ -86,13 +97,8 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
       `seed ${seed}: ${plan.records.length} records, ${plan.kills.length} kills, ${plan.faults.length} bursts of faults`,
     );
     const look = async (): Promise<void> => fields.look(await journeysIn(redis));
-    const atHalf = (): Promise<void> =>
-      renameDesk({
-        ...{ config, logs, say, signal, chance: chance.fork('rename') },
-        configure: () => configure(renamedDesk),
-        processes: [...processes.intake, ...processes.worker],
-      });
-    const steps = await raise(plan, { world, customers, processes, atHalf, look, say, signal });
+    const operations = operator.operations(kills, [...processes.intake, ...processes.worker]);
+    const steps = await raise(plan, { world, customers, processes, operations, look, say, signal });
     world.endFaults();
     say('the faults are over: waiting until nothing happens any more');
     await world.idle();
@@ -101,7 +107,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
       records: plan.records,
       acknowledged: balancer.acknowledged,
       erased: balancer.erased,
-      steps,
+      ...{ steps, regimes: operator.regimes, settings },
     });
     fields.look(evidence.journeys);
     const verdict = audit({ ...evidence, fieldsDropped: [...fields.dropped] });
