@@ -9,9 +9,11 @@ import { lostAnswers, shownWrong, writtenWrongOnce } from './judge-writing.ts';
 export const offences = {
   lost: 'acknowledged closings without a request and without a reason that holds; answers that are not on their record',
   askedTwice: 'requests beyond one for a closing, or for a record where the rule says so',
-  askedWrongly: 'requests to another person, in another campaign or with other values than the record had when it was read last, or without its having been read',
+  askedWrongly:
+    'requests to another person, in another campaign or with other values than the record had when it was read last, or without its having been read',
   forbidden: 'requests that the policy of their moment forbade: never, no rule, language, delay, window, throttle, cap',
-  writtenWrong: 'values that stood on a record at any time and were not its customer\'s newest; notes twice; tags, mails, a status',
+  writtenWrong:
+    "values that stood on a record at any time and were not its customer's newest; notes twice; tags, mails, a status",
   notErased: 'people whose erasure was acknowledged, and of whom something is left, or who were asked afterwards',
   dropped: 'journeys from which an older version dropped what a newer one had stored',
 } as const;
@@ -115,7 +117,12 @@ function judgeRequests(cases: readonly Case[], evidence: Evidence): Finding[] {
       if (judged.is === 'right') explained.push(judged);
       else {
         const count = judged.count === 'forbidden' ? 'forbidden' : 'askedWrongly';
-        findings.push({ count, name: 'as the policy of its moment says', what: `request ${request.requestId}: ${judged.what}`, one });
+        findings.push({
+          count,
+          name: 'as the policy of its moment says',
+          what: `request ${request.requestId}: ${judged.what}`,
+          one,
+        });
       }
     }
   }

@@ -1,5 +1,13 @@
 import type { Acknowledged } from './balancer.ts';
-import { type Evidence, type Forgotten, keyOf, keyOfJourney, type Said, type Step, type StoredJourney } from './evidence.ts';
+import {
+  type Evidence,
+  type Forgotten,
+  keyOf,
+  keyOfJourney,
+  type Said,
+  type Step,
+  type StoredJourney,
+} from './evidence.ts';
 import { addressesOf, deskRef, type PlannedRecord } from './planned-record.ts';
 import { tester } from './policy.ts';
 import type { Shown } from './shown.ts';

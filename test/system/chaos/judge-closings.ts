@@ -10,7 +10,9 @@ const unfinished = new Set(['received', 'creating', 'failed']);
 
 /** Closings that got lost, one sentence each. */
 export function lostClosings(one: Case, evidence: Evidence): string[] {
-  const stuck = one.journeys.filter(({ state }) => unfinished.has(state)).map(({ id, state }) => `journey ${id} is ${state}`);
+  const stuck = one.journeys
+    .filter(({ state }) => unfinished.has(state))
+    .map(({ id, state }) => `journey ${id} is ${state}`);
   return [...stuck, ...one.closings.flatMap((closing) => lost(closing, one, evidence))];
 }
 
@@ -55,8 +57,15 @@ function excuse(closing: Closing, one: Case, evidence: Evidence): string | undef
 }
 
 /** It waits: a window is closed at the end of the run, or the cap's places of the hour are given away. */
-function isPutOff(wanted: Extract<Wanted, { do: 'ask' }>, zone: string, journeys: Case['journeys'], endedAt: number): boolean {
-  const waits = journeys.some(({ state, dueAt }) => state === 'waiting' && dueAt !== undefined && dueAt.getTime() > endedAt);
+function isPutOff(
+  wanted: Extract<Wanted, { do: 'ask' }>,
+  zone: string,
+  journeys: Case['journeys'],
+  endedAt: number,
+): boolean {
+  const waits = journeys.some(
+    ({ state, dueAt }) => state === 'waiting' && dueAt !== undefined && dueAt.getTime() > endedAt,
+  );
   if (!waits) return false;
   const { window, capPerHour } = wanted.rule;
   return capPerHour !== undefined || (window !== undefined && !isOpen(window, zone, endedAt));

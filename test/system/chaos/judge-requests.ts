@@ -1,7 +1,7 @@
 import type { Case, Closing } from './cases.ts';
 import type { Evidence } from './evidence.ts';
-import { slowestMs } from './plan.ts';
 import { isOpen, wantedOf } from './oracle.ts';
+import { slowestMs } from './plan.ts';
 import type { PersonFacts } from './planned-record.ts';
 import type { PolicyVersion, Rule } from './policy.ts';
 import type { Reading } from './sightings.ts';
@@ -44,8 +44,12 @@ export function judgeRequest(request: Taken, one: Case, evidence: Evidence): Jud
     .map(({ version }) => version);
   const judged = readings
     .toReversed()
-    .flatMap((reading) => versions.toReversed().map((version) => judgeBy(reading, version, { request, closing, one, evidence })));
-  return judged.find(({ is }) => is === 'right') ?? judged[0] ?? { is: 'wrong', count: 'wrongly', what: 'no rules held' };
+    .flatMap((reading) =>
+      versions.toReversed().map((version) => judgeBy(reading, version, { request, closing, one, evidence })),
+    );
+  return (
+    judged.find(({ is }) => is === 'right') ?? judged[0] ?? { is: 'wrong', count: 'wrongly', what: 'no rules held' }
+  );
 }
 
 function stale(request: Taken, { record }: Case, { sightings }: Evidence): string {
@@ -55,7 +59,7 @@ function stale(request: Taken, { record }: Case, { sightings }: Evidence): strin
 }
 
 function judgeBy(
-  { facts, personId }: Reading,
+  { at, facts, personId }: Reading,
   version: PolicyVersion,
   { request, closing, one, evidence }: { request: Taken; closing: Closing; one: Case; evidence: Evidence },
 ): Judged {
@@ -63,11 +67,14 @@ function judgeBy(
   const wrong = (count: Problem['count'], what: string): Judged => ({ is: 'wrong', count, what });
   if (wanted.do === 'skip') return wrong('forbidden', `when it was read, nobody was to be asked: ${wanted.why}`);
   const { rule } = wanted;
-  const early = closing.at + rule.delayMs - request.at;
-  if (early > secondMs) return wrong('forbidden', `it came ${early} ms before the delay of rule ${rule.name} was over`);
+  const due = closing.at + rule.delayMs - secondMs;
+  const early = due - request.at;
+  if (early > 0) return wrong('forbidden', `it came ${early} ms before the delay of rule ${rule.name} was over`);
   if (rule.window && !inHours(rule.window, facts.person, request.at)) {
     return wrong('forbidden', `the window of rule ${rule.name} was closed in ${facts.person?.zone}`);
   }
+  // Whoever asks reads when the customer is due: an earlier reading was the planning's.
+  if (at < due) return wrong('wrongly', `since it was due by rule ${rule.name} nobody had read the record whole`);
   const misfits = [
     ...(wanted.campaign === request.campaign ? [] : [`campaign ${request.campaign}, not ${wanted.campaign}`]),
     ...(wanted.contact === request.contact ? [] : [`to ${request.contact}, not ${wanted.contact}`]),
@@ -98,10 +105,14 @@ export function judgeFrequency(explained: readonly Explained[]): { of: Explained
     // The period begins and ends when requests leave, and each may be taken a moment later.
     const since = request.at - rule.throttle.periodMs + freshMs;
     const before = people.get(person)?.find(({ request: { at } }) => since < at && at < request.at);
-    return before ? [{ of, what: `throttle of rule ${rule.name}: request ${before.request.requestId} had gone to the person` }] : [];
+    return before
+      ? [{ of, what: `throttle of rule ${rule.name}: request ${before.request.requestId} had gone to the person` }]
+      : [];
   });
   const hours = Map.groupBy(
-    explained.filter(({ rule, request }) => rule.capPerHour !== undefined && hourOf(request.at) === hourOf(request.at - freshMs)),
+    explained.filter(
+      ({ rule, request }) => rule.capPerHour !== undefined && hourOf(request.at) === hourOf(request.at - freshMs),
+    ),
     ({ rule, request, person }) => `${rule.name} ${person.split(':')[0]} ${hourOf(request.at)}`,
   );
   const beyond = [...hours.values()].flatMap((some) =>
@@ -119,7 +130,10 @@ const hourOf = (at: number): number => Math.floor(at / 3_600_000);
  * Requests about an earlier closing of a person of whom a later one waited, where the throttle prefers the latest: closed until the first of them
  * was due, and planned well before the request. Only closings that stayed as they were count: the others may have come to nothing.
  */
-export function judgePreference(explained: readonly Explained[], cases: readonly Case[]): { of: Explained; what: string }[] {
+export function judgePreference(
+  explained: readonly Explained[],
+  cases: readonly Case[],
+): { of: Explained; what: string }[] {
   const groups = Map.groupBy(
     cases.filter(({ record }) => record.rule === 'latest'),
     ({ record }) => `${record.vendor}:${record.people[0].email}`,

@@ -8,7 +8,8 @@ import type { Value } from './shown.ts';
 
 const says = (one: Value, other: Value): boolean => one.grade === other.grade && one.comment === other.comment;
 const isNothing = ({ grade, comment }: Value): boolean => grade === null && comment === null;
-const inWords = ({ grade, comment }: Value): string => `${grade}${comment === null ? '' : `, ${JSON.stringify(comment)}`}`;
+const inWords = ({ grade, comment }: Value): string =>
+  `${grade}${comment === null ? '' : `, ${JSON.stringify(comment)}`}`;
 
 /** Answers that are not on their record. */
 export function lostAnswers(one: Case): string[] {
@@ -35,7 +36,9 @@ export function shownWrong(one: Case): string[] {
     ...(!last && !isNothing(shown) ? [`it shows ${inWords(shown)}, and nobody said anything`] : []),
     ...(new Set(shown.notes).size < shown.notes.length ? [`notes twice: ${shown.notes.join(', ')}`] : []),
     ...(shown.gradeTags.length > 1 ? [`tags ${shown.gradeTags.join(', ')}`] : []),
-    ...(!mayBeMarked && shown.notes.length + shown.gradeTags.length > 0 ? ['a note or a tag, which nobody wanted'] : []),
+    ...(!mayBeMarked && shown.notes.length + shown.gradeTags.length > 0
+      ? ['a note or a tag, which nobody wanted']
+      : []),
     ...(shown.mails > 0 ? [`${shown.mails} mails went to the customer`] : []),
     ...(moves.length > 0 && shown.isClosed !== (moves.at(-1)?.do === 'close')
       ? [`its status was changed: it is ${shown.isClosed ? 'closed' : 'open'}`]
@@ -52,7 +55,9 @@ export function writtenWrongOnce(one: Case): string[] {
   return (shown?.history ?? []).flatMap((state) => {
     if (isNothing(state)) return [];
     const matches = [...versions].flatMap(([requestId, own]) =>
-      own.flatMap((version, nth) => (says(version, state) && version.at <= state.at + secondMs ? [{ requestId, nth }] : [])),
+      own.flatMap((version, nth) =>
+        says(version, state) && version.at <= state.at + secondMs ? [{ requestId, nth }] : [],
+      ),
     );
     if (matches.length === 0) return [`${inWords(state)} was written ${timeOf(state)}, which nobody had said`];
     const next = matches.find(({ requestId, nth }) => nth >= (reached.get(requestId) ?? 0));
@@ -96,4 +101,3 @@ function newest(answers: readonly Said[], journeys: readonly StoredJourney[]): S
     })
     .at(-1);
 }
-

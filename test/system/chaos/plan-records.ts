@@ -24,7 +24,10 @@ const changed = { waiting: 0.6, atOnce: 0.15 };
 export const patienceMs = 120_000;
 
 /** Records until there are as many closings as wanted, in the order in which their lives begin. */
-export function planRecords({ closings, loadMs }: { closings: number; loadMs: number }, chance: Chance): PlannedRecord[] {
+export function planRecords(
+  { closings, loadMs }: { closings: number; loadMs: number },
+  chance: Chance,
+): PlannedRecord[] {
   const records: PlannedRecord[] = [];
   for (let left = closings, id = 100_001; left > 0; ) {
     const some = planLife(id, left, chance.int(0, loadMs), chance);
@@ -88,12 +91,16 @@ const pause = (chance: Chance): number => chance.int(1_100, 4_000);
 function planReopenings(rule: RuleName, closingsLeft: number, chance: Chance): Timed[] {
   const acts: Timed[] = [];
   let afterMs = 0;
-  const reopen = (ms: number): void => void acts.push({ do: 'reopen', afterMs: (afterMs += ms) });
-  const close = (): void => void acts.push({ do: 'close', afterMs: (afterMs += pause(chance)) });
+  const then = (what: 'reopen' | 'close', ms: number): void => {
+    afterMs += ms;
+    acts.push({ do: what, afterMs });
+  };
+  const reopen = (ms: number): void => then('reopen', ms);
+  const close = (): void => then('close', pause(chance));
   if (rule === 'each') {
     // Most are reopened at once, others only when each of their closings must have been asked about.
-    const cycles = Math.min(chance.int(1, 3), closingsLeft - 1);
     const isLong = chance.happens(0.2);
+    const cycles = Math.min(isLong ? 1 : chance.int(1, 3), closingsLeft - 1);
     for (let n = 0; n < cycles; n++) {
       reopen(isLong ? patienceMs + chance.int(5_000, 30_000) : pause(chance));
       close();
@@ -145,4 +152,3 @@ function planAnswers(id: number, chance: Chance): PlannedRecord['answers'] {
   });
   return chance.happens(0.2) ? [answer(1, 3_000), answer(2, 6_000)] : [answer(1, 5_000)];
 }
-

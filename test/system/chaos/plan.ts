@@ -105,7 +105,7 @@ function planFault(on: PlannedFault['on'], chance: Chance): ServerFault {
   const path = chance.of<string>(places[on]);
   const method = path === '^/api/appeals/$' ? { method: 'POST' } : {};
   const place = { path, ...method };
-  if (path === '/tickets/update_many' && chance.happens(0.4)) {
+  if (path === '/tickets/update_many' && chance.happens(0.3)) {
     return { ...place, status: 502, body: html, afterWork: true, lateJobMs };
   }
   switch (chance.int(0, 8)) {
@@ -113,7 +113,7 @@ function planFault(on: PlannedFault['on'], chance: Chance): ServerFault {
       return { ...place, then: 'work-then-cut' };
     case 1:
       // A vendor's client waits 10 s and more for an answer: few of those.
-      return on === 'feedback' || chance.happens(0.2)
+      return on === 'feedback' || chance.happens(0.3)
         ? { ...place, then: 'work-then-hang' }
         : { ...place, then: 'work-then-cut' };
     case 2:

@@ -8,7 +8,18 @@ export const renamedDesk = 'helpdesk';
 export const deskRef = new RegExp(`^(?:${sources.desk}|${renamedDesk}|${sources.plain})/(\\d+)\\.\\d+$`);
 
 /** The rules of policy.ts. A record names its rule in its subject. */
-export const rules = ['once', 'each', 'slow', 'tongues', 'hours', 'capped', 'trial', 'rare', 'patient', 'latest'] as const;
+export const rules = [
+  'once',
+  'each',
+  'slow',
+  'tongues',
+  'hours',
+  'capped',
+  'trial',
+  'rare',
+  'patient',
+  'latest',
+] as const;
 export type RuleName = (typeof rules)[number];
 /** `nothing`: no rule takes it. */
 export const subjects = [...rules, 'nothing'] as const;

@@ -1,4 +1,4 @@
-import { renamedDesk, type RuleName, slowDelayMs, sources, type Vendor } from './planned-record.ts';
+import { type RuleName, renamedDesk, slowDelayMs, sources, type Vendor } from './planned-record.ts';
 
 // What the configuration says of whom to ask, as data: closeloop's configuration is written from it, and the auditor judges by it.
 
@@ -88,8 +88,18 @@ export function rulesOf(version: PolicyVersion, vendor: Vendor, { window, capPer
   return [
     ...rules,
     { name: 'trial', campaign: main, delayMs: slowDelayMs, ...(version.isTrial && { test: tester }) },
-    { name: 'rare', campaign: main, delayMs: 0, throttle: { periodMs: 4 * hourMs, otherwise: 'drop', prefer: 'first' } },
-    { name: 'patient', campaign: main, delayMs: 0, throttle: { periodMs: 30_000, otherwise: 'defer', prefer: 'first' } },
+    {
+      name: 'rare',
+      campaign: main,
+      delayMs: 0,
+      throttle: { periodMs: 4 * hourMs, otherwise: 'drop', prefer: 'first' },
+    },
+    {
+      name: 'patient',
+      campaign: main,
+      delayMs: 0,
+      throttle: { periodMs: 30_000, otherwise: 'defer', prefer: 'first' },
+    },
     {
       ...{ name: 'latest', campaign: main, delayMs: latestDelayMs },
       throttle: { periodMs: 4 * hourMs, otherwise: 'drop', prefer: 'latest' },

@@ -41,7 +41,12 @@ const Audit = z.object({
   created_at: z.coerce.date(),
   events: z.array(
     z
-      .object({ type: z.string(), body: z.string().optional(), field_name: z.string().optional(), value: z.unknown() })
+      .object({
+        type: z.string(),
+        body: z.string().optional(),
+        field_name: z.string().optional(),
+        value: z.unknown().optional(),
+      })
       .loose(),
   ),
 });
@@ -54,7 +59,12 @@ export function shown(vendors: Vendors, vendor: Vendor, id: number): Shown {
 function shownInCrm(crm: HubspotStandin, id: number): Shown {
   const { properties, history } = crm.ticket(id);
   const changes = [writeBack.crm.grade, writeBack.crm.comment].flatMap((name) =>
-    (history[name] ?? []).map(({ at, value }) => ({ at: Date.parse(at), write: at, name, value: value === '' ? null : value })),
+    (history[name] ?? []).map(({ at, value }) => ({
+      at: Date.parse(at),
+      write: at,
+      name,
+      value: value === '' ? null : value,
+    })),
   );
   return {
     isClosed: properties.hs_pipeline_stage === '4',

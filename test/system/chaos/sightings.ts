@@ -106,9 +106,7 @@ export function seenAtDesk(req: Pick<StandinRequest, 'path' | 'query'>, response
     ]),
     ...users.flatMap(({ id, email, locale, iana_time_zone: zone }): Sight[] => {
       const language = languageOf(locale);
-      return email === null || language === undefined
-        ? []
-        : [{ of: 'person', id, shows: { email, language, zone } }];
+      return email === null || language === undefined ? [] : [{ of: 'person', id, shows: { email, language, zone } }];
     }),
   ];
 }
@@ -121,9 +119,14 @@ function factsOf({ status, subject, tags, custom_fields }: z.output<typeof Ticke
 
 const Record = z.object({ id: z.coerce.number(), properties: z.record(z.string(), z.string().nullish()) });
 const Batch = z.object({ results: z.array(Record) });
-const Wanted = z.object({ inputs: z.array(z.object({ id: z.coerce.number() })), properties: z.array(z.string()).optional() });
+const Wanted = z.object({
+  inputs: z.array(z.object({ id: z.coerce.number() })),
+  properties: z.array(z.string()).optional(),
+});
 const Associated = z.object({
-  results: z.array(z.object({ from: z.object({ id: z.coerce.number() }), to: z.array(z.object({ toObjectId: z.number() })) })),
+  results: z.array(
+    z.object({ from: z.object({ id: z.coerce.number() }), to: z.array(z.object({ toObjectId: z.number() })) }),
+  ),
 });
 
 /** What an answer of the CRM shows: three calls make one reading. */
@@ -151,7 +154,9 @@ export function seenAtCrm(req: Pick<StandinRequest, 'path' | 'raw'>, response: S
   return Batch.parse(body).results.flatMap(({ id, properties }): Sight[] => {
     const { email, hs_language, hs_timezone: zone } = properties;
     const language = languageOf(hs_language ?? '');
-    return email && zone && language ? [{ of: 'person', id, shows: { email, language, zone: zone.replaceAll('_slash_', '/') } }] : [];
+    return email && zone && language
+      ? [{ of: 'person', id, shows: { email, language, zone: zone.replaceAll('_slash_', '/') } }]
+      : [];
   });
 }
 

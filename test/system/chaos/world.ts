@@ -115,7 +115,12 @@ export async function openWorld(options: {
     plain: deskAccount(vendors.plain, agentId),
     crm: crmAccount(vendors.crm),
   };
-  const urls = { feedback: servers.feedback.url, desk: servers.desk.url, plain: servers.plain.url, crm: servers.crm.url };
+  const urls = {
+    feedback: servers.feedback.url,
+    desk: servers.desk.url,
+    plain: servers.plain.url,
+    crm: servers.crm.url,
+  };
   const all = Object.values(vendors);
 
   return {
@@ -191,7 +196,8 @@ function openVendors({ balancer, chance }: { balancer: Balancer; chance: Chance 
     webhooks: { ...webhooks, pauseScale: 0.0001 },
   });
   crm.addProperty({ type: 'tickets', name: writeBack.crm.grade, kind: 'number' });
-  for (const name of [writeBack.crm.comment, 'store', 'flag']) crm.addProperty({ type: 'tickets', name, kind: 'string' });
+  for (const name of [writeBack.crm.comment, 'store', 'flag'])
+    crm.addProperty({ type: 'tickets', name, kind: 'string' });
   crm.setWebhook({
     url: `${publicUrl}/hooks/${sources.crm}`,
     secrets: [secrets.crm],
