@@ -113,7 +113,7 @@ function planFault(on: PlannedFault['on'], chance: Chance): ServerFault {
       return { ...place, then: 'work-then-cut' };
     case 1:
       // A vendor's client waits 10 s and more for an answer: few of those.
-      return on === 'feedback' || chance.happens(0.3)
+      return on === 'feedback' || chance.happens(0.5)
         ? { ...place, then: 'work-then-hang' }
         : { ...place, then: 'work-then-cut' };
     case 2:
