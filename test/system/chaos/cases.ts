@@ -114,7 +114,7 @@ export function journeyOf(request: Taken, journeys: readonly StoredJourney[]): S
 }
 
 /** The case in short, with the trace of each journey, for whoever looks into it. */
-export function tell({ steps, requests, journeys }: Case): string {
+export function tell({ record, steps, requests, journeys }: Case): string {
   const origin = steps[0]?.at ?? 0;
   const seconds = (at: number): string => `${((at - origin) / 1000).toFixed(1)} s`;
   const did = steps.map(({ do: what, to, at }) => `${what}${to ? ` ${JSON.stringify(to)}` : ''} ${seconds(at)}`);
@@ -123,6 +123,7 @@ export function tell({ steps, requests, journeys }: Case): string {
       `${requestId} ${seconds(at)} (campaign ${campaign}, ${contact}, ${JSON.stringify(values)})`,
   );
   return [
+    `  at first ${JSON.stringify({ ...record.ticket, ...record.people[0] })}`,
     `  ${new Date(origin).toISOString()}: ${did.join(', ')}`,
     `  requests: ${asked.join(', ') || 'none'}`,
     ...journeys.flatMap(({ source, id, state, why, trace }) => [

@@ -3,7 +3,7 @@ import { isClean } from './auditor.ts';
 import { chaos } from './run.ts';
 
 // A longer one: npm run chaos -- --kills 200 --closings 5000
-test('a short run loses nothing, asks nobody twice and writes nothing wrong', { timeout: 900_000 }, async ({
+test('a short run loses nothing, asks nobody twice and writes nothing wrong', { timeout: 1_800_000 }, async ({
   signal,
 }) => {
   const report = await chaos({ seed: 1, kills: 12, closings: 150, fsync: 'always', say: () => undefined, signal });

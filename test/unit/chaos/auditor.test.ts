@@ -632,7 +632,7 @@ describe('the auditor', () => {
     const { findings } = audit(evidence({ ...unasked, journeys: [{ ...journey, state: 'skipped', trace }] }));
     expect(findings).toEqual([
       expect.stringMatching(
-        /^desk:7 \(once\), lost .*\n.*close 0\.0 s\n.*none\n.*skipped\n.*0\.4 s rule "once", campaign 41$/,
+        /^desk:7 \(once\), lost .*\n.*Tartu.*\n.*close 0\.0 s\n.*none\n.*skipped\n.*0\.4 s rule "once", campaign 41$/,
       ),
     ]);
   });
