@@ -237,6 +237,7 @@ describe('contactFor', () => {
     expect(contactFor(['5551 2345'], 'sms', { defaultCountry: 'EE' })).toEqual({
       ok: true,
       contact: phone('+37255512345'),
+      index: 0,
       rejected: [],
     });
   });
