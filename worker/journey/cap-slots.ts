@@ -30,29 +30,52 @@ export type Slot =
   | { is: 'none' };
 
 /**
+ * `giveBack`: deletes a journey's places under every cap under which any journey has one. A cap may be out of the configuration by now, or
+ * its rule have another name: the list of caps in Redis says where a place can be. A cap that no journey has a place under leaves the list.
+ */
+const givingBack = `
+local function giveBack(list, prefix, journey)
+  for _, name in ipairs(redis.call('SMEMBERS', list)) do
+    local key = prefix .. name
+    redis.call('ZREM', key, journey)
+    if redis.call('EXISTS', key) == 0 then redis.call('SREM', list, name) end
+  end
+end
+`;
+
+/** KEYS the list of caps · ARGV journey, what the key of a cap begins with */
+const giveBackScript = `${givingBack}
+giveBack(KEYS[1], ARGV[2], ARGV[1])
+return 1`;
+
+/** How long a place, and the list of caps, are kept after the last place was taken: longer than the days ahead in which places are taken. */
+const keepMs = 20 * 86_400_000;
+
+/**
  * Takes the first hour in which no cap is reached, in one step for all caps. Until the end of an hour only that part of a day's cap can be
  * used which the open time so far is of the day's open time: each hour gets a share, and later hours get what earlier hours did not use.
- * KEYS caps (sorted sets: journeys by their hour) · ARGV journey, the hour that it may keep, the instant before which hours are
- * forgotten, of each cap the most an hour and a day (0: any number), of each candidate hour what `CandidateHour` has
+ * KEYS the list of caps, then of each cap its places (a sorted set: journeys by their hour) · ARGV journey, what the key of a cap begins
+ * with, ms to keep places, the hour that it may keep, the instant before which hours are forgotten, of each cap its name and the most an
+ * hour and a day (0: any number), of each candidate hour what `CandidateHour` has
  * Returns 0 where the journey keeps its hour; nothing where no hour has room; else the hour, the cap that was reached in the hour before
  * (0: none), and the two places for each cap.
  */
-const takeScript = `
+const takeScript = `${givingBack}
+local list, caps = table.remove(KEYS, 1), KEYS
+local journey, prefix, keepMs, keeps, since = unpack(ARGV, 1, 5)
 local isKept = true
-for _, key in ipairs(KEYS) do
-  isKept = isKept and tonumber(redis.call('ZSCORE', key, ARGV[1]) or '-1') == tonumber(ARGV[2])
+for _, key in ipairs(caps) do
+  isKept = isKept and tonumber(redis.call('ZSCORE', key, journey) or '-1') == tonumber(keeps)
 end
 if isKept then return {0} end
-for _, key in ipairs(KEYS) do
-  redis.call('ZREM', key, ARGV[1])
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', '(' .. ARGV[3])
-end
+giveBack(list, prefix, journey)
+for _, key in ipairs(caps) do redis.call('ZREMRANGEBYSCORE', key, '-inf', '(' .. since) end
 local full = 0
-for h = 4 + 2 * #KEYS, #ARGV, 5 do
-  local hour, dayFrom, dayUntil, part, whole = ARGV[h], ARGV[h + 1], ARGV[h + 2], ARGV[h + 3], ARGV[h + 4]
+for h = 6 + 3 * #caps, #ARGV, 5 do
+  local hour, dayFrom, dayUntil, part, whole = unpack(ARGV, h, h + 4)
   local reply, hasRoom = {tonumber(hour), full}, true
-  for i, key in ipairs(KEYS) do
-    local perHour, perDay = tonumber(ARGV[2 + 2 * i]), tonumber(ARGV[3 + 2 * i])
+  for i, key in ipairs(caps) do
+    local perHour, perDay = tonumber(ARGV[4 + 3 * i]), tonumber(ARGV[5 + 3 * i])
     local soFar = redis.call('ZCOUNT', key, dayFrom, hour)
     local inHour = redis.call('ZCOUNT', key, hour, hour)
     local ofDay = redis.call('ZCOUNT', key, dayFrom, '(' .. dayUntil)
@@ -65,10 +88,12 @@ for h = 4 + 2 * #KEYS, #ARGV, 5 do
     reply[#reply + 1] = inHour
   end
   if hasRoom then
-    for _, key in ipairs(KEYS) do
-      redis.call('ZADD', key, hour, ARGV[1])
-      redis.call('PEXPIRE', key, 1728000000)
+    for i, key in ipairs(caps) do
+      redis.call('ZADD', key, hour, journey)
+      redis.call('PEXPIRE', key, keepMs)
+      redis.call('SADD', list, ARGV[3 + 3 * i])
     end
+    redis.call('PEXPIRE', list, keepMs)
     return reply
   end
 end
@@ -79,12 +104,15 @@ const Reply = z.array(z.number());
 /** How many requests each cap has let through, or will, by the hour: shared by all processes. */
 export class CapSlots {
   readonly #redis: RedisClient;
-  readonly #space: string;
+  readonly #prefix: string;
+  /** A set: the names of the caps under which a journey may have a place. */
+  readonly #list: string;
 
   /** @param space whose places: `spaceOf` */
   constructor(redis: RedisClient, space: string) {
     this.#redis = redis;
-    this.#space = space;
+    this.#prefix = `${space}:cap:`;
+    this.#list = `${space}:caps`;
   }
 
   /** `keeps`: the hour that the journey keeps if it has that hour; `since`: hours before this instant are forgotten. */
@@ -94,7 +122,7 @@ export class CapSlots {
     { keeps, since }: { keeps: number; since: number },
     candidates: readonly CandidateHour[],
   ): Promise<Slot> {
-    const caps = scopes.flatMap(({ hour = 0, day = 0 }) => [hour, day]);
+    const caps = scopes.flatMap(({ name, hour = 0, day = 0 }) => [name, hour, day]);
     const hours = candidates.flatMap(({ hour, dayFrom, dayUntil, openMsThen, openMs }) => [
       hour,
       dayFrom,
@@ -102,9 +130,9 @@ export class CapSlots {
       openMsThen,
       openMs,
     ]);
-    const args = [journey, keeps, since, ...caps, ...hours];
+    const args = [journey, this.#prefix, keepMs, keeps, since, ...caps, ...hours];
     const [hour, full = 0, ...places] = Reply.parse(
-      await runScript(this.#redis, takeScript, this.#keysOf(scopes), ...args),
+      await runScript(this.#redis, takeScript, [this.#list, ...this.#keysOf(scopes)], ...args),
     );
     if (hour === undefined) return { is: 'none' };
     if (hour === 0) return { is: 'kept' };
@@ -125,12 +153,12 @@ export class CapSlots {
     );
   }
 
-  /** The journey asks nobody: other journeys may have its place. */
-  async giveBack(journey: string, scopes: readonly CapScope[]): Promise<void> {
-    for (const key of this.#keysOf(scopes)) await this.#redis.zrem(key, journey);
+  /** The journey asks nobody: other journeys may have its place under every cap. */
+  async giveBack(journey: string): Promise<void> {
+    await runScript(this.#redis, giveBackScript, [this.#list], journey, this.#prefix);
   }
 
   #keysOf(scopes: readonly CapScope[]): string[] {
-    return scopes.map(({ name }) => `${this.#space}:cap:${name}`);
+    return scopes.map(({ name }) => this.#prefix + name);
   }
 }

@@ -5,13 +5,12 @@ import { markOf, refOf } from '../journey/refs.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
 import { giveTurnBack } from './ask/cap.ts';
 import { isCancelled } from './ask/find-request.ts';
-import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from './context.ts';
+import type { Journeys, Named, Operations, Queues, Service, Timing, Vendor } from './context.ts';
 
 /** What withdrawing takes of a source. */
 export type WithdrawContext = Named &
   Timing &
   Pick<Journeys, 'store' | 'contacts' | 'caps'> &
-  Pick<Policy, 'rules' | 'policy'> &
   Pick<Service, 'feedback'> &
   Pick<Operations, 'log' | 'holds'>;
 
@@ -72,10 +71,7 @@ export async function withdraw(
 }
 
 /** The customer was not asked: neither the journey's places under caps nor its contact's note must hold up another journey. */
-export async function giveBack(
-  journey: Journey,
-  context: Pick<WithdrawContext, 'name' | 'contacts' | 'caps' | 'rules' | 'policy'>,
-): Promise<void> {
+export async function giveBack(journey: Journey, context: Pick<WithdrawContext, 'contacts' | 'caps'>): Promise<void> {
   await giveTurnBack(journey, context);
   const contact = askedContactOf(journey);
   if (contact) await context.contacts.forgetAsked(contact, markOf(journey));

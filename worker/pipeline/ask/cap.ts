@@ -8,9 +8,9 @@ import type { CapScope, Slot } from '../../journey/cap-slots.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
-import type { Journeys, Named, Policy, Timing } from '../context.ts';
+import type { Journeys, Named, Timing } from '../context.ts';
 import { askingTime, type TimingContext, tooOld } from '../policy/asking-time.ts';
-import { type CampaignRule, inCampaign } from '../rules.ts';
+import type { CampaignRule } from '../rules.ts';
 
 /** How many days ahead a free place is searched for. */
 const mostDays = 15;
@@ -30,11 +30,7 @@ function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: 
   return rule.test || type === 'external' ? [] : capsOf(source, rule, policy);
 }
 
-export type CapContext = TimingContext &
-  Pick<Named, 'name'> &
-  Pick<Policy, 'rules'> &
-  Pick<Journeys, 'caps'> &
-  Pick<Timing, 'clock'>;
+export type CapContext = TimingContext & Pick<Named, 'name'> & Pick<Journeys, 'caps'> & Pick<Timing, 'clock'>;
 
 /** When a journey that is due may ask by the caps: now, or later, or never. */
 export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ do: 'skip' } & Skip);
@@ -47,6 +43,8 @@ export async function takeTurn(
   context: CapContext,
 ): Promise<Turn> {
   const scopes = capsOn(context.name, rule, campaign, context.policy);
+  // A place that was taken before test mode held is a customer's.
+  if (rule.test) await giveTurnBack(journey, context);
   if (scopes.length === 0) return { do: 'ask' };
   const { timeZone, clock, caps } = context;
   const now = clock.now().getTime();
@@ -104,15 +102,9 @@ function inTime(turn: Turn, { closedAt, backfilled }: Journey, rule: CampaignRul
   return old ? { do: 'skip', ...old, why: `${turn.why.join('; ')}, and would be ${old.why} then` } : turn;
 }
 
-/** Gives back the places of a journey that asks nobody, or not at this time. */
-export async function giveTurnBack(
-  journey: Journey,
-  { name, rules, policy, caps }: Pick<CapContext, 'name' | 'rules' | 'policy' | 'caps'>,
-): Promise<void> {
-  const rule = rules.find((one) => one.name === journey.rule);
-  const { campaign } = journey;
-  if (rule && campaign !== undefined)
-    await caps.giveBack(markOf(journey), capsOf(name, inCampaign(rule, campaign), policy));
+/** Gives back the places of a journey that asks nobody, or not at this time: every place that it has, whatever the configuration says by now. */
+export async function giveTurnBack(journey: Journey, { caps }: Pick<Journeys, 'caps'>): Promise<void> {
+  await caps.giveBack(markOf(journey));
 }
 
 /** The instant of a place: the n-th of the slots that are spread over the day, and over the hour. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ask, giveUpAsk } from '../../../../../worker/pipeline/ask/ask.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
@@ -13,6 +13,7 @@ import {
   open,
   overriding,
   slowCampaign,
+  type UnitContext,
   useManual,
 } from '../../../../support/manual.ts';
 
@@ -121,4 +122,87 @@ test('a place under a cap is given back by a journey whose person was erased whi
   vendor.close('b', { customer: { email: 'b@b.ee' } });
   await goes()(eventOf('b'), context);
   expect((await store.get('b.1'))?.state).toBe('asked');
+});
+
+describe('a journey that asks nobody gives back every place that it has under a cap, whatever the configuration says by now', () => {
+  const one = '{ name: all, campaign: 12, contact: customer.email, cap: { day: 1 } }';
+  const uncapped = '{ name: all, campaign: 12, contact: customer.email }';
+  const ends = async (here: UnitContext) =>
+    void (await cancel((await here.store.get('a.1')) ?? expect.fail('none'), 'a person', here.context));
+  const asks = async ({ context }: UnitContext) => void (await ask({ journeyId: 'a.1' }, context));
+  type Settings = { rule: string; general?: string };
+  const rows: [what: string, before: Settings, since: Settings, ...steps: ((here: UnitContext) => Promise<void>)[]][] =
+    [
+      ['its rule was renamed', { rule: one }, { rule: one.replace('all', 'everybody') }, ends],
+      [
+        'its rule was removed',
+        { rule: one },
+        { rule: `{ when: 'false', ${uncapped.slice(1).replace('all', 'x')}` },
+        ends,
+      ],
+      [
+        'its rule was removed, so that no rule asks about its closing',
+        { rule: one },
+        { rule: `{ when: 'false', ${uncapped.slice(1).replace('all', 'x')}` },
+        asks,
+      ],
+      ['its rule has no cap any more', { rule: one }, { rule: uncapped }, ends],
+      [
+        'its rule asks in another campaign',
+        { rule: uncapped, general: 'policy: { campaigns: { 12: { cap: { day: 1 } } } }' },
+        { rule: uncapped.replace('12', '213') },
+        ends,
+      ],
+      [
+        'its campaign has left a group',
+        { rule: uncapped, general: 'policy: { groups: { g: { campaigns: [12], cap: { day: 1 } } } }' },
+        { rule: uncapped, general: 'policy: { groups: { g: { campaigns: [213], cap: { day: 1 } } } }' },
+        ends,
+      ],
+      [
+        'the policy has no cap any more',
+        { rule: uncapped, general: 'policy: { cap: { day: 1 } }' },
+        { rule: uncapped },
+        ends,
+      ],
+      [
+        'it asks the test contact, as test mode holds by now',
+        { rule: one },
+        { rule: `${one.slice(0, -2)}, test: { email: me@acme.com } }` },
+        asks,
+      ],
+    ];
+
+  test.each(rows)('%s', async (_, before, since, ...steps) => {
+    world.standin.addCampaign({ account: 'acme', id: 213, name: 'Always', type: 'email' });
+    const here = world.unitContext(before);
+    const { context, vendor, store } = here;
+    vendor.close('a', { customer: { email: 'a@b.ee' } });
+    await plan(eventOf('a'), context);
+    // It has taken its place, and its worker is killed before it asks.
+    const killed = { ...context, read: () => Promise.reject(new Error('killed')) };
+    await expect(ask({ journeyId: 'a.1' }, killed)).rejects.toThrow('killed');
+    for (const step of steps) await step(world.unitContext({ ...since, vendor }));
+    // The settings are put back.
+    vendor.close('b', { customer: { email: 'b@b.ee' } });
+    await plan(eventOf('b'), context);
+    await ask({ journeyId: 'b.1' }, context);
+    expect((await store.get('b.1'))?.state).toBe('asked');
+  });
+
+  test('… and a journey that asks keeps no place but under the caps that hold now', async () => {
+    const { client } = world.redis.handle;
+    const here = world.unitContext({ rule: one });
+    const { context, vendor, store } = here;
+    vendor.close('a', { customer: { email: 'a@b.ee' } });
+    await plan(eventOf('a'), context);
+    const killed = { ...context, read: () => Promise.reject(new Error('killed')) };
+    await expect(ask({ journeyId: 'a.1' }, killed)).rejects.toThrow('killed');
+    const now = world.unitContext({ rule: uncapped, general: 'policy: { cap: { day: 1 } }', vendor });
+    await ask({ journeyId: 'a.1' }, now.context);
+    expect((await store.get('a.1'))?.state).toBe('asked');
+    expect(await client.keys('{cl}:cap:*')).toEqual(['{cl}:cap:policy']);
+    expect(await client.smembers('{cl}:caps')).toEqual(['policy']);
+    for (const key of ['{cl}:cap:policy', '{cl}:caps']) expect(await client.pttl(key)).toBeGreaterThan(0);
+  });
 });
