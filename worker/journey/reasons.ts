@@ -33,6 +33,8 @@ export const skipReasons = [
   'throttled',
   /** A later closing of the person was asked about (`prefer: latest`). */
   'superseded',
+  /** The person was erased after the record was closed. */
+  'erased',
   /** The caps are reached for as long as a closing may wait. */
   'capped',
 ] as const;

@@ -54,6 +54,7 @@ export const askedStates: readonly JourneyState[] = [
  * unknown. Not where the request was taken back, or turned out not to have reached anybody.
  */
 export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Journey): boolean {
+  if (state === 'skipped') return false;
   if (erasedAt || state === 'parked' || askedStates.includes(state)) return true;
   if (state === 'failed') return requestId !== undefined;
   return state === 'cancelled' && (intent !== undefined || answer !== undefined);
@@ -149,15 +150,19 @@ export function firstOf(...decisions: readonly ((now: Journey) => Decision)[]): 
 /**
  * The journey without the person: contact, values, answer and whatever leads to the person are removed, and the journey ends. The
  * closing stays known, so that nobody is asked about it again. Not for a journey in `creating`, whose outcome must be known first.
+ * @param to how a journey ends that has asked nobody yet: `skipped` where its person was erased before anybody told of the closing
  */
-export function erased(journey: Journey, at: Date): Journey {
+export function erased(journey: Journey, at: Date, to: 'cancelled' | 'skipped' = 'cancelled'): Journey {
   // Fields of another version may hold personal data, too.
   const known = onlyKnown(journey);
   const { contact: _, personId: _1, values: _2, answer: _3, survey: _4, given: _5, intent: _6, ...others } = known;
   const { place: _7, why: _8, searched: _9, alsoKnownAs: _10, locale: _11, ...rest } = others;
-  const why = 'erased at the request of the person or the vendor';
-  const ends = mayFollow(journey.state, 'cancelled');
-  const after = ends ? step(rest, 'cancelled', at, { why }) : { ...rest, why, updatedAt: at };
+  const said =
+    to === 'skipped'
+      ? ({ reason: 'erased', why: 'its person was erased after the record was closed' } as const)
+      : { why: 'erased at the request of the person or the vendor' };
+  const ends = mayFollow(journey.state, to);
+  const after = ends ? step(rest, to, at, said) : { ...rest, why: said.why, updatedAt: at };
   // The closing's name comes from the vendor and may name a person; the record's hash keeps a digest.
   return { ...after, closing: 'erased', erasedAt: at };
 }

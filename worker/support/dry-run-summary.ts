@@ -54,6 +54,7 @@ const skipped: Record<SkipReason, string> = {
   listed: "on the service's lists",
   throttled: 'throttled',
   superseded: 'superseded by a later closing',
+  erased: 'of people who were erased since',
   capped: 'over the caps',
 };
 

@@ -41,7 +41,7 @@ export function explain(
   about: { standing?: Standing | undefined; isThroughOther?: boolean } = {},
 ): Explanation {
   const { what, ...rest } = ofState(journey, about.standing?.source ?? journey.source);
-  if (journey.erasedAt) return { what };
+  if (journey.erasedAt) return { ...rest, what };
   const step = nextStep[journey.state];
   const { rule, campaign } = journey;
   const chosen = rule === undefined || campaign === undefined ? 'any' : { name: rule, campaign };
@@ -78,10 +78,10 @@ export function stopsOf(
 }
 
 function ofState(journey: Journey, source: string): Explanation {
-  const { state, why = 'the reason was not stored', askedAt, answer, dueAt, erasedAt } = journey;
+  const { state, reason, why = 'the reason was not stored', askedAt, answer, dueAt, erasedAt } = journey;
   const ref = refOf(source, journey.id);
   const at = (instant: Date | undefined) => (instant ? ` at ${instant.toISOString()}` : '');
-  if (erasedAt) return { what: `the customer was erased${at(erasedAt)}: nothing more is known` };
+  if (erasedAt && reason !== 'erased') return { what: `the customer was erased${at(erasedAt)}: nothing more is known` };
   switch (state) {
     case 'received':
       return { what: 'its delivery was stored, and nothing is decided yet' };

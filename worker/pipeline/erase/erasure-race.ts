@@ -47,19 +47,34 @@ function identityKeysIn({ recordId, personId, contact, alsoKnownAs = [] }: Journ
 
 type RaceContext = Named & Pick<Journeys, 'erasures' | 'store' | 'contacts'> & Pick<Timing, 'clock'>;
 
-/** What became of the journey's person since its event came in: an erasure of theirs has `begun`, and may have ended, or is only `requested`. */
+/**
+ * What became of the journey's person since the record was closed: an erasure of theirs has `begun`, and may have ended, or is only
+ * `requested`. The closing counts, not its event: what is dated before the erasure and told of after it is about somebody who is forgotten.
+ */
 export async function erasureSince(
   journey: Journey,
   { erasures }: Pick<Journeys, 'erasures'>,
 ): Promise<'begun' | 'requested' | undefined> {
-  if (!(await erasures.hasForgottenSince(journey.receivedAt))) return undefined;
+  return await erasureNoted(journey, earlierOf(journey.closedAt, journey.receivedAt), erasures);
+}
+
+async function erasureNoted(
+  journey: Journey,
+  since: Date,
+  erasures: Journeys['erasures'],
+): Promise<'begun' | 'requested' | undefined> {
+  if (!(await erasures.hasForgottenSince(since))) return undefined;
   const keys = identityKeysIn(journey);
-  const noted = await erasures.forgottenSince(journey.receivedAt, [...keys, ...keys.map(identityKeys.requested)]);
+  const noted = await erasures.forgottenSince(since, [...keys, ...keys.map(identityKeys.requested)]);
   if (noted.length === 0) return undefined;
   return noted.some((key) => keys.includes(key)) ? 'begun' : 'requested';
 }
 
-/** Erases a journey that was saved while its person was being erased: `eraseLate`. Undefined where the person was not. */
+function earlierOf(one: Date, other: Date): Date {
+  return one < other ? one : other;
+}
+
+/** Erases a journey that was saved while its person was being erased, or after that: `eraseLate`. Undefined where the person was not. */
 export async function erasedMeanwhile(journey: Journey, context: RaceContext): Promise<Journey | undefined> {
   return (await erasureSince(journey, context)) === 'begun' ? await eraseLate(journey, context) : undefined;
 }
@@ -71,10 +86,14 @@ export async function erasedMeanwhile(journey: Journey, context: RaceContext): P
 export async function eraseLate(journey: Journey, context: RaceContext): Promise<Journey | undefined> {
   // Linked since by this journey.
   for (const address of linksOf(journey, context)) await context.contacts.unlink(address);
+  const isToldLate = (await erasureNoted(journey, journey.receivedAt, context.erasures)) !== 'begun';
+  const [to, line] = isToldLate
+    ? (['skipped', 'skipped: its person was forgotten after the record was closed'] as const)
+    : (['cancelled', 'erased: its person was forgotten meanwhile'] as const);
   const after = await context.store.update(journey, (now) =>
     now.erasedAt || now.state === 'creating' || now.requestId !== undefined
       ? undefined
-      : { journey: erased(now, context.clock.now()), trace: ['erased: its person was forgotten meanwhile'] },
+      : { journey: erased(now, context.clock.now(), to), trace: [line] },
   );
   return after?.erasedAt && after;
 }
@@ -84,8 +103,7 @@ export type SnapshotContext = Pick<Journeys, 'erasures' | 'snapshots'> &
   Pick<Policy, 'customerContacts' | 'defaultCountry'>;
 
 /**
- * Stores an event's snapshot of the record, unless the customer was erased since the event came in, and without contacts of other
- * erased people. Checks once more afterwards, as an erasure finds only what is stored already.
+ * Stores an event's snapshot of the record, unless the customer was erased since it happened, and without contacts of other erased people. Checks once more afterwards, as an erasure finds only what is stored already.
  */
 export async function saveSnapshot(
   {
@@ -98,10 +116,11 @@ export async function saveSnapshot(
   options: { onlyFirst?: boolean } = {},
 ): Promise<void> {
   if (!snapshot) return;
-  const kept = await unforgotten(snapshot, recordId, receivedAt, context);
+  const since = earlierOf(at, receivedAt);
+  const kept = await unforgotten(snapshot, recordId, since, context);
   if (kept === null) return;
   await context.snapshots.save(recordId, at, kept, options);
-  const left = await unforgotten(kept, recordId, receivedAt, context);
+  const left = await unforgotten(kept, recordId, since, context);
   if (left === kept) return;
   const text = JSON.stringify(kept);
   await context.snapshots.change(recordId, (now) => (JSON.stringify(now) === text ? left : undefined));
@@ -111,11 +130,11 @@ export async function saveSnapshot(
 async function unforgotten(
   snapshot: object,
   recordId: string,
-  receivedAt: Date,
+  since: Date,
   context: SnapshotContext,
 ): Promise<object | null> {
-  if (!(await context.erasures.hasForgottenSince(receivedAt))) return snapshot;
-  const isForgotten = await forgottenIn(snapshot, recordId, receivedAt, context);
+  if (!(await context.erasures.hasForgottenSince(since))) return snapshot;
+  const isForgotten = await forgottenIn(snapshot, recordId, since, context);
   if ([identityKeys.everybody, identityKeys.record(recordId)].some(isForgotten)) return null;
   const isPerson = (id: string) => isForgotten(identityKeys.person(id));
   const isContact = (key: string) => isForgotten(identityKeys.contact(key));
@@ -124,11 +143,11 @@ async function unforgotten(
   return part === 'theirs' ? null : await withoutMentions(snapshot, isContact, context);
 }
 
-/** The identity keys in a snapshot that were erased since its event came in. */
+/** The identity keys in a snapshot that were erased since then. */
 async function forgottenIn(
   snapshot: object,
   recordId: string,
-  receivedAt: Date,
+  since: Date,
   context: SnapshotContext,
 ): Promise<(key: string) => boolean> {
   const personId = personIn(snapshot);
@@ -138,6 +157,6 @@ async function forgottenIn(
     ...(personId === undefined ? [] : [identityKeys.person(personId)]),
     ...(await contactsIn(snapshot, context)).map(identityKeys.contact),
   ];
-  const forgotten = new Set(await context.erasures.forgottenSince(receivedAt, keys));
+  const forgotten = new Set(await context.erasures.forgottenSince(since, keys));
   return (key) => forgotten.has(key);
 }

@@ -8,7 +8,7 @@ import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { cancel } from '../../../../worker/support/repair.ts';
 import { type Answer, answerWhy } from '../../../../worker/support/why.ts';
 import { explainRecord } from '../../../../worker/support/why-record.ts';
-import { closedAs, eventOf, hour, open, type UnitContext, useManual } from '../../../support/manual.ts';
+import { closedAs, eraseOf, eventOf, hour, open, type UnitContext, useManual } from '../../../support/manual.ts';
 
 const service = useManual();
 const email = 'erika@example.com';
@@ -371,11 +371,21 @@ const cases: Record<string, Case> = {
     first: /^cancelled: a complaint is open$/,
     isAsked: false,
   },
+  'skipped: erased since the record was closed': skipped(
+    'erased',
+    /its person was erased after the record was closed/,
+    async (unit) => {
+      const closedAt = new Date(Date.now() - hour);
+      await erase(eraseOf({ contacts: [email] }), unit.context);
+      unit.vendor.close('x', { ...erika, ...closedAs('one', closedAt) });
+      await plan(eventOf('x', { at: closedAt, receivedAt: new Date(Date.now() + 1_000) }), unit.context);
+    },
+    { byRecordOnly: true },
+  ),
   erased: {
     plant: async (unit) => {
       await asks(unit);
-      const event = { kind: 'erase' as const, key: 'e', at: new Date(), what: 'toy erase', receivedAt: new Date() };
-      await erase({ ...event, everybody: false, contacts: [email], personIds: [], recordIds: [] }, unit.context);
+      await erase(eraseOf({ contacts: [email] }), unit.context);
     },
     byRecordOnly: true,
     first: /^the customer was erased at \S+: nothing more is known$/,

@@ -159,6 +159,7 @@ const counting: [state: JourneyState, what: string, more: Partial<Journey>, coun
   ['cancelled', ' while nobody knew', { intent }, true],
   ['cancelled', ' with an answer', { answer }, true],
   ['cancelled', ' and erased', { erasedAt: at }, true],
+  ['skipped', ' and erased', { erasedAt: at }, false],
 ];
 test.each(counting)('a journey that is %s%s counts as having asked, or not', (state, _, more, counts) => {
   const { intent: _1, requestId: _2, answer: _3, ...bare } = journeyIn(state);
