@@ -11,7 +11,6 @@ import { bucketOf } from './journey-keys.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
 import {
   forgetScript,
-  giveBackScript,
   knownScript,
   lockScript,
   noteWaitingScript,
@@ -24,6 +23,8 @@ import {
 const asked = {
   at: z.coerce.date(),
   journey: z.string(),
+  /** Undefined: not known, as of a request that only the service knows. */
+  campaign: z.number().int().optional(),
   /** When the service sends the request, where the service adds the campaign's delay: the contact's `last_appeal` then. */
   scheduled: z.coerce.date().optional(),
 };
@@ -31,12 +32,17 @@ const LastAsked = keepingUnknown({
   ...asked,
   /** The request was cancelled before it was sent: the service's counters include it, the throttle does not. */
   withdrawn: z.boolean().optional(),
-  /** Earlier requests that throttles count, newest first: restored when this request comes to nothing. */
+  /** Earlier requests that throttles count, newest first: also for a throttle that is set later, or when this request comes to nothing. */
   earlier: z.array(keepingUnknown(asked)).optional(),
 });
 export type LastAsked = z.output<typeof LastAsked>;
 
+/** A request that throttles count. */
+type AskedOnce = z.output<z.ZodObject<typeof asked>>;
+
+/** The most earlier requests of a note, whatever their campaigns; of each campaign this many are kept beyond that: the last may be withdrawn yet. */
 const mostEarlier = 10;
+const mostOfCampaign = 2;
 
 /** In place of a journey, for a request that only the service knows. */
 export const elsewhere = 'elsewhere';
@@ -49,10 +55,40 @@ export function beforeThat({ earlier = [] }: LastAsked): LastAsked | undefined {
 
 /** The note as an entry of a newer note's `earlier`. */
 export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 'earlier'> {
-  return { earlier: [one, ...earlier].slice(0, mostEarlier) };
+  return { earlier: bounded([one, ...earlier]) };
 }
 
-/** How long the memory of a person's last request is kept: longer than any sensible throttle. */
+/** The requests of a note that throttles count, newest first. */
+function requestsIn({ earlier = [], withdrawn, ...last }: LastAsked): AskedOnce[] {
+  return withdrawn ? earlier : [last, ...earlier];
+}
+
+/** Those of the requests, newest first, that a note keeps. */
+function bounded(requests: readonly AskedOnce[]): AskedOnce[] {
+  const counts = new Map<number | undefined, number>();
+  const oldest = Math.max(...requests.map(({ at }) => at.getTime())) - memoryMs;
+  return requests.filter(({ at, campaign }, i) => {
+    const count = (counts.get(campaign) ?? 0) + 1;
+    counts.set(campaign, count);
+    return at.getTime() > oldest && (i < mostEarlier || count <= mostOfCampaign);
+  });
+}
+
+/** The note with the requests of another that it lacks: another journey has asked since the note was begun. */
+function withRequestsOf(note: LastAsked, other: LastAsked): LastAsked {
+  const { journey, earlier = [] } = note;
+  const known = new Set([journey, ...earlier.map((one) => one.journey)]);
+  const missing = requestsIn(other).filter((one) => !known.has(one.journey));
+  return { ...note, earlier: bounded([...missing, ...earlier]) };
+}
+
+/** The note without an earlier request; the same object where it has no such request. */
+function withoutEarlier(note: LastAsked, isGone: (one: AskedOnce) => boolean): LastAsked {
+  const earlier = note.earlier?.filter((one) => !isGone(one));
+  return earlier?.length === note.earlier?.length ? note : { ...note, earlier };
+}
+
+/** How long requests are remembered: longer than any sensible throttle. */
 const memoryMs = 400 * 86_400_000;
 
 /** KEYS notes · ARGV address, the new note or '', ms */
@@ -68,9 +104,6 @@ return 1`;
 
 /** The most addresses of one person. More belong to a shared mailbox, or to the number of an office. */
 const mostAddresses = 16;
-
-/** The most requests that are kept of one person, over all their addresses: far more than any sensible throttle counts. */
-const mostAsks = 64;
 
 /** A throttle, as of the moment of asking. */
 export interface Limit {
@@ -96,13 +129,14 @@ export interface HeldBy {
   journey: string;
 }
 
-const HeldReply = z.array(z.tuple([z.number(), z.number(), z.string()]));
+const HeldReply = z.union([z.array(z.tuple([z.number(), z.number(), z.string()])), z.string()]);
 const LockReply = z.union([z.tuple([z.string(), z.string().nullable()]), z.tuple([])]);
-const KnownReply = z.tuple([z.number()], z.string());
+const KnownReply = z.tuple([z.string()], z.string());
 
 /** A request that throttles count. */
 export interface Ask {
-  campaign: number;
+  /** Undefined: not known. */
+  campaign: number | undefined;
   journey: string;
   at: Date;
 }
@@ -113,17 +147,31 @@ export interface LockedPerson {
   last: LastAsked | undefined;
 }
 
-/** A note as Redis has it: the instant, then the journey; JSON where the note has further fields. */
-function textOf({ at, journey, ...more }: LastAsked): string {
-  return `${at.getTime()} ${Object.keys(more).length === 0 ? journey : JSON.stringify({ journey, ...more })}`;
+function heldIn(reply: Exclude<z.output<typeof HeldReply>, string>): HeldBy[] {
+  return reply.map(([limit, at, journey]) => ({ limit, at: new Date(at), journey }));
 }
+
+/** A note as Redis has it: the instant, then the campaign and the journey; JSON where the note has further fields. */
+function textOf({ at, journey, campaign, ...more }: LastAsked): string {
+  const plain = campaign === undefined ? journey : `${campaign} ${journey}`;
+  // Scripts compare instants, so they are numbers.
+  const earlier = more.earlier?.map((one) => ({ ...one, at: one.at.getTime() }));
+  const json = () => JSON.stringify({ journey, campaign, ...more, earlier });
+  return `${at.getTime()} ${Object.keys(more).length === 0 ? plain : json()}`;
+}
+
+const plainForm = /^(?:(?<campaign>\d+) )?(?<journey>.*)$/s;
 
 function noteIn(stored: string | null | undefined): LastAsked | undefined {
   if (stored == null) return undefined;
   const [at, text] = [stored.slice(0, stored.indexOf(' ')), stored.slice(stored.indexOf(' ') + 1)];
-  // A journey's mark begins with its source's name, which never begins with a brace.
-  const note = text.startsWith('{') ? z.record(z.string(), z.unknown()).parse(JSON.parse(text)) : { journey: text };
-  return LastAsked.parse({ ...note, at: Number(at) });
+  // A journey's mark begins with its source's name, which never begins with a brace, nor has a space.
+  if (text.startsWith('{')) {
+    const note = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+    return LastAsked.parse({ ...note, at: Number(at) });
+  }
+  const { campaign, journey } = plainForm.exec(text)?.groups ?? {};
+  return LastAsked.parse({ at: Number(at), journey, ...(campaign !== undefined && { campaign: Number(campaign) }) });
 }
 
 /** A closing of a person that waits to be asked about. */
@@ -152,7 +200,7 @@ export class ContactMemory {
   readonly #space: string;
 
   /**
-   * @param linkMs the longest throttle: links between addresses, and requests, are kept for so long; 0: no throttle needs them
+   * @param linkMs the longest throttle: links between addresses are kept for so long, and requests at least; 0: no throttle needs links
    * @param space whose memory: `spaceOf`
    */
   constructor(redis: RedisClient, seal: Seal, linkMs = 0, comparesWaiting = false, space: string = globalTag) {
@@ -207,11 +255,12 @@ export class ContactMemory {
     const address = this.addressOf(contactKey);
     const reply = await runScript(this.#redis, knownScript, [this.#linksOf(address)], address);
     const [addresses, ...flat] = KnownReply.parse(reply);
-    const asks = [...slices(flat, 2)].map(([ask = '', at]) => {
-      const space = ask.indexOf(' ');
-      return { campaign: Number(ask.slice(0, space)), journey: ask.slice(space + 1), at: new Date(Number(at)) };
-    });
-    return { addresses, asks };
+    const asks = [...slices(flat, 3)].map(([at, campaign, journey = '']) => ({
+      campaign: campaign ? Number(campaign) : undefined,
+      journey,
+      at: new Date(Number(at)),
+    }));
+    return { addresses: Number(addresses), asks: asks.sort((a, b) => b.at.getTime() - a.at.getTime()) };
   }
 
   async setLastAsked(contactKey: string, value: LastAsked | undefined): Promise<void> {
@@ -221,12 +270,19 @@ export class ContactMemory {
 
   /** Stores the note and the request unless a limit holds the request, in one step: no two workers can both find that nobody has asked. */
   async reserve(reservation: Reservation): Promise<HeldBy[]> {
-    return await this.#reserve(reservation, textOf(reservation.note));
+    let note: LastAsked = { ...reservation.note, campaign: reservation.campaign };
+    for (;;) {
+      const reply = await this.#reserve(reservation, textOf(note));
+      if (typeof reply !== 'string') return heldIn(reply);
+      const stored = noteIn(reply);
+      if (stored) note = withRequestsOf(note, stored);
+    }
   }
 
   /** The throttles that hold this request, over all addresses of the person. Stores nothing. */
   async heldBy(reservation: Reservation): Promise<HeldBy[]> {
-    return await this.#reserve(reservation, '');
+    const reply = await this.#reserve(reservation, '');
+    return typeof reply === 'string' ? [] : heldIn(reply);
   }
 
   /**
@@ -240,33 +296,41 @@ export class ContactMemory {
       for (const space of sharedSpaces) await this.#redis.hdel(...this.#noteOf(key, space));
       return;
     }
-    await this.#giveBack(this.addressOf(key), journey);
-    await this.#change(key, (last) => (last.journey === journey ? beforeThat(last) : last));
+    await this.#change(key, (last) =>
+      last.journey === journey ? beforeThat(last) : withoutEarlier(last, (one) => one.journey === journey),
+    );
   }
 
-  /** For an erasure: deletes the links between the addresses of the person with this address, and the person's requests. */
+  /** For an erasure: deletes the links between the addresses of the person with this address, and the closings that wait. */
   async unlink(address: string): Promise<void> {
     for (const space of sharedSpaces)
       await runScript(this.#redis, forgetScript, [this.#linksOf(address, space)], address);
   }
 
-  /** Takes back the note of a journey that asked nobody, unless a newer note exists. @param before the note before it */
-  async takeBack(contactKey: string, { journey, at }: LastAsked, before: LastAsked | undefined): Promise<void> {
-    await this.#giveBack(this.addressOf(contactKey), journey, at);
-    await this.#change(contactKey, (last) =>
-      last.journey === journey && last.at.getTime() === at.getTime() ? before : last,
-    );
+  /**
+   * Takes back the note of a journey that asked nobody: the note before it holds again. What another journey has noted since stays.
+   * @param note as it was given to `reserve`
+   */
+  async takeBack(
+    contactKey: string,
+    note: Pick<LastAsked, 'journey' | 'at' | 'earlier'>,
+    before: LastAsked | undefined,
+  ): Promise<void> {
+    const isOwn = ({ journey, at }: AskedOnce) => journey === note.journey && at.getTime() === note.at.getTime();
+    const wasKnown = ({ journey }: AskedOnce) => note.earlier?.some((one) => one.journey === journey) === true;
+    await this.#change(contactKey, (last) => {
+      if (!isOwn(last)) return withoutEarlier(last, isOwn);
+      const [newest, ...others] = (last.earlier ?? []).filter((one) => !wasKnown(one));
+      const earlier = [...others, ...(before ? requestsIn(before) : [])];
+      return newest ? { ...newest, earlier } : before;
+    });
   }
 
   /** Notes that the request of this journey was cancelled before it was sent. */
   async noteWithdrawn(contact: Contact, journey: string): Promise<void> {
-    const key = contactKey(contact);
-    await this.#giveBack(this.addressOf(key), journey);
-    await this.#change(key, (last) => {
-      if (last.journey === journey) return { ...last, withdrawn: true };
-      const earlier = last.earlier?.filter((one) => one.journey !== journey);
-      return earlier ? { ...last, earlier } : last;
-    });
+    await this.#change(contactKey(contact), (last) =>
+      last.journey === journey ? { ...last, withdrawn: true } : withoutEarlier(last, (one) => one.journey === journey),
+    );
   }
 
   /** Notes that a closing of this person waits. The closing's journey says how long: the note may be out of date. */
@@ -317,20 +381,12 @@ export class ContactMemory {
     return LockReply.parse(await runScript(this.#redis, lockScript, keys, ...args));
   }
 
-  async #reserve({ contactKey, campaign, note, limits }: Reservation, text: string): Promise<HeldBy[]> {
+  async #reserve({ contactKey, note, limits }: Reservation, text: string): Promise<z.output<typeof HeldReply>> {
     const [notes, address] = this.#noteOf(contactKey);
-    const args = [text, memoryMs, address, note.journey, campaign, note.at.getTime(), this.#linkMs, mostAsks];
+    const args: (string | number)[] = [text, Math.max(memoryMs, this.#linkMs), address, note.journey];
     for (const { since, campaigns } of limits)
       args.push(since.getTime(), campaigns === undefined ? '' : `,${[...campaigns].join(',')},`);
-    const reply = HeldReply.parse(await runScript(this.#redis, reserveScript, [notes], ...args));
-    return reply.map(([limit, at, journey]) => ({ limit, at: new Date(at), journey }));
-  }
-
-  /** @param at only a reservation of this instant */
-  async #giveBack(address: string, journey: string, at?: Date): Promise<void> {
-    if (!this.isLinking) return;
-    const instant = at === undefined ? '' : at.getTime();
-    await runScript(this.#redis, giveBackScript, [this.#linksOf(address)], address, journey, instant);
+    return HeldReply.parse(await runScript(this.#redis, reserveScript, [notes], ...args));
   }
 
   #linksOf(address: string, space = this.#space): string {

@@ -1,10 +1,12 @@
+import { buckets } from './journey-keys.ts';
+
 // What is kept of people over all sources: which addresses are one person's, when the person was asked, and which journey is asking them now.
-// A person has the name of one of their addresses. A person whose address is linked with no other has nothing but `asks`.
+// A person has the name of one of their addresses. A person whose address is linked with no other has nothing but the note of that address.
 //
 // <space>:address:<address> → person        <space>:person:<person>:addresses  a set
-// <space>:person:<person>:lock → token      <space>:person:<person>:asks       "<campaign> <journey>" by when it asked
-//                                           <space>:person:<person>:waits      journey → "<campaign> <closed> <due>"
-// <space>:notes:<bucket>: address → "<instant> <note>", the last request; few addresses in each, so that Redis packs them
+// <space>:person:<person>:lock → token      <space>:person:<person>:waits      journey → "<campaign> <closed> <due>"
+// <space>:notes:<bucket>: address → "<instant> <note>", the requests to it; few addresses in each, so that Redis packs them. A note is
+// "<campaign> <journey>" of one request, or JSON (contacts.ts)
 //
 // <space> is taken from the key that a script is given: the space of all sources in earnest, or of all dry runs (redis/keys.ts).
 
@@ -16,6 +18,29 @@ local function keyOf(person, what) return space .. ':person:' .. person .. ':' .
 local function addressesOf(person)
   local found = redis.call('SMEMBERS', keyOf(person, 'addresses'))
   return #found > 0 and found or {person}
+end
+local function notesOf(address)
+  local sum = 0
+  for i = 1, #address do sum = (sum * 10 + string.byte(address, i)) % ${buckets.notes} end
+  return space .. ':notes:' .. sum
+end
+local function requestsIn(stored)
+  if not stored then return {} end
+  local at, text = string.match(stored, '^(%d+) (.*)$')
+  local campaign, journey = string.match(text, '^(%d+) (.*)$')
+  local isPlain = string.sub(text, 1, 1) ~= '{'
+  local last = isPlain and {journey = journey or text, campaign = campaign} or cjson.decode(text)
+  last.at = at
+  local found = last.withdrawn and {} or {last}
+  for _, one in ipairs(last.earlier or {}) do found[#found + 1] = one end
+  return found
+end
+local function requestsTo(person)
+  local found = {}
+  for _, address in ipairs(addressesOf(person)) do
+    for _, one in ipairs(requestsIn(redis.call('HGET', notesOf(address), address))) do found[#found + 1] = one end
+  end
+  return found
 end
 local function note(person, journey, closing, ms)
   local waits = keyOf(person, 'waits')
@@ -62,15 +87,13 @@ for _, one in ipairs({person, unpack(merged)}) do
   local holder = redis.call('GET', keyOf(one, 'lock'))
   if holder and holder ~= ARGV[1] then return {} end
 end
-local addresses, asks = keyOf(person, 'addresses'), keyOf(person, 'asks')
+local addresses = keyOf(person, 'addresses')
 if #merged > 0 then redis.call('SADD', addresses, unpack(addressesOf(person))) end
 for _, other in ipairs(merged) do
   redis.call('SADD', addresses, unpack(addressesOf(other)))
-  redis.call('ZUNIONSTORE', asks, 2, asks, keyOf(other, 'asks'), 'AGGREGATE', 'MAX')
-  redis.call('PEXPIRE', asks, ARGV[3])
   local theirs = redis.call('HGETALL', keyOf(other, 'waits'))
   for i = 1, #theirs, 2 do note(person, theirs[i], theirs[i + 1], redis.call('PTTL', keyOf(other, 'waits'))) end
-  redis.call('DEL', keyOf(other, 'addresses'), keyOf(other, 'asks'), keyOf(other, 'waits'), keyOf(other, 'lock'))
+  redis.call('DEL', keyOf(other, 'addresses'), keyOf(other, 'waits'), keyOf(other, 'lock'))
 end
 if ARGV[3] ~= '0' and redis.call('PEXPIRE', addresses, ARGV[3]) == 1 then
   for _, address in ipairs(addressesOf(person)) do
@@ -82,33 +105,32 @@ redis.call('SET', keyOf(person, 'lock'), ARGV[1], 'PX', ARGV[2])
 return {person, redis.call('HGET', KEYS[2], ARGV[5])}`;
 
 /**
- * Checks every throttle against all requests to a person, at any of their addresses. Where no throttle holds the request, reserves it and
- * writes the note. The journey's own requests do not count.
- * KEYS notes · ARGV the new note ('': only checks), its ms, address of the person, journey, campaign, instant, ms to keep requests (0: none is kept),
- * most of them, then of each throttle: the instant that it counts from, and its campaigns as ",12,13," ('': all)
+ * Checks every throttle against all requests to a person, at any of their addresses: the notes keep requests for longer than any throttle
+ * of today needs, so that a throttle which is set or lengthened tomorrow counts them. A request whose campaign is not known may have been in
+ * any. Where no throttle holds the request, reserves it: stores the note. The journey's own requests do not count.
+ * KEYS notes · ARGV the new note ('': only checks), its ms, address of the person, journey, then of each throttle: the instant that it counts
+ * from, and its campaigns as ",12,13," ('': all)
  * Returns the throttles that hold the request, each with the instant and the journey of the last request that it counts; none if the
- * request is reserved.
+ * request is reserved; or the stored note, where that has a request which the new note lacks: another journey has asked meanwhile.
  */
 export const reserveScript = `${people}${settingNotes}
--- Without a throttle nothing is kept of the person, nor looked at.
-local asks, held = (ARGV[7] ~= '0' or ARGV[9]) and keyOf(personOf(ARGV[3]), 'asks'), {}
-for i = 9, #ARGV, 2 do
-  local found = redis.call('ZREVRANGEBYSCORE', asks, '+inf', '(' .. ARGV[i], 'WITHSCORES')
-  for j = 1, #found, 2 do
-    local campaign, journey = string.match(found[j], '^(%d+) (.*)$')
-    local counts = ARGV[i + 1] == '' or string.find(ARGV[i + 1], ',' .. campaign .. ',', 1, true)
-    if journey ~= ARGV[4] and counts then
-      held[#held + 1] = {(i - 9) / 2, tonumber(found[j + 1]), journey}
-      break
-    end
+local held = {}
+local known = ARGV[5] and requestsTo(personOf(ARGV[3])) or {}
+for i = 5, #ARGV, 2 do
+  local last, lastAt
+  for _, one in ipairs(known) do
+    local at = tonumber(one.at)
+    local counts = ARGV[i + 1] == '' or not one.campaign or string.find(ARGV[i + 1], ',' .. one.campaign .. ',', 1, true)
+    if counts and one.journey ~= ARGV[4] and at and at > (lastAt or tonumber(ARGV[i])) then last, lastAt = one, at end
   end
+  if last then held[#held + 1] = {(i - 5) / 2, lastAt, last.journey} end
 end
 if #held > 0 or ARGV[1] == '' then return held end
-if ARGV[7] ~= '0' then
-  redis.call('ZADD', asks, ARGV[6], ARGV[5] .. ' ' .. ARGV[4])
-  redis.call('ZREMRANGEBYRANK', asks, 0, -1 - ARGV[8])
-  redis.call('PEXPIRE', asks, ARGV[7])
-end
+local stored = redis.call('HGET', KEYS[1], ARGV[3])
+local newest = requestsIn(stored)[1]
+local isNamed = newest == nil or newest.journey == ARGV[4]
+for _, one in ipairs(isNamed and {} or requestsIn(ARGV[1])) do isNamed = isNamed or one.journey == newest.journey end
+if not isNamed then return stored end
 setNote(KEYS[1], ARGV[3], ARGV[1], ARGV[2])
 return held`;
 
@@ -125,26 +147,18 @@ return redis.call('HGETALL', keyOf(personOf(ARGV[1]), 'waits'))`;
 export const settledScript = `${people}
 return redis.call('HDEL', keyOf(personOf(ARGV[1]), 'waits'), unpack(ARGV, 2))`;
 
-/** Gives a reserved request back. ARGV address of the person, journey, instant of the reservation ('': any) */
-export const giveBackScript = `${people}
-local asks = keyOf(personOf(ARGV[1]), 'asks')
-local found = redis.call('ZRANGE', asks, 0, -1, 'WITHSCORES')
-for i = 1, #found, 2 do
-  local isOwn = string.match(found[i], '^%d+ (.*)$') == ARGV[2]
-  if isOwn and (ARGV[3] == '' or tonumber(ARGV[3]) == tonumber(found[i + 1])) then redis.call('ZREM', asks, found[i]) end
-end
-return 1`;
-
-/** Forgets the person with this address: all links and requests. ARGV address */
+/** Forgets the person with this address: all links, and the closings that wait. ARGV address */
 export const forgetScript = `${people}
 local person = personOf(ARGV[1])
 for _, address in ipairs(addressesOf(person)) do redis.call('DEL', addressKey(address)) end
-redis.call('DEL', keyOf(person, 'addresses'), keyOf(person, 'asks'), keyOf(person, 'waits'))
+redis.call('DEL', keyOf(person, 'addresses'), keyOf(person, 'waits'))
 return 1`;
 
-/** What is kept of the person with this address: how many addresses, then their requests with their instants, newest first. ARGV address */
+/** What is kept of the person with this address: how many addresses, then of each request its instant, campaign ('': not known) and journey. ARGV address */
 export const knownScript = `${people}
 local person = personOf(ARGV[1])
-local found = {#addressesOf(person)}
-for _, one in ipairs(redis.call('ZREVRANGE', keyOf(person, 'asks'), 0, -1, 'WITHSCORES')) do found[#found + 1] = one end
+local found = {tostring(#addressesOf(person))}
+for _, one in ipairs(requestsTo(person)) do
+  for _, part in ipairs({tostring(one.at), tostring(one.campaign or ''), one.journey}) do found[#found + 1] = part end
+end
 return found`;

@@ -94,11 +94,12 @@ export interface Hold {
 
 /**
  * What holds a request for the sake of the last request to this contact, by the note or by the service. A request that closeloop did not
- * make may have been in any campaign; closeloop's own requests are known with their campaign (`ContactMemory.reserve`).
+ * make may have been in any campaign; all that closeloop has made to the person, at any address, count as well (`ContactMemory.reserve`).
  */
 export function holdsOfLast(last: LastAsked | undefined, scopes: readonly Scope[], now: Date): Hold[] {
   if (!last) return [];
-  const counted = scopes.filter(({ campaigns }) => campaigns === undefined || last.journey === elsewhere);
+  const { campaign } = last;
+  const counted = scopes.filter(({ campaigns }) => campaign === undefined || campaigns?.has(campaign) !== false);
   const held = counted.filter(({ period }) => last.at.getTime() + period > now.getTime());
   return held.map((scope) => ({ scope, askedAt: last.at, journey: last.journey }));
 }

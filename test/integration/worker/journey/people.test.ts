@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { ContactMemory, type Limit } from '../../../../worker/journey/contacts.ts';
+import { asEarlier, beforeThat, ContactMemory, type Limit } from '../../../../worker/journey/contacts.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
 
@@ -108,11 +109,15 @@ test('an address that many share makes no one person of them', async () => {
 test('what is remembered of a person is bounded in size and in time, and names nobody', async () => {
   const { client } = redis.handle;
   await linked(mail, phone);
+  await reserves(mail, 's/old.1', [], { at: daysAgo(401), campaign: 14 });
+  await reserves(mail, 's/other.1', [], { at: daysAgo(399), campaign: 13 });
   for (let n = 0; n < 100; n++) await reserves(mail, `s/${n}.1`, [], { at: new Date(now.getTime() + n) });
-  const [asks = ''] = await client.keys('{cl}:person:*:asks');
-  expect(await client.zcard(asks)).toBe(64);
-  const newest = (await client.zrevrange(asks, 0, 0))[0];
-  expect(newest).toBe('12 s/99.1');
+  const { asks } = await people.recordOf(phone);
+  expect([asks.length, asks[0]?.journey, asks.at(-1)]).toEqual([
+    12,
+    's/99.1',
+    { campaign: 13, journey: 's/other.1', at: daysAgo(399) },
+  ]);
   for (const key of await client.keys('*')) {
     expect(key).not.toMatch(/example|555/);
     expect(await client.pttl(key)).toBeGreaterThan(0);
@@ -136,4 +141,99 @@ test('without any throttle nothing is linked, and nothing is remembered but the 
   await reserves(mail, 's/1.1', []);
   const kept = (await redis.handle.client.keys('*')).filter((key) => !key.endsWith(':lock'));
   expect(kept).toEqual([expect.stringMatching(/:notes:/)]);
+});
+
+test('what was asked while no throttle was set counts for one that is set since: the last request of each campaign, however many came after', async () => {
+  const before = new ContactMemory(redis.handle.client, testSeal);
+  const asks = async (contactKey: string, journey: string, campaign: number, at: Date) =>
+    await before.reserve({ contactKey, campaign, note: { at, journey }, limits: [] });
+  await asks(mail, 's/1.1', 12, daysAgo(20));
+  for (let n = 2; n < 30; n++) await asks(mail, `s/${n}.1`, 13, daysAgo(20 - n / 2));
+  await asks(phone, 's/p.1', 14, daysAgo(1));
+  const limits = [within(30, 12), within(10, 12), within(30, 14), within(30, 13, 15), within(30, 15)];
+  expect(await people.heldBy({ contactKey: mail, campaign: 12, note: { at: now, journey: 's/x.1' }, limits })).toEqual([
+    { limit: 0, at: daysAgo(20), journey: 's/1.1' },
+    { limit: 3, at: daysAgo(5.5), journey: 's/29.1' },
+  ]);
+  // The phone turns out to be theirs.
+  await linked(mail, phone);
+  expect(await reserves(mail, 's/x.1', [within(30, 14)])).toMatchObject([{ journey: 's/p.1' }]);
+});
+
+test('a request of which the campaign is not known may have been in any', async () => {
+  await people.setLastAsked(mail, { at: daysAgo(2), journey: 's/1.1' });
+  expect(await reserves(mail, 's/2.1', [within(30, 12), within(1, 12)])).toEqual([
+    { limit: 0, at: daysAgo(2), journey: 's/1.1' },
+  ]);
+});
+
+test('what another journey has noted since the note was read stays, also when the later request is taken back', async () => {
+  const read = await people.lastAsked(mail);
+  await reserves(mail, 's/1.1', [], { campaign: 13 });
+  const note = { at: now, journey: 's/2.1' };
+  expect(await people.reserve({ contactKey: mail, campaign: 12, note, limits: [within(30, 12)] })).toEqual([]);
+  const held = [{ limit: 0, at: now, journey: 's/1.1' }];
+  expect(await reserves(mail, 's/3.1', [within(30, 13)])).toEqual(held);
+  await people.takeBack(mail, note, read);
+  expect(await reserves(mail, 's/3.1', [within(30, 13), within(30, 12)])).toEqual(held);
+});
+
+/** What becomes of a person: asked by an address in a campaign, a request withdrawn, given up or taken back. */
+const happenings = fc.array(
+  fc.record({
+    what: fc.constantFrom('ask', 'ask', 'ask', 'withdraw', 'give back', 'take back'),
+    by: fc.constantFrom('mail', 'phone', 'other'),
+    campaign: fc.constantFrom(12, 13, 14),
+    of: fc.nat(9),
+  }),
+  { maxLength: 14 },
+);
+
+test('whatever is asked and comes to nothing: a throttle that is set afterwards counts the last request in its campaigns that stands', async () => {
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(happenings, async (all) => {
+      run++;
+      const addresses = { mail: `${run}${mail}`, phone: `${phone}${run}`, other: `${run}${other}` };
+      await linked(addresses.mail, addresses.phone, addresses.other);
+      const before = new ContactMemory(redis.handle.client, testSeal);
+      let standing: { key: string; journey: string; campaign: number; at: Date }[] = [];
+      for (const [i, { what, by, campaign, of }] of all.entries()) {
+        const key = addresses[by];
+        const one = standing[of % Math.max(1, standing.length)];
+        if (what === 'ask') {
+          const [journey, at] = [`s/${i}.1`, new Date(now.getTime() - 86_400_000 + i)];
+          const last = await before.lastAsked(key);
+          const note = { at, journey, ...(last && !last.withdrawn && asEarlier(last)) };
+          await before.reserve({ contactKey: key, campaign, note, limits: [] });
+          standing.push({ key, journey, campaign, at });
+        } else if (one) {
+          const contact = { kind: one.key === addresses.phone ? 'phone' : 'email', value: one.key } as const;
+          if (what === 'withdraw') await before.noteWithdrawn(contact, one.journey);
+          if (what === 'give back') await before.forgetAsked(contact, one.journey);
+          if (what === 'take back') {
+            const last = await before.lastAsked(one.key);
+            await before.takeBack(
+              one.key,
+              { ...one, ...(last && { earlier: last.earlier }) },
+              last && beforeThat(last),
+            );
+          }
+          standing = standing.filter((other) => other !== one);
+        }
+      }
+      const groups = [[12], [13], [14], [12, 13], [13, 14], [12, 13, 14]];
+      const held = await reserves(
+        addresses.mail,
+        's/x.1',
+        groups.map((some) => within(30, ...some)),
+      );
+      const expected = groups.flatMap((some, limit) => {
+        const last = standing.findLast(({ campaign }) => some.includes(campaign));
+        return last ? [{ limit, at: last.at, journey: last.journey }] : [];
+      });
+      expect(held).toEqual(expected);
+    }),
+    { numRuns: 60 },
+  );
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { eventOf, hour, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { eventOf, hour, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 
 const service = useManual();
 const { unitContext } = service;
@@ -136,5 +136,128 @@ describe('a throttle', () => {
     service.standin.moveClock({ now: now() });
     await ask({ journeyId: 'b.1' }, unit.context);
     expect(await unit.store.get('b.1')).toMatchObject({ state: 'asked' });
+  });
+});
+
+describe('a throttle that is set, or lengthened, after a person was asked', () => {
+  beforeEach(() => service.standin.addCampaign({ account: 'acme', id: 213, name: 'Always', type: 'mixed' }));
+  const rulesOf = (throttle = '') =>
+    `{ name: text, when: 'ticket.store = "Text"', campaign: 213, contact: [customer.phone, customer.email]${throttle} },
+     { name: mail, campaign: 12, contact: [customer.email, customer.phone]${throttle}, again: each closing }`;
+  type Settings = { rule: string; general?: string };
+  const none: Settings = { rule: rulesOf() };
+  const of = (policy: string): Settings => ({ rule: rulesOf(), general: `policy: { ${policy} }` });
+  const [text, mail] = [
+    { ...both, store: 'Text' },
+    { ...both, store: 'Mail' },
+  ];
+  const rows: [what: string, before: Settings, since: Settings, first: object, then: object][] = [
+    ['the policy gets one', none, of('throttle: 30d'), text, mail],
+    ['the rule gets one', none, { rule: rulesOf(', throttle: 30d') }, text, mail],
+    ['the campaign gets one', none, of('campaigns: { 12: { throttle: 30d } }'), mail, mail],
+    ['a group gets one', none, of('groups: { g: { campaigns: [12, 213], throttle: 30d } }'), mail, mail],
+    [
+      'a group gets one: asked in its other campaign',
+      none,
+      of('groups: { g: { campaigns: [12, 213], throttle: 30d } }'),
+      text,
+      mail,
+    ],
+    [
+      'the campaign comes into a group that has one',
+      of('groups: { g: { campaigns: [213], throttle: 30d } }'),
+      of('groups: { g: { campaigns: [12, 213], throttle: 30d } }'),
+      mail,
+      text,
+    ],
+    [
+      'that of the campaign is lengthened',
+      of('campaigns: { 12: { throttle: 1ms } }'),
+      of('campaigns: { 12: { throttle: 30d } }'),
+      mail,
+      mail,
+    ],
+    [
+      'that of a group is lengthened',
+      of('groups: { g: { campaigns: [12, 213], throttle: 1ms } }'),
+      of('groups: { g: { campaigns: [12, 213], throttle: 30d } }'),
+      text,
+      mail,
+    ],
+  ];
+  const opened = (settings: Settings, vendor?: UnitContext['vendor']) =>
+    unitContext({ ...settings, ...(vendor && { vendor }) });
+
+  test.each(rows)('counts that request: %s', async (_, before, since, first, then) => {
+    const unit = opened(before);
+    expect(await closes(unit, 'a', first)).toMatchObject({ state: 'asked' });
+    const now = opened(since, unit.vendor);
+    expect(await closes(now, 'b', then)).toMatchObject(throttled);
+    expect(requests()).toHaveLength(1);
+  });
+
+  test.each(rows)('… and none that was withdrawn: %s', async (_, before, since, first, then) => {
+    const unit = opened(before);
+    const asked = await closes(unit, 'a', first);
+    const contact = asked.contact ?? expect.fail('no contact');
+    await unit.context.contacts.noteWithdrawn(contact, 'calm/a.1');
+    expect(await closes(opened(since, unit.vendor), 'b', then)).toMatchObject({ state: 'asked' });
+  });
+
+  test('counts it though many requests in other campaigns came after', async () => {
+    const unit = opened({ rule: rulesOf() });
+    await closes(unit, 'a', mail);
+    for (let n = 0; n < 15; n++) await closes(unit, `t${n}`, { ...text, customer: { email } });
+    const now = opened(of('campaigns: { 12: { throttle: 30d } }'), unit.vendor);
+    expect(await closes(now, 'b', mail)).toMatchObject(throttled);
+    expect(await closes(now, 'c', { ...text, customer: { email } })).toMatchObject({ state: 'asked' });
+  });
+});
+
+describe('two workers that ask one person at the same moment, in two campaigns of a group', () => {
+  const rule = `{ name: text, when: 'ticket.store = "Text"', campaign: 213, contact: [customer.phone, customer.email] },
+    { name: mail, campaign: 12, contact: [customer.email, customer.phone] }`;
+  const general = 'policy: { groups: { g: { campaigns: [12, 213], throttle: 30d } } }';
+  const rows: [what: string, isLockLost: boolean, one: object, other: object][] = [
+    ['by one address', false, { customer: { email } }, { customer: { email }, store: 'Text' }],
+    ['by two addresses', false, both, { ...both, store: 'Text' }],
+    [
+      'by one address, after the lock of both was lost',
+      true,
+      { customer: { email } },
+      { customer: { email }, store: 'Text' },
+    ],
+    ['by two addresses, after the lock of both was lost', true, both, { ...both, store: 'Text' }],
+  ];
+  beforeEach(() => service.standin.addCampaign({ account: 'acme', id: 213, name: 'Always', type: 'mixed' }));
+
+  test.each(rows)('send one request: %s', async (_, isLockLost, one, other) => {
+    const first = unitContext({ rule, general });
+    const second = unitContext({ rule, general, vendor: first.vendor });
+    for (const [id, more] of Object.entries({ a: one, b: other })) {
+      first.vendor.close(id, more);
+      await plan(eventOf(id), first.context);
+    }
+    let waiting: (() => void)[] = [];
+    const asks = async ({ context }: UnitContext, journeyId: string) => {
+      const lock: typeof context.contacts.lock = async (key) => {
+        // Both have read the notes before either goes on.
+        const last = await context.contacts.lastAsked(key);
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          if (waiting.length < 2) return;
+          for (const go of waiting) go();
+          waiting = [];
+        });
+        return { person: 'lost', last };
+      };
+      const contacts = isLockLost ? overriding(context.contacts, { lock }) : context.contacts;
+      await ask({ journeyId }, { ...context, contacts });
+    };
+    await Promise.all([asks(first, 'a.1'), asks(second, 'b.1')]);
+    for (const id of ['a.1', 'b.1']) await ask({ journeyId: id }, second.context);
+    expect(requests()).toHaveLength(1);
+    const ends = await Promise.all(['a.1', 'b.1'].map(async (id) => (await first.store.get(id))?.state));
+    expect(ends.toSorted()).toEqual(['asked', 'skipped']);
   });
 });

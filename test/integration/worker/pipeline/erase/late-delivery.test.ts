@@ -41,6 +41,10 @@ async function told({ vendor, context }: UnitContext, closedAt: Date, { more, pl
   await ask({ journeyId: 'x.1' }, context);
 }
 
+async function erasedAt(then: Date, who: object, { context }: UnitContext) {
+  await erase(eraseOf({ ...who, receivedAt: then }), { ...context, ports: { ...context.ports, now: () => then } });
+}
+
 describe('a closing from before an erasure of its person', () => {
   test.each(rows)('asks nobody, and keeps nothing of them: erased by $by, told by $arrival, $how', async (row) => {
     const unit = unitContext();
@@ -56,10 +60,7 @@ describe('a closing from before an erasure of its person', () => {
 
   test.each(rows)('… and a closing from after the erasure asks: erased by $by, told by $arrival, $how', async (row) => {
     const unit = unitContext();
-    await erase(eraseOf({ ...row.who, receivedAt: ago(hour) }), {
-      ...unit.context,
-      ports: { ...unit.context.ports, now: () => ago(hour) },
-    });
+    await erasedAt(ago(hour), row.who, unit);
     await told(unit, ago(1_000), row);
     expect(sentTo(service.standin)).toEqual([email]);
   });
@@ -79,11 +80,11 @@ describe('a closing from before an erasure of its person', () => {
 
   test('holds back no later closing of the record, from after the erasure', async () => {
     const unit = unitContext();
-    await erase(eraseOf({ recordIds: ['x'] }), unit.context);
-    unit.vendor.close('x', { ...erika, ...closedAs('one', ago(hour)) });
-    await plan(eventOf('x', { at: ago(hour), receivedAt: later() }), unit.context);
-    unit.vendor.close('x', { ...erika, ...closedAs('two', later()) });
-    await plan(eventOf('x', { at: later(), receivedAt: later() }), unit.context);
+    await erasedAt(ago(hour), { recordIds: ['x'] }, unit);
+    for (const [closing, closedAt] of Object.entries({ one: ago(2 * hour), two: ago(1_000) })) {
+      unit.vendor.close('x', { ...erika, ...closedAs(closing, closedAt) });
+      await plan(eventOf('x', { at: closedAt }), unit.context);
+    }
     await ask({ journeyId: 'x.2' }, unit.context);
     expect((await unit.store.get('x.1'))?.state).toBe('skipped');
     expect(sentTo(service.standin)).toEqual([email]);
