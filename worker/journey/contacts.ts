@@ -10,6 +10,7 @@ import { addressDigest } from './address-digest.ts';
 import { bucketOf } from './journey-keys.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
 import {
+  addressesScript,
   forgetScript,
   knownScript,
   lockScript,
@@ -182,6 +183,8 @@ export interface WaitingClosing {
   closedAt: Date;
   /** When the journey was planned to ask; it may have been postponed since. */
   dueAt: Date;
+  /** Test mode held when the closing was planned: nobody's closing gives way to it. */
+  isTest?: boolean;
 }
 
 /** How long the note of a waiting closing is kept after the closing was due. */
@@ -334,11 +337,12 @@ export class ContactMemory {
   }
 
   /** Notes that a closing of this person waits. The closing's journey says how long: the note may be out of date. */
-  async noteWaiting(contactKey: string, { journey, campaign, closedAt, dueAt }: WaitingClosing): Promise<void> {
+  async noteWaiting(contactKey: string, closing: WaitingClosing): Promise<void> {
     if (!this.comparesWaiting) return;
-    const closing = `${campaign} ${closedAt.getTime()} ${dueAt.getTime()}`;
+    const { journey, campaign, closedAt, dueAt, isTest = false } = closing;
+    const text = `${campaign} ${closedAt.getTime()} ${dueAt.getTime()}${isTest ? ' test' : ''}`;
     const ms = Math.max(0, dueAt.getTime() - closedAt.getTime()) + waitsMs;
-    await this.#ofPerson(noteWaitingScript, contactKey, journey, closing, ms);
+    await this.#ofPerson(noteWaitingScript, contactKey, journey, text, ms);
   }
 
   /** The closings of this person that are noted as waiting, of all the person's addresses. */
@@ -346,9 +350,21 @@ export class ContactMemory {
     if (!this.comparesWaiting) return [];
     const reply = z.array(z.string()).parse(await this.#ofPerson(waitingScript, contactKey));
     return [...slices(reply, 2)].map(([journey = '', closing = '']) => {
-      const [campaign = 0, closedAt = 0, dueAt = 0] = closing.split(' ').map(Number);
-      return { journey, campaign, closedAt: new Date(closedAt), dueAt: new Date(dueAt) };
+      const [campaign, closedAt, dueAt, test] = closing.split(' ');
+      const isTest = test !== undefined && { isTest: true };
+      return {
+        journey,
+        campaign: Number(campaign),
+        closedAt: new Date(Number(closedAt)),
+        dueAt: new Date(Number(dueAt)),
+        ...isTest,
+      };
     });
+  }
+
+  /** The digests of every address that is linked with this one, and its own. */
+  async linkedWith(contactKey: string): Promise<string[]> {
+    return z.array(z.string()).parse(await this.#ofPerson(addressesScript, contactKey));
   }
 
   async noteSettled(contactKey: string, journeys: readonly string[]): Promise<void> {

@@ -147,6 +147,10 @@ return redis.call('HGETALL', keyOf(personOf(ARGV[1]), 'waits'))`;
 export const settledScript = `${people}
 return redis.call('HDEL', keyOf(personOf(ARGV[1]), 'waits'), unpack(ARGV, 2))`;
 
+/** The addresses of the person with this address. ARGV address */
+export const addressesScript = `${people}
+return addressesOf(personOf(ARGV[1]))`;
+
 /** Forgets the person with this address: all links, and the closings that wait. ARGV address */
 export const forgetScript = `${people}
 local person = personOf(ARGV[1])

@@ -118,7 +118,7 @@ export async function noteWaiting(
   { rule, campaign, contact, dueAt }: Ask,
   { contacts }: JourneyDecisionContext,
 ): Promise<void> {
-  if (rule.test || !contacts.comparesWaiting) return;
   const { closedAt } = journey;
-  await contacts.noteWaiting(contactKey(contact), { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt });
+  const closing = { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt, isTest: rule.test !== undefined };
+  await contacts.noteWaiting(contactKey(contact), closing);
 }

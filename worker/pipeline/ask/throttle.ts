@@ -17,7 +17,7 @@ import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { mayHaveAsked } from '../../journey/transitions.ts';
-import type { Journeys, Policy as SourcePolicy, Timing } from '../context.ts';
+import type { Journeys, Named, Policy as SourcePolicy, Timing } from '../context.ts';
 import { askingTime, type TimingContext, tooOld } from '../policy/asking-time.ts';
 import type { CampaignRule } from '../rules.ts';
 import { clockSkewMs } from './find-request.ts';
@@ -171,7 +171,10 @@ function inWords({ scope: { name, period }, askedAt }: Hold, now: Date): string 
 // Throttles with `prefer: latest`. An earlier closing doesn't end for the sake of a later closing that waits: the earlier closing waits, too,
 // until the later closing was asked about, or came to nothing. So nothing has to be taken back, whatever happens in between.
 
-type PreferContext = Pick<SourcePolicy, 'policy'> & Pick<Journeys, 'contacts' | 'sources'> & Pick<Timing, 'clock'>;
+type PreferContext = Named &
+  Pick<SourcePolicy, 'policy'> &
+  Pick<Journeys, 'contacts' | 'sources'> &
+  Pick<Timing, 'clock'>;
 
 /** No closing waits for a later closing that has been due for so long and was not asked about. Of the loop's clock. */
 const overdueMs = 3_600_000;
@@ -204,7 +207,7 @@ function isLater(one: WaitingClosing, other: WaitingClosing): boolean {
   return byMs > 0 || (byMs === 0 && one.journey > other.journey);
 }
 
-/** The later closing that this journey, which is due, gives way to. Changes no journey; deletes notes that are out of date. */
+/** The later closing that this journey, which is due, gives way to. Changes no journey; brings the notes of closings that wait up to date. */
 export async function laterClosing(
   journey: Journey & { contact: Contact },
   rule: CampaignRule,
@@ -217,12 +220,12 @@ export async function laterClosing(
   const scopes = rule.test ? [] : scopesOf(rule, context.policy).filter(prefersLatest);
   if (scopes.length === 0) return undefined;
   const key = contactKey(journey.contact);
-  const noted = await context.contacts.waiting(key);
+  const noted = await closingsThatWait(journey, key, context);
   const mark = markOf(journey);
   const now = context.clock.now();
   const { closedAt, dueAt = closedAt } = journey;
   const own = noted.find((one) => one.journey === mark) ?? { journey: mark, campaign: rule.campaign, closedAt, dueAt };
-  const others = noted.filter((one) => one.journey !== mark);
+  const others = noted.filter((one) => one.journey !== mark && !one.isTest);
   if (!others.some((one) => isLater(one, own))) return undefined;
   // A throttle holds this journey already: the journey ends, or is postponed, when it comes to ask.
   const limits = limitsOf(scopes, now);
@@ -241,6 +244,49 @@ export async function laterClosing(
     return { dueAt: at, why };
   }
   return undefined;
+}
+
+/**
+ * The closings of the person that are noted as waiting, after noting those that were planned while no throttle preferred the latest. They are
+ * found as an erasure finds them, by what the journey's customer is known by; a note keeps the time that the journey has now.
+ */
+async function closingsThatWait(
+  journey: Journey & { contact: Contact },
+  key: string,
+  context: PreferContext,
+): Promise<WaitingClosing[]> {
+  const noted = await context.contacts.waiting(key);
+  const marks = new Set(noted.map((one) => one.journey));
+  for (const one of await journeysOfPerson(journey, key, context)) {
+    const { state, campaign, closedAt, dueAt } = one;
+    const mark = markOf(one);
+    if (state !== 'waiting' || campaign === undefined || dueAt === undefined || marks.has(mark)) continue;
+    const closing = { journey: mark, campaign, closedAt, dueAt };
+    marks.add(mark);
+    await context.contacts.noteWaiting(key, closing);
+    noted.push(closing);
+  }
+  return noted;
+}
+
+/** The journeys of a journey's person in all sources, by any address, or by the vendor's id in sources of the same account. */
+async function journeysOfPerson(
+  { alsoKnownAs = [], personId }: Journey,
+  key: string,
+  { name, account, contacts, sources }: PreferContext,
+): Promise<Journey[]> {
+  const digests = new Set([...(await contacts.linkedWith(key)), ...alsoKnownAs]);
+  // What can't be read is nothing to wait for.
+  const left = () => undefined;
+  const found = await Promise.all(
+    (await sources()).map(async ({ store: { queries }, ...of }) => {
+      const isTheirs = of.name === name || (account !== undefined && of.account === account);
+      const who = [...digests].map((digest) => ({ digest }));
+      const byId = personId !== undefined && isTheirs ? [{ personId }] : [];
+      return await Promise.all([...who, ...byId].map((one) => queries.knownBy(one, left)));
+    }),
+  );
+  return found.flat(2);
 }
 
 /** The noted closings that still wait, with their journeys. Notes may be out of date: the journeys say what waits. */

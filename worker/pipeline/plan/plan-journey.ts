@@ -79,7 +79,7 @@ async function saveDecision(
   const { rule, campaign, contact, dueAt } = verdict;
   const change = plannedBy(verdict, reading.record, context);
   await linkPerson(change, context);
-  if (!rule.test && context.contacts.comparesWaiting) {
+  if (context.contacts.comparesWaiting) {
     if (!(await store.keep(journey, []))) return undefined;
     await noteWaiting(journey, verdict, context);
   }

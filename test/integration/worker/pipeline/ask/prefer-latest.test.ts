@@ -211,6 +211,65 @@ describe('of several closings of one person that wait', () => {
   });
 });
 
+describe('`prefer: latest` that is switched on while closings wait', () => {
+  const rule = ruleWith();
+  const rows: [what: string, before: string | undefined, one: object, other: object][] = [
+    ['no throttle was set before', undefined, { email }, { email }],
+    ['no throttle was set before, and each asks by another address', undefined, { email, phone }, { phone }],
+    ['a throttle preferred the first before', 'policy: { throttle: 30d }', { email }, { email }],
+    ['… and another record shows that both addresses are theirs', 'policy: { throttle: 30d }', { email }, { phone }],
+  ];
+  async function switchedOn(before: string | undefined, one: object, other: object, personId?: string) {
+    const first = startUnit({ rule, general: before ?? '' });
+    if (before) await closes(first, 'known', { email, phone });
+    const more = personId === undefined ? {} : { personId };
+    first.unit.vendor.close('a', { customer: one, ...more, ...closedAs('of a', first.now()) });
+    await plan(eventOf('a', { at: first.now() }), first.unit.context);
+    first.go(60);
+    first.unit.vendor.close('b', { customer: other, ...more, ...closedAs('of b', first.now()) });
+    await plan(eventOf('b', { at: first.now() }), first.unit.context);
+    if (before) {
+      first.unit.vendor.close('known', open);
+      await plan(eventOf('known', { kind: 'changed' }), first.unit.context);
+    }
+    const { clock } = first.unit.context;
+    return { ...first, unit: unitContext({ rule, general: latest, clock, vendor: first.unit.vendor }) };
+  }
+  const endsWithLatest = async (now: Started) => {
+    now.go(121);
+    expect(await asks(now, 'a')).toMatchObject({ do: 'wait' });
+    // Closed after the first was due: it does not count, though the first was postponed.
+    await closes(now, 'c', { email, phone });
+    now.go(181);
+    for (const id of ['a', 'b', 'a']) await asks(now, id);
+    now.go(260);
+    await asks(now, 'c');
+    expect(await journey(now.unit, 'b')).toMatchObject({ state: 'asked' });
+    expect(await journey(now.unit, 'a')).toMatchObject({ state: 'skipped', reason: 'superseded' });
+    expect(await journey(now.unit, 'c')).toMatchObject({ state: 'skipped', reason: 'throttled' });
+    expect(askedAbout()).toBe(1);
+  };
+
+  test.each(rows)('counts them: %s', async (_, before, one, other) => {
+    await endsWithLatest(await switchedOn(before, one, other));
+  });
+
+  test('counts them: the vendor knows the person by one id', async () => {
+    await endsWithLatest(await switchedOn(undefined, { email }, { phone }, 'p-7'));
+  });
+
+  test('counts nobody else, and none that was reopened', async () => {
+    const now = await switchedOn(undefined, { email }, { email: 'other@example.com' });
+    const before = { ...now, unit: unitContext({ rule, clock: now.unit.context.clock, vendor: now.unit.vendor }) };
+    await closes(before, 'c', { email });
+    before.unit.vendor.close('c', open);
+    await plan(eventOf('c', { kind: 'changed' }), before.unit.context);
+    now.go(121);
+    await asks(now, 'a');
+    expect(await journey(now.unit, 'a')).toMatchObject({ state: 'asked' });
+  });
+});
+
 /** Closings of a person, in units of ten minutes: some are reopened, some by text, the event of some comes twice, as its worker was killed. */
 const days = fc.array(
   fc.record({
