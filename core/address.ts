@@ -5,6 +5,11 @@ export function isLoopback(url: string): boolean {
   return loopback.test(URL.parse(url)?.hostname ?? '');
 }
 
+/** Whether a server that listens on this host is reached from this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  return isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`);
+}
+
 /**
  * Whether secrets may be sent to this address: https, or http to this machine (tests and stand-ins), without a user name and password.
  * @param part what the address may hold: `origin`: host and port only · `path`: also a path, no query · `any`

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isLoopback, isSafeAddress } from '../../core/address.ts';
+import { isLoopbackHost, isSafeAddress } from '../../core/address.ts';
 import { AddressRange } from './address-range.ts';
 import { WrittenPasswordHash } from './password-hash.ts';
 import { Period } from './period.ts';
@@ -95,8 +95,4 @@ export function reloadedDashboard(
 /** Whether the page is shown only to who has logged in. */
 export function needsLogin({ host, publicUrl, users }: DashboardSettings): boolean {
   return users.length > 0 || publicUrl !== undefined || !isLoopbackHost(host);
-}
-
-function isLoopbackHost(host: string): boolean {
-  return isLoopback(`http://${host.includes(':') ? `[${host}]` : host}`);
 }

@@ -20,7 +20,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may send this to the page. Left out: who may read where it is a GET, else who may act. */
     access?: Access;
-    /** A search that is sent as a form, so that what it looks for stands in no address: it changes nothing, whoever made the form. */
+    /** A search that is sent as a form, so that what it looks for stands in no address: it changes nothing, and its form has no token. */
     isSearch?: true;
   }
 }
@@ -33,11 +33,14 @@ export function checkAccess(
   app: FastifyInstance,
   {
     identify,
+    checkOrigin,
     checkForm,
   }: {
     /** Undefined: somebody who has to log in. */
     identify: (request: FastifyRequest) => Promise<Visitor | undefined>;
-    /** Throws for a form that no page of ours sent. */
+    /** Throws for what another site's page sent. */
+    checkOrigin: (request: FastifyRequest) => void;
+    /** Throws for a token that no page of ours holds. */
     checkForm: (request: FastifyRequest, token: string) => void;
   },
 ): void {
@@ -51,7 +54,9 @@ export function checkAccess(
     if (access === 'act' && !mayAct(request)) throw new MayNotAct();
   });
   app.addHook('preHandler', async (request) => {
-    if (request.is404 || isReading(request) || request.routeOptions.config.isSearch) return;
+    if (request.is404) return;
+    checkOrigin(request);
+    if (isReading(request) || request.routeOptions.config.isSearch) return;
     checkForm(request, Form.safeParse(request.body).data?.csrf ?? '');
   });
 }

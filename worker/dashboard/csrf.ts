@@ -29,12 +29,10 @@ export class Csrf {
     return this.#tokenOf(visit);
   }
 
-  /** @throws ForgedForm unless a page of ours in the same browser sent it */
+  /** @throws ForgedForm unless the token is of a page that the same browser was shown */
   check(request: FastifyRequest, token: string): void {
-    const { origin, host, 'sec-fetch-site': site } = request.headers;
-    const isOurs = (origin === undefined || isOf(origin, host)) && (site ?? 'same-origin') === 'same-origin';
     const visit = visitOf(request);
-    if (!isOurs || visit === undefined || !isSame(token, this.#tokenOf(visit))) throw new ForgedForm();
+    if (visit === undefined || !isSame(token, this.#tokenOf(visit))) throw new ForgedForm();
   }
 
   #tokenOf(visit: string): string {
@@ -42,7 +40,18 @@ export class Csrf {
   }
 }
 
-/** A form that no page of ours sent, or an old one of another visit. */
+/**
+ * By what browsers say of themselves: from which site a request comes. From another site only a link is followed: a picture or a form
+ * there would have this page call the service and the vendors.
+ * @throws ForgedForm
+ */
+export function checkOrigin({ method, headers }: FastifyRequest): void {
+  const { origin, host, 'sec-fetch-site': site = 'same-origin', 'sec-fetch-mode': mode } = headers;
+  if (method === 'GET' && mode === 'navigate') return;
+  if ((origin !== undefined && !isOf(origin, host)) || site !== 'same-origin') throw new ForgedForm();
+}
+
+/** A form or another request that no page of ours sent, or an old one of another visit. */
 export class ForgedForm extends CloseloopError {
   readonly statusCode = 403;
 

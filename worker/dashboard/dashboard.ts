@@ -1,10 +1,11 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { createGuarded } from '../intake/guarded.ts';
 import { checkAccess } from './access.ts';
 import { serveAssets } from './assets.ts';
-import { Csrf } from './csrf.ts';
+import { Csrf, checkOrigin } from './csrf.ts';
 import { showGrades } from './grades.ts';
-import { guard } from './guard.ts';
+import { noteAddress, pageGuard } from './guard.ts';
 import { type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
 import { listJourneys } from './journeys.ts';
@@ -24,19 +25,26 @@ const longestPart = 1_000;
 /** The page: server-rendered, whole without script, with nothing of another host. */
 export function createDashboard(options: DashboardOptions): FastifyInstance {
   const { publicUrl, trustProxy } = options.settings();
-  const app = Fastify({
-    trustProxy: trustProxy.length > 0 ? trustProxy : false,
-    forceCloseConnections: true,
-    bodyLimit,
-    requestTimeout: 30_000,
-    routerOptions: { maxParamLength: longestPart },
-  });
+  const app = createGuarded(
+    {
+      trustProxy: trustProxy.length > 0 ? trustProxy : false,
+      forceCloseConnections: true,
+      bodyLimit,
+      requestTimeout: 30_000,
+      routerOptions: { maxParamLength: longestPart },
+    },
+    pageGuard(publicUrl),
+  );
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   );
-  guard(app, publicUrl);
+  noteAddress(app, publicUrl);
   const csrf = new Csrf(options.seal);
-  checkAccess(app, { identify: identifier(options), checkForm: (request, token) => csrf.check(request, token) });
+  checkAccess(app, {
+    identify: identifier(options),
+    checkOrigin,
+    checkForm: (request, token) => csrf.check(request, token),
+  });
   noteOnPages(app, options.config().dryRun ? 'This is a dry run: nothing is sent.' : undefined);
   serveAssets(app);
   showLogin(app, options);

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isIP } from 'node:net';
-import Fastify, { type FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { isLoopbackHost } from '../../core/address.ts';
+import { createGuarded, foreignName } from './guarded.ts';
 import { addHealthRoutes, type HealthOptions } from './health.ts';
 
 export interface AdminOptions extends HealthOptions {
@@ -14,10 +15,14 @@ export interface AdminOptions extends HealthOptions {
 /** What people who run closeloop ask every process: `/healthz`, `/readyz`, and, with credentials or on this machine, `/metrics`. */
 export function createAdmin(options: AdminOptions): FastifyInstance {
   const { host, tokens, scrape } = options;
-  const app = Fastify({ forceCloseConnections: true });
+  const isOpen = tokens === undefined && isLoopbackHost(host);
+  // Where nobody shows a token, a page in a browser of this machine could ask as well, under a name of its own.
+  const app = createGuarded({ forceCloseConnections: true }, (request, reply) =>
+    isOpen ? foreignName(request, reply, { what: 'This address is' }) : undefined,
+  );
   addHealthRoutes(app, options);
   app.get('/metrics', async ({ headers }, reply) => {
-    if (tokens === undefined && !isLoopback(host)) {
+    if (tokens === undefined && !isOpen) {
       const error = 'Metrics are shown on another than a loopback address only with credentials: set admin.tokens.';
       return await reply.code(403).send({ error });
     }
@@ -29,11 +34,6 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
     return await reply.header('content-type', type).send(text);
   });
   return app;
-}
-
-function isLoopback(host: string): boolean {
-  if (host === 'localhost' || host === '::1') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
 }
 
 /** In constant time: how much of a token is right can't be measured. */

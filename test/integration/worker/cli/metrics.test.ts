@@ -157,6 +157,23 @@ describe('who may see them', () => {
     else expect(body).toMatch(/admin\.tokens/);
   });
 
+  const names: [what: string, tokens: string[] | undefined, headers: Record<string, string>, status: number][] = [
+    ['under a name of this machine', undefined, { host: 'localhost:8081' }, 200],
+    ['not under the name of a site that leads here', undefined, { host: 'evil.example' }, 421],
+    ['not under that name with the port', undefined, { host: 'evil.example:8081' }, 421],
+    ['not to what a proxy passes on', undefined, { host: 'localhost:8081', 'x-forwarded-for': '192.0.2.7' }, 421],
+    ['under any name to who sends a token', tokens, { host: 'm.example', authorization: `Bearer ${tokens[0]}` }, 200],
+  ];
+  test.each(names)('anybody on this machine, %s', async (_what, wanted, headers, status) => {
+    const health = { tryToStore: () => [], paused: async () => ({}), now: () => new Date() };
+    const app = createAdmin({ ...health, host: '127.0.0.1', tokens: wanted, scrape: async () => shown });
+    for (const url of ['/metrics', '/healthz', '/readyz'])
+      expect([url, (await app.inject({ url, headers })).statusCode]).toEqual([url, status]);
+    const malformed = await app.inject({ url: '/%zz', headers });
+    expect(malformed.statusCode).toBe(status === 421 ? 421 : 400);
+    await app.close();
+  });
+
   test('the address of deliveries shows none', async () => {
     const { loop } = await startMetered();
     expect((await fetch(`${loop.app.url}/metrics`)).status).toBe(404);
