@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Delivery, Events, RecordEvent, SourceEvent } from '../../core/connector/contract.ts';
 import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
+import { lookUp } from '../../core/look-up.ts';
 import { closingAt, isOurs, isTicketClosed, ticketClosedAt } from './closing.ts';
 import { Conversation, id, Rating, Ticket, time } from './conversation.ts';
 import type { IntercomSettings } from './settings.ts';
@@ -35,7 +36,7 @@ const changes: Readonly<Record<string, string>> = {
 };
 
 function eventOf(topic: string, item: unknown, seconds: number, settings: IntercomSettings): SourceEvent | string {
-  const changed = changes[topic];
+  const changed = lookUp(changes, topic);
   if (topic === 'conversation.admin.closed' || changed !== undefined) {
     const { data } = Conversation.safeParse(item);
     const part = data?.conversation_parts?.at(-1);

@@ -8,6 +8,7 @@ import {
   VendorError,
 } from '../../core/connector/classify.ts';
 import { listOf, orElse } from '../../core/entries.ts';
+import { lookUp } from '../../core/look-up.ts';
 import { scopes } from './scopes.ts';
 
 /** More than any plan has: larger figures are errors. */
@@ -161,5 +162,7 @@ function meaningIn(envelope: Envelope, isOk: boolean, random: () => number): Mea
     const pauses = cost === undefined ? 'account' : 'nobody';
     return { kind: 'wait', ms, pauses, problem: 'the points are used up', remedy: again };
   }
-  return table[code] ?? { kind: 'config', problem: `the call was refused${at && `, at ${at}`}`, remedy: outdated };
+  return (
+    lookUp(table, code) ?? { kind: 'config', problem: `the call was refused${at && `, at ${at}`}`, remedy: outdated }
+  );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RecordState } from '../../core/connector/contract.ts';
 import { listOf, mapOf, orElse } from '../../core/entries.ts';
+import { lookUp } from '../../core/look-up.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
@@ -102,7 +103,8 @@ const lost: Readonly<Record<string, string>> = {
 export function stateOf(order: Order, rules: Rules): RecordState {
   const { status } = order;
   const out = (why: string): RecordState => ({ is: 'out', why });
-  if (!rules.statuses.includes(status)) return lost[status] === undefined ? { is: 'open' } : out(lost[status]);
+  const why = lookUp(lost, status);
+  if (!rules.statuses.includes(status)) return why === undefined ? { is: 'open' } : out(why);
   if (order.parent_id !== '0') return out('a refund, or a part of another order: that one asks');
   if (metaOf(order, '_anonymized') === 'yes') return out('the personal data of the order have been erased');
   if (Object.entries(rules.testMeta).some(([key, value]) => metaOf(order, key) === value)) return out('a test order');

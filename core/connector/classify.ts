@@ -1,4 +1,5 @@
 import { type Advice, CloseloopError, type Outcome } from '../errors.ts';
+import { lookUp } from '../look-up.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { HttpResponse } from './send.ts';
 
@@ -115,7 +116,7 @@ export function classifyResponse(
   const { meaningOf, codeOf, table = {} } = rules;
   const code = codeOf?.(response.json) ?? '';
   const keys = [code, ...keysOf(response)].filter((key) => key !== '');
-  const found = [table, standard].flatMap((rows) => keys.flatMap((key) => rows[key] ?? []));
+  const found = [table, standard].flatMap((rows) => keys.flatMap((key) => lookUp(rows, key) ?? []));
   const meaning = meaningOf?.(response, path) ?? found[0];
   return meaning && classified(meaning, response, code, now);
 }

@@ -11,6 +11,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml';
+import { lookUp } from '../../core/look-up.ts';
 import { misindented } from './indentation.ts';
 import { surprisesOf } from './plain-yaml.ts';
 import type { Found, Path, Place } from './problem.ts';
@@ -113,7 +114,7 @@ function putVariablesIn(document: Document, env: Readonly<Record<string, string 
       const path = pathOf(ancestors, node);
       node.value = value.replaceAll(variables, (written: string, escaped: string, name: string) => {
         if (escaped !== '') return written.slice(1);
-        const text = env[name];
+        const text = lookUp(env, name);
         if (text !== undefined && text !== '') {
           used.set(text, written);
           return text;

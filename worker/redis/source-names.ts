@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { lookUp } from '../../core/look-up.ts';
 import type { RedisClient } from './client.ts';
 import { gateOf, tagOf } from './keys.ts';
 import { shared } from './shared.ts';
@@ -47,7 +48,7 @@ export class SourceNames {
   async renamed(): Promise<Map<string, string>> {
     const stored = await this.#redis.hgetall(renamedKey);
     const now = (name: string, seen: readonly string[] = []): string => {
-      const next = stored[name];
+      const next = lookUp(stored, name);
       return next === undefined || seen.includes(name) ? name : now(next, [...seen, name]);
     };
     return new Map(Object.keys(stored).map((name) => [name, now(name)]));

@@ -1,4 +1,5 @@
 import type { FeedbackClient } from '../../core/feedback/client.ts';
+import { lookUp } from '../../core/look-up.ts';
 import { daysIn } from '../support/shown-time.ts';
 import { ascending, type GradeCount } from './index-rule.ts';
 import type { Period } from './period.ts';
@@ -34,7 +35,7 @@ export async function valueGrades(
       const day = dayOf(scheduled);
       const period = periods.findIndex(({ since, until }) => day >= since && day <= until);
       for (const field of period < 0 ? [] : fields) {
-        const key = keyOf(period, field, String(customFields[field] ?? ''));
+        const key = keyOf(period, field, String(lookUp(customFields, field) ?? ''));
         const grades = counts.get(key) ?? new Map<number, number>();
         counts.set(key, grades.set(grade, (grades.get(grade) ?? 0) + 1));
       }

@@ -2,6 +2,7 @@ import type { AnswerValue } from '../../core/connector/events.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Question } from '../../core/feedback/schemas.ts';
+import { lookUp } from '../../core/look-up.ts';
 import type { Journey } from '../journey/journey.ts';
 import { questionsOf } from '../preflight/survey-questions.ts';
 
@@ -51,7 +52,7 @@ export class SurveyAnswers {
 /** In the order in which customers see the questions; those that the service doesn't have come last. Pure. */
 export function inWords(answers: Readonly<Record<string, AnswerValue>>, questions: Questions): SurveyAnswer[] {
   const known = [...questions].flatMap(([id, { question }]) => {
-    const value = answers[id];
+    const value = lookUp(answers, id);
     return value === undefined ? [] : [{ id, question: question.question, answer: answerTo(value, question) }];
   });
   const others = Object.entries(answers).flatMap(([id, value]) =>

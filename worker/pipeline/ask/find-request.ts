@@ -1,6 +1,7 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { RequestPage } from '../../../core/feedback/client.ts';
 import { dayBefore, type FeedbackRequest } from '../../../core/feedback/request-form.ts';
+import { lookUp } from '../../../core/look-up.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { recordOf } from '../../journey/refs.ts';
 import type { Journeys, Service } from '../context.ts';
@@ -59,7 +60,7 @@ export async function findRequest(
       if (isSuspicion && isCancelled(request.status)) continue;
       if (!marker && isTo(request, key)) candidates.push(request);
       if (!marker && isMasked(request)) masked.push(request);
-      const mark = marker && request.customFields[marker.field];
+      const mark = marker && lookUp(request.customFields, marker.field);
       if (mark !== undefined && mark === marker?.value) {
         created = { is: 'created', requestId: request.id, how: `found by its field "${marker.field}"` };
         return true;

@@ -1,3 +1,4 @@
+import { lookUp } from '../../../core/look-up.ts';
 import type { Journey } from '../../journey/journey.ts';
 
 export type Comparison = 'same' | 'other' | 'nothing to compare';
@@ -11,7 +12,7 @@ const wordsOf: Record<string, string> = { yes: 'true', no: 'false', '1': 'true',
  * field that the request does not show.
  */
 export function compareValues(values: Journey['values'], shown: Readonly<Record<string, unknown>>): Comparison {
-  const verdicts = Object.entries(values ?? {}).map(([name, value]) => compareValue(value, shown[name]));
+  const verdicts = Object.entries(values ?? {}).map(([name, value]) => compareValue(value, lookUp(shown, name)));
   if (verdicts.includes('other')) return 'other';
   return verdicts.includes('same') ? 'same' : 'nothing to compare';
 }
@@ -20,7 +21,7 @@ function compareValue(value: string | number | boolean, shown: unknown): Compari
   if (shown === undefined || shown === null || typeof shown === 'object') return 'nothing to compare';
   const [ours, theirs] = [plain(value), plain(shown)];
   if (ours === theirs) return 'same';
-  if (typeof value === 'boolean') return wordsOf[theirs] === ours ? 'same' : 'other';
+  if (typeof value === 'boolean') return lookUp(wordsOf, theirs) === ours ? 'same' : 'other';
   if (typeof value === 'number') return theirs !== '' && Number(theirs) === value ? 'same' : 'other';
   return dateOrTime.test(ours) ? 'nothing to compare' : 'other';
 }

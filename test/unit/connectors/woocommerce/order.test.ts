@@ -35,6 +35,7 @@ describe('which order counts', () => {
     ['one not paid yet', { status: 'pending' }, open],
     ['a draft of the checkout', { status: 'checkout-draft' }, open],
     ['one in a status nobody knows', { status: 'Strange Status!' }, open],
+    ['one in a status that is called like what every object has', { status: 'constructor' }, open],
     ['a cancelled one', { status: 'cancelled' }, out(/cancelled/)],
     ['a refunded one', { status: 'refunded' }, out(/refunded/)],
     ['one whose payment failed', { status: 'failed' }, out(/failed/)],

@@ -176,6 +176,12 @@ const mistakes: [what: string, text: string, path: string, message: RegExp][] = 
   ['an unknown setting deeper down', whole('http: { prot: 1 }'), 'http.prot', /did you mean "port"\?/],
   ['a setting of no known kind', whole('zzzzzz: 1'), 'zzzzzz', /there are sources, feedback, redis/],
   ['a sensitive service address', `${feedback.replace('https', 'http')}\n${source(rule)}`, 'feedback.baseUrl', /https/],
+  [
+    'an unset variable of a name that every object has',
+    whole('marker: ${constructor}'),
+    'marker',
+    /constructor is not set$/,
+  ],
   ['an unset variable', whole('marker: ${NOBODY}'), 'marker', /^the environment variable NOBODY is not set$/],
   ['an empty variable', whole('marker: x${EMPTY}'), 'marker', /^the environment variable EMPTY is empty$/],
   ['a variable that is no number', whole('http: { port: "${KEY}" }'), 'http.port', /^must be a number$/],

@@ -7,6 +7,7 @@ const rows: [what: string, ours: Record<string, string | number | boolean>, show
   ['another text', { Store: 'Tallinn' }, { Store: 'Riga' }, 'other'],
   ['one of two texts', { Store: 'Tallinn', Agent: 'Anna' }, { Store: 'Tallinn', Agent: 'Otto' }, 'other'],
   ['a field that is not shown', { Store: 'Tallinn' }, {}, 'nothing to compare'],
+  ['a field of a name that every object has', { constructor: 'Tallinn', valueOf: 'x' }, {}, 'nothing to compare'],
   ['a field without a value', { Store: 'Tallinn' }, { Store: null }, 'nothing to compare'],
   ['one field of two', { Store: 'Tallinn', Agent: 'Anna' }, { Store: 'Tallinn' }, 'same'],
   ['a number in a text', { Visits: 3 }, { Visits: '3.0' }, 'same'],

@@ -27,6 +27,8 @@ test("answers come with their questions' texts in the customer's order, and thos
     { id: '718', question: 'Did you find everything?', answer: 'Yes, all' },
     { id: '999', question: undefined, answer: 'false' },
   ]);
+  const inherited = new Map([['constructor', { question: questions[0] ?? expect.fail('none'), isAsked: true }]]);
+  expect(inWords({}, inherited)).toEqual([]);
   expect(inWords({ 718: false }, known)).toMatchObject([{ answer: 'false' }]);
 });
 
