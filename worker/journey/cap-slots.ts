@@ -26,8 +26,8 @@ export type Slot =
   | { is: 'kept' }
   /** `places`: of each cap, how many requests have a place already on the day until the hour's end, and in the hour. `fullBefore`: the cap that was reached in the hour before. */
   | { is: 'new'; hour: number; places: { ofDay: number; ofHour: number }[]; fullBefore?: CapScope | undefined }
-  /** No candidate has room. */
-  | { is: 'none' };
+  /** No candidate has room. `full`: the cap that was reached in the last of them. */
+  | { is: 'none'; full: CapScope | undefined };
 
 /**
  * `giveBack`: deletes a journey's places under every cap under which any journey has one. A cap may be out of the configuration by now, or
@@ -57,7 +57,8 @@ const keepMs = 20 * 86_400_000;
  * KEYS the list of caps, then of each cap its places (a sorted set: journeys by their hour) · ARGV journey, what the key of a cap begins
  * with, ms to keep places, the hour that it may keep, the instant before which hours are forgotten, of each cap its name and the most an
  * hour and a day (0: any number), of each candidate hour what `CandidateHour` has
- * Returns 0 where the journey keeps its hour; nothing where no hour has room; else the hour, the cap that was reached in the hour before
+ * Returns 0 where the journey keeps its hour; -1 and the cap that was reached in the last hour (0: none) where no hour has room; else the
+ * hour, the cap that was reached in the hour before
  * (0: none), and the two places for each cap.
  */
 const takeScript = `${givingBack}
@@ -97,7 +98,7 @@ for h = 6 + 3 * #caps, #ARGV, 5 do
     return reply
   end
 end
-return {}`;
+return {-1, full}`;
 
 const Reply = z.array(z.number());
 
@@ -134,8 +135,8 @@ export class CapSlots {
     const [hour, full = 0, ...places] = Reply.parse(
       await runScript(this.#redis, takeScript, [this.#list, ...this.#keysOf(scopes)], ...args),
     );
-    if (hour === undefined) return { is: 'none' };
     if (hour === 0) return { is: 'kept' };
+    if (hour === undefined || hour < 0) return { is: 'none', full: scopes[full - 1] };
     const placesOf = scopes.map((_, i) => ({ ofDay: places[2 * i] ?? 0, ofHour: places[2 * i + 1] ?? 0 }));
     return { is: 'new', hour, places: placesOf, fullBefore: scopes[full - 1] };
   }

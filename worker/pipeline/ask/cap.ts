@@ -56,6 +56,7 @@ export async function takeTurn(
   };
   let day = openDay(now, timeZone, opensAt);
   const keeps = { keeps: hourOf(dueAt, timeZone), since: day.from };
+  let fullBefore: CapScope | undefined;
   for (let n = 0; n < mostDays; n++) {
     const candidates = day.hours.flatMap(({ hour, open, openMsThen }) =>
       open.until > now
@@ -64,7 +65,9 @@ export async function takeTurn(
     );
     const slot = await caps.take(markOf(journey), scopes, keeps, candidates);
     if (slot.is === 'kept') return dueAt > now ? { do: 'wait', at: new Date(dueAt), why: [] } : { do: 'ask' };
-    if (slot.is === 'new') return inTime(turnOf(slot, scopes, day, now, timeZone), journey, rule, campaign);
+    fullBefore = (slot.is === 'new' ? slot.fullBefore : slot.full) ?? fullBefore;
+    if (slot.is === 'new')
+      return inTime(turnOf({ ...slot, fullBefore }, scopes, day, now, timeZone), journey, rule, campaign);
     const next = opensAt(day.until);
     if (!Number.isFinite(next)) break;
     day = openDay(next, timeZone, opensAt);

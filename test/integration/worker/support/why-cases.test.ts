@@ -206,7 +206,7 @@ const cases: Record<string, Case> = {
       await asks(unit, 'y', { customer: { email: 'y@example.com' } });
       await asks(unit);
     },
-    first: /^to be asked at .*; moved from/,
+    first: /^to be asked at .*; cap of .*: moved from/,
     isAsked: false,
   },
   'waits for its delay': {

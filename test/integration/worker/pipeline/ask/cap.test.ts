@@ -79,7 +79,9 @@ describe('a cap', () => {
     const ids = idsOf(6);
     for (const id of ids) await closes(it, id);
     expect(await askAll(it, ids)).toEqual([0, 120, 240, 360, 480, 24 * 60]);
-    expect(await it.trace('r5.1')).toMatch(/moved from 09:00 to 2026-11-24 09:00/);
+    expect(await it.trace('r5.1')).toMatch(
+      /cap of 5 a day of rule "all" of calm: moved from 09:00 to 2026-11-24 09:00/,
+    );
   });
 
   test('lets those that come late have the places that nobody used', async () => {
