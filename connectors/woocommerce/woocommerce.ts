@@ -1,9 +1,11 @@
 import { defineConnector } from '../../core/connector/contract.ts';
+import { numbered } from '../../core/connector/record-name.ts';
 import { verifyHmac } from '../../core/connector/signature.ts';
 import { openShop } from './api.ts';
 import { checker } from './check.ts';
 import { events } from './events.ts';
 import { forgetter } from './forget.ts';
+import { isOrderId } from './order.ts';
 import { poller } from './poll.ts';
 import { batchSize, reader } from './read.ts';
 import { settings } from './settings.ts';
@@ -35,6 +37,7 @@ export const woocommerce = defineConnector({
       taken: { status: 200 },
       alsoTakes: ['form'],
       handshake: ping,
+      recordNames: numbered(isOrderId),
       recordUrl: (id) => `${settings.site}/wp-admin/post.php?post=${encodeURIComponent(id)}&action=edit`,
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),

@@ -1,4 +1,5 @@
 import { defineConnector } from '../../core/connector/contract.ts';
+import { numbered } from '../../core/connector/record-name.ts';
 import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
 import { zendeskApi } from './api.ts';
 import { checker } from './check.ts';
@@ -9,7 +10,7 @@ import { poller } from './poll.ts';
 import { reader } from './record.ts';
 import { addressOf, settings } from './settings.ts';
 import { installer } from './setup.ts';
-import { batchSize } from './ticket.ts';
+import { batchSize, isTicketId } from './ticket.ts';
 import { writer } from './write-back.ts';
 
 /**
@@ -69,6 +70,7 @@ export const zendesk = defineConnector({
       fields: async () => suggestionsOf(await catalogue()),
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
+      recordNames: numbered(isTicketId),
       recordUrl: (id) => `${addressOf(settings)}/agent/tickets/${encodeURIComponent(id)}`,
       bringsExternalGrades: settings.csat !== undefined,
     };

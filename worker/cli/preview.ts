@@ -4,6 +4,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { type Trial, tryLatest } from '../preflight/trial.ts';
 import { type Forecast, forecastForMachines } from '../support/forecast.ts';
+import { withinSource } from '../support/journey-filter.ts';
 import { type Preview, previewOf } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import { forecastLines, row } from './forecast-lines.ts';
@@ -58,7 +59,7 @@ function inWordsOf({ decision, rule, campaign, reason }: Omit<Trial['decisions']
 
 /** @throws CloseloopError config for what can't be a record of this source */
 function recordIn({ name, source }: SourceContext, written: string): string {
-  const found = recordNamed(source, written);
+  const found = recordNamed(source, withinSource(name, written) ?? written);
   if (found !== undefined) return found;
   const message = `--record: "${written}" is no record of source ${name}: write ${source.recordNames?.like}.`;
   throw new CloseloopError(message, { kind: 'config' });

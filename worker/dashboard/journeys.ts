@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { recordNamed } from '../../core/connector/record-name.ts';
 import { contactKey, parseContact } from '../../core/contact.ts';
 import { addressDigest } from '../journey/address-digest.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { instant } from '../support/instant.ts';
+import { recordIn, withinSource } from '../support/journey-filter.ts';
 import { journeyPage } from '../support/journey-pages.ts';
 import { contextsOf, findAnywhere } from '../support/repair.ts';
 import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';
@@ -123,13 +123,23 @@ async function addressOf(q: string, { engine, seal, config }: Options): Promise<
   if (named) return journeyAt(named.context.name, named.journey.id);
   let record: string | undefined;
   let request: string | undefined;
-  for (const { store, source, aliases } of await contextsOf(engine())) {
-    const id = aliases.of(recordNamed(source, q) ?? q);
-    if ((await store.records.journeysOf(id)).length > 0) record = id;
+  let source: string | undefined;
+  for (const context of await contextsOf(engine())) {
+    const { name, store } = context;
+    const id = recordIn(context, q);
+    if ((await store.records.journeysOf(id)).length > 0) {
+      record = id;
+      if (withinSource(name, q) !== undefined) source = name;
+    }
     if ((await store.requests.journeyIdsOf([q]))[0] !== undefined) request = q;
   }
   const { defaultCountry } = config();
-  return listAt({ person: addressDigest(seal, contactKey(parseContact(q, { defaultCountry }))), record, request });
+  return listAt({
+    person: addressDigest(seal, contactKey(parseContact(q, { defaultCountry }))),
+    record,
+    request,
+    source,
+  });
 }
 
 function dayAfter(day: string): string {

@@ -4,6 +4,7 @@ import type { Contact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Journey, type JourneyState, journeyStates, listedAt } from '../journey/journey.ts';
 import type { SourceContext } from '../pipeline/context.ts';
+import { nameInEarnest } from '../redis/keys.ts';
 import { peopleNamed } from './named-contacts.ts';
 
 /** Which journeys a command is about. */
@@ -34,6 +35,24 @@ export interface Found<In> {
   context: In;
 }
 
+/** What stands behind the source's name: `14` of `support/14`; undefined where the text begins otherwise. A dry run's source goes by its name in earnest, too. */
+export function withinSource(name: string, text: string): string | undefined {
+  const own = [name, nameInEarnest(name)].find((one) => text.startsWith(`${one}/`));
+  return own === undefined ? undefined : text.slice(own.length + 1);
+}
+
+/**
+ * The record of this source that a person names, as the vendor prints its id or as events have it, also behind the source's name;
+ * by its present id where it was merged.
+ */
+export function recordIn(
+  { name, source, aliases }: Pick<Searched, 'name' | 'source' | 'aliases'>,
+  text: string,
+): string {
+  const written = withinSource(name, text) ?? text;
+  return aliases.of(recordNamed(source ?? {}, written) ?? written);
+}
+
 /** Journeys that fit, source by source, last changed first (waiting: last due first). */
 export async function* select<In extends Searched>(
   sources: readonly In[],
@@ -47,14 +66,14 @@ export async function* select<In extends Searched>(
 
 /** Journeys that may fit, by the narrowest index there is. */
 async function* candidates(context: Searched, { contact, as, record, state }: JourneyFilter): AsyncGenerator<Journey> {
-  const { store, source, aliases, defaultCountry } = context;
+  const { store, defaultCountry } = context;
   if (record === undefined && contact === undefined) {
     return yield* store.queries.newest(state === undefined ? journeyStates : [state]);
   }
   const found =
     record === undefined
       ? await journeysOf(peopleNamed(contact ?? '', { as, defaultCountry }), store)
-      : await store.records.journeysOf(aliases.of(recordNamed(source ?? {}, record) ?? record));
+      : await store.records.journeysOf(recordIn(context, record));
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 

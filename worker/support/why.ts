@@ -7,7 +7,7 @@ import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { type Explanation, explain, type Standing } from './explain.ts';
-import type { Searched } from './journey-filter.ts';
+import { type Searched, withinSource } from './journey-filter.ts';
 import { peopleNamed } from './named-contacts.ts';
 import type { ExplainedRecord } from './why-record.ts';
 
@@ -132,7 +132,7 @@ interface ClosingsIn {
 
 async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> {
   const { name, store, source, aliases, defaultCountry } = context;
-  const own = text.startsWith(`${name}/`) ? text.slice(name.length + 1) : undefined;
+  const own = withinSource(name, text);
   const named = own === undefined ? undefined : await store.get(own);
   if (named) return { closings: [directly(named)], count: 1 };
   const record = recordNamed(source ?? {}, own ?? text);

@@ -5,6 +5,7 @@ import { shopify } from '../../../connectors/shopify/shopify.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
 import type { Connector } from '../../../core/connector/contract.ts';
+import { recordNamed } from '../../../core/connector/record-name.ts';
 import { testPorts } from '../../support/connectors/zendesk/ports.ts';
 
 const hook = { webhookSecrets: ['a-secret-of-the-vendor'] };
@@ -32,4 +33,21 @@ const rows: [of: Connector, settings: object, id: string, url: string | undefine
 
 test.each(rows)('%#: people see the record at its vendor', (connector, settings, id, url) => {
   expect(connector.open(settings, testPorts().ports).recordUrl?.(id)).toBe(url);
+});
+
+const written: [of: Connector, settings: object, text: string, record: string | undefined][] = [
+  [zendesk, desk, '#41960', '41960'],
+  [zendesk, desk, ' #41960 ', '41960'],
+  [zendesk, desk, '41960', '41960'],
+  [zendesk, desk, '##41960', undefined],
+  [zendesk, desk, 'kati@example.com', undefined],
+  [woocommerce, site, '#17', '17'],
+  [woocommerce, site, '#0', undefined],
+  [hubspot, crm, 'tickets/7', 'ticket-7'],
+  // A shop may name its orders anything, and prints the name: no id follows from it.
+  [shopify, shop, '#1001', '#1001'],
+];
+
+test.each(written)('%#: people write a record as its vendor prints it', (connector, settings, text, record) => {
+  expect(recordNamed(connector.open(settings, testPorts().ports), text)).toBe(record);
 });

@@ -50,6 +50,7 @@ describe('journeys list', () => {
     expect(await list({ state: 'skipped' })).toEqual([`${source}/c.1`]);
     expect(await list({ contact: 'B@example.com' })).toEqual([`${source}/b.1`]);
     expect(await list({ record: 'a' })).toEqual([`${source}/a.1`]);
+    expect(await list({ record: `${source}/a` })).toEqual([`${source}/a.1`]);
     expect(await list({ record: 'a', contact: 'b@example.com' })).toEqual([]);
     expect(await list({ record: 'a', contact: 'a@example.com' })).toEqual([`${source}/a.1`]);
     expect(await list({ error: 'NO USABLE' })).toEqual([`${source}/c.1`]);

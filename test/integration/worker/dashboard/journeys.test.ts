@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { numbered } from '../../../../core/connector/record-name.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
+import { ToyVendor } from '../../../support/toy-connector.ts';
 import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
 
 const redis = useRedis();
 let sources = 0;
 
-async function startShown(rule?: string) {
+async function startShown(rule?: string, vendor?: ToyVendor) {
   const source = `page-${++sources}`;
   const loop = await startLoop(redis, {
     source,
     general: 'dashboard: { port: 0, requestUrl: "https://feedback.example.com/requests/{request}" }',
     ...(rule !== undefined && { rule }),
+    ...(vendor && { vendor: Object.assign(vendor, { account: source }) }),
   });
   return { loop, source, ...visitorOf(loop.app) };
 }
@@ -52,10 +55,12 @@ describe('the list of journeys', () => {
   });
 
   test('finds a customer by the address, and a record and a request by their ids, with no address in an address', async () => {
-    const { loop, source, get, post } = await startShown();
+    const vendor = new ToyVendor();
+    vendor.recordNames = numbered((id) => /^\w+$/.test(id));
+    const { loop, source, get, post } = await startShown(undefined, vendor);
     await loop.post(loop.vendor.close('found', { customer: { email: 'Kati@Example.com' } }).delivery);
     const { requestId = '' } = await loop.journey('found.1', 'asked');
-    for (const q of [' kati@example.COM', 'found', requestId]) {
+    for (const q of [' kati@example.COM', 'found', '#found', `${source}/found`, `${source}/#found`, requestId]) {
       const { status, to } = await post('/journeys/search', { q });
       expect(status).toBe(303);
       expect(to).not.toMatch(/kati|%40|@/i);

@@ -54,6 +54,10 @@ test('a dry run beside the loop in earnest has throttles, caps and journeys of i
       closings: expect.arrayContaining([expect.objectContaining({ journey: `dry-run.${source}/a.1`, isAsked: false })]),
     },
   ]);
+  for (const named of ['a', `${source}/a`, `${source}/a.1`, `dry-run.${source}/a`]) {
+    const found = await printed(() => why({ ...options, about: named, stored: true, dryRun: true }));
+    expect([named, found.rows]).toMatchObject([named, [{ closings: [{ journey: `dry-run.${source}/a.1` }] }]]);
+  }
   const answer = await printed(() => why(about));
   expect(answer.rows).toMatchObject([{ closings: [{ journey: `${source}/a.1`, isAsked: true }] }]);
   const dryStatus = await printed(() => status({ ...options, dryRun: true }));
