@@ -2,13 +2,14 @@ import { styleText } from 'node:util';
 import { messageOf } from '../../core/errors.ts';
 import type { Message } from '../operations/alerts/message.ts';
 import { receiversOf } from '../operations/alerts/receivers.ts';
+import { alertSettings } from '../operations/alerts.ts';
 import { createLog } from '../operations/log.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
 
 /** Sends a test alert to every receiver that "alerts" names. Returns 1 when a receiver does not take it, or none is named. */
 export async function testAlerts(options: RuntimeOptions & { json: boolean }): Promise<number> {
-  const { alerts } = await readConfig(options, { uses: 'alerts', sources: 'named' });
+  const alerts = alertSettings(await readConfig(options, { uses: 'alerts', sources: 'named' }));
   const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
   const receivers = alerts ? receiversOf(alerts, livePorts, log) : [];
   const sent = await Promise.all(

@@ -1,8 +1,10 @@
+import { refOf } from '../journey/refs.ts';
+import { journeyPath } from '../operations/page-addresses.ts';
 import type { Place } from '../support/journey-pages.ts';
 
 /** Of a journey's page. */
 export function journeyAt(source: string, id: string, action = ''): string {
-  return `/journeys/${source}/${encodeURIComponent(id)}${action === '' ? '' : `/${action}`}`;
+  return `${journeyPath(refOf(source, id))}${action === '' ? '' : `/${action}`}`;
 }
 
 /** Of the answer why about a journey's customer. */

@@ -15,6 +15,17 @@ export interface AlertSettings extends ReceiverSettings {
   digest: DigestTime | false;
 }
 
+/** What the configuration says of alerts; they link to the page where that has a public address. */
+export function alertSettings({
+  alerts,
+  dashboard,
+}: {
+  alerts?: Omit<AlertSettings, 'page'> | undefined;
+  dashboard: false | { publicUrl?: string | undefined };
+}): AlertSettings | undefined {
+  return alerts && { ...alerts, ...(dashboard && { page: dashboard.publicUrl }) };
+}
+
 /** The most journeys that an alert stores: the latest ones that it is about. */
 const keptJourneys = 20;
 

@@ -3,7 +3,7 @@ import { messageOf } from '../../core/errors.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { ConfiguredSource } from '../config/config.ts';
-import { Alerts } from '../operations/alerts.ts';
+import { Alerts, alertSettings } from '../operations/alerts.ts';
 import { countRefused } from '../operations/delivery-counts.ts';
 import type { Outage } from '../operations/outage.ts';
 import { RedisWatch } from '../operations/redis-watch.ts';
@@ -68,7 +68,7 @@ export class Engine {
     const { config, ports, redis, log } = options;
     this.#options = options;
     this.#redisWatch = new RedisWatch(redis, ports, log);
-    this.#alerts = new Alerts(redis, config.alerts, { fetch: ports.fetch, now: () => new Date() }, log);
+    this.#alerts = new Alerts(redis, alertSettings(config), { fetch: ports.fetch, now: () => new Date() }, log);
     this.names = new SourceNames(redis);
     this.#known = new KnownSources(redis);
     const { feedback, service } = openService(options);

@@ -9,6 +9,7 @@ export interface EmailSettings {
   server: string;
   from: string;
   to: readonly string[];
+  page?: string | undefined;
 }
 
 const timeoutMs = 20_000;
@@ -18,7 +19,7 @@ const timeoutMs = 20_000;
  * only over an encrypted connection; to a server on another machine nothing is sent without encryption.
  * @throws CloseloopError
  */
-export async function sendEmail(message: Message, { server, from, to }: EmailSettings, log: Log): Promise<void> {
+export async function sendEmail(message: Message, { server, from, to, page }: EmailSettings, log: Log): Promise<void> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url: server,
@@ -35,7 +36,7 @@ export async function sendEmail(message: Message, { server, from, to }: EmailSet
       from,
       to: [...to],
       subject: titleOf(message),
-      text: textOf(message),
+      text: textOf(message, page),
       // The same Message-ID at every attempt: mail programs show a message that came twice once.
       messageId: `<${message.id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
@@ -53,10 +54,10 @@ export async function sendEmail(message: Message, { server, from, to }: EmailSet
   }
 }
 
-function textOf(message: Message): string {
+function textOf(message: Message, page: string | undefined): string {
   const introduction = introductionOf(message);
-  const sections = sectionsOf(message).map(({ heading, lines }) =>
-    [heading, ...lines.map((line) => `  ${line}`)].join('\n'),
+  const sections = sectionsOf(message, page).map(({ heading, lines, link }) =>
+    [heading, ...[...lines, ...(link === undefined ? [] : [link])].map((line) => `  ${line}`)].join('\n'),
   );
   return `${[...(introduction === undefined ? [] : [introduction]), ...sections].join('\n\n')}\n`;
 }

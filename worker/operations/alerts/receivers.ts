@@ -14,6 +14,8 @@ export interface ReceiverSettings {
   slack?: string | undefined;
   teams?: string | undefined;
   email?: EmailSettings | undefined;
+  /** The public address of the page, which alerts link to. */
+  page?: string | undefined;
 }
 
 type ReceiverPorts = Pick<Ports, 'fetch' | 'now'>;
@@ -25,22 +27,25 @@ const most = 100;
 
 /** The receivers that the settings name. */
 export function receiversOf(settings: ReceiverSettings, ports: ReceiverPorts, log: Log): Receiver[] {
-  const { url, secrets = [], slack, teams, email } = settings;
+  const { url, secrets = [], slack, teams, email, page } = settings;
   const found: Receiver[] = [];
   if (url !== undefined) {
-    const deliver: Receiver['deliver'] = (message) => post(url, webhookRequest(message, secrets, ports.now()), ports);
+    const deliver: Receiver['deliver'] = (message) =>
+      post(url, webhookRequest(message, secrets, { now: ports.now(), page }), ports);
     found.push({ name: 'webhook', setting: 'alerts.url', mostAlerts: most, deliver });
   }
   if (slack !== undefined) {
-    const deliver: Receiver['deliver'] = (message) => post(slack, { body: JSON.stringify(slackBody(message)) }, ports);
+    const deliver: Receiver['deliver'] = (message) =>
+      post(slack, { body: JSON.stringify(slackBody(message, page)) }, ports);
     found.push({ name: 'slack', setting: 'alerts.slack', mostAlerts: mostInChat, deliver });
   }
   if (teams !== undefined) {
-    const deliver: Receiver['deliver'] = (message) => post(teams, { body: JSON.stringify(teamsBody(message)) }, ports);
+    const deliver: Receiver['deliver'] = (message) =>
+      post(teams, { body: JSON.stringify(teamsBody(message, page)) }, ports);
     found.push({ name: 'teams', setting: 'alerts.teams', mostAlerts: mostInChat, deliver });
   }
   if (email !== undefined) {
-    const deliver: Receiver['deliver'] = (message) => sendEmail(message, email, log);
+    const deliver: Receiver['deliver'] = (message) => sendEmail(message, { ...email, page }, log);
     found.push({ name: 'email', setting: 'alerts.email', mostAlerts: most, deliver });
   }
   return found;

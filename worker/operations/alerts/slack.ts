@@ -9,20 +9,30 @@ const longestSection = 3_000;
  * For an incoming webhook. What an alert says goes into plain text: there Slack reads no markup, no `<!channel>` and no emoji.
  * Source: docs.slack.dev, "Sending messages using incoming webhooks" and "Block Kit".
  */
-export function slackBody(message: Message): object {
+export function slackBody(message: Message, page?: string): object {
   const plain = (text: string) => ({ type: 'plain_text', text, emoji: false });
   const introduction = introductionOf(message);
   const title = titleOf(message);
   return {
     // For notifications, which show no blocks; markup counts here.
-    text: title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+    text: escaped(title),
     blocks: [
       { type: 'header', text: plain(title.slice(0, longestHeader)) },
       ...(introduction === undefined ? [] : [{ type: 'context', elements: [plain(introduction)] }]),
-      ...sectionsOf(message).flatMap(({ heading, lines }) => [
+      ...sectionsOf(message, page).flatMap(({ heading, lines, link }) => [
         { type: 'divider' },
         { type: 'section', text: plain([heading, ...lines].join('\n').slice(0, longestSection)) },
+        ...(link === undefined ? [] : [{ type: 'context', elements: [linked(link)] }]),
       ]),
     ],
   };
+}
+
+/** Only markup makes a link. */
+function linked(url: string): object {
+  return { type: 'mrkdwn', text: `<${escaped(url)}|On the page>`, verbatim: true };
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

@@ -1,3 +1,4 @@
+import { journeyPath } from '../page-addresses.ts';
 import type { AlertGroup, Digest, Message, SourceFigures } from './message.ts';
 
 /* What people read: the same words in every format. */
@@ -20,7 +21,10 @@ export function titleOf(message: Message): string {
   if (message.type === 'digest') return `closeloop: the week until ${dayOf(message.until, message.timeZone)}`;
   const [first] = message.alerts;
   const more = message.alerts.length - 1;
-  return `closeloop: ${first === undefined ? 'nothing' : headingOf(first)}${more > 0 ? `, and ${more} more` : ''}`;
+  const heading = first === undefined ? 'nothing' : headingOf(first);
+  // What concerns no source is of closeloop itself.
+  const title = heading.startsWith('closeloop: ') ? heading : `closeloop: ${heading}`;
+  return `${title}${more > 0 ? `, and ${more} more` : ''}`;
 }
 
 export function headingOf({ source, kind, count }: AlertGroup): string {
@@ -47,10 +51,24 @@ export function figuresOf({ asked, answered, rate, givenUp, parked, stopped }: S
   ];
 }
 
-/** The sections of a message: headings with their lines. */
-export function sectionsOf(message: Message): { heading: string; lines: string[] }[] {
-  if (message.type === 'alert') return message.alerts.map((one) => ({ heading: headingOf(one), lines: linesOf(one) }));
-  return message.sources.map((one) => ({ heading: one.source, lines: figuresOf(one) }));
+/** Where the page shows what an alert is about: its journey, its source's journeys, or how things stand. @param page its public address */
+export function linkOf({ journeys, source }: Pick<AlertGroup, 'journeys' | 'source'>, page: string): string {
+  const [first, ...others] = journeys;
+  if (first === undefined) return `${page}/`;
+  return `${page}${others.length === 0 ? journeyPath(first) : `/journeys?${new URLSearchParams({ source })}`}`;
+}
+
+/** The sections of a message: headings with their lines, and of alerts a link, where the page has a public address. */
+export function sectionsOf(
+  message: Message,
+  page: string | undefined,
+): { heading: string; lines: string[]; link?: string }[] {
+  if (message.type === 'digest') return message.sources.map((one) => ({ heading: one.source, lines: figuresOf(one) }));
+  return message.alerts.map((one) => ({
+    heading: headingOf(one),
+    lines: linesOf(one),
+    ...(page !== undefined && { link: linkOf(one, page) }),
+  }));
 }
 
 /** The line under the title. */

@@ -147,6 +147,35 @@ test('a mail goes to everybody, as text, from whom the settings say', async () =
   expect(text).toContain('support/41960.1, support/41961.1');
 });
 
+test('alerts link to the page where it has a public address, and a subject names closeloop once', async () => {
+  const page = 'https://closeloop.example.com';
+  const [slack, teams, own] = [await chat(), await chat(), await chat()];
+  const { mails, email } = await mailServer();
+  const secrets = [`whsec_${Buffer.alloc(32, 7).toString('base64')}`];
+  const to = { slack: slack.url, teams: teams.url, url: own.url, secrets, email: email() };
+  const { alerts } = await fresh({ ...to, page });
+  await alerts.raise({ ...alert, kind: 'to-do', source: 'closeloop', journeys: [] });
+  await alerts.send();
+  expect(mails[0]?.text).toMatch(/^Subject: closeloop: to do\r$/m);
+  expect(mails[0]?.text).toMatch(/^ {2}https:\/\/closeloop\.example\.com\/\r$/m);
+  await alerts.raise(alert);
+  await alerts.raise({ ...alert, source: 'deals', journeys: ['deals/a b.1'] });
+  await alerts.send();
+  const links = [`${page}/journeys?source=support`, `${page}/journeys/deals/a%20b.1`];
+  for (const link of links) {
+    expect(mails[1]?.text).toContain(`  ${link}\r\n`);
+    expect(JSON.stringify(slack.sent[1]?.body)).toContain(`<${link}|On the page>`);
+    expect(JSON.stringify(teams.sent[1]?.body)).toContain(`{"type":"Action.OpenUrl","url":"${link}"}`);
+    expect(JSON.stringify(own.sent[1]?.body)).toContain(`"link":"${link}"`);
+  }
+  const without = await fresh(to);
+  await without.alerts.raise(alert);
+  await without.alerts.send();
+  for (const { body } of [slack.sent[2], own.sent[2]].flatMap((one) => one ?? [])) {
+    expect(JSON.stringify(body)).not.toMatch(/On the page|"link"/);
+  }
+});
+
 test('a mail server that fails is tried again with the same message, and its password is in no log', async () => {
   let isBroken = true;
   let now = new Date('2026-11-21T10:00:00Z');
