@@ -32,7 +32,7 @@ export async function quarantine(options: RuntimeOptions): Promise<number> {
   const begun = await Promise.race([once(process, 'message'), gone.then(() => undefined)]);
   if (begun === undefined) return 0;
   const { config: configText } = ChildBeginning.parse(begun[0]);
-  const runtime = await openRuntime({ ...options, configText });
+  const runtime = await openRuntime({ ...options, configText }, log);
   const engine = await engineOf(runtime, { clock: liveClock, log });
   process.on('message', (message) => {
     const { id, ...job } = Job.parse(message);

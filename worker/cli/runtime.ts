@@ -45,11 +45,11 @@ export interface RuntimeOptions {
 /** What a command reads of the configuration. Left out: all. */
 export type Reading = Pick<LoadOptions, 'uses' | 'sources'>;
 
-/** Opens the configuration, read and checked, and the Redis that it names or the embedded one, which may not answer yet. */
-export async function openRuntime(options: RuntimeOptions): Promise<Runtime> {
+/** Opens the configuration, read and checked, and the Redis that it names or the embedded one, which may not answer yet. @param log of a process that logs; left out: a person reads standard error */
+export async function openRuntime(options: RuntimeOptions, log?: Log): Promise<Runtime> {
   const config = await readConfig(options);
   const say = (line: string) => void process.stderr.write(`${line}\n`);
-  return await openRedis(config, options.data, { say });
+  return await openRedis(config, options.data, { say: log ? (line) => log.warn({}, line) : say });
 }
 
 /** The same for a command, which gives up when Redis doesn't answer. */

@@ -57,7 +57,7 @@ export async function start(options: StartOptions): Promise<number> {
   const file = { ...options, config: options.config };
   const configText = readText(file.config);
   const tracing = await openTracing(process.env, version);
-  const runtime = await openRuntime({ ...file, configText });
+  const runtime = await openRuntime({ ...file, configText }, log);
   const quarantine = quarantineOf(file, configText);
   const reloading = new Reloading({ file, runtime, log }, quarantine);
   onReload?.(() => reloading.ask());

@@ -7,7 +7,7 @@ import { check } from '../../../../worker/cli/check.ts';
 import { maskContact } from '../../../../worker/cli/contact.ts';
 import { openRedis, openRuntime } from '../../../../worker/cli/runtime.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
-import { until } from '../../../support/loop.ts';
+import { memoryLog, until } from '../../../support/loop.ts';
 import { serverCache } from '../../../support/redis-cache.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
@@ -26,7 +26,11 @@ test('a command that does one thing gives up when Redis does not answer; a start
   writeFileSync(file, `${text}redis: redis://127.0.0.1:9/0\n`);
   const options = { config: file, data: dir, connectors: [builtIn], json: true };
   await expect(check(options)).rejects.toThrow(/Redis does not answer: check "redis"/);
-  const runtime = await openRuntime(options);
+  const { log, told } = memoryLog();
+  const runtime = await openRuntime(options, log);
+  // A line of its log, as all that a process tells: readers of JSON lines know no other.
+  const line = await until(() => told[0]);
+  expect(line).toMatchObject({ level: 'warn', message: expect.stringMatching(/^Redis does not answer .*trying on/) });
   await runtime.close();
 });
 
