@@ -14,7 +14,7 @@ import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../su
 import type { RuntimeOptions } from './runtime.ts';
 import { withStored } from './with-stored.ts';
 
-/** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. */
+/** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. Returns 1 while no process does the work. */
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
   return await withStored(options, async ({ sources, source, service, collecting, runtime: { redis, config } }) => {
     const { timeZone } = config.feedback;
@@ -45,7 +45,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
     }
     const installation = stateOfProcesses(await runningProcesses(redis), fingerprintOf(config.written), config);
     print(installation, processLines(installation));
-    return 0;
+    return installation.processes.length === 0 ? 1 : 0;
   });
 }
 
@@ -122,10 +122,10 @@ function processLines({
   ];
 }
 
-/** What was accepted and not planned yet. */
+/** Events that were accepted and not planned yet: of deliveries and polls, and those that are replayed. */
 export function waitingInQueue(waiting: number): string {
-  if (waiting === 0) return 'no delivery waits';
-  return `${waiting === 1 ? '1 delivery waits' : `${waiting} deliveries wait`} in the queue for a running "closeloop start"`;
+  if (waiting === 0) return 'nothing waits to be planned';
+  return waiting === 1 ? '1 event waits to be planned' : `${waiting} events wait to be planned`;
 }
 
 function pauseLine({ stage, why, at, by }: Pause): string {

@@ -41,7 +41,7 @@ export function orphanRemedy(name: string): string {
 export function whatWaits(state: OrphanState): string | undefined {
   const { waiting, asked, answered, deliveries } = state;
   const waits = [
-    ...(deliveries > 0 ? [`${deliveries} deliveries wait in the queue`] : []),
+    ...(deliveries > 0 ? [`${deliveries} events wait to be planned`] : []),
     ...(waiting > 0 ? [`${waiting} journeys wait to ask`] : []),
     ...(answered > 0 ? [`${answered} grades wait to be written back`] : []),
     ...(asked > 0 ? [`${asked} customers may still answer`] : []),

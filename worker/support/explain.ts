@@ -19,7 +19,7 @@ export interface Standing {
   timeZone: string;
   paused: readonly Pause[];
   held: readonly Held[];
-  /** Deliveries that no journey was made of yet. */
+  /** Events that are not planned yet: no journey was made of them, or theirs has not moved on. */
   notPlanned: number;
 }
 

@@ -36,7 +36,9 @@ export function addStart(program: Command): void {
 /** What belongs to a loop that runs: `status`, `dry-run`, `collect`, `alerts`. */
 export function addRunning(program: Command): void {
   withConfig(program.command('status'))
-    .description('each source: journeys by state, what is stopped, what webhooks missed')
+    .description(
+      'each source: journeys by state, what is stopped, what webhooks missed; ends with 1 where nothing runs',
+    )
     .option('--dry-run', dryRunHelp, false)
     .addHelpText('after', example('status --config closeloop.yaml'))
     .action((options) => run(import('../status.ts'), ({ status }, connectors) => status({ ...options, connectors })));

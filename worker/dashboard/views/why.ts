@@ -18,7 +18,7 @@ function found({ closings, earlier, records, sources }: Answer): Html {
   const [newest] = closings;
   const waiting = sources.filter(({ notPlanned }) => notPlanned > 0);
   return html`${newest ? html`<p class="notice">${sentence(newest.what, newest.timeZone)}</p>` : nothing()}
-${waiting.map(({ source, notPlanned }) => html`<p class="notice">Deliveries to ${source} that wait to be looked at: ${notPlanned}. A closing may be among them.</p>`)}
+${waiting.map(({ source, notPlanned }) => html`<p class="notice">Events of ${source} that wait to be planned: ${notPlanned}. A closing may be among them.</p>`)}
 ${newest && table(closings, newest.timeZone)}
 ${earlier > 0 && html`<p>Earlier closings that are not shown: ${earlier}.</p>`}
 ${records.map(record)}`;

@@ -12,7 +12,8 @@ test('status shows journeys by state, what waits and what webhooks missed', asyn
   await loop.post(loop.vendor.close('a').delivery);
   await loop.journey('a.1', 'asked');
   await redis.handle.client.hset(`{cl:${loop.store.source}}:poll`, 'missed', 3, 'doneAt', Date.now());
-  const { rows } = await printed(() => status(beside(loop)));
+  const { rows, code } = await printed(() => status(beside(loop)));
+  expect(code).toBe(1);
   expect(rows).toMatchObject([
     {
       source: loop.store.source,
@@ -39,7 +40,7 @@ test('status shows what waits for a person, and why; what waits to be planned st
   expect(rows[0]).toMatchObject({ journeys: { parked: 1 }, parked: [{ journey: `${source}/a.1`, why }] });
   const { out } = await printed(() => status({ ...beside(loop), json: false }));
   expect(stripVTControlCharacters(out)).toContain(`parked      ${source}/a.1: ${why}`);
-  expect(out).toContain('queue       no delivery waits');
+  expect(out).toContain('queue       nothing waits to be planned');
   // Mended, it is taken up again with all that are parked.
   await printed(() => replayJourneys({ ...beside(loop), source, state: 'parked' }));
   await loop.journey('a.1', 'written');
