@@ -28,6 +28,7 @@ export const webhook = defineConnector({
     return {
       batchSize: 100,
       taken: { status: 202 },
+      namesRecordsFreely: true,
       writesNoAnswer: writeBack?.noAnswer ?? false,
       bringsExternalGrades: event.graded !== undefined,
       verify: (delivery) => verify(delivery, signature),

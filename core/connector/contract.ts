@@ -224,6 +224,8 @@ export interface Source<Shape extends object = object> {
     /** Examples: 'deal-7 or ticket-7'. */
     like: string;
   };
+  /** Records are called as the sender likes: an id may be a customer's name or number. Left out: the vendor counts its records. */
+  namesRecordsFreely?: boolean;
   /** Where people see the record at the vendor: an https address. Left out, or undefined: nobody can tell. */
   recordUrl?(recordId: string): string | undefined;
   /** The most records that the worker collects for one `read` or `writeBack`: as many as the call that takes the most. */

@@ -34,6 +34,8 @@ export class ToyVendor {
   readonly written: WriteBack[] = [];
   surveyQuestions: string[] | undefined;
   recordNames: Source['recordNames'];
+  /** Whether its sender calls records as it likes. */
+  namesRecordsFreely = false;
   /** What the next writes come to, first to last; then all is taken. */
   readonly results: WriteResult[] = [];
   readonly calls: { what: string; size: number }[] = [];
@@ -156,6 +158,7 @@ export class ToyVendor {
         ...(this.pages ? { poll: (from) => this.pages?.(from) ?? Promise.reject(new Error('no pages')) } : {}),
         ...(this.check ? { check: this.check } : {}),
         ...(this.setup ? { setup: this.setup } : {}),
+        namesRecordsFreely: this.namesRecordsFreely,
         ...(this.recordNames && { recordNames: this.recordNames }),
         ...(this.surveyQuestions && { surveyQuestions: this.surveyQuestions }),
         writesNoAnswer: this.writesNoAnswer,

@@ -10,6 +10,9 @@ import { recordsKey } from './journey-keys.ts';
 const looksPersonal = /@|^(?:\+|00)[\d\s().-]{7,}$/;
 const aliasForm = /^alias-[\w-]{22}$/;
 
+/** Whether this is what an id is called here, in place of itself. */
+export const isAlias = (name: string): boolean => aliasForm.test(name);
+
 /**
  * KEYS alias, records · ARGV sealed id, instant, milliseconds to keep it without a journey, alias.
  * The record's journeys decide how long the alias is kept, as with the record's snapshot (snapshots.ts).

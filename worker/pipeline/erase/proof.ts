@@ -1,4 +1,5 @@
 import { spread } from '../../../core/spread.ts';
+import { isAlias } from '../../journey/aliases.ts';
 import { type Erasure, noWrittenAnswers, type Proof, type Subject } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { EraseContext, Found } from './find.ts';
@@ -9,6 +10,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
   const contacts = subjects.filter((one) => one.kind === 'contact');
   const unreadable = [...found.unreadable];
   const maskedBefore = contacts.filter(({ masked, wasMasked }) => masked === 0 && wasMasked === true).length;
+  const sources = await context.sources();
   const proof: Proof = {
     id,
     at: found.until,
@@ -19,7 +21,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
     ...(maskedBefore > 0 && { maskedBefore }),
     mentions: mentionsIn(subjects),
     writtenAnswers: writtenAnswersIn(subjects),
-    kept: keptOf(subjects, context),
+    kept: keptOf(subjects, sources, context),
     ...(unreadable.length > 0 && { unreadable }),
   };
   if (unreadable.length > 0) {
@@ -28,7 +30,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
     await context.alert('to-do', why, 'look at it in Redis, and remove it there; the log names it');
   }
   // The aliases go last: written answers are removed from records by the records' ids.
-  for (const of of await context.sources()) {
+  for (const of of sources) {
     const records = subjects.flatMap((one) =>
       ['record', 'snapshot', 'written-answer'].includes(one.kind) && 'source' in one && one.source === of.name
         ? [one.id]
@@ -67,15 +69,34 @@ const keptByService =
   "the service: grades, comments and statistics of the masked requests, and their custom fields that are not marked as personal data (the journey's reference is one), under nobody's name";
 
 /** Data that the erasure does not remove. At the service: specification, section 4.3. */
-function keptOf(subjects: readonly Subject[], { keepMs }: EraseContext): string[] {
+function keptOf(subjects: readonly Subject[], sources: readonly EraseContext[], { keepMs }: EraseContext): string[] {
+  const days = Math.round(keepMs / 86_400_000);
   const isMasked = subjects.some((one) => one.kind === 'contact' && one.masked > 0);
   const isWritten = subjects.some(({ kind }) => kind === 'written-answer');
   return [
     ...(isMasked ? [keptByService] : []),
     ...leftIn(subjects),
+    ...sources.flatMap((of) => idsLeftIn(subjects, of, days)),
     ...(isWritten
       ? ['answers that were written by earlier settings of a source, where these name no place of theirs now']
       : []),
-    `answers on records whose journeys were removed before (retention.journeys, ${Math.round(keepMs / 86_400_000)} days): nothing leads to them any more`,
+    `answers on records whose journeys were removed before (retention.journeys, ${days} days): nothing leads to them any more`,
+  ];
+}
+
+/**
+ * Ids of the person's records, which name journeys and keys. An id that is an address has an alias (journey/aliases.ts) and is gone; of any
+ * other that a sender has chosen nobody can tell whether it names the person.
+ */
+function idsLeftIn(subjects: readonly Subject[], { name, source }: EraseContext, days: number): string[] {
+  if (source.namesRecordsFreely !== true) return [];
+  const ids = subjects.flatMap((one) =>
+    (one.kind === 'record' || one.kind === 'snapshot') && one.source === name && !isAlias(one.id) ? [one.id] : [],
+  );
+  const { size } = new Set(ids);
+  if (size === 0) return [];
+  const what = size === 1 ? 'the id of 1 record' : `the ids of ${size} records`;
+  return [
+    `${name}: ${what}, in clear in the names of journeys for ${days} days (retention.journeys): personal data where the sender calls a record by a person's name, or by a phone number without its country`,
   ];
 }

@@ -21,6 +21,29 @@ const service = useManual();
 const { redis, unitContext } = service;
 const sentTo = () => sentToBy(service.standin);
 
+describe('the id of a record', () => {
+  const left = (count: string) => [
+    expect.stringMatching(new RegExp(`: the ids? of ${count}, in clear in the names of journeys`)),
+  ];
+  const rows: [what: string, isFree: boolean, ids: string[], kept: unknown[]][] = [
+    ['a phone number without its country', true, ['55512345'], left('1 record')],
+    ['a name', true, ['Kati Karu', 'kati-karu'], left('2 records')],
+    ['an e-mail address, which has an alias', true, [email], []],
+    ['a phone number with its country, which has an alias', true, ['+37255512345'], []],
+    ['a number of the vendor', false, ['41960'], []],
+  ];
+  test.each(rows)('that is %s is left in clear as the proof says', async (_what, namesRecordsFreely, ids, kept) => {
+    const unit = unitContext({ vendor: Object.assign(new ToyVendor(), { namesRecordsFreely }) });
+    // As the intake calls it.
+    for (const id of ids) await asked(unit, unit.context.aliases.of(id), { email });
+    await erase(eraseOf({ contacts: [email] }), unit.context);
+    const [proof] = await unit.context.erasures.all();
+    expect(proof?.journeys).toBe(ids.length);
+    expect(proof?.kept.filter((one) => one.includes('in clear'))).toEqual(kept);
+    for (const id of ids) expect(JSON.stringify(proof)).not.toContain(id);
+  });
+});
+
 describe('what was written on records', () => {
   test('an answer that the vendor took without a word, until it was given up, is taken off (audit trace)', async () => {
     const unit = unitContext();
