@@ -34,8 +34,12 @@ describe('the id of a record', () => {
   ];
   test.each(rows)('that is %s is left in clear as the proof says', async (_what, namesRecordsFreely, ids, kept) => {
     const unit = unitContext({ vendor: Object.assign(new ToyVendor(), { namesRecordsFreely }) });
-    // As the intake calls it.
-    for (const id of ids) await asked(unit, unit.context.aliases.of(id), { email });
+    const { aliases } = unit.context;
+    for (const id of ids) {
+      unit.vendor.close(id, { customer: { email } });
+      await aliases.note([id], ago(2_000));
+      await plan(eventOf(aliases.of(id), { receivedAt: ago(1_000) }), unit.context);
+    }
     await erase(eraseOf({ contacts: [email] }), unit.context);
     const [proof] = await unit.context.erasures.all();
     expect(proof?.journeys).toBe(ids.length);
