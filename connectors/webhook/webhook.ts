@@ -10,7 +10,7 @@ import { writer } from './write-back.ts';
 
 /** For a source without a receiver of answers: they stay at the service. */
 const keepHere: Source['writeBack'] = async (items) =>
-  items.map(() => ({ ok: true, findings: [], where: 'nothing: the source has no writeBack' }));
+  items.map(() => ({ ok: true, findings: [], unwritten: 'the source has no writeBack' }));
 
 /**
  * Any system that can send a webhook.

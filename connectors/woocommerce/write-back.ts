@@ -63,7 +63,7 @@ export function writer({ writeBack }: WooCommerceSettings, shop: Shop): Source['
 
   async function addNotes(jobs: readonly Job[]): Promise<void> {
     const toNote = jobs.filter(
-      ({ item, result }) => item.status === 'answered' && result?.ok !== false && result?.where === undefined,
+      ({ item, result }) => item.status === 'answered' && result?.ok !== false && result?.unwritten === undefined,
     );
     const results = await writeInTurn(
       toNote,

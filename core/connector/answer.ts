@@ -174,7 +174,7 @@ export const newerStays = (record: string): string => `the ${record} holds a new
 export const notOverNewer = (record: string): WriteResult => ({
   ok: true,
   findings: [],
-  where: `nothing, as ${newerStays(record)}`,
+  unwritten: newerStays(record),
 });
 
 /** The newest item of each key; of items with the same time the last in the list. */

@@ -126,8 +126,9 @@ export type WriteResult =
    * is parked until a person has acted, and its answer is written again then.
    * `remarks`: further lines for the trace, which need no action (the record holds a later answer …).
    * `where`: for the trace, if the answer is not on the record itself ("the requester's user field, as the ticket is closed").
+   * `unwritten`: why nothing was written ("the source has no writeBack"). The journey says so in its end.
    */
-  | { ok: true; findings: string[]; remarks?: string[]; where?: string }
+  | { ok: true; findings: string[]; remarks?: string[]; where?: string; unwritten?: string }
   /** The record can't be written any more: a closed ticket. closeloop keeps the answer and does not retry. */
   | { ok: false; why: 'closed' | 'not-found'; message: string }
   /**

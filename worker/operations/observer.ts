@@ -7,6 +7,8 @@ export type CallEnd = 'ok' | 'throttled' | 'transient' | 'permanent' | 'config' 
 /** What an observer is given of a journey. */
 export interface Stepping {
   state: string;
+  /** The reason for the state, where it has one. */
+  why?: string | undefined;
   updatedAt: Date;
   dueAt?: Date | undefined;
   requestId?: string | undefined;

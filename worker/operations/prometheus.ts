@@ -10,7 +10,7 @@ const jobEnds: readonly JobEnd[] = ['done', 'waits', 'retried', 'given-up', 'sto
 const callEnds: readonly CallEnd[] = ['ok', 'throttled', 'transient', 'permanent', 'config', 'no-answer', 'fault'];
 const deliveryResults = ['accepted', 'unauthorized', 'rejected', 'not-stored'] as const;
 const createResults = ['created', 'not-created', 'unknown', 'parked'] as const;
-const writeBackResults = ['written', 'parked', 'given-up'] as const;
+const writeBackResults = ['written', 'not-written', 'parked', 'given-up'] as const;
 /** Operations whose first failure is worth an alert. */
 const vendorOperations = ['read', 'writeBack', 'poll'] as const;
 
@@ -152,7 +152,7 @@ function createObserver(counters: Counters): Observer {
       if (before.state !== after.state) counters.journeys.inc({ source, state: after.state });
       const created = resultOfCreate(before, after);
       if (created !== undefined) counters.creates.inc({ source, result: created });
-      const written = before.state === 'answered' ? writeBackEnds[after.state] : undefined;
+      const written = before.state === 'answered' ? resultOfWriteBack(after) : undefined;
       if (written !== undefined) counters.writeBacks.inc({ source, result: written });
       const grade = before.answer?.grade == null ? after.answer?.grade : undefined;
       if (grade != null) counters.grades.inc({ source, grade });
@@ -178,6 +178,11 @@ function resultOfCreate(before: Stepping, after: Stepping): (typeof createResult
   if (after.state === 'parked') return 'parked';
   const isFirstSearch = before.intent?.searches === undefined && after.intent?.searches !== undefined;
   return after.state === 'creating' && isFirstSearch ? 'unknown' : undefined;
+}
+
+/** The result of a write-back, by the step of its journey. An end with a reason wrote nothing: no place for it, or a later answer there. */
+function resultOfWriteBack({ state, why }: Stepping): (typeof writeBackResults)[number] | undefined {
+  return state === 'written' && why !== undefined ? 'not-written' : writeBackEnds[state];
 }
 
 const writeBackEnds: Readonly<Record<string, (typeof writeBackResults)[number]>> = {

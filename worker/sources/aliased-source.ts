@@ -119,12 +119,13 @@ async function namedResult(
 function writtenResult(result: WriteResult, ids: readonly string[], aliases: RecordAliases): WriteResult {
   const without = (text: string) => textWithoutIds(text, ids, aliases);
   if (result.ok) {
-    const { findings, remarks, where } = result;
+    const { findings, remarks, where, unwritten } = result;
     return {
       ...result,
       findings: findings.map(without),
       ...(remarks !== undefined && { remarks: remarks.map(without) }),
       ...(where !== undefined && { where: without(where) }),
+      ...(unwritten !== undefined && { unwritten: without(unwritten) }),
     };
   }
   if (result.why === 'error') return { ...result, error: withoutIds(result.error, ids, aliases) };

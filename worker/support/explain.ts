@@ -78,9 +78,11 @@ export function stopsOf(
 }
 
 function ofState(journey: Journey, source: string): Explanation {
-  const { state, reason, why = 'the reason was not stored', askedAt, answer, dueAt, erasedAt } = journey;
+  const { state, reason, why = 'the reason was not stored', askedAt, answer, given, dueAt, erasedAt } = journey;
   const ref = refOf(source, journey.id);
   const at = (instant: Date | undefined) => (instant ? ` at ${instant.toISOString()}` : '');
+  const asking = askingOf(journey, at);
+  const answered = answer && !given?.delivered ? `, answered${at(answer.seenAt)}` : '';
   if (erasedAt && reason !== 'erased') return { what: `the customer was erased${at(erasedAt)}: nothing more is known` };
   switch (state) {
     case 'received':
@@ -89,29 +91,50 @@ function ofState(journey: Journey, source: string): Explanation {
       return { isAsked: false, what: `not asked: ${why}` };
     case 'waiting':
       return { isAsked: false, what: `to be asked${at(dueAt)}` };
-    case 'creating':
-      return { what: 'being asked: whether the service has taken the request is not known yet' };
+    case 'creating': {
+      const whom = journey.test ? 'the test contact is being asked' : 'being asked';
+      return { what: `${whom}: whether the service has taken the request is not known yet` };
+    }
     case 'asked':
-      return { isAsked: true, what: `asked${at(askedAt)}; no answer yet` };
+      return {
+        ...asking,
+        what: `${asking.what}; ${given?.delivered ? 'not read back from the service yet' : 'no answer yet'}`,
+      };
     case 'answered':
-      return { isAsked: true, what: `asked${at(askedAt)}, answered${at(answer?.seenAt)}; not on the record yet` };
-    case 'written':
-      return { isAsked: true, what: `asked${at(askedAt)}, answered${at(answer?.seenAt)}; on the record` };
+      return { ...asking, what: `${asking.what}${answered}; not on the record yet` };
+    case 'written': {
+      const where = journey.why === undefined ? 'on the record' : `not on the record: ${journey.why}`;
+      return { ...asking, what: `${asking.what}${answered}; ${where}` };
+    }
     case 'expired':
-      return { isAsked: true, what: `asked${at(askedAt)}; nobody answered in time` };
+      return { ...asking, what: `${asking.what}; nobody answered in time` };
     case 'tested':
-      return { isAsked: false, what: `the request went to the test contact${at(askedAt)}` };
+      return { ...asking, what: `${asking.what}${answered}` };
     case 'withheld':
       return { isAsked: false, what: `would have been asked${at(askedAt)}: a dry run sends nothing` };
     case 'cancelled':
-      return { isAsked: answer !== undefined, what: `cancelled: ${why}` };
+      return { isAsked: asking.isAsked && answer !== undefined, what: `cancelled: ${why}` };
     case 'failed':
-      return { isAsked: askedAt !== undefined, what: `given up: ${why}`, remedy: `journeys replay ${ref}` };
+      return {
+        isAsked: asking.isAsked && askedAt !== undefined,
+        what: `given up: ${why}`,
+        remedy: `journeys replay ${ref}`,
+      };
     case 'parked':
       return {
-        ...(askedAt && { isAsked: true }),
+        ...(askedAt && { isAsked: asking.isAsked }),
         what: `waits for a person: ${why}`,
         remedy: `journeys resolve ${ref}`,
       };
   }
+}
+
+/** Who was asked, if anybody: a test asks the test contact, and a grade that was given elsewhere nobody asked for here. */
+function askingOf(
+  { state, test, given, askedAt }: Journey,
+  at: (instant: Date | undefined) => string,
+): { isAsked: boolean; what: string } {
+  if (test || state === 'tested') return { isAsked: false, what: `the request went to the test contact${at(askedAt)}` };
+  if (given?.delivered) return { isAsked: false, what: `graded elsewhere${at(given.at)}, and not asked from here` };
+  return { isAsked: true, what: `asked${at(askedAt)}` };
 }

@@ -75,12 +75,18 @@ ${fact('Campaign', campaign === undefined ? undefined : `${campaignName ?? ''} (
 ${fact('Contact', contact && `${contact.value} (${contact.kind})`)}
 ${fact('Asks', dueOf(journey, timeZone))}
 ${fact('Request', requestId && linked(requestId, requestUrl))}
-${fact('Asked', askedAt && time(askedAt, timeZone))}
+${fact(requestMade(journey), askedAt && time(askedAt, timeZone))}
 ${fact('Grade', answer && `${answer.grade ?? '–'}${journey.maxGrade === undefined ? '' : ` of ${journey.maxGrade}`}`)}
 ${fact('Comment', answer?.comment)}
 ${survey.map(({ id, question = `Question ${id}`, answer }) => fact(question, answer))}
 ${Object.entries(journey.values ?? {}).map(([field, value]) => fact(field, String(value)))}
 </dl>`;
+}
+
+/** What a request was made for: it asks the customer, unless it is a test or holds a grade that was given elsewhere. */
+function requestMade({ test, given }: Journey): string {
+  if (test) return 'Test contact asked';
+  return given?.delivered ? 'Request for the grade given elsewhere' : 'Asked';
 }
 
 function fact(name: string, value: Content): Content {

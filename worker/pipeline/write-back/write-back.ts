@@ -77,7 +77,8 @@ async function leaveTo(
       to: 'written',
       at: clock.now(),
       change: { writtenVersion: answer.version },
-      trace: [leftTo(later, name)],
+      why: leftTo(later, name),
+      trace: [`not written: ${leftTo(later, name)}`],
       when: (now) => now.answer?.version === answer.version,
     }),
   );
@@ -100,13 +101,16 @@ async function saveWritten(
   if (after?.state === 'parked') {
     const why = `a record does not hold its answer: ${result.findings.join(' ')}`;
     await reportParked(journey, notAllOf(result), { why, remedy: replay }, context);
-  } else log.info({ journey: refOf(name, journey.id), version: answer.version }, 'written');
+  } else {
+    const said = result.unwritten === undefined ? 'written' : 'not written';
+    log.info({ journey: refOf(name, journey.id), version: answer.version, why: result.unwritten }, said);
+  }
   return after?.state === 'answered' ? again : done;
 }
 
 /** The journey after a successful write. Pure. */
 function afterWriting(before: Journey, answer: Answer, result: Result<true>, at: Date): (now: Journey) => Decision {
-  const { findings, remarks = [], where = 'the record' } = result;
+  const { findings, remarks = [], where = 'the record', unwritten: why } = result;
   const trace = [...remarks, ...findings.map((finding) => `not taken: ${finding}`)];
   const version = { writtenVersion: answer.version };
   return (now) => {
@@ -121,8 +125,9 @@ function afterWriting(before: Journey, answer: Answer, result: Result<true>, at:
       const why = notAllOf(result);
       return { journey: step(now, 'parked', at, { ...version, why }), trace: [...trace, `parked: ${why}`] };
     }
-    const line = `written on ${where} (answer ${answer.version})`;
-    return { journey: step(now, 'written', at, version), trace: [...trace, line] };
+    const line = why === undefined ? `written on ${where} (answer ${answer.version})` : `not written: ${why}`;
+    const change = { ...version, ...(why !== undefined && { why }) };
+    return { journey: step(now, 'written', at, change), trace: [...trace, line] };
   };
 }
 
@@ -193,7 +198,7 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
   const isLater: IsLater = ({ isNewer }) => isNewer;
   const later = await laterAnswer(journey, context, isLater);
   if (later) {
-    const why = leftTo(later, context.name);
+    const why = `not written: ${leftTo(later, context.name)}`;
     await store.update(journey, (now) =>
       now.state === 'expired' && !now.noAnswerWritten
         ? { journey: { ...now, noAnswerWritten: true }, trace: [why] }
@@ -269,7 +274,7 @@ function isShown({ state, answer, writtenVersion }: Journey): boolean {
 }
 
 function leftTo(later: Journey, name: string): string {
-  return `not written: the record has a later answer, of journey ${refOf(name, later.id)}`;
+  return `the record has a later answer, of journey ${refOf(name, later.id)}`;
 }
 
 /**

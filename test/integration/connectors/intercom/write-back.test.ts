@@ -51,7 +51,7 @@ test('it never writes an older answer over a newer one', async () => {
   const id = await workspace.closed();
   await write(answer(id, { grade: 5 }));
   const older = answer(id, { grade: 1, answeredAt: new Date('2026-11-20T12:00:00Z'), marker: 'inbox/1.1.v0' });
-  expect(await write(older)).toMatchObject([{ ok: true, where: expect.stringContaining('newer') }]);
+  expect(await write(older)).toMatchObject([{ ok: true, unwritten: expect.stringContaining('newer') }]);
   expect(one(id).values).toMatchObject({ 'Feedback grade': 5 });
 });
 

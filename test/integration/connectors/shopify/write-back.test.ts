@@ -50,7 +50,7 @@ test('it never replaces a newer answer by an older one', async () => {
   const id = shop.order();
   await shop.source.writeBack([answer(id, { grade: 5, answeredAt: new Date('2026-11-21T10:00:00Z') })]);
   const [result] = await shop.source.writeBack([answer(id, { marker: 'j6.1' })]);
-  expect(result).toMatchObject({ ok: true, where: expect.stringContaining('newer') });
+  expect(result).toMatchObject({ ok: true, unwritten: expect.stringContaining('newer') });
   expect(shop.standin.order(id).metafields).toMatchObject({ '$app.feedback_grade': '5' });
 });
 

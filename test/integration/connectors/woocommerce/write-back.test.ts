@@ -66,7 +66,7 @@ test('it never replaces a later answer by an earlier one', async () => {
   const later = answer(id, { grade: 1, answeredAt: new Date('2026-11-20T11:00:00Z'), marker: 'shop/1.2.v1' });
   await shop.source.writeBack([later]);
   expect(await shop.source.writeBack([answer(id)])).toMatchObject([
-    { ok: true, where: expect.stringMatching(/newer/) },
+    { ok: true, unwritten: expect.stringMatching(/newer/) },
   ]);
   expect(order().values.feedback_grade).toBe('1');
   expect(notes()).toHaveLength(1);

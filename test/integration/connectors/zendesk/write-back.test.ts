@@ -47,7 +47,7 @@ describe('an answer', () => {
     expect(result).toEqual({
       ok: true,
       findings: [],
-      where: 'nothing, as the ticket holds a newer answer, which stays',
+      unwritten: 'the ticket holds a newer answer, which stays',
     });
     expect(standin.ticket(id).fields).toMatchObject({ [ids.grade]: 9 });
     expect(notes(standin, id)).toHaveLength(1);

@@ -33,6 +33,69 @@ test.each(journeyStates)('a journey that is %s says why, and whether its custome
   );
 });
 
+const tested = { contact: { kind: 'email' as const, value: 'tester@example.com' } };
+const given = { at: new Date('2026-05-04T09:30:00Z'), grade: 4, comment: null, delivered: true };
+const others: [what: string, state: JourneyState, more: object, isAsked: boolean | undefined, sentence: RegExp][] = [
+  [
+    'a test that waits for an answer',
+    'asked',
+    { ...asked, test: tested },
+    false,
+    /^the request went to the test contact at 2026-05-04T10:00:00.000Z; no answer yet$/,
+  ],
+  ['a test that is being made', 'creating', { test: tested }, undefined, /^the test contact is being asked: /],
+  [
+    'a test that was answered',
+    'tested',
+    { ...asked, answer, test: tested },
+    false,
+    /^the request went to the test contact at .*, answered at 2026-05-05T09:30:00.000Z$/,
+  ],
+  ['a test that failed', 'failed', { ...asked, why, test: tested }, false, /^given up/],
+  ['a test that waits for a person', 'parked', { ...asked, why, test: tested }, false, /^waits for a person/],
+  [
+    'a grade from elsewhere',
+    'asked',
+    { ...asked, given },
+    false,
+    /^graded elsewhere at 2026-05-04T09:30:00.000Z, and not asked from here; not read back/,
+  ],
+  [
+    'a grade from elsewhere that is written',
+    'written',
+    { ...asked, answer, given },
+    false,
+    /^graded elsewhere at .*; on the record$/,
+  ],
+  [
+    'a grade from elsewhere without a place',
+    'written',
+    { ...asked, answer, given, why: 'the source has no writeBack' },
+    false,
+    /^graded elsewhere at .*; not on the record: the source has no writeBack$/,
+  ],
+  [
+    'a grade that the service does not have, as its campaign asks by itself',
+    'asked',
+    { ...asked, given: { ...given, delivered: false } },
+    true,
+    /^asked at .*; no answer yet$/,
+  ],
+  [
+    'an answer without a place',
+    'written',
+    { ...asked, answer, why: 'the source has no writeBack' },
+    true,
+    /^asked at .*, answered at .*; not on the record: the source has no writeBack$/,
+  ],
+];
+
+test.each(others)('%s says what happened', (_what, state, more, isAsked, sentence) => {
+  const found = explain(journeyIn(state, more));
+  expect(found.what).toMatch(sentence);
+  expect(found.isAsked).toBe(isAsked);
+});
+
 test('of an erased customer nothing more is told', () => {
   const journey = journeyIn('cancelled', { why, askedAt, erasedAt: askedAt });
   expect(explain(journey)).toEqual({

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { explain } from '../../../../../worker/support/explain.ts';
 import { startLoop, until } from '../../../../support/loop.ts';
 import { useRedis } from '../../../../support/redis.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
+import { scrape } from '../../../../support/worker/operations/scrape.ts';
 
 const redis = useRedis();
 const event = (fields: object) => JSON.stringify({ plain: [{ at: new Date(), ...fields }] });
@@ -73,6 +75,24 @@ describe('a grade that was given elsewhere', () => {
     await until(async () => (await loop.app.engine.busy()) === 0);
     expect(loop.feedback.standin.requests()).toMatchObject([{ grade: 2, comment: 'No thanks' }]);
     await loop.close();
+  });
+
+  test('it asked nobody, and is on no record that has no place for it, as why says and the metrics count', async () => {
+    const loop = await startLoop(redis, { source: 'elsewhere-9', rule, general: 'admin: { port: 0 }' });
+    loop.vendor.results.push({ ok: true, findings: [], unwritten: 'the source has no writeBack' });
+    loop.vendor.close('x9');
+    await loop.post(event({ kind: 'external-grade', recordId: 'x9', grade: 5, comment: null }));
+    const journey = await loop.journey('x9.1', 'written');
+    expect(explain(journey)).toMatchObject({
+      isAsked: false,
+      what: expect.stringMatching(/^graded elsewhere at .*; not on the record: the source has no writeBack$/),
+    });
+    expect((await loop.store.trace(journey)).at(-1)?.text).toBe('not written: the source has no writeBack');
+    const { of } = await scrape(loop.app.adminUrl);
+    const results = ['written', 'not-written'].map((result) =>
+      of(`closeloop_write_backs_total{source="elsewhere-9",result="${result}"}`),
+    );
+    expect(results).toEqual([0, 1]);
   });
 
   test('it says which grades the campaign takes where it takes another, and passes the comment on', async () => {
