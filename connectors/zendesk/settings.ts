@@ -38,7 +38,7 @@ const writeBack = z
       answers: 'ticket fields; lists fit into text and multi-select fields',
     }),
     gradeValues: z
-      .record(z.string().regex(/^\d+$/, 'a grade, like "9"'), z.string().min(1))
+      .record(z.string().regex(/^(?:0|[1-9]\d*)(?:\.\d*[1-9])?$/, 'a grade, like "9" or "4.5"'), z.string().min(1))
       .default({})
       .describe(
         "Grade → the option's tag for a dropdown, 'true' or 'false' for a checkbox. A grade that isn't listed becomes its own digits in a dropdown; a checkbox is then ticked by any grade above 0",

@@ -90,11 +90,17 @@ export function isSameText(one: string, other: string): boolean {
 /** The tags that say what was answered. */
 export function tagsOf({ status, grade }: Pick<WriteBack, 'status' | 'grade'>): string[] {
   if (status === 'no-answer') return ['fb_no_answer'];
-  return ['fb_answered', ...(grade === null ? [] : [`fb_grade_${grade}`])];
+  return ['fb_answered', ...(grade === null ? [] : [gradeTag + grade])];
 }
 
-/** Is this a tag that `tagsOf` gives for some answer? */
-export const isAnswerTag = (tag: string): boolean => /^fb_(answered|no_answer|grade_\d+)$/.test(tag);
+const gradeTag = 'fb_grade_';
+
+/** Is this a tag that `tagsOf` gives for some answer? A grade may be any number: 9, 2.5. */
+export function isAnswerTag(tag: string): boolean {
+  if (!tag.startsWith(gradeTag)) return tag === 'fb_answered' || tag === 'fb_no_answer';
+  const digits = tag.slice(gradeTag.length);
+  return Number.isFinite(Number(digits)) && String(Number(digits)) === digits;
+}
 
 /** The note of an answer, without markup. */
 interface AnswerNote {

@@ -85,6 +85,15 @@ export function forgettings(
     assert.deepEqual(await forget(source, []), []);
   });
 
+  test('it takes a grade between two whole ones off again', async () => {
+    const { source } = bench();
+    const id = await closeOne(bench());
+    const before = traces(id);
+    await source.writeBack([answer(id, { grade: 2.5 })]);
+    await forget(source, [id]);
+    assert.deepEqual(traces(id), before);
+  });
+
   test('it can put an answer on a record whose people were forgotten', async () => {
     const { vendor, source } = bench();
     const id = await closeOne(bench());

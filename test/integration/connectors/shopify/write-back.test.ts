@@ -38,6 +38,17 @@ test('it replaces an earlier answer whole: grade, tag, line of the note, and a c
   expect(metafields).not.toHaveProperty('$app.feedback_comment');
 });
 
+test('it takes off the tag of a grade between two whole ones, at a regrade and at an erasure', async () => {
+  const id = shop.order({ tags: ['vip'] });
+  const { source } = shop.open({ writeBack: { tags: true } });
+  await source.writeBack([answer(id, { grade: 2.5 })]);
+  expect(shop.standin.order(id).tags).toEqual(['vip', 'fb_answered', 'fb_grade_2.5']);
+  await source.writeBack([answer(id, { grade: 4.5, marker: 'j7.2' })]);
+  expect(shop.standin.order(id).tags).toEqual(['vip', 'fb_answered', 'fb_grade_4.5']);
+  expect(await source.forget?.([id])).toEqual([]);
+  expect(shop.standin.order(id).tags).toEqual(['vip']);
+});
+
 test('it writes nothing when nothing is missing, so that nothing echoes', async () => {
   const id = shop.order();
   await shop.source.writeBack([answer(id)]);

@@ -53,6 +53,17 @@ describe('an answer', () => {
     expect(notes(standin, id)).toHaveLength(1);
   });
 
+  test('between two whole grades has a tag that goes at a regrade and at an erasure', async () => {
+    const { standin, source, solved } = await account({ tags: true });
+    const id = solved({ tags: ['vip'] });
+    await source.writeBack([answer(id, { grade: 2.5 })]);
+    expect(standin.ticket(id).tags.sort()).toEqual(['fb_answered', 'fb_grade_2.5', 'vip']);
+    await source.writeBack([answer(id, { grade: 4.5, marker: 'later' })]);
+    expect(standin.ticket(id).tags.sort()).toEqual(['fb_answered', 'fb_grade_4.5', 'vip']);
+    expect(await source.forget?.([String(id)])).toEqual(["the tickets' history"]);
+    expect(standin.ticket(id).tags).toEqual(['vip']);
+  });
+
   test('to a follow-up ticket replaces the marks inherited from its parent', async () => {
     const { standin, source, solved } = await account({ grade: ids.grade, tags: true, note: true });
     const parent = solved({ tags: ['vip'] });

@@ -20,6 +20,12 @@ test('takes ids as numbers and as digits', () => {
   ]);
 });
 
+test.each(['0', '9', '2.5', '10.25'])('takes a tag for the grade %s', (grade) => {
+  expect(settings.parse({ ...good, writeBack: { gradeValues: { [grade]: 'tag' } } }).writeBack.gradeValues).toEqual({
+    [grade]: 'tag',
+  });
+});
+
 test('builds the address from the subdomain, or takes the tests’ one', () => {
   expect(addressOf(settings.parse(good))).toBe('https://acme.zendesk.com');
   expect(addressOf(settings.parse({ ...good, baseUrl: 'http://127.0.0.1:9000/' }))).toBe('http://127.0.0.1:9000');
@@ -55,6 +61,12 @@ describe('refuses', () => {
     ],
     ['plain http to another machine', { ...good, baseUrl: 'http://example.com' }, 'baseUrl', 'on this machine'],
     ['a base address with a path', { ...good, baseUrl: 'https://example.com/api' }, 'baseUrl', 'without a path'],
+    [
+      'a grade in digits that no grade has',
+      { ...good, writeBack: { gradeValues: { '2.50': 'tag' } } },
+      'writeBack.gradeValues.2.50',
+      'Invalid key in record',
+    ],
     ['an empty title', { ...good, writeBack: { grade: ' ' } }, 'writeBack.grade', 'is empty'],
     ['a user field of no name', { ...good, writeBack: { userFields: {} } }, 'writeBack.userFields', 'names no field'],
     [

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   cut,
@@ -105,10 +106,23 @@ describe('tags', () => {
     ['fb_answered', true],
     ['fb_no_answer', true],
     ['fb_grade_10', true],
+    ['fb_grade_2.5', true],
+    ['fb_grade_-1', true],
     ['fb_grade_', false],
     ['fb_grade_10x', false],
+    ['fb_grade_2.50', false],
+    ['fb_grade_Infinity', false],
     ['vip', false],
   ])('%s is one of ours: %s', (tag, ours) => expect(isAnswerTag(tag)).toBe(ours));
+
+  test('are ours whatever the grade is', () => {
+    const grades = fc.option(fc.double({ noNaN: true, noDefaultInfinity: true }));
+    fc.assert(
+      fc.property(grades, (grade) => {
+        expect(tagsOf({ status: 'answered', grade }).filter((tag) => !isAnswerTag(tag))).toEqual([]);
+      }),
+    );
+  });
 });
 
 describe('a note', () => {
