@@ -22,8 +22,11 @@ export type Job = z.output<typeof Job>;
 export const JobResponse = z.object({ job_status: Job });
 const JobsResponse = z.object({ job_statuses: listOf(Job) });
 
+/** A job that has not ended after so long is taken for dead, which nothing begins any more. Zendesk documents no limit. */
+export const jobLifeMs = 15 * 60_000;
+
 /** The first request for a job's status comes after the duration of the last job, the next when the job is twice as old. */
-const waits = { firstMs: 1000, leastMs: 500, mostMs: 30_000, giveUpMs: 15 * 60_000 };
+const waits = { firstMs: 1000, leastMs: 500, mostMs: 30_000, giveUpMs: jobLifeMs };
 
 interface Watched {
   ageMs: number;

@@ -44,10 +44,10 @@ interface Plan {
  * Writes answers on tickets: four calls per hundred (read, update, status of the job, read again), three more where the requesters
  * get them too.
  *
- * Every attempt may be repeated. Fields and tags can be set twice; a note can't, so
- * - the first read tells whether an earlier attempt arrived, and only then (`mayHaveNote`) the note is looked for;
- * - an update with a note names the state it was read in (`updated_stamp`), so that a job that was still in Zendesk's
- *   queue when we gave it up, or died, makes the second one a conflict instead of a second note.
+ * Every attempt may be repeated:
+ * - an update names the state of its ticket that it was made for (`updated_stamp`). Zendesk refuses a job that was still in its queue when
+ *   closeloop gave the job up, or died, if the ticket has changed meanwhile: no older answer and no second note is put on it;
+ * - the first read tells whether an earlier attempt arrived, and only then (`mayHaveNote`) the note is looked for.
  */
 export function writer(
   settings: ZendeskSettings,
@@ -156,14 +156,9 @@ function bodyOf({ item, ticket, change, withNote }: Order): object {
       : { custom_fields: change.fields.map(({ id, value }) => ({ id: Number(id), value })) }),
     ...(change.addTags.length === 0 ? {} : { additional_tags: change.addTags }),
     ...(change.removeTags.length === 0 ? {} : { remove_tags: change.removeTags }),
-    ...(withNote
-      ? {
-          comment: { body: noteText(item), public: false },
-          metadata: noteMetadata(item),
-          safe_update: true,
-          updated_stamp: ticket.updated_at,
-        }
-      : {}),
+    ...(withNote ? { comment: { body: noteText(item), public: false }, metadata: noteMetadata(item) } : {}),
+    safe_update: true,
+    updated_stamp: ticket.updated_at,
   };
 }
 

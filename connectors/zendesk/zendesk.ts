@@ -6,6 +6,7 @@ import { checker } from './check.ts';
 import { eventReader } from './events.ts';
 import { fieldCatalogue, suggestionsOf } from './fields.ts';
 import { forgetter } from './forget.ts';
+import { jobLifeMs } from './jobs.ts';
 import { poller } from './poll.ts';
 import { reader } from './record.ts';
 import { addressOf, settings } from './settings.ts';
@@ -58,6 +59,7 @@ export const zendesk = defineConnector({
     const signed = signatureScheme(settings.toleranceSeconds);
     return {
       batchSize,
+      lateWriteMs: jobLifeMs,
       taken: { status: 202 },
       verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signed),
       events: eventReader(settings),

@@ -189,8 +189,16 @@ export interface Source<Shape extends object = object> {
    * Throws for a failure of the whole call (429, network); a failure of one record is its result.
    */
   read(recordIds: readonly string[]): Promise<ReadResult<Shape>[]>;
-  /** Writes answers on records in as few vendor calls as possible, and checks that the vendor stored them. One result per item, in order. */
+  /**
+   * Writes answers on records in as few vendor calls as possible, and checks that the vendor stored them. One result per item, in order.
+   * Where the vendor can guard a write against changes since the record was read, every write is guarded.
+   */
   writeBack(items: readonly WriteBack[]): Promise<WriteResult[]>;
+  /**
+   * How long the vendor may still carry out a write whose response was lost, or whose call was given up: after that the newest answer is
+   * written once more, and the answer of a person who was forgotten meanwhile is taken off. Left out: five minutes.
+   */
+  lateWriteMs?: number;
   /**
    * The changes since a cursor, or since an instant where there is no cursor: at most the records of one vendor call, with the
    * urgency `background`. Finds closings that webhooks missed, and serves `backfill`. Left out: neither works.

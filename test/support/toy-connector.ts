@@ -57,6 +57,8 @@ export class ToyVendor {
   bringsExternalGrades = false;
   check: Source['check'];
   setup: Source['setup'];
+  /** How late it may carry out a write that was given up. */
+  lateWriteMs = 20;
 
   close(id: string, more: Partial<ToyRecord> = {}): { delivery: string; at: Date } {
     const at = new Date();
@@ -163,6 +165,7 @@ export class ToyVendor {
         ...(this.surveyQuestions && { surveyQuestions: this.surveyQuestions }),
         writesNoAnswer: this.writesNoAnswer,
         bringsExternalGrades: this.bringsExternalGrades,
+        lateWriteMs: this.lateWriteMs,
         batchSize: 100,
         taken: { status: 202 },
       }),

@@ -79,8 +79,15 @@ export function mayShareJob(event: SourceEvent): event is RecordEvent {
 export const AskJob = z.object({ journeyId: z.string() });
 export type AskJob = z.output<typeof AskJob>;
 
-/** `noAnswer`: the journey is about to expire, and the record is to say that no answer came. */
-export const WriteBackJob = z.object({ journeyId: z.string(), noAnswer: z.boolean().optional() });
+/**
+ * `noAnswer`: the journey is about to expire, and the record is to say that no answer came. `lateWrite`: no write about the journey
+ * that was given up can be carried out any more, and what the record shows is seen to.
+ */
+export const WriteBackJob = z.object({
+  journeyId: z.string(),
+  noAnswer: z.boolean().optional(),
+  lateWrite: z.boolean().optional(),
+});
 export type WriteBackJob = z.output<typeof WriteBackJob>;
 
 export const CollectJob = z.object({ campaign: z.number().int() });

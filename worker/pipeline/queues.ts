@@ -62,7 +62,10 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
       ...writeBack,
       data: WriteBackJob,
       together: {
-        keyOf: ({ journeyId, noAnswer }) => (noAnswer ? `no-answer ${journeyId}` : journeyId),
+        keyOf: ({ journeyId, noAnswer, lateWrite }) => {
+          if (lateWrite) return `late-write ${journeyId}`;
+          return noAnswer ? `no-answer ${journeyId}` : journeyId;
+        },
         // Each has one of its own: a job with the same one that is about to end would keep it out.
         idOf: () => `write-${randomUUID()}`,
         claims: new Claims(redis, writeBack),
@@ -183,6 +186,13 @@ export function createQueues(
     queueNoAnswer: async (journeyId: string): Promise<void> => {
       const delayMs = noAnswerDelayMs;
       await writeBack.add([{ id: `no-answer-${journeyId}`, data: { journeyId, noAnswer: true }, delayMs }]);
+    },
+    /** Queues a look at what a write of unknown outcome has come to: one for all such writes of a slot. */
+    queueLateWriteCheck: async (
+      journeyId: string,
+      { slot, delayMs }: { slot: number; delayMs: number },
+    ): Promise<void> => {
+      await writeBack.add([{ id: `late-write-${slot}-${journeyId}`, data: { journeyId, lateWrite: true }, delayMs }]);
     },
     /** Paces the source's events. @returns milliseconds until this event's turn; 0 when it is now. Real time. */
     rateLimit: async (key: string, everyMs: number): Promise<number> =>

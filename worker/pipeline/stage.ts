@@ -38,6 +38,8 @@ export interface StageOptions<Data extends z.ZodType> {
   quarantine?: Quarantine;
   /** A job came through. */
   onDone?: () => Promise<void>;
+  /** Called when a job begins again that was running when a process died: what its calls came to is unknown. */
+  onInterrupted?: (data: z.output<Data>) => Promise<void>;
   /** Called when no job of the stage can succeed until a person acts; then the stage stops. */
   onConfigError: (why: string) => Promise<void>;
   /** Alerts a person of a job that can't be read, and is kept for a version that can. */
@@ -62,6 +64,9 @@ const suspectedAfter = 1;
 
 /** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
+
+/** It was running when a process died. */
+const wasInterrupted = (job: Job): boolean => job.stalledCounter >= suspectedAfter || job.name === suspect;
 
 /** Works on the jobs of one queue: `start` runs them in this process. */
 export class Stage<Data extends z.ZodType> {
@@ -175,6 +180,7 @@ export class Stage<Data extends z.ZodType> {
       // It may have been in hand for hours, and its stage been paused since.
       if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
       const mine = await this.jobs.begin(all, job.id ?? '');
+      if (wasInterrupted(job)) for (const data of mine) await this.#options.onInterrupted?.(data);
       if (all.length > 1) await this.#workTogether(job, token, { all: mine, isProbe: admission.hasWaited });
       else if (mine.length > 0) await this.#work(job, token, first);
       await this.jobs.end(mine, job.id ?? '');
@@ -202,7 +208,7 @@ export class Stage<Data extends z.ZodType> {
   }
 
   #isSuspect(job: Job): boolean {
-    return this.#options.quarantine !== undefined && (job.stalledCounter >= suspectedAfter || job.name === suspect);
+    return this.#options.quarantine !== undefined && wasInterrupted(job);
   }
 
   async #work(job: Job, token: string | undefined, data: z.output<Data>): Promise<void> {

@@ -23,6 +23,7 @@ import { planAndAsk, Readings } from './plan-and-ask.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { expectLateWrite } from './write-back/late-write.ts';
 import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
@@ -76,7 +77,7 @@ interface StagesOptions {
 
 /** How a step of the pipeline processes a job, and gives one up. */
 interface Step<Data extends z.ZodType>
-  extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'busyConcurrency'> {
+  extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'busyConcurrency' | 'onInterrupted'> {
   process: (job: z.output<Data>, context: SourceContext) => Promise<JobResult>;
   giveUp: (job: z.output<Data>, why: string, context: SourceContext) => Promise<void>;
   /** What a person does about a job that was given up, once the cause is mended. */
@@ -118,6 +119,9 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const writing = {
     process: writingBack(options.tracing),
     giveUp: giveUpWriteBack,
+    onInterrupted: async ({ journeyId, lateWrite }: WriteBackJob) => {
+      if (!lateWrite) await expectLateWrite(journeyId, context);
+    },
     remedy: remedies.writeBack,
     endpoints: [vendor],
   };

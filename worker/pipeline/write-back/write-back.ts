@@ -7,13 +7,15 @@ import { type Decision, ifStill, step } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Queues, Timing, Vendor } from '../context.ts';
 import { removeLateAnswer } from '../erase/written-answers.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
+import { checkLateWrite, send } from './late-write.ts';
+import { about, laterAnswer, leftTo, writeLaterAgain } from './later-answer.ts';
 
 /** What writing back takes of a source. */
 export type WriteBackContext = Named &
   Timing &
   Vendor &
   Pick<Journeys, 'store' | 'erasures'> &
-  Pick<Queues, 'queueWriteBack' | 'queueErasure'> &
+  Pick<Queues, 'queueWriteBack' | 'queueLateWriteCheck' | 'queueErasure'> &
   Pick<Operations, 'log' | 'alert'>;
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
@@ -25,7 +27,11 @@ const again: JobResult = { do: 'wait', delayMs: 0 };
  * Puts the newest answer on the record. The job holds only the journey's id: what is written is read now, so that a
  * later grade replaces an earlier one and never the other way round.
  */
-export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: WriteBackContext): Promise<JobResult> {
+export async function writeBack(
+  { journeyId, noAnswer, lateWrite }: WriteBackJob,
+  context: WriteBackContext,
+): Promise<JobResult> {
+  if (lateWrite) return await checkLateWrite(journeyId, context);
   const journey = await context.store.get(journeyId);
   // What came of a test is written nowhere.
   if (journey?.test) return done;
@@ -37,18 +43,14 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
   const answer = journey?.answer;
   if (journey?.state !== 'answered' || !answer) return done;
 
-  const isLater: IsLater = ({ other, isNewer }) => {
-    const ms = (other.answer?.seenAt.getTime() ?? 0) - answer.seenAt.getTime();
-    return ms > 0 || (ms === 0 && isNewer);
-  };
-  const later = await laterAnswer(journey, context, isLater);
+  const later = await laterAnswer(journey, context);
   if (later) {
     // An earlier attempt may have timed out, and its work have been done since.
-    await writeLaterAgain(journey, context, isLater);
+    await writeLaterAgain(journey, context);
     return await leaveTo(later, journey, answer, context);
   }
 
-  const result = await context.write({
+  const item: WriteBack = {
     ...about(journey),
     status: 'answered',
     marker: `${markOf(journey)}.v${answer.version}`,
@@ -56,10 +58,11 @@ export async function writeBack({ journeyId, noAnswer }: WriteBackJob, context: 
     comment: answer.comment,
     answeredAt: answer.seenAt,
     ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
-  });
+  };
+  const result = await send(journeyId, item, context);
   if (!result.ok) return await saveRefused(journey, result, context);
   // Before this journey is saved as written: after a kill in between no job would write the later answer again.
-  await writeLaterAgain(journey, context, isLater);
+  await writeLaterAgain(journey, context);
   return await saveWritten(journey, answer, result, context);
 }
 
@@ -194,9 +197,7 @@ function isAsItWas(now: Journey, before: Journey): boolean {
 async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promise<JobResult> {
   const { store, source, log } = context;
   if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return done;
-  // A later closing's answer stands; that this closing got none is not written.
-  const isLater: IsLater = ({ isNewer }) => isNewer;
-  const later = await laterAnswer(journey, context, isLater);
+  const later = await laterAnswer(journey, context);
   if (later) {
     const why = `not written: ${leftTo(later, context.name)}`;
     await store.update(journey, (now) =>
@@ -206,16 +207,17 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
     );
     return done;
   }
-  const result = await context.write({
+  const item: WriteBack = {
     ...about(journey),
     status: 'no-answer',
     marker: `${markOf(journey)}.none`,
     grade: null,
     comment: null,
     answeredAt: journey.updatedAt,
-  });
+  };
+  const result = await send(journey.id, item, context);
   if (!result.ok && result.why === 'error') throw result.error;
-  if (result.ok) await writeLaterAgain(journey, context, isLater);
+  if (result.ok) await writeLaterAgain(journey, context);
   const trace = result.ok
     ? [
         ...(result.remarks ?? []),
@@ -236,72 +238,12 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
   return done;
 }
 
-// Several journeys may be about one record, which shows the latest of their answers.
-
-/** What every write about the journey has. */
-function about(journey: Journey): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
-  const { personId, requestId, maxGrade } = journey;
-  return {
-    recordId: journey.currentId ?? journey.recordId,
-    ...(personId === undefined ? {} : { personId }),
-    ...(requestId === undefined ? {} : { requestId }),
-    campaign: journey.campaignName ?? `campaign ${journey.campaign}`,
-    ...(maxGrade === undefined ? {} : { maxGrade }),
-  };
-}
-
-/** `isNewer`: the other journey is about a later closing. */
-type IsLater = (one: { other: Journey; isNewer: boolean }) => boolean;
-
-/**
- * Another journey of the record with a later answer, if any. A record has several journeys after several closings (`again: each
- * closing`) or a merge, and shows the latest answer, whichever is written first.
- */
-async function laterAnswer(
-  journey: Journey,
-  context: WriteBackContext,
-  isLater: IsLater,
-): Promise<Journey | undefined> {
-  const record = await context.store.records.read(about(journey).recordId);
-  const others = await record.others(journey.id);
-  return others.find((one) => isShown(one.other) && isLater(one))?.other;
-}
-
-/** Whether the record shows the journey's answer, wholly or in part, or is about to. */
-function isShown({ state, answer, writtenVersion }: Journey): boolean {
-  if (state === 'parked') return answer !== undefined && writtenVersion === answer.version;
-  return state === 'answered' || state === 'written';
-}
-
-function leftTo(later: Journey, name: string): string {
-  return `the record has a later answer, of journey ${refOf(name, later.id)}`;
-}
-
-/**
- * Queues a later answer to be written again: this journey's write may have overwritten it. Also while the later answer is being
- * written (`isAsItWas`).
- */
-async function writeLaterAgain(journey: Journey, context: WriteBackContext, isLater: IsLater): Promise<void> {
-  const later = await laterAnswer(journey, context, isLater);
-  if (!later) return;
-  const why = `to be written once more: what ${refOf(context.name, journey.id)} came to may have been written since`;
-  const after = await context.store.update(
-    later,
-    ifStill(['answered', 'written', 'parked'], {
-      to: 'answered',
-      at: context.clock.now(),
-      trace: [why],
-      when: (now) => now.answer !== undefined && now.erasedAt === undefined && isShown(now),
-    }),
-  );
-  if (after?.state === 'answered') await context.queueWriteBack([later.id]);
-}
-
 export async function giveUpWriteBack(
-  { journeyId }: WriteBackJob,
+  { journeyId, lateWrite }: WriteBackJob,
   why: string,
   context: WriteBackContext,
 ): Promise<void> {
+  if (lateWrite) return;
   await context.store.update(journeyId, (now) => {
     if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
     return ifStill('answered', { to: 'failed', at: context.clock.now(), why })(now);

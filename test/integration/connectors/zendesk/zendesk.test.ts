@@ -403,6 +403,13 @@ test('a job that ends without a word on a ticket leaves the outcome open', async
     error: { advice: { kind: 'transient' }, outcome: 'unknown' },
   });
   expect(server.seen.find(({ method }) => method === 'PUT')?.body).toEqual({
-    tickets: [{ id: 7, additional_tags: ['fb_answered', 'fb_grade_9'] }],
+    tickets: [
+      {
+        id: 7,
+        additional_tags: ['fb_answered', 'fb_grade_9'],
+        safe_update: true,
+        updated_stamp: '2026-11-20T00:00:00Z',
+      },
+    ],
   });
 });

@@ -30,6 +30,9 @@ export interface Account {
   solved(more?: Partial<Parameters<ZendeskStandin['addTicket']>[0]>): number;
 }
 
+/** While a job of the stand-in waits, others are looked for again and again. */
+const pollPause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
 export async function account(
   writeBack: object = everything,
   options: Parameters<typeof createZendeskStandin>[0] = {},
@@ -50,7 +53,10 @@ export async function account(
   const agent = standin.addUser({ name: 'Bob', role: 'agent' }).id;
   const customer = standin.addUser({ name: 'Ann', email: 'ann@example.com', phone: '+3725550001' }).id;
   const group = standin.addGroup({ name: 'Phone' }).id;
-  const { ports, seen } = testPorts({ now: options.now ?? (() => new Date()), sleep: async () => standin.idle() });
+  const { ports, seen } = testPorts({
+    now: options.now ?? (() => new Date()),
+    sleep: () => Promise.race([standin.idle(), pollPause()]),
+  });
   const settings = {
     subdomain: 'acme',
     clientId: standin.credentials.clientId,

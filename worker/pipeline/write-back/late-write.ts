@@ -1,0 +1,63 @@
+import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
+import { outcomeOfError } from '../../../core/errors.ts';
+import type { Journeys, Named, Queues, Timing, Vendor } from '../context.ts';
+import { removeLateAnswer } from '../erase/written-answers.ts';
+import { done, type JobResult } from '../jobs.ts';
+import { laterAnswer, writeOnceMore } from './later-answer.ts';
+
+/*
+ * A vendor may carry out a write long after closeloop has given the call up: after a newer answer was written, or the person was
+ * forgotten. Nothing tells of that, so the record is seen to once more as soon as no such write can come any more.
+ */
+
+/** As long as the gateways of most vendors keep a call. */
+const usualLateMs = 5 * 60_000;
+
+/** When writes that were given up in the same slot are seen to. */
+export interface LateWriteCheck {
+  slot: number;
+  delayMs: number;
+}
+
+/** Pure. Writes of one slot share a check: there are two at most for a journey at a time, however often its writes are given up. */
+export function lateWriteCheck(nowMs: number, lateMs = usualLateMs): LateWriteCheck {
+  const slot = Math.floor(nowMs / lateMs) + 2;
+  return { slot, delayMs: slot * lateMs - nowMs };
+}
+
+type Sending = Pick<Vendor, 'source' | 'write'> & Pick<Timing, 'ports'> & Pick<Queues, 'queueLateWriteCheck'>;
+
+/** Sends an answer. Of a write whose outcome is unknown a check is queued before anything else is done about the failure. */
+export async function send(journeyId: string, item: WriteBack, context: Sending): Promise<WriteResult> {
+  try {
+    const result = await context.write(item);
+    if (!result.ok && result.why === 'error' && outcomeOfError(result.error) === 'unknown')
+      await expectLateWrite(journeyId, context);
+    return result;
+  } catch (error) {
+    if (outcomeOfError(error) === 'unknown') await expectLateWrite(journeyId, context);
+    throw error;
+  }
+}
+
+/** A write about the journey may still be carried out: its response was lost, or its process was killed. */
+export async function expectLateWrite(
+  journeyId: string,
+  { source, ports, queueLateWriteCheck }: Omit<Sending, 'write'>,
+): Promise<void> {
+  await queueLateWriteCheck(journeyId, lateWriteCheck(ports.now().getTime(), source.lateWriteMs));
+}
+
+type CheckContext = Named &
+  Timing &
+  Pick<Journeys, 'store' | 'erasures'> &
+  Pick<Queues, 'queueWriteBack' | 'queueErasure'>;
+
+/** No write that was given up can come any more: what the record shows is written once more, or taken off where the person was forgotten. */
+export async function checkLateWrite(journeyId: string, context: CheckContext): Promise<JobResult> {
+  const journey = await context.store.get(journeyId);
+  if (journey === undefined) return done;
+  if (journey.erasedAt) await removeLateAnswer(journey, context);
+  else await writeOnceMore((await laterAnswer(journey, context)) ?? journey, 'an attempt that was given up', context);
+  return done;
+}
