@@ -2,6 +2,7 @@ import { type Bench, createBench, type TestRunner } from './contract/bench.ts';
 import { calls } from './contract/calls.ts';
 import { deliveries } from './contract/deliveries.ts';
 import { echoes, erasures, forgettings } from './contract/echoes.ts';
+import { lateWrites } from './contract/late-writes.ts';
 import { leaks } from './contract/leaks.ts';
 import { checks, setups } from './contract/preflight.ts';
 import { records } from './contract/records.ts';
@@ -34,6 +35,7 @@ export function connectorContract(sample: ConnectorSample, runner: TestRunner): 
     describe(`its settings and deliveries`, () => deliveries(sample, bench, runner));
     describe(`its records`, () => records(sample, bench, runner));
     describe(`its calls`, () => calls(sample, bench, runner));
+    describe(`its late writes`, () => lateWrites(sample, bench, runner));
     describe(`its words`, () => leaks(sample, bench, runner));
     if (does.includes('poll')) describe(`its sweeps`, () => sweeps(bench, runner));
     if (does.includes('check')) describe(`its check`, () => checks(sample, bench, runner));

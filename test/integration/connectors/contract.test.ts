@@ -80,6 +80,7 @@ const zendeskSample: ConnectorSample = {
         return { tags, fields: filled, mails, notes };
       },
       breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words))),
+      idle: () => standin.idle(),
       calls: () => standin.totalCalls(),
       now,
       async settle() {

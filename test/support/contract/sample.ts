@@ -27,6 +27,8 @@ export interface Vendor {
   traces(recordId: string): unknown;
   /** `words` are in the answers' bodies. */
   breakVendor(how: Breakage, words: string): void;
+  /** Resolves when the vendor has carried out all that it has taken. Left out: it has by its answer. */
+  idle?(): Promise<void>;
   /** How many calls the vendor has seen so far, tokens and refused ones included. */
   calls(): number;
   close(): Promise<void>;

@@ -125,6 +125,20 @@ const rows: [what: string, connector: Connector, found: RegExp][] = [
   ['a grade of 0 taken for none', butWrite((items) => items.map((i) => ({ ...i, grade: i.grade || null }))), /of 0/],
   ['the first answer kept', butWrite((items) => items.toReversed()), /replaces a grade by a later one/],
   [
+    'an answer that is never written twice',
+    but((source) => {
+      const seen = new Set<string>();
+      return {
+        writeBack: async (items) => {
+          const isKnown = items.every(({ recordId, marker }) => seen.has(recordId + marker));
+          for (const { recordId, marker } of items) seen.add(recordId + marker);
+          return isKnown ? items.map(() => taken) : await source.writeBack(items);
+        },
+      };
+    }),
+    /carried out late/,
+  ],
+  [
     'a call for every record',
     but((source) => ({
       read: async (ids) => (await Promise.all(ids.map((id) => source.read([id])))).flat(),
