@@ -58,7 +58,8 @@ export const whole: Connector = {
         return await source.writeBack(items);
       },
       async forget(recordIds) {
-        const ids = recordIds.filter((id) => account.written.delete(id));
+        // Again, too: a write that was given up may have been carried out since.
+        const ids = recordIds.filter((id) => account.written.has(id));
         for (const id of ids) account.unanswered.delete(id);
         await source.writeBack(ids.map(blank));
         return [];
