@@ -4,12 +4,14 @@ import { time } from './conversation.ts';
 import type { IntercomSettings } from './settings.ts';
 
 type Settings = IntercomSettings['writeBack'];
-type Value = string | number | null;
+export type Value = string | number | null;
+/** By the names of their attributes. */
+export type Values = ReadonlyMap<string, Value>;
 /** The attributes of a conversation or a ticket, by name. */
 export type Current = Readonly<Record<string, unknown>>;
 
 /** What an answer puts into which attribute; null: nothing. */
-export function wantedOf(item: WriteBack, settings: Settings): Map<string, Value> {
+export function wantedOf(item: WriteBack, settings: Settings): Values {
   const values = placed(item, settings, (part) => written(part, settings));
   return new Map(values.map(({ place, value }) => [place, value]));
 }

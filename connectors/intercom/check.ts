@@ -37,7 +37,7 @@ export function checker(
     // The other calls would fail for the same reason.
     if (me === undefined) return [...own, ...findings];
     const people = await probe({ at, what: 'the teammates' }, () => workspace.people('now'));
-    const compared = await probe({ at: 'writeBack', what: 'the attributes' }, attributes);
+    const compared = await probe({ at: 'writeBack', what: 'the attributes' }, () => attributes(about));
     const rated = await probe({ at, what: 'the conversations' }, () =>
       workspace.search('conversations', since('conversation_rating.replied_at', 14), Anything, one),
     );

@@ -56,7 +56,7 @@ export const intercom = defineConnector({
       events: (delivery) => events(delivery, settings),
       read: reader(settings, workspace),
       poll: poller(settings, workspace, ports),
-      writeBack: writer(settings, workspace),
+      writeBack: writer(settings, workspace, ports),
       forget: forgetter(settings, workspace),
       check: checker(settings, workspace, ports),
       setup: installer(settings, workspace),

@@ -7,8 +7,8 @@ import type { IntercomSettings } from './settings.ts';
 /** Creates the attributes, and lists the webhooks for a person to enter. */
 export function installer(settings: IntercomSettings, workspace: Workspace): NonNullable<Source['setup']> {
   const compare = attributeComparer(settings, workspace);
-  return async ({ hookUrl }) => {
-    const steps = await setupSteps(async () => combined(await compare()).missing);
+  return async ({ grades, hookUrl }) => {
+    const steps = await setupSteps(async () => combined(await compare({ grades })).missing);
     const isDone = hookUrl === undefined || settings.webhookUrl !== undefined;
     return isDone ? steps : [...steps, webhookStep(settings, hookUrl)];
   };

@@ -1,17 +1,24 @@
 import { notOverNewer, placesOf } from '../../core/connector/answer.ts';
 import { writeInBatches, writeInTurn } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
-import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
-import { holds, holdsLater, wantedOf } from './answer.ts';
+import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { holds, holdsLater, type Values, wantedOf } from './answer.ts';
 import type { Workspace } from './api.ts';
+import { unfitReader } from './attributes.ts';
 import { Conversation } from './conversation.ts';
 import { openPlaces, type Place } from './place.ts';
 import { batchSize, conversationNow, isId, searchByIds } from './read.ts';
 import type { IntercomSettings } from './settings.ts';
 
 /** One call per answer, and one per note: Intercom has no bulk writes. */
-export function writer(settings: IntercomSettings, workspace: Workspace): Source['writeBack'] {
+export function writer(
+  settings: IntercomSettings,
+  workspace: Workspace,
+  ports: Pick<ConnectorPorts, 'now'>,
+): Source['writeBack'] {
   const { writeBack } = settings;
+  const unfitFor = unfitReader(settings, workspace, ports);
   const { placeOf, change, addNote, hasNote } = openPlaces(settings, workspace);
 
   async function write(item: WriteBack, found: Conversation | undefined): Promise<WriteResult> {
@@ -28,16 +35,19 @@ export function writer(settings: IntercomSettings, workspace: Workspace): Source
     return { ok: true, findings };
   }
 
-  async function put(place: Place, changes: ReadonlyMap<string, string | number | null>): Promise<string[]> {
+  /** Returns findings for what the record does not hold then. A value that does not fit into its attribute keeps out no other. */
+  async function put(place: Place, changes: Values): Promise<string[]> {
     try {
       const after = await change(place, Object.fromEntries(changes));
       const lost = [...changes].filter(([name, value]) => !holds(after, name, value));
       return lost.map(([name]) => `Intercom did not keep "${name}": look at the type of this attribute`);
     } catch (error) {
-      // Attributes belong to one ticket type, so tickets of other types may have them.
-      if (!(error instanceof VendorError && error.code === 'parameter_invalid' && place.ticket)) throw error;
-      const type = place.ticket.ticket_type.name;
-      return [`tickets of the type "${type}" lack an attribute that writeBack names, or have two of its name`];
+      if (!(error instanceof VendorError && (error.code === 'parameter_invalid' || error.status === 422))) throw error;
+      const { unfit, findings, isOfAll } = await unfitFor(place.ticket?.ticket_type.name, changes);
+      if (isOfAll) throw error;
+      if (unfit.size === 0) throw refused(place, error);
+      const rest = new Map([...changes].filter(([name]) => !unfit.has(name)));
+      return [...findings, ...(rest.size > 0 ? await put(place, rest) : [])];
     }
   }
 
@@ -47,6 +57,12 @@ export function writer(settings: IntercomSettings, workspace: Workspace): Source
       const found = await searchByIds(workspace, 'conversations', ids, Conversation);
       return await writeInTurn(batch, (item) => write(item, found.get(item.recordId)), notFound);
     });
+}
+
+/** Its attributes are there and fit: the refusal concerns this conversation alone. */
+function refused({ id }: Place, { message }: VendorError): CloseloopError {
+  const said = `${message} The attributes are there and fit: look at conversation ${id} itself.`;
+  return new CloseloopError(said, { kind: 'permanent' });
 }
 
 const notFound = ({ recordId }: WriteBack): WriteResult => {

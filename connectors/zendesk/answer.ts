@@ -21,8 +21,8 @@ type WriteBackSettings = ZendeskSettings['writeBack'];
 export interface Wanted {
   fields: WantedField[];
   tags: string[];
-  /** Findings for survey answers that their fields can't hold; left out where there are none. */
-  unfit?: string[];
+  /** Findings for the parts that their fields can't hold; empty where there are none. */
+  unfit: string[];
 }
 
 export interface WantedField extends Target {
@@ -66,16 +66,16 @@ const choices = new Set(['tagger', 'dropdown', 'multiselect']);
 
 /** The fields and tags for an answer. An answer without a grade or comment clears the field: the newest version wins. */
 export function wantedOf(item: WriteBack, settings: WriteBackSettings, targets: Targets): Wanted {
-  const { fields, unfit } = fieldsFor(item, settings, targets);
-  return { fields, tags: settings.tags ? tagsOf(item) : [], ...(unfit.length > 0 ? { unfit } : {}) };
+  return { ...wantedFields(item, settings, targets, ticketField), tags: settings.tags ? tagsOf(item) : [] };
 }
 
-/** The fields alone. */
-export const wantedFields = (item: WriteBack, settings: WriteBackSettings, targets: Targets): WantedField[] =>
-  fieldsFor(item, settings, targets).fields;
-
-/** The fields with their values; `unfit`: findings for survey answers that the field of their question can't hold. */
-function fieldsFor(item: WriteBack, settings: WriteBackSettings, targets: Targets) {
+/** The fields with their values, and findings for the parts that their fields can't hold: Zendesk would refuse the whole update. */
+export function wantedFields(
+  item: WriteBack,
+  settings: WriteBackSettings,
+  targets: Targets,
+  { setting, noun }: FieldKind,
+): Omit<Wanted, 'tags'> {
   const fields: WantedField[] = [];
   const unfit: string[] = [];
   for (const one of partsOf(item)) {
@@ -86,8 +86,10 @@ function fieldsFor(item: WriteBack, settings: WriteBackSettings, targets: Target
     const value = valueFor(one, target, settings);
     if (value !== undefined) fields.push({ part, id, type, value });
     else {
+      const [what, fitting] =
+        part === 'grade' ? [`the grade ${one.value}`, 'decimal'] : ["the survey's answer", 'text'];
       unfit.push(
-        `the survey's answer does not fit into the ticket field ${id} (writeBack.${part}) of type ${type}: name a text field.`,
+        `${what} does not fit into the ${noun} ${id} (${setting}.${part}) of type ${type}: name a ${fitting} field.`,
       );
     }
   }
@@ -110,11 +112,16 @@ function valueFor(one: AnswerPart, target: Target, settings: WriteBackSettings):
   }
 }
 
-function gradeValue(grade: number | null, type: string, gradeValues: Readonly<Record<string, string>>): FieldValue {
+function gradeValue(
+  grade: number | null,
+  type: string,
+  gradeValues: Readonly<Record<string, string>>,
+): FieldValue | undefined {
   if (grade === null) return type === 'checkbox' ? false : null;
   const mapped = gradeValues[String(grade)];
   if (type === 'checkbox') return mapped === undefined ? grade > 0 : mapped === 'true';
-  if (type === 'integer' || type === 'decimal') return grade;
+  if (type === 'integer') return Number.isInteger(grade) ? grade : undefined;
+  if (type === 'decimal') return grade;
   const text = mapped ?? String(grade);
   return type === 'multiselect' ? [text] : text;
 }
@@ -198,7 +205,7 @@ export function missing(fields: readonly WantedField[], values: Values): WantedF
 
 /** Findings for the values that Zendesk didn't store: a dropdown silently drops a value that is no option's tag. */
 export function findingsOn(wanted: Wanted, ticket: Ticket): string[] {
-  return [...notTaken(wanted.fields, valuesOf(ticket), ticketField), ...(wanted.unfit ?? [])];
+  return [...notTaken(wanted.fields, valuesOf(ticket), ticketField), ...wanted.unfit];
 }
 
 /** For tags that are missing again: triggers that act on a tag usually remove it, so no person has to act. */

@@ -60,7 +60,7 @@ export function closedEdits(update: UpdateTickets): Fallback {
       if (order.wanted.fields.length + order.wanted.tags.length === 0)
         return notPlaced('a note is all there is to write.');
       const one = updated[due.indexOf(order)];
-      if (one === undefined) return { ok: true, findings: [] };
+      if (one === undefined) return { ok: true, findings: order.wanted.unfit };
       const isUntouched =
         one.ticket !== undefined && sizeOf(changeFor(order.wanted, one.ticket)) === sizeOf(order.change);
       return (one.result.ok ? isUntouched : one.result.why === 'closed') ? notPlaced(whyNoEdit) : one.result;

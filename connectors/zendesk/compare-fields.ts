@@ -128,7 +128,7 @@ export function compareUserFields(
   const resolved = resolveUserFields(answers.writeBack, fields);
   return compareKeyed(userField, resolved, fields, answers, owners, {
     create: (part, key) => {
-      const { type } = keyedShape(part);
+      const { type } = keyedShape(part, answers);
       const user_field = { key, title: titles[part], type };
       return {
         id: `user field "${key}"`,
@@ -155,7 +155,7 @@ export function compareObject(fields: readonly KeyedField[] | undefined, answers
   const there = fields ?? [];
   const resolved = resolveObjectFields(answers.writeBack, there);
   const compared = compareKeyed(kind, resolved, there, answers, new Map(), {
-    create: (part, key) => creation(key, titles[part], keyedShape(part)),
+    create: (part, key) => creation(key, titles[part], keyedShape(part, answers)),
     nameOf: (key) => `the field "${key}" of the custom object "${object}"`,
     addOptions: ({ key, custom_field_options }, options) => {
       // There is no call for one option: options that the list lacks would be deleted, with their values.

@@ -40,10 +40,9 @@ export function recordWriter(
   }
 
   async function write(item: WriteBack, current: RecordOfObject | undefined, targets: Targets): Promise<WriteResult> {
-    const wanted = wantedFields(item, writeBack, targets);
-    if (holdsNewer(item, targets, valuesOf(current)) || missing(wanted, valuesOf(current)).length === 0) {
-      return { ok: true, findings: [] };
-    }
+    if (holdsNewer(item, targets, valuesOf(current))) return { ok: true, findings: [] };
+    const { fields: wanted, unfit } = wantedFields(item, writeBack, targets, objectField(writeBack));
+    if (missing(wanted, valuesOf(current)).length === 0) return { ok: true, findings: unfit };
     const body = {
       custom_object_record: {
         name: `Feedback on ticket ${item.recordId}`,
@@ -57,7 +56,7 @@ export function recordWriter(
       const path = `${records}?external_id=${externalId(item)}`;
       const { custom_object_record } = await api.send('PATCH', path, body, One);
       const findings = notTaken(wanted, valuesOf(custom_object_record), objectField(writeBack));
-      return { ok: true, findings };
+      return { ok: true, findings: [...findings, ...unfit] };
     } catch (error) {
       // The other records are not affected.
       if (error instanceof VendorError && error.advice.kind === 'permanent') return { ok: false, why: 'error', error };

@@ -1,9 +1,11 @@
 import { isSurveyPart, type PartName } from '../../core/connector/answer.ts';
 import { errorAt } from '../../core/connector/check.ts';
 import type { Finding, WriteBack } from '../../core/connector/contract.ts';
+import { fractionsIn, gradeTypes } from '../../core/connector/fields.ts';
 import { wantedFields } from './answer.ts';
 import { obstacle, type TagOwners } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
+import { ticketField } from './targets.ts';
 
 /* The values that answers put into fields, and the fields that have room for them: for `check` and `setup` alike. */
 
@@ -60,6 +62,13 @@ export function valueFindings(
     ];
   }
   if (part !== 'grade') return [];
+  const fractions = fractionsIn(answers.grades);
+  if (field.type === 'integer' && fractions !== undefined) {
+    const problem = `${name} takes whole numbers only, not ${fractions}`;
+    return [
+      errorAt(at, problem, `Name another field, of type decimal (${place}): "closeloop setup" creates such a field`),
+    ];
+  }
   const mapped = Object.values(answers.writeBack.gradeValues);
   if (field.type === 'checkbox' && mapped.some((value) => value !== 'true' && value !== 'false')) {
     const problem = `${name} is a checkbox, which takes "true" and "false" only`;
@@ -90,7 +99,8 @@ function written(part: 'grade' | 'status', type: string, { writeBack, grades }: 
           { ...answer, status: 'answered', grade: null },
           ...(writeBack.noAnswer ? [{ ...answer, status: 'no-answer' as const, grade: null }] : []),
         ];
-  const values = items.flatMap((item) => wantedFields(item, writeBack, new Map([[part, { id: part, type }]])));
+  const targets = new Map([[part, { id: part, type }]]);
+  const values = items.flatMap((item) => wantedFields(item, writeBack, targets, ticketField).fields);
   return [...new Set(values.map(({ value }) => String(value)))];
 }
 
@@ -120,10 +130,10 @@ export interface NewOption {
  * tags; text, where a dropdown can't have those.
  */
 export function ticketShape(part: PartName, answers: ExpectedAnswers, owners: TagOwners): Shape {
-  if (part !== 'grade' && part !== 'status') return keyedShape(part);
+  if (part !== 'grade' && part !== 'status') return keyedShape(part, answers);
   const { gradeValues } = answers.writeBack;
   const mapped = Object.values(gradeValues);
-  if (part === 'grade' && mapped.length === 0) return { type: 'integer' };
+  if (part === 'grade' && mapped.length === 0) return keyedShape(part, answers);
   if (part === 'grade' && mapped.every((value) => value === 'true' || value === 'false')) return { type: 'checkbox' };
   const grades = answers.grades.length > 0 ? answers.grades : Object.keys(gradeValues).map(Number);
   const tags = written(part, 'tagger', { ...answers, grades });
@@ -135,9 +145,11 @@ export function ticketShape(part: PartName, answers: ExpectedAnswers, owners: Ta
  * A field of users or of a custom object. The grade is a number there, whatever `gradeValues` says: its tags belong to the
  * ticket field, and a person's tags would come onto their next ticket.
  */
-export function keyedShape(part: PartName): Shape {
+export function keyedShape(part: PartName, { grades }: Pick<ExpectedAnswers, 'grades'>): Shape {
   if (part === 'comment' || isSurveyPart(part)) return { type: 'textarea' };
-  return { type: part === 'answeredAt' ? 'date' : 'integer' };
+  if (part === 'answeredAt') return { type: 'date' };
+  const [type] = gradeTypes(grades, { whole: 'integer', fraction: 'decimal' });
+  return { type };
 }
 
 /** The options that a dropdown lacks. None where one of the tags can't be added, as a part of the grades is of no use: `check` says why. */

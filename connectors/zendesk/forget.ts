@@ -46,7 +46,13 @@ export function forgetter(
     const orders = tickets
       .map((ticket): Order => {
         const change = removalFrom(ticket, fields);
-        return { item: blank(ticket.id), ticket, wanted: { fields: change.fields, tags: [] }, change, withNote: false };
+        return {
+          item: blank(ticket.id),
+          ticket,
+          wanted: { fields: change.fields, tags: [], unfit: [] },
+          change,
+          withNote: false,
+        };
       })
       .filter(({ change }) => sizeOf(change) > 0);
     const updated = await updateTickets(orders);

@@ -7,6 +7,7 @@ import type { ZendeskApi } from './api.ts';
 import { cacheMs, userFields } from './fields.ts';
 import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
 import { userUpdates } from './quota.ts';
+import { errorName } from './responses.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { refuseRetired, resolveUserFields, userField, writableTargets } from './targets.ts';
 import { fieldValueOf, showUsers, type User } from './ticket.ts';
@@ -51,17 +52,22 @@ export function userFieldWriter(
     const unknown = [...newest.keys()].filter((id) => !known.has(id));
     const people = new Map([...known, ...(await showUsers(api, unknown))]);
 
-    const orders = [...newest.values()].flatMap(({ userId, item }): UserOrder[] => {
+    const due = [...newest.values()].flatMap(({ userId, item }) => {
       const values = valuesOf(people.get(userId));
-      const wanted = wantedFields(item, writeBack, targets);
-      const isDue = !holdsNewer(item, targets, values) && missing(wanted, values).length > 0;
-      return isDue && isThere(people.get(userId)) ? [{ userId, wanted }] : [];
+      if (!isThere(people.get(userId)) || holdsNewer(item, targets, values)) return [];
+      const { fields, unfit } = wantedFields(item, writeBack, targets, userField);
+      return [{ userId, wanted: fields, unfit, isChange: missing(fields, values).length > 0 }];
     });
+    const unfit = new Map(due.map((one) => [one.userId, one.unfit]));
+    const orders = due.filter(({ isChange }) => isChange);
     const written = await updateUsers(api, finished, orders);
     await refuseRetired([...written.values()], () => resolve('now'), subdomain);
-    return new Map(
-      asked.map(({ item, userId }) => [item, isThere(people.get(userId)) ? (written.get(userId) ?? fine) : gone(item)]),
-    );
+    const resultFor = ({ item, userId }: Asked): WriteResult => {
+      if (!isThere(people.get(userId))) return gone(item);
+      const result = written.get(userId) ?? fine;
+      return result.ok ? { ...result, findings: [...result.findings, ...(unfit.get(userId) ?? [])] } : result;
+    };
+    return new Map(asked.map((one) => [one.item, resultFor(one)]));
   };
 }
 
@@ -100,7 +106,7 @@ function resultOf({ userId, wanted }: UserOrder, result: JobResult | undefined, 
           { outcome: 'unknown' },
         )
       : new CloseloopError(
-          `Zendesk user ${userId} can't be updated: check that the integration user may edit end users.`,
+          `Zendesk user ${userId} can't be updated (${errorName(result) ?? 'refused'}): check that the integration user may edit end users, and that the user fields take the values (closeloop check).`,
           { kind: 'permanent' },
         );
   return { ok: false, why: 'error', error };

@@ -131,7 +131,7 @@ async function planFor(
       return plan({ ok: false, why: 'error', error });
     }
   }
-  if (!withNote && sizeOf(change) === 0) return plan({ ok: true, findings: [] });
+  if (!withNote && sizeOf(change) === 0) return plan({ ok: true, findings: wanted.unfit });
   return plan({ item, ticket, wanted, change, withNote });
 }
 

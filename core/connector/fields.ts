@@ -10,6 +10,22 @@ export interface NeededField {
   name: string;
   /** The vendor's types: the type that `setup` creates, and others that fit. */
   types: readonly [made: string, ...others: string[]];
+  /** What needs these types: 'the grades 1.5, 2.5'. */
+  neededBy?: string | undefined;
+}
+
+/** The types of a field for grades, where the vendor has one for whole numbers alone: the type that `setup` creates, and another that fits. */
+export function gradeTypes<Type extends string>(
+  grades: readonly number[],
+  { whole, fraction }: { whole: Type; fraction: Type },
+): readonly [made: Type, ...others: Type[]] {
+  return fractionsIn(grades) === undefined ? [whole, fraction] : [fraction];
+}
+
+/** 'the grades 1.5, 2.5'; undefined where all are whole numbers. */
+export function fractionsIn(grades: readonly number[]): string | undefined {
+  const fractions = grades.filter((grade) => !Number.isInteger(grade));
+  return fractions.length === 0 ? undefined : `the grades ${fractions.join(', ')}`;
 }
 
 /** A field of the vendor. */
@@ -38,7 +54,7 @@ export function compareFields<Item extends MissingItem>(
 ): Comparison<Item> {
   const missingItems: Item[] = [];
   const findings = needed.flatMap((one): Finding[] => {
-    const { part, name, types } = one;
+    const { part, name, types, neededBy } = one;
     const at = `writeBack.${part}`;
     const what = `the ${field} "${name}" of ${of}`;
     const [found, ...others] = current.filter((it) => it.name === name);
@@ -48,8 +64,10 @@ export function compareFields<Item extends MissingItem>(
     }
     if (others.length > 0)
       return [errorAt(at, `${of} have ${others.length + 1} of the name "${name}"`, `Rename all but one (${place})`)];
-    if (!types.includes(found.type))
-      return [errorAt(at, `${what} is of type ${found.type}, not ${types.join(' or ')}`, `Name another ${field}`)];
+    if (!types.includes(found.type)) {
+      const needed = `${types.join(' or ')}${neededBy === undefined ? '' : `, which ${neededBy} need`}`;
+      return [errorAt(at, `${what} is of type ${found.type}, not ${needed}`, `Name another ${field}`)];
+    }
     return found.required ? [warningAt(at, `${what} is required of people`, `Switch that off (${place})`)] : [];
   });
   return { findings, missing: missingItems };

@@ -27,11 +27,18 @@ function updateManyUsers(context: Context): StandinResponse {
   const work = parsed.data.users.map(({ id, user_fields = {} }, index) => () => {
     const user = context.store.users.get(id);
     if (user?.active !== true) return { index, id, success: false, error: 'UserNotFound', status: 'Failed' };
+    if (!takesAll(context, user_fields)) return { index, id, success: false, error: 'RecordInvalid', status: 'Failed' };
     setUserFields(context, user, user_fields);
     return { index, id, action: 'update', status: 'Updated', success: true };
   });
   const { job, headers } = context.jobs.start(work, context.store.settings, context.sleep);
   return { status: 200, headers, body: { job_status: viewJob(job, context.base) } };
+}
+
+/** A number field refuses what is no number of its kind. */
+function takesAll({ store }: Context, given: Readonly<Record<string, unknown>>): boolean {
+  const whole = [...store.admin.userFields.values()].filter(({ type }) => type === 'integer');
+  return whole.every(({ key }) => given[key] == null || Number.isInteger(Number(given[key])));
 }
 
 /** Unknown keys and option values that don't exist are dropped without a word. */

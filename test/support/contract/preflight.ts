@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Finding, PreflightContext, Source } from '../../../core/connector/contract.ts';
-import { assertNothingPersonal, type Bench, needed, reopen, type TestRunner } from './bench.ts';
+import { answer, assertNothingPersonal, type Bench, closeOne, needed, reopen, type TestRunner } from './bench.ts';
+import { saidOf } from './records.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 
 /** `check`: what would keep the source from working. */
@@ -17,6 +18,15 @@ export function checks({ planted = [] }: ConnectorSample, bench: () => Bench, { 
     });
   }
 
+  test('it finds a field that can not hold the grades of the campaigns, and no other', async () => {
+    const { source } = bench();
+    const [result] = await source.writeBack([answer(await closeOne(bench()), { grade: 2.5 })]);
+    const findings = await check(source, { ...about(bench()), grades: halves });
+    const ofGrade = findings.filter(({ level, at }) => level === 'error' && at === 'writeBack.grade');
+    assert.equal(ofGrade.length > 0, saidOf(result).length > 0, JSON.stringify(findings));
+    for (const { problem } of ofGrade) assert.match(problem, /2\.5/);
+  });
+
   test('it tells as a finding that the credentials are refused', async () => {
     bench().vendor.breakVendor('401', `${customer.email} ${customer.comment}`);
     const findings = await check(reopen(bench()).source, about(bench()));
@@ -28,6 +38,19 @@ export function checks({ planted = [] }: ConnectorSample, bench: () => Bench, { 
 export function setups({ does = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
   test('it has nothing to do in an account that has everything', async () => {
     assert.deepEqual(await setup(bench().source, about(bench())), []);
+  });
+
+  test('it makes a field that holds the grades of the campaigns', async () => {
+    const { vendor, source } = bench();
+    await needed(vendor.strip, 'strip').call(vendor);
+    const steps = await setup(source, { ...about(bench()), grades: halves });
+    for (const step of steps) await step.apply();
+    const ofGrade = (await setup(reopen(bench()).source, about(bench()))).filter(({ what }) => /grade/i.test(what));
+    assert.deepEqual(ofGrade, []);
+    if (!steps.some(({ what }) => /grade/i.test(what))) return;
+    const id = await closeOne(bench());
+    assert.deepEqual(saidOf((await source.writeBack([answer(id, { grade: 2.5 })]))[0]), []);
+    assert.equal(vendor.gradeOn(id), 2.5);
   });
 
   test('it makes what is missing, then has nothing left to do', async () => {
@@ -57,6 +80,8 @@ export function setups({ does = [] }: ConnectorSample, bench: () => Bench, { tes
     );
   });
 }
+
+const halves = [1, 1.5, 2, 2.5, 3];
 
 async function check(source: Source, about: PreflightContext): Promise<Finding[]> {
   const findings = await (source.check?.(about) ?? assert.fail('the source has no check'));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { WriteResult } from '../../../core/connector/contract.ts';
+import { adviceOf } from '../../../core/errors.ts';
 import { compileExpression } from '../../../core/mapping/expression.ts';
 import { countryCode } from '../../../core/schedule/countries.ts';
 import { isZone } from '../../../core/schedule/wall-clock.ts';
@@ -128,6 +129,17 @@ export function records(
     assert.equal(vendor.gradeOn(id), 0);
   });
 
+  test('it keeps a grade between two whole ones as it is, or stops its record alone and names the grade', async () => {
+    const { source, vendor } = bench();
+    const [one, two] = [await closeOne(bench()), await closeOne(bench())];
+    const [fraction, whole] = await source.writeBack([answer(one, { grade: 2.5 }), answer(two, { grade: 4 })]);
+    assert.deepEqual([whole && inShort(whole), vendor.gradeOn(two)], [[], 4]);
+    const said = saidOf(fraction);
+    if (said.length === 0) assert.equal(vendor.gradeOn(one), 2.5);
+    else assert.match(said.join(' '), /2\.5/);
+    assert.deepEqual(saidOf((await source.writeBack([answer(one, { grade: 2.5 })]))[0]), said);
+  });
+
   if (!does.includes('no-answer')) return;
   test('it writes that no answer came, once, as no grade, and an answer that comes after all in its place', async () => {
     const { source, vendor } = bench();
@@ -144,6 +156,14 @@ export function records(
     await source.writeBack([answer(id, { grade: 4, marker: 'j1.1' })]);
     assert.equal(vendor.gradeOn(id), 4);
   });
+}
+
+/** Why a record does not hold all of its answer; what concerns other records as well fails. */
+export function saidOf(result: WriteResult | undefined): string[] {
+  if (result?.ok === true) return result.findings;
+  if (result?.why !== 'error') return assert.fail(`not written: ${result?.why}`);
+  assert.equal(adviceOf(result.error).kind, 'permanent', result.error.message);
+  return [result.error.message];
 }
 
 function inShort(result: WriteResult): string[] | string {

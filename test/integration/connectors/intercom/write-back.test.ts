@@ -97,6 +97,40 @@ test('what one ticket type lacks is a finding, and stops nobody else', async () 
   expect(conversation).toEqual({ ok: true, findings: [] });
 });
 
+const refusals: [says: string, status: number, code: string][] = [
+  ['422 type_mismatch', 422, 'type_mismatch'],
+  ['400 parameter_invalid', 400, 'parameter_invalid'],
+];
+test.each(refusals)(
+  'a grade that its attribute does not take keeps out no other part, and no other answer: %s',
+  async (_, status, code) => {
+    const ids = [await workspace.closed(), await workspace.closed()] as const;
+    const body = { type: 'error.list', errors: [{ code, message: 'Wrong type of a value' }] };
+    workspace.standin.faults.add({ method: 'PUT', path: ids[0], status, body });
+    const [half, whole] = await write(answer(ids[0], { grade: 2.5 }), answer(ids[1]));
+    const problem =
+      'the attribute "Feedback grade" of conversations is of type integer, which does not take the grade 2.5';
+    expect(half).toEqual({ ok: true, findings: [`${problem}: name another attribute`] });
+    expect(one(ids[0]).values).toMatchObject({ 'Feedback comment': 'Quick & <b>good</b>' });
+    expect(whole).toEqual({ ok: true, findings: [] });
+  },
+);
+
+test('a conversation that Intercom refuses, though its attributes fit, stops no other', async () => {
+  const ids = [await workspace.closed(), await workspace.closed()] as const;
+  const body = { type: 'error.list', errors: [{ code: 'parameter_invalid', message: 'no' }] };
+  workspace.standin.faults.add({ method: 'PUT', path: ids[0], status: 400, body });
+  const [refused, other] = await write(...ids.map((id) => answer(id)));
+  expect(refused).toMatchObject({ ok: false, error: { advice: { kind: 'permanent' } } });
+  expect(other).toEqual({ ok: true, findings: [] });
+});
+
+test('an attribute that conversations lack stops the source', async () => {
+  const id = await workspace.closed();
+  workspace.standin.removeAttributes();
+  expect(await write(answer(id))).toMatchObject([{ ok: false, error: { advice: { kind: 'config' } } }]);
+});
+
 test('it tells what was swallowed, and adds one note only however often that is tried', async () => {
   workspace.standin.removeAttributes();
   for (const name of ['Feedback grade', 'Feedback comment', 'Feedback date', 'Feedback status'])
