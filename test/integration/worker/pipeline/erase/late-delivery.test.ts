@@ -4,7 +4,7 @@ import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { noteRequested } from '../../../../../worker/pipeline/erase/requested.ts';
 import type { RecordJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan/plan-and-ask.ts';
+import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan-and-ask.ts';
 import { replay } from '../../../../../worker/support/repair.ts';
 import { closedAs, eventOf, hour, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ago, asked, email, eraseOf, sentTo } from '../../../../support/worker/erasing.ts';
