@@ -5,8 +5,8 @@ import { type Plugin, rolldown } from 'rolldown';
 const root = resolve(import.meta.dirname, '..');
 
 /**
- * What the package exports, what its launcher loads, and what is started as a thread or required when it is first needed: one graph, so
- * that each module exists once.
+ * What the package exports, what its launcher loads, and what is required when it is first needed: one graph, so that each module exists
+ * once.
  */
 const entries = {
   'core/index': 'core/index.ts',

@@ -216,7 +216,7 @@ async function untilMended(work: Promise<JobResult>, { name, log, alert, ports }
     const why = error.message;
     log.error({ source: name, why }, 'an expression was stopped: what needs it waits');
     await alert('to-do', why, 'mend the expression and restart; what needs it waits, and goes on within ten minutes');
-    // With jitter, as each of these jobs may take a second again.
+    // With jitter, as each of these jobs may use its time up again.
     return { do: 'wait', delayMs: asideMs * (0.5 + ports.random()) };
   }
 }
