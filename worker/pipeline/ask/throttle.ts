@@ -98,8 +98,11 @@ export interface Hold {
  */
 export function holdsOfLast(last: LastAsked | undefined, scopes: readonly Scope[], now: Date): Hold[] {
   if (!last) return [];
-  const { campaign } = last;
-  const counted = scopes.filter(({ campaigns }) => campaign === undefined || campaigns?.has(campaign) !== false);
+  const { campaign, journey } = last;
+  const counted = scopes.filter(
+    ({ campaigns }) =>
+      campaigns === undefined || journey === elsewhere || (campaign !== undefined && campaigns.has(campaign)),
+  );
   const held = counted.filter(({ period }) => last.at.getTime() + period > now.getTime());
   return held.map((scope) => ({ scope, askedAt: last.at, journey: last.journey }));
 }

@@ -49,8 +49,9 @@ test('who was asked is known for as long as the longest throttle of all', () => 
 });
 
 test('a request that somebody else made may have been in any campaign', () => {
-  const names = (journey: string) =>
-    holdsOfLast({ at: daysAgo(5), journey }, scopes, now).map(({ scope }) => scope.name);
+  const names = (journey: string, campaign?: number) =>
+    holdsOfLast({ at: daysAgo(5), journey, campaign }, scopes, now).map(({ scope }) => scope.name);
+  expect(names('shop/1.1', 13)).toEqual(['rule "all"', 'policy', 'group "csat"']);
   expect(names('shop/1.1')).toEqual(['rule "all"', 'policy']);
   expect(names(elsewhere)).toEqual(['rule "all"', 'policy', 'campaign 12', 'group "csat"']);
 });
