@@ -187,7 +187,7 @@ async function openUsually(
   }
   const usual = create();
   try {
-    return { app: usual, url: await usual.listen({ host, port: usualPorts[setting] }) };
+    return { app: usual, url: await usual.listen({ host, port: usualPorts[setting], backlog }) };
   } catch (error) {
     if (codeOf(error) !== 'EADDRINUSE') throw error;
     const app = create();
@@ -195,12 +195,18 @@ async function openUsually(
   }
 }
 
+/**
+ * How many connections the operating system holds for the process while it is busy, at most (Linux: net.core.somaxconn). A connection that
+ * finds no place is tried again by its sender after a second, and then after three: a delivery would come too late.
+ */
+const backlog = 4_096;
+
 async function listen(
   app: FastifyInstance,
   { host, port, setting }: { host: string; port: number; setting: 'http' | keyof typeof usualPorts },
 ): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    return await app.listen({ host, port, backlog });
   } catch (cause) {
     const code = codeOf(cause);
     if (typeof code !== 'string') throw cause;

@@ -29,7 +29,7 @@ interface Body {
 
 const firstBytes = 4_096;
 /** Every chunk of a body costs time, however small. Limits of small chunks: their number, and the average size below which they count. */
-const mostTiny = 1_000;
+const mostTiny = 128;
 const tinyBytes = 16;
 /** The bytes that are read and dropped of a refused request's body, so that the sender sees the answer. */
 const mostDiscarded = 1024 * 1024;
@@ -52,9 +52,8 @@ export function announcedBytes({ headers }: IncomingMessage): number {
 /** Whether a body mostly comes with its head: one that has is no longer on its way, and is read at once. */
 export const isShort = (bytes: number): boolean => bytes <= firstBytes;
 
-/** Reads and drops a body, within limits. */
-export function discard(request: IncomingMessage): void {
-  const isTiny = tinyPieces();
+/** Reads and drops a body, within limits. @param isTiny the count of its chunks so far */
+export function discard(request: IncomingMessage, isTiny = tinyPieces()): void {
   let length = 0;
   const pass = (piece: Buffer): void => {
     length += piece.length;
@@ -138,7 +137,7 @@ export class Bodies {
     } catch (error) {
       this.#onTheirWay.remove(body);
       this.#free(body);
-      discard(request.off('data', take));
+      discard(request.off('data', take), isTiny);
       throw error;
     }
     this.#onTheirWay.remove(body);

@@ -15,8 +15,6 @@ import { createDeliver, type Deliver, type DeliveryOptions, directly } from './t
 const sourceLike = /^[a-z][a-z-]{0,40}\d{0,3}$/;
 /** How long an idle connection is kept: longer than proxies keep theirs. */
 const keepAliveTimeout = 72_000;
-/** The read-ahead of a connection. */
-const highWaterMark = 16 * 1_024;
 interface IntakeLimits extends BodyLimits {
   connections: number;
   /** From the first byte of a request to its last. */
@@ -65,7 +63,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
         (request, response) => void (takeDirectly(request, response) || handle(request, response)),
         () => refusals.count(pipelined),
       );
-      return new MeteredServer({ ...times, keepAliveTimeout, highWaterMark }, take).setTimeout(silentMs);
+      return new MeteredServer({ ...times, keepAliveTimeout }, take).setTimeout(silentMs);
     },
     trustProxy: isBehindProxy(options) ? [...options.trustProxy] : false,
     forceCloseConnections: 'idle',
