@@ -5,7 +5,8 @@ import { redacted } from './redaction.ts';
 /** What the queue does with a failed job. Nobody decides by message text or class name. */
 export type Advice =
   /**
-   * The same job may succeed later. `retryAfterMs` is what the other side's answer said, never a guess; at most a day.
+   * The same job may succeed later. `retryAfterMs` is what the other side's answer said, never a guess; at most a day. It is tried
+   * again sooner where that is long (`longestWaitMs`).
    * `throttled`: the other side only asked for a wait (rate limit); the wait spends no attempt.
    */
   | { kind: 'transient'; retryAfterMs?: number; throttled?: boolean }

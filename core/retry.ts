@@ -27,6 +27,15 @@ export interface Failing {
   doubts: number;
 }
 
+/**
+ * However long the other side asks to be left alone, it is tried again this often: what it says may be a mistake, or over long before, and
+ * nobody would be asked for feedback meanwhile.
+ */
+export const longestWaitMs = 900_000;
+
+/** How much of a wait is random. */
+const spread = 0.1;
+
 /** The wait when the other side asked for a wait without saying how long. */
 const throttledMs = 5_000;
 
@@ -35,7 +44,7 @@ const mostDoubts = 5;
 
 /**
  * @param random 0 ≤ x < 1: the whole wait is random ("full jitter"), so that jobs that failed together are not retried
- *   together. A server's Retry-After is a lower bound.
+ *   together. A server's Retry-After is a lower bound, up to `longestWaitMs`.
  */
 export function nextStep(advice: Advice, failing: Failing, random: number, policy: RetryPolicy = patient): Step {
   const { attempt, elapsedMs, doubts } = failing;
@@ -45,8 +54,12 @@ export function nextStep(advice: Advice, failing: Failing, random: number, polic
     return { do: 'retry', delayMs: Math.ceil(ceiling(doubts) * random) };
   }
   if (advice.throttled === true) {
-    return { do: 'wait', delayMs: Math.ceil((advice.retryAfterMs ?? throttledMs) * (1 + random / 10)) };
+    const askedMs = Math.min(advice.retryAfterMs ?? throttledMs, longestWaitMs / (1 + spread));
+    return { do: 'wait', delayMs: Math.ceil(askedMs * (1 + random * spread)) };
   }
   if (elapsedMs >= policy.forMs) return { do: 'stop', why: 'exhausted' };
-  return { do: 'retry', delayMs: Math.max(Math.ceil(ceiling(attempt) * random), advice.retryAfterMs ?? 0) };
+  return {
+    do: 'retry',
+    delayMs: Math.max(Math.ceil(ceiling(attempt) * random), Math.min(longestWaitMs, advice.retryAfterMs ?? 0)),
+  };
 }

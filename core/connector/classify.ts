@@ -142,7 +142,7 @@ function classified(meaning: Meaning, response: HttpResponse, code: string, now:
   const said = [status < 300 ? '' : String(status), code === '' && isPage(response) && status >= 300 ? 'a page' : code];
   const shown = said.filter((part) => part !== '').join(', ');
   const words = { problem: shown === '' ? meaning.problem : `${meaning.problem} (${shown})`, remedy: meaning.remedy };
-  const given = retryAfterMs(headers.get('retry-after'), now);
+  const given = retryAfterMs(headers, now);
   return { ...words, status, code, ...consequences(meaning, given, isPage(response)) };
 }
 

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../connector/retry-after.ts';
+import { transientAfter } from '../connector/retry-after.ts';
 import type { Advice, Outcome } from '../errors.ts';
 import { CloseloopError } from '../errors.ts';
 import { shownField } from '../mismatches.ts';
@@ -149,13 +149,13 @@ function classifyResponse(answer: Answer, call: Place, said: Said, now: Date): C
     );
   if (status >= 500 || status === 408) {
     return {
-      advice: transient(answer, now),
+      advice: transientAfter(answer.headers, now),
       outcome: 'unknown',
       meaning: 'the service failed; it may have done the work',
     };
   }
   if (status === 429) {
-    const advice: Advice = { ...transient(answer, now), throttled: true };
+    const advice: Advice = { ...transientAfter(answer.headers, now), throttled: true };
     return { advice, outcome: 'refused', meaning: 'the service asks to wait' };
   }
   if (status < 400) {
@@ -243,11 +243,6 @@ function badRequest(call: Place, said: Said): string {
   if (why !== undefined) return why;
   if (call.operation === 'cancel') return 'a feedback request can be cancelled only while it is scheduled';
   return 'a parameter is missing or malformed, or the current status does not allow this';
-}
-
-function transient(answer: Answer, now: Date): { kind: 'transient'; retryAfterMs?: number } {
-  const waitMs = retryAfterMs(answer.headers.get('retry-after'), now);
-  return waitMs === undefined ? { kind: 'transient' } : { kind: 'transient', retryAfterMs: waitMs };
 }
 
 /** An object of JSON. */

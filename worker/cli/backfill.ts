@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { PollPage, RecordEvent } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
+import { longestWaitMs } from '../../core/retry.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { mostPages } from '../pipeline/plan/poll.ts';
 import { decide } from '../pipeline/policy/decide.ts';
@@ -123,7 +124,7 @@ async function* pagesOf(
       const advice = adviceOf(error);
       if (advice.kind !== 'transient' || advice.throttled !== true) throw error;
       shown.say(`waiting for the vendor's quota …`);
-      await livePorts.sleep(advice.retryAfterMs ?? 10_000);
+      await livePorts.sleep(Math.min(longestWaitMs, advice.retryAfterMs ?? 10_000));
     }
   }
 }

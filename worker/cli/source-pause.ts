@@ -2,7 +2,11 @@ import { hostname, userInfo } from 'node:os';
 import { Queue } from 'bullmq';
 import { type PausableStep, pausableSteps } from '../operations/pausable-steps.ts';
 import type { Pause } from '../operations/pauses.ts';
-import { tagOf } from '../redis/keys.ts';
+import { budgetAccount } from '../redis/budget.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { nameInEarnest, tagOf } from '../redis/keys.ts';
+import { KnownSources } from '../sources/known-sources.ts';
+import { resumeStep } from '../support/resume.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { type Stored, type StoredSource, withStored } from './with-stored.ts';
@@ -32,13 +36,23 @@ export async function pauseSource(options: SourceOptions & { why?: string }): Pr
 
 export async function resumeSource(options: SourceOptions): Promise<number> {
   const { name } = options;
-  return await onSteps(options, async ({ pauses }, step, queue) => {
-    const held = await pauses.resume(step, queue);
+  return await onSteps(options, async (source, step, queue, { runtime: { redis }, service }) => {
+    const account = await accountOf(source.name, redis);
+    const { paused, waitedFor } = await resumeStep({ ...source, redis, service, account }, step, queue);
+    const was = paused.map(({ at, why, by }) => ({ since: at, why, by }));
+    const tried = waitedFor.map((endpoint) => ` ${endpoint}: tried at once.`).join('');
     return {
-      shown: { source: name, step, was: held.map(({ at, why, by }) => ({ since: at, why, by })) },
-      line: `${name}: ${step} ${held.length === 0 ? 'was not paused.' : held.map(resumed).join(', and ')}`,
+      shown: { source: name, step, was, ...(waitedFor.length > 0 && { triedAtOnce: waitedFor }) },
+      line: `${name}: ${step} ${paused.length === 0 ? 'was not paused.' : paused.map(resumed).join(', and ')}${tried}`,
     };
   });
+}
+
+/** The name of the budget of the source's account, as its workers know it. */
+async function accountOf(source: string, redis: RedisClient): Promise<string> {
+  const name = nameInEarnest(source);
+  const known = (await new KnownSources(redis).all()).find((one) => one.name === name);
+  return known?.account === undefined ? name : budgetAccount(known.connector, known.account);
 }
 
 function resumed({ by, why }: Pause): string {
@@ -47,13 +61,18 @@ function resumed({ by, why }: Pause): string {
 
 async function onSteps(
   options: SourceOptions,
-  work: (source: StoredSource, step: PausableStep, queue?: Queue) => Promise<{ shown: object; line: string }>,
+  work: (
+    source: StoredSource,
+    step: PausableStep,
+    queue: Queue | undefined,
+    stored: Stored,
+  ) => Promise<{ shown: object; line: string }>,
 ): Promise<number> {
   return await withStored(options, async (stored) => {
     const { timeZone } = stored.runtime.config.feedback;
     for (const source of stored.sources(options.name)) {
       for (const step of options.step === undefined ? pausableSteps : [options.step]) {
-        const { shown, line } = await withQueue(stored, source, step, (queue) => work(source, step, queue));
+        const { shown, line } = await withQueue(stored, source, step, (queue) => work(source, step, queue, stored));
         process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(line, timeZone)}\n`);
       }
     }

@@ -2,6 +2,7 @@ import { styleText } from 'node:util';
 import { fingerprintOf } from '../config/changes.ts';
 import { testLines, testPlaces } from '../config/tests.ts';
 import { journeyStates } from '../journey/journey.ts';
+import { resumeRemedy, sentenceOf } from '../operations/outage.ts';
 import type { Pause } from '../operations/pauses.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { pollState } from '../pipeline/plan/poll-state.ts';
@@ -79,10 +80,15 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
       styleText('red', `  held up     ${only} (${stage}, ${jobs} waiting) since ${at.toISOString()}: ${why}`),
     ),
     ...(quotaUsedUpUntil
-      ? [styleText('yellow', `  waits       the vendor's quota is used up until ${quotaUsedUpUntil.toISOString()}`)]
+      ? [
+          styleText(
+            'yellow',
+            `  waits       the vendor's quota is used up until ${quotaUsedUpUntil.toISOString()} by the vendor's word; ${resumeRemedy}`,
+          ),
+        ]
       : []),
-    ...state.down.map(({ endpoint, since, why }) =>
-      styleText('yellow', `  away        ${endpoint} does not answer since ${since.toISOString()}: ${why}`),
+    ...state.down.map((down) =>
+      styleText('yellow', `  away        since ${down.since.toISOString()}: ${sentenceOf(down)}; ${resumeRemedy}`),
     ),
     ...parked.map(({ journey, why }) => styleText('red', `  parked      ${journey}: ${why}`)),
     ...(journeys.parked > parked.length

@@ -6,9 +6,10 @@ import { type PausableStep, pausableSteps } from '../operations/pausable-steps.t
 import { runningProcesses } from '../operations/processes.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { remainingQuotas } from '../redis/budget.ts';
-import { isDryRun } from '../redis/keys.ts';
+import { isDryRun, nameInEarnest } from '../redis/keys.ts';
 import { stateOf } from '../sources/orphan-state.ts';
 import type { Orphan } from '../sources/orphans.ts';
+import { resumeStep } from '../support/resume.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import { mayAct, nameOf } from './access.ts';
 import { Audit } from './audit.ts';
@@ -53,7 +54,15 @@ export function showToday(app: FastifyInstance, options: DashboardOptions): void
     const by = nameOf(request);
     await audit.note({ at: new Date(), who: by, what: `${action} ${step}`, about: source });
     if (action === 'pause') await pipeline.pauses.pause(step, { why, by, at: new Date() }, queue);
-    else await pipeline.pauses.resume(step, queue);
+    else {
+      const { context, pauses, vendor } = pipeline;
+      const account = context.account ?? nameInEarnest(source);
+      await resumeStep(
+        { redis: options.redis, pauses, vendor, service: options.engine().service, account },
+        step,
+        queue,
+      );
+    }
     return await reply.redirect('/', 303);
   });
 }

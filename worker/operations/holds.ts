@@ -202,8 +202,8 @@ function splitOnce(field: string): [string, string] {
   return [field.slice(0, at), field.slice(at + 1)];
 }
 
-/** False: the job is gone, or does not wait any more. */
-async function promote(queue: Queue, id: string): Promise<boolean> {
+/** Queues a job that waits for its time. False: the job is gone, or does not wait any more. */
+export async function promote(queue: Queue, id: string): Promise<boolean> {
   const job = await queue.getJob(id);
   if (!job || !(await job.isDelayed())) return false;
   return await job.promote().then(

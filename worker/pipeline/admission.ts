@@ -73,6 +73,11 @@ export class Door {
     return retryLaterMs * (1 + this.#random());
   }
 
+  /** The wait of a job that was told to wait so long: while an endpoint is down it is shorter, as no job gets past the door then. */
+  async within(delayMs: number): Promise<number> {
+    return (await this.#find()) ? Math.min(delayMs, this.laterMs()) : delayMs;
+  }
+
   /** Releases the held job. */
   close(): void {
     this.#isClosing = true;

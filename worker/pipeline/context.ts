@@ -62,7 +62,7 @@ export interface Service {
   campaigns: CampaignCache;
   /** Limits the journeys of this process that talk to the service at the same time. */
   limited: <T>(call: () => Promise<T>) => Promise<T>;
-  /** Milliseconds until the service may be probed; 0 where it is not known to be down. Real time. */
+  /** How long a job that has begun waits for the service, until its stage holds the job; 0 where the service is not known to be down. Real time. */
   untilService(): Promise<number>;
   /** Shares the reading of an export among searches for requests. */
   exports: Pick<SharedExports, 'read'>;

@@ -5,7 +5,7 @@ import type { SnapshotStore } from '../journey/snapshots.ts';
 import { unobserved } from '../operations/observer.ts';
 import { Outage, vendorEndpoint } from '../operations/outage.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
-import { createBudget } from '../redis/budget.ts';
+import { budgetAccount, createBudget } from '../redis/budget.ts';
 import { isDryRun, nameInEarnest, tagOf } from '../redis/keys.ts';
 import { createVault } from '../redis/vault.ts';
 import { aliasedSource, snapshotsByIds } from '../sources/aliased-source.ts';
@@ -24,7 +24,7 @@ interface Known {
 
 /** The source's name and account, as the steps know it. */
 export function namedOf({ name, connector, account }: ConfiguredSource): { name: string; account: string | undefined } {
-  return { name, account: account === undefined ? undefined : `${connector.name}:${account}` };
+  return { name, account: account === undefined ? undefined : budgetAccount(connector.name, account) };
 }
 
 /** Opens a configured source, which is used by its records' aliases. `outage`: whether the vendor is down. */

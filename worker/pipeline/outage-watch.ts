@@ -1,12 +1,13 @@
 import type { Alerts } from '../operations/alerts.ts';
-import type { Outage } from '../operations/outage.ts';
+import { type Outage, resumeRemedy, sentenceOf } from '../operations/outage.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
 /** An endpoint that has been down for so long is told to a person. Real time. */
 const longOutageMs = 600_000;
-const outageRemedy = 'nothing is lost, work goes on by itself when it answers again; see why it does not';
-const usedUp = "the quota of the vendor's account is used up";
-const quotaRemedy = 'nothing is lost, work goes on by itself; see who else calls the vendor, or raise the quota';
+const outageRemedy = `nothing is lost, work goes on by itself when it answers again; see why it does not. ${resumeRemedy}`;
+const usedUp = ({ until }: { until: Date }) =>
+  `the quota of the vendor's account is used up, until ${until.toISOString()} by the vendor's word`;
+const quotaRemedy = `nothing is lost, work goes on by itself; see who else calls the vendor, or raise the quota. ${resumeRemedy}`;
 
 /** What can't go on. */
 export interface Stopped {
@@ -25,18 +26,18 @@ export async function stoppedOf({ pauses, holds, vendor }: SourcePipeline): Prom
 export async function downOf(endpoint: Outage): Promise<Stopped[]> {
   const [down, quota] = await Promise.all([endpoint.down({ now: true }), endpoint.quota()]);
   return [
-    ...(down ? [{ stage: 'all', why: `${down.endpoint} does not answer: ${down.why}`, at: down.since }] : []),
-    ...(quota ? [{ stage: 'all', why: `${usedUp}, until ${quota.until.toISOString()}`, at: quota.since }] : []),
+    ...(down ? [{ stage: 'all', why: sentenceOf(down), at: down.since }] : []),
+    ...(quota ? [{ stage: 'all', why: usedUp(quota), at: quota.since }] : []),
   ];
 }
 
-/** Tells a person of endpoints that are away for long: a short outage is nobody's business. @param endpoints by source */
+/** Tells a person of endpoints that are away for long, or say that they will be: a short outage is nobody's business. @param endpoints by source */
 export async function alertOutages(endpoints: Iterable<[string, Outage]>, alerts: Alerts): Promise<void> {
   for (const [source, endpoint] of endpoints) {
-    if (await endpoint.quota()) await alerts.raise({ kind: 'paused', source, why: usedUp, remedy: quotaRemedy });
+    const quota = await endpoint.quota();
+    if (quota) await alerts.raise({ kind: 'paused', source, why: usedUp(quota), remedy: quotaRemedy });
     const down = await endpoint.down({ now: true });
-    if (!down || Date.now() - down.since.getTime() < longOutageMs) continue;
-    const why = `${down.endpoint} does not answer: ${down.why}`;
-    await alerts.raise({ kind: 'paused', source, why, remedy: outageRemedy });
+    if (!down || Math.max(Date.now(), down.askedUntil?.getTime() ?? 0) - down.since.getTime() < longOutageMs) continue;
+    await alerts.raise({ kind: 'paused', source, why: sentenceOf(down), remedy: outageRemedy });
   }
 }

@@ -1,4 +1,4 @@
-import { adviceOf, messageOf } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { endedUnasked } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
@@ -139,8 +139,8 @@ async function askNow({ journey, decision }: Due, context: PlanAndAskContext): P
     (error: unknown) => {
       if (isRedisUnavailable(error)) throw error;
       context.log.debug({ source: context.name, why: messageOf(error) }, 'could not be asked at once');
-      const advice = adviceOf(error);
-      return (advice.kind === 'transient' && advice.retryAfterMs) || 0;
+      // The asking stage decides when it is tried again.
+      return 0;
     },
   );
   // Asking has left it a draft where it failed before anything was stored, and where Redis has refused it.

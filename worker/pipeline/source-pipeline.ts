@@ -26,6 +26,9 @@ import { openVendor } from './vendor.ts';
 /** Real time. */
 const spanKeepMs = 60_000;
 
+/** Within this time the stage holds a job that found the service down. Real time. */
+const heldWithinMs = 2_000;
+
 const missedWebhooks = 'closings that no webhook had reported were found by the poll';
 
 /** One source with its stages. */
@@ -141,7 +144,7 @@ function serviceOf(parts: SharedParts): Service {
     limited,
     limitedSearches,
     exports,
-    untilService: async () => (await service.down())?.untilProbeMs ?? 0,
+    untilService: async () => Math.min(heldWithinMs, (await service.down())?.untilProbeMs ?? 0),
     askedIn: async (campaign, late) => {
       await note(campaign);
       if (late) await redis.del(seenKey(campaign), passKey(campaign));

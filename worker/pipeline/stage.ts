@@ -199,7 +199,8 @@ export class Stage<Data extends z.ZodType> {
     const { source, ports, log, onDone } = this.#options;
     const process = async (data: z.output<Data>) => await this.#timed(data);
     const ended = (end: JobEnd) => this.#ended(end);
-    const options = { jobs: this.jobs, job: job.id, source, process, ended, ports, log };
+    const within = (delayMs: number) => this.#door.within(delayMs);
+    const options = { jobs: this.jobs, job: job.id, source, process, ended, within, ports, log };
     const work = async (some: z.output<Data>[]) => await workTogether(some, options);
     // An endpoint that may still be down is called by one of them.
     const isOneDone = isProbe && (await work(all.slice(0, 1)));
@@ -257,7 +258,7 @@ export class Stage<Data extends z.ZodType> {
     );
     if (step.do === 'wait') {
       this.#ended('waits');
-      return await this.#delay(job, token, step.delayMs);
+      return await this.#delay(job, token, await this.#door.within(step.delayMs));
     }
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {

@@ -14,6 +14,8 @@ interface WorkTogetherOptions<Data extends z.ZodType> {
   source: string;
   process: (data: z.output<Data>) => Promise<JobResult>;
   ended: (end: JobEnd) => void;
+  /** The wait of what was told to wait so long. */
+  within: (delayMs: number) => Promise<number>;
   ports: Pick<Ports, 'random'>;
   log: Log;
 }
@@ -27,7 +29,7 @@ interface WorkTogetherOptions<Data extends z.ZodType> {
  */
 export async function workTogether<Data extends z.ZodType>(
   all: readonly z.output<Data>[],
-  { jobs, job: from, source, process, ended, ports, log }: WorkTogetherOptions<Data>,
+  { jobs, job: from, source, process, ended, within, ports, log }: WorkTogetherOptions<Data>,
 ): Promise<boolean> {
   const workOn = async (data: z.output<Data>): Promise<boolean> => {
     try {
@@ -40,7 +42,8 @@ export async function workTogether<Data extends z.ZodType>(
       log.debug({ source, stage: jobs.options.name, why: messageOf(error) }, 'will be tried again by itself');
       ended('retried');
       const next = nextStep(adviceOf(error), { attempt: 1, elapsedMs: 0, doubts: 1 }, ports.random());
-      await jobs.addSingly([data], { from, delayMs: next.do === 'stop' ? 0 : next.delayMs });
+      const waitMs = next.do === 'stop' ? 0 : next.delayMs;
+      await jobs.addSingly([data], { from, delayMs: next.do === 'wait' ? await within(waitMs) : waitMs });
       return false;
     }
   };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Budget } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
+import { longestWaitMs } from '../../core/retry.ts';
 import type { RedisClient } from './client.ts';
 import { createPoints, readPoints } from './points.ts';
 import { runScript } from './script.ts';
@@ -18,41 +19,57 @@ const daily = 'daily';
 const floorOf = (name: string): number => (name === daily ? 0.1 : 0.5);
 
 /**
- * Milliseconds until a call may be made; 0 takes one call out of every quota. No call is made during a pause, or with a quota used
- * up; background calls stop at a quota's floor.
+ * Milliseconds until a call may be made, and until the vendor wants one; 0 takes one call out of every quota. No call is made during a pause,
+ * or with a quota used up; background calls stop at a quota's floor.
  * KEYS pauses…, quotas… · ARGV number of pauses, '1' for background, floor of each quota
  */
 const takeScript = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local pauses = tonumber(ARGV[1])
-local wait = 0
-for i = 1, pauses do wait = math.max(wait, redis.call('PTTL', KEYS[i])) end
+local wait, said = 0, 0
+local function stop(key, untilWhen)
+  local ms = redis.call('PTTL', key)
+  wait, said = math.max(wait, ms), math.max(said, ms, tonumber(untilWhen or 0) - now)
+end
+for i = 1, pauses do
+  local untilWhen = redis.call('GET', KEYS[i])
+  if untilWhen then stop(KEYS[i], untilWhen) end
+end
 for i = pauses + 1, #KEYS do
-  local quota = redis.call('HMGET', KEYS[i], 'limit', 'remaining')
+  local quota = redis.call('HMGET', KEYS[i], 'limit', 'remaining', 'until')
   if quota[1] then
     local floor = 0
     if ARGV[2] == '1' then floor = tonumber(quota[1]) * tonumber(ARGV[i - pauses + 2]) end
-    if tonumber(quota[2]) <= floor then wait = math.max(wait, redis.call('PTTL', KEYS[i])) end
+    if tonumber(quota[2]) <= floor then stop(KEYS[i], quota[3]) end
   end
 end
-if wait > 0 then return wait end
+if wait > 0 then return {wait, said} end
 for i = pauses + 1, #KEYS do
   if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HINCRBY', KEYS[i], 'remaining', -1) end
 end
-return 0`;
+return {0, 0}`;
 
-/** The longest window or pause, whatever an answer says. */
-const longestMs = 86_400_000;
+/** The longest that is believed of an answer, for people. */
+const longestSaidMs = 86_400_000;
+const Waits = z.tuple([z.number(), z.number()]);
+
 /** More than the quota of any account. */
 const mostCalls = 1_000_000_000;
 
-/** A pause only ever grows. KEYS pause · ARGV ms */
+/** A pause only ever grows. Its value is when the vendor wants the next call. KEYS pause, names of endpoints · ARGV ms, ms said, name */
 const pauseScript = `
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], '1', 'PX', ARGV[1]) end
+if redis.call('PTTL', KEYS[1]) >= tonumber(ARGV[1]) then return 0 end
+local t = redis.call('TIME')
+redis.call('SET', KEYS[1], string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[2]), 'PX', ARGV[1])
+redis.call('SADD', KEYS[2], ARGV[3])
 return 1`;
 
 /**
  * Takes the vendor's figure. Within one window the remaining quota only falls: an answer that was overtaken shows too much, and calls
- * that are still on their way are counted here already. KEYS quota, names of quotas · ARGV limit, remaining, ms, name
+ * that are still on their way are counted here already. A window counts for a quarter of an hour at most:
+ * then a response says again what remains.
+ * KEYS quota, names of endpoints · ARGV limit, remaining, ms, name, ms said
  */
 const leftScript = `
 redis.call('SADD', KEYS[2], ARGV[4])
@@ -60,10 +77,27 @@ local known = redis.call('HGET', KEYS[1], 'remaining')
 redis.call('HSET', KEYS[1], 'limit', ARGV[1])
 if known and tonumber(known) <= tonumber(ARGV[2]) then return 0 end
 redis.call('HSET', KEYS[1], 'remaining', ARGV[2])
-if not known then redis.call('PEXPIRE', KEYS[1], ARGV[3]) end
+if not known then
+  local t = redis.call('TIME')
+  redis.call('HSET', KEYS[1], 'until', string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[5]))
+  redis.call('PEXPIRE', KEYS[1], ARGV[3])
+end
 return 1`;
 
 const tagOfBudget = (account: string): string => `{cl:${account}}:budget`;
+const namesOf = (tag: string): string => `${tag}:quotas`;
+const pauseOf = (tag: string, endpoint?: string) => (endpoint ? `${tag}:pause:${endpoint}` : `${tag}:pause`);
+const quotaOf = (tag: string, name?: string) => (name ? `${tag}:quota:${name}` : `${tag}:quota`);
+
+/** The name of the budget of a vendor's account, which all its sources share. */
+export const budgetAccount = (connector: string, account: string): string => `${connector}:${account}`;
+
+/** Ends all waits of an account, for a person who knows that they are over. The vendor's next response says what holds. */
+export async function liftWaits(redis: RedisClient, account: string): Promise<void> {
+  const tag = tagOfBudget(account);
+  const names = new Set(['', daily, ...(await redis.smembers(namesOf(tag)))]);
+  await redis.del(...[...names].flatMap((name) => [pauseOf(tag, name), quotaOf(tag, name)]));
+}
 
 /** What remains of each known quota of an account: the quotas of calls that responses reported, and its points. */
 export async function remainingQuotas(
@@ -73,9 +107,9 @@ export async function remainingQuotas(
 ): Promise<{ quota: string; limit: number; remaining: number }[]> {
   const tag = tagOfBudget(account);
   const points = await readPoints(redis, tag, now);
-  const names = await redis.smembers(`${tag}:quotas`);
+  const names = await redis.smembers(namesOf(tag));
   const quotas = names.map(async (name) => {
-    const [limit, remaining] = await redis.hmget(`${tag}:quota${name === '' ? '' : `:${name}`}`, 'limit', 'remaining');
+    const [limit, remaining] = await redis.hmget(quotaOf(tag, name), 'limit', 'remaining');
     return { quota: name === '' ? 'calls' : name, limit: Number(limit), remaining: Math.max(0, Number(remaining)) };
   });
   // A quota whose window has ended is unknown until a response reports it again.
@@ -91,28 +125,25 @@ export function createBudget(
 ): Budget {
   const { account, maxWaitMs = 15_000 } = settings;
   const tag = tagOfBudget(account);
-  const pauseKey = (endpoint?: string) => (endpoint === undefined ? `${tag}:pause` : `${tag}:pause:${endpoint}`);
-  const quotaKey = (name?: string) => (name === undefined ? `${tag}:quota` : `${tag}:quota:${name}`);
-  const run = async (script: string, keys: string[], ...args: (number | string)[]): Promise<number> =>
-    z.number().parse(await runScript(redis, script, keys, ...args));
 
   return {
     takePoints: createPoints(redis, tag, ports),
 
     async take(endpoint, urgency = 'work') {
       const endpoints = endpoint === undefined ? [] : [endpoint];
-      const pauses = [pauseKey(), ...endpoints.map(pauseKey)];
+      const pauses = ['', ...endpoints].map((name) => pauseOf(tag, name));
       const quotas = ['', daily, ...endpoints];
-      const keys = [...pauses, ...quotas.map((name) => quotaKey(name === '' ? undefined : name))];
+      const keys = [...pauses, ...quotas.map((name) => quotaOf(tag, name))];
       let patience = maxWaitMs;
       for (;;) {
         const background = urgency === 'background' ? '1' : '0';
-        const waitMs = await run(takeScript, keys, pauses.length, background, ...quotas.map(floorOf));
+        const args = [pauses.length, background, ...quotas.map(floorOf)];
+        const [waitMs, saidMs] = Waits.parse(await runScript(redis, takeScript, keys, ...args));
         if (waitMs <= 0) return;
         if (waitMs > patience) {
           throw new CloseloopError(
-            `The quota of account ${account} is used up for ${Math.ceil(waitMs / 1000)} s`,
-            { kind: 'transient', retryAfterMs: waitMs, throttled: true },
+            `The quota of account ${account} is used up for ${Math.ceil(saidMs / 1000)} s`,
+            { kind: 'transient', retryAfterMs: saidMs, throttled: true },
             { outcome: 'never-sent' },
           );
         }
@@ -122,14 +153,18 @@ export function createBudget(
     },
 
     async pause(ms, endpoint) {
-      if (ms > 0) await run(pauseScript, [pauseKey(endpoint)], Math.ceil(Math.min(longestMs, ms)));
+      if (!(ms > 0)) return;
+      const args = [Math.ceil(Math.min(longestWaitMs, ms)), Math.ceil(Math.min(longestSaidMs, ms)), endpoint ?? ''];
+      await runScript(redis, pauseScript, [pauseOf(tag, endpoint), namesOf(tag)], ...args);
     },
 
     async reportRemaining({ limit, remaining, resetMs }, name) {
       if (!(limit > 0 && resetMs > 0) || Number.isNaN(remaining)) return;
       const left = Math.max(0, Math.floor(Math.min(mostCalls, remaining)));
-      const windowMs = Math.ceil(Math.min(longestMs, resetMs));
-      await run(leftScript, [quotaKey(name), `${tag}:quotas`], Math.min(mostCalls, limit), left, windowMs, name ?? '');
+      const windowMs = Math.ceil(Math.min(longestWaitMs, resetMs));
+      const saidMs = Math.ceil(Math.min(longestSaidMs, resetMs));
+      const args = [Math.min(mostCalls, limit), left, windowMs, name ?? '', saidMs];
+      await runScript(redis, leftScript, [quotaOf(tag, name), namesOf(tag)], ...args);
     },
   };
 }

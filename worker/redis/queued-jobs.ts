@@ -51,6 +51,19 @@ export async function queueDepth(
   return { waiting, running, delayed, failed, ...(oldestAt && { oldestAt }) };
 }
 
+/** BullMQ orders delayed jobs by this many times their instant (src/commands/includes/getDelayedScore.lua). */
+const ofInstant = 0x1000;
+
+/** The ids of the jobs that wait for an instant up to `until`, the earliest first. */
+export async function firstDelayed(
+  redis: RedisClient,
+  { prefix, name }: { prefix: string; name: string },
+  { until, most }: { until: Date; most: number },
+): Promise<string[]> {
+  const last = (until.getTime() + 1) * ofInstant;
+  return await redis.zrangebyscore(`${prefix}:${name}:delayed`, '-inf', `(${last}`, 'LIMIT', 0, most);
+}
+
 async function inList(redis: RedisClient, key: string): Promise<number> {
   const [jobs, ids] = await Promise.all([redis.llen(key), redis.lrange(key, 0, mostIds - 1)]);
   return heldBy(jobs, ids);

@@ -54,7 +54,7 @@ export async function stateOfSource(
     paused,
     held,
     quotaUsedUpUntil: quota?.until,
-    down: [down, service].flatMap((one) => (one ? [{ endpoint: one.endpoint, since: one.since, why: one.why }] : [])),
+    down: [down, service].flatMap((one) => (one ? [shownDown(one)] : [])),
     parked,
     notPlanned: jobsIn(depths[0]?.[1]),
     queues: Object.fromEntries(depths),
@@ -78,6 +78,11 @@ async function weekOf({ store }: StoredSource, now: Date) {
   const { asked, answered, responses } = sumOf((await store.queries.countsBetween(time)).values());
   return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
 }
+
+const shownDown = ({ endpoint, since, why, askedUntil, triedAt }: Down): Down => ({
+  ...{ endpoint, since, why, triedAt },
+  ...(askedUntil && { askedUntil }),
+});
 
 const stepQueues = ['plan', 'ask', 'write-back', 'erase'] as const;
 

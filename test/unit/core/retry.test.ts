@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Advice } from '../../../core/errors.ts';
-import { nextStep, patient, type RetryPolicy, type Step } from '../../../core/retry.ts';
+import { longestWaitMs, nextStep, patient, type RetryPolicy, type Step } from '../../../core/retry.ts';
 
 const policy: RetryPolicy = { firstMs: 1_000, longestMs: 60_000, forMs: 86_400_000 };
 /** Failing for an hour already. */
@@ -47,6 +47,27 @@ describe('nextStep', () => {
       1,
       0,
       { do: 'wait', delayMs: 5_000 },
+    ],
+    [
+      'tries again within a quarter of an hour, however long it was asked to wait',
+      { kind: 'transient', throttled: true, retryAfterMs: 86_400_000 },
+      1,
+      1,
+      { do: 'wait', delayMs: 900_000 },
+    ],
+    [
+      'spreads these returns, too',
+      { kind: 'transient', throttled: true, retryAfterMs: 86_400_000 },
+      1,
+      0,
+      { do: 'wait', delayMs: 818_182 },
+    ],
+    [
+      'tries again what failed within a quarter of an hour, whatever Retry-After says',
+      { kind: 'transient', retryAfterMs: 86_400_000 },
+      1,
+      0.5,
+      { do: 'retry', delayMs: 900_000 },
     ],
     ['never retries what is permanent', { kind: 'permanent' }, 1, 0.5, { do: 'stop', why: 'permanent' }],
     ['never retries a bad credential', { kind: 'config' }, 1, 0.5, { do: 'stop', why: 'config' }],
@@ -94,12 +115,12 @@ describe('nextStep', () => {
     expect(permanent).toStrictEqual({ do: 'retry', delayMs: 500 });
   });
 
-  test('never comes back before the server said, nor later than the longest wait without its word', () => {
+  test('never comes back before the server said, nor later than a quarter of an hour then, nor later than the longest wait without its word', () => {
     const draw = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000 }), draw, fc.nat(10_000_000), (attempt, random, retryAfterMs) => {
         const told = nextStep({ kind: 'transient', retryAfterMs }, failing(attempt), random);
-        expect(told.do === 'retry' && told.delayMs >= retryAfterMs && Number.isInteger(told.delayMs)).toBe(true);
+        expect(told.do === 'retry' && told.delayMs >= Math.min(longestWaitMs, retryAfterMs) && Number.isInteger(told.delayMs)).toBe(true);
         const free = nextStep({ kind: 'transient' }, failing(attempt), random);
         expect(free.do === 'retry' && free.delayMs <= patient.longestMs).toBe(true);
       }),

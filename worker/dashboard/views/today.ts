@@ -1,4 +1,5 @@
 import { type JourneyState, journeyStates } from '../../journey/states.ts';
+import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
 import { type OrphanState, orphanRemedy, whatWaits } from '../../sources/orphan-state.ts';
@@ -102,13 +103,13 @@ function noticesOf({ state }: TodaySource, mayAct: boolean): Notice[] {
     })),
     ...needs('parked', source, journeys.parked, 'closeloop could not find out by itself: resolve each.'),
     ...needs('failed', source, journeys.failed, 'See why, mend it, and replay them.'),
-    ...down.map(({ endpoint, since, why }) => ({
+    ...down.map((one) => ({
       isUrgent: false,
-      what: `${source}: ${endpoint} does not answer`,
-      why: `since ${since.toISOString()}: ${why}`,
-      remedy: 'Nothing is lost: work goes on by itself when it answers again.',
+      what: `${source}: ${one.endpoint} ${one.askedUntil === undefined ? 'does not answer' : 'asks to wait'}`,
+      why: `since ${one.since.toISOString()}: ${sentenceOf(one)}`,
+      remedy: html`Nothing is lost: work goes on by itself when it answers again.${tryNow(source, mayAct)}`,
     })),
-    ...(quotaUsedUpUntil === undefined ? [] : [usedUp(source, quotaUsedUpUntil)]),
+    ...(quotaUsedUpUntil === undefined ? [] : [usedUp(source, quotaUsedUpUntil, mayAct)]),
     ...erasing.map(({ id, receivedAt, held: by }) => ({
       isUrgent: by.length > 0,
       what: `${source}: an erasure is not done (${id})`,
@@ -147,9 +148,13 @@ function stopped(source: string, { stage, why, at, by }: Pause, mayAct: boolean)
       };
 }
 
-function usedUp(source: string, until: Date): Notice {
-  const why = `until ${until.toISOString()}`;
-  const remedy = 'Work goes on by itself; see who else calls the vendor, or raise the quota.';
+/** Resuming any step of a source has what it waits for tried at once. */
+const tryNow = (source: string, mayAct: boolean): Content =>
+  mayAct && html` <a class="button" href="${stepAt(source, 'ask', 'resume')}">Try now…</a>`;
+
+function usedUp(source: string, until: Date, mayAct: boolean): Notice {
+  const why = `until ${until.toISOString()} by the vendor’s word`;
+  const remedy = html`Work goes on by itself; see who else calls the vendor, or raise the quota.${tryNow(source, mayAct)}`;
   return { isUrgent: false, what: `${source}: the vendor’s quota is used up`, why, remedy };
 }
 

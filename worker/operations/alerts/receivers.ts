@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../../../core/connector/retry-after.ts';
+import { transientAfter } from '../../../core/connector/retry-after.ts';
 import { send } from '../../../core/connector/send.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { Log, Ports } from '../../../core/ports.ts';
@@ -60,7 +60,5 @@ async function post(
   const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
   const response = await send(fetch, url, init, { timeoutMs, head: 1 });
   if (response.ok) return;
-  const wait = retryAfterMs(response.headers.get('retry-after'), now());
-  const advice = { kind: 'transient' as const, ...(wait !== undefined && { retryAfterMs: wait }) };
-  throw new CloseloopError(`it answered ${response.status}`, advice);
+  throw new CloseloopError(`it answered ${response.status}`, transientAfter(response.headers, now()));
 }
