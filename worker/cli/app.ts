@@ -15,8 +15,9 @@ import type { EngineOptions } from '../pipeline/engine-options.ts';
 import { measure } from '../pipeline/measure.ts';
 import type { Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
-import { probe } from '../redis/unavailable.ts';
+import { answersWithin, probe } from '../redis/unavailable.ts';
 import { engineOf } from './engine-of.ts';
 import { watchKey } from './key-watch.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
@@ -29,8 +30,20 @@ export type Role = 'intake' | 'worker' | 'all';
 /** Where a process is asked how it is, and where its page is, if it was given no port. */
 const usualPorts = { admin: 8081, dashboard: 8082 };
 
-/** A running job gets this long to end before it is handed back. */
+/** What runs gets this long to end before it is handed back, all together: whoever ends the process waits 35 s. */
 const graceMs = 25_000;
+/** The same without Redis, where nothing can end well. */
+const awayGraceMs = 3_000;
+/** How long a shutdown waits for Redis' answer. */
+const answerMs = 1_000;
+
+/** How long a shutdown waits for what is under way. */
+export async function graceOf(redis: RedisClient): Promise<number> {
+  return await answersWithin(redis, answerMs).then(
+    () => graceMs,
+    () => awayGraceMs,
+  );
+}
 /** A scrape waits this long for Redis: Prometheus scrapes again, and must not be kept waiting. */
 const measureMs = 1_500;
 
@@ -50,7 +63,8 @@ export interface App {
    * and `secretsKey` the process keeps what it started with.
    */
   reload(quarantine?: Quarantine): Promise<void>;
-  close(): Promise<void>;
+  /** @param graceMs for what runs: `graceOf` */
+  close(graceMs?: number): Promise<void>;
 }
 
 /** The loop in this process: the intake, the worker, or both. */
@@ -120,11 +134,11 @@ export async function run(
       engine = next;
       await before.close(graceMs);
     },
-    close: async () => {
+    close: async (forMs = graceMs) => {
       await watch.stop();
       await intake?.app.close();
       if (dashboard) await dashboard.app.close();
-      await engine.close(graceMs);
+      await engine.close(forMs);
       await admin.app.close();
     },
   };

@@ -1,12 +1,17 @@
 import { CloseloopError } from '../../core/errors.ts';
+import { RedisAway } from '../redis/unavailable.ts';
 
-/** Exit codes: what the command returns; 2 for a mistake the user can mend; 1 for anything else. */
+/** Redis does not answer: nothing was looked at, and the same command may succeed later. */
+const redisAway = 5;
+
+/** Exit codes: what the command returns; 2 for a mistake the user can mend; 5 where Redis does not answer; 1 for anything else. */
 export async function finish(command: () => Promise<number>): Promise<number> {
   try {
     return await command();
   } catch (error) {
     if (!(error instanceof CloseloopError || isSystemError(error))) throw error;
     process.stderr.write(`${error.message}\n`);
+    if (error instanceof RedisAway) return redisAway;
     return error instanceof CloseloopError && error.advice.kind === 'config' ? 2 : 1;
   }
 }

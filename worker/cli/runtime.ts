@@ -15,6 +15,7 @@ import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
 import { untilReplicated } from '../redis/replicated.ts';
+import { RedisAway } from '../redis/unavailable.ts';
 import { asDryRun } from '../sources/dry-run.ts';
 import { environmentOf } from './env-file.ts';
 import { version } from './version.ts';
@@ -73,9 +74,7 @@ async function answering(runtime: Runtime, use: Parameters<typeof verifyData>[2]
   try {
     const late = sleep(patienceMs, false, { signal: waiting.signal });
     if (!(await Promise.race([verifyConnection(runtime.redis).then(() => true), late]))) {
-      throw new CloseloopError('Redis does not answer: check "redis" in the configuration, or REDIS_URL.', {
-        kind: 'transient',
-      });
+      throw new RedisAway();
     }
     await verifyData(runtime.redis, knownData(version), use);
     return runtime;

@@ -14,7 +14,7 @@ import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { knownData } from '../redis/data-version.ts';
 import { sentenceOf, summaryOf } from '../support/dry-run-summary.ts';
-import { type Role, run } from './app.ts';
+import { graceOf, type Role, run } from './app.ts';
 import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
 import { limitHeap, optimizeLate } from './heap.ts';
@@ -22,8 +22,6 @@ import { quarantineOf, Reloading } from './reloading.ts';
 import { makeDataKey, openRuntime, type Runtime, readText } from './runtime.ts';
 import { version } from './version.ts';
 
-/** How long a shutdown waits for a reload that is under way. */
-const graceMs = 25_000;
 /** Real time. */
 const heartbeatMs = 1_000;
 /** How long a dry run that ends sums up what it did. Real time. */
@@ -88,8 +86,9 @@ export async function start(options: StartOptions): Promise<number> {
     const end = options.once ? undefined : await Promise.race([untilSignal(), app.lost, data.lost]);
     if (end instanceof Error) log.error({ why: end.message }, 'stopping');
     else if (end !== undefined) log.info({ signal: end }, 'stopping');
+    const graceMs = await graceOf(runtime.redis);
     await reloading.stop(graceMs);
-    await app.close();
+    await app.close(graceMs);
     if (options.dryRun) await endDryRun(app.engine, runtime, log);
     await shown.stop();
     log.info({}, 'stopped');

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { createGuarded } from '../intake/guarded.ts';
+import { answersWithin } from '../redis/unavailable.ts';
 import { checkAccess } from './access.ts';
 import { serveAssets } from './assets.ts';
 import { Csrf, checkOrigin } from './csrf.ts';
@@ -19,6 +20,8 @@ import { showWhy } from './why.ts';
 
 /** A form of ours is small. */
 const bodyLimit = 16 * 1_024;
+/** How long a person waits for Redis. */
+const redisMs = 1_500;
 /** The longest name of a journey that is looked for. */
 const longestPart = 1_000;
 
@@ -39,6 +42,8 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   );
   noteAddress(app, publicUrl);
+  // Before anything is read: a person is told within two seconds.
+  app.addHook('onRequest', async () => await answersWithin(options.redis, redisMs));
   const csrf = new Csrf(options.seal);
   checkAccess(app, {
     identify: identifier(options),

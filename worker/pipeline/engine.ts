@@ -252,10 +252,11 @@ export class Engine {
   async close(graceMs: number): Promise<void> {
     this.#redisWatch.close();
     clearInterval(this.#adapting);
-    await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(graceMs)));
-    await Promise.all(this.#stages().map((stage) => stage.close(graceMs)));
-    await this.inlets.close(graceMs);
-    await this.orphans.close(graceMs);
+    const until = performance.now() + graceMs;
+    const leftMs = () => Math.max(0, until - performance.now());
+    await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(leftMs())));
+    await Promise.all([...this.#stages(), this.orphans].map((one) => one.close(leftMs())));
+    await this.inlets.close(leftMs());
   }
 
   #stages() {

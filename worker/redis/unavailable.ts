@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 
 /** Names that ioredis gives to errors of its own: the connection went, or no node of a cluster answers. */
@@ -28,4 +30,32 @@ export function isLostLock(error: unknown): boolean {
 /** Fails while Redis takes no writes for keys of this tag. */
 export async function probe(redis: RedisClient, tag: string): Promise<void> {
   await redis.set(`${tag}:probe`, 1, 'PX', 60_000);
+}
+
+/** Redis has not answered in the time that a person or a shutdown waits for it. */
+export class RedisAway extends CloseloopError {
+  override readonly name = 'RedisAway';
+
+  constructor() {
+    super(
+      'Redis does not answer: check "redis" in the configuration, or REDIS_URL.',
+      { kind: 'transient' },
+      { outcome: 'never-sent' },
+    );
+  }
+}
+
+/** @throws RedisAway when Redis has not answered after `ms` */
+export async function answersWithin(redis: RedisClient, ms: number): Promise<void> {
+  const waiting = new AbortController();
+  const late = sleep(ms, false, { signal: waiting.signal }).catch(() => false);
+  const answered = redis.ping().then(
+    () => true,
+    (error: unknown) => !isRedisUnavailable(error),
+  );
+  try {
+    if (!(await Promise.race([answered, late]))) throw new RedisAway();
+  } finally {
+    waiting.abort();
+  }
 }

@@ -120,7 +120,11 @@ describe('nextStep', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 10_000 }), draw, fc.nat(10_000_000), (attempt, random, retryAfterMs) => {
         const told = nextStep({ kind: 'transient', retryAfterMs }, failing(attempt), random);
-        expect(told.do === 'retry' && told.delayMs >= Math.min(longestWaitMs, retryAfterMs) && Number.isInteger(told.delayMs)).toBe(true);
+        expect(
+          told.do === 'retry' &&
+            told.delayMs >= Math.min(longestWaitMs, retryAfterMs) &&
+            Number.isInteger(told.delayMs),
+        ).toBe(true);
         const free = nextStep({ kind: 'transient' }, failing(attempt), random);
         expect(free.do === 'retry' && free.delayMs <= patient.longestMs).toBe(true);
       }),

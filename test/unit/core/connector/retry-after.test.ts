@@ -37,4 +37,6 @@ test.each([
   ['02 Mar 2026 10:00:01 GMT', undefined],
   ['on Mon, 02 Mar 2026 10:00:01 GMT', undefined],
   ['2026-03-02T10:00:01Z', undefined],
-])('Retry-After %j is a wait of %j ms', (header, expected) => expect(retryAfterMs({ get: () => header ?? null }, now)).toBe(expected));
+])('Retry-After %j is a wait of %j ms', (header, expected) =>
+  expect(retryAfterMs({ get: () => header ?? null }, now)).toBe(expected),
+);
