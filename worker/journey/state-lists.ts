@@ -23,9 +23,17 @@ const passing: readonly JourneyState[] = ['received', 'waiting', 'creating'];
 const pieces = `
 local passing = {${passing.map((state) => `${state} = true`).join(', ')}}
 local function isPlain(list) return passing[string.match(list, '%l+$')] end
+-- Where the nearest piece begins. Another layout has no instants here: a loop over them would not advance, and Redis would hang.
+local function nearest(read, list, from, to)
+  local found = redis.call(read, list, from, to, 'WITHSCORES', 'LIMIT', 0, 1)
+  if found[1] and tonumber(found[1]) ~= tonumber(found[2]) then
+    error('the list ' .. list .. ' is of another version of closeloop: run one version everywhere (docs/upgrade.md)')
+  end
+  return found[1]
+end
 local function pieceAt(list, at)
   if isPlain(list) then return list end
-  local begin = redis.call('ZREVRANGEBYSCORE', list, at, '-inf', 'LIMIT', 0, 1)[1]
+  local begin = nearest('ZREVRANGEBYSCORE', list, at, '-inf')
   return begin and list .. ':' .. begin, begin
 end
 `;
@@ -100,9 +108,9 @@ if piece then
 end
 while #found < 2 * size and not isPlain(KEYS[1]) do
   if isNext then
-    begin = redis.call('ZRANGEBYSCORE', KEYS[1], begin and '(' .. begin or '-inf', '+inf', 'LIMIT', 0, 1)[1]
+    begin = nearest('ZRANGEBYSCORE', KEYS[1], begin and '(' .. begin or '-inf', '+inf')
   else
-    begin = begin and redis.call('ZREVRANGEBYSCORE', KEYS[1], '(' .. begin, '-inf', 'LIMIT', 0, 1)[1]
+    begin = begin and nearest('ZREVRANGEBYSCORE', KEYS[1], '(' .. begin, '-inf')
   end
   if not begin then break end
   take(KEYS[1] .. ':' .. begin, 0)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
-import { globalTag } from './keys.ts';
+import { globalTag, knownSourcesKey, tagOf } from './keys.ts';
 import { releaseLock, takeLock } from './lock.ts';
 import { runScript } from './script.ts';
 
@@ -10,7 +10,7 @@ import { runScript } from './script.ts';
  * The version of the data in Redis. Raised, with a migration, when an earlier closeloop would misread what this one stores. An added
  * field needs neither, as unknown fields are kept. History: CHANGELOG.md.
  */
-const dataVersion = 1;
+const dataVersion = 2;
 
 /**
  * Migrates all data from the version before, while no other process works on them. After a kill it runs again from the start, and
@@ -18,8 +18,27 @@ const dataVersion = 1;
  */
 export type Migration = (redis: RedisClient) => Promise<void>;
 
+/**
+ * Version 1 was given to several layouts before the first release. Data of the last of them are data of version 2; the earlier ones kept
+ * every list of a state as one sorted set, without a count beside it.
+ */
+const onlyOfTheLastLayout: Migration = async (redis) => {
+  for (const source of await redis.hkeys(knownSourcesKey)) {
+    for (const state of ['skipped', 'asked', 'answered', 'written', 'cancelled', 'expired', 'failed', 'parked']) {
+      const list = `${tagOf(source)}:state:${state}`;
+      if ((await redis.exists(list)) === 0 || (await redis.exists(`${list}:count`)) === 1) continue;
+      throw new CloseloopError(
+        `The data in this Redis are of a closeloop from before the first release, which nothing takes up: source ${source} has lists of another layout. ` +
+          'Use an empty Redis, or restore the copy from before the upgrade for that closeloop (docs/upgrade.md)',
+        { kind: 'config' },
+        { outcome: 'never-sent' },
+      );
+    }
+  }
+};
+
 /** Migrations by the data version that they lead to. */
-const migrations: ReadonlyMap<number, Migration> = new Map();
+const migrations: ReadonlyMap<number, Migration> = new Map([[2, onlyOfTheLastLayout]]);
 
 /** The data version and migrations of a closeloop. */
 export interface KnownData {

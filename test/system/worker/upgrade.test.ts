@@ -50,11 +50,11 @@ function sending(doors: { now: string }) {
 
 const sameData: Change[] = [];
 const newerData: Change[] = [
-  { file: 'worker/redis/data-version.ts', at: /^const dataVersion = 1;$/m, becomes: 'const dataVersion = 2;' },
+  { file: 'worker/redis/data-version.ts', at: /^const dataVersion = 2;$/m, becomes: 'const dataVersion = 3;' },
   {
     file: 'worker/redis/data-version.ts',
-    at: /new Map\(\);$/m,
-    becomes: "new Map([[2, async (redis: RedisClient) => void (await redis.set('{cl}:example', 'taken up'))]]);",
+    at: /\[2, onlyOfTheLastLayout\]/,
+    becomes: "[2, onlyOfTheLastLayout], [3, async (redis: RedisClient) => void (await redis.set('{cl}:example', 'taken up'))]",
   },
 ];
 

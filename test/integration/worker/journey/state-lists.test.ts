@@ -67,3 +67,19 @@ test('every piece is small enough for Redis to pack it, except for entries of on
     expect([begin, form]).toEqual([begin, begin === '90000' ? 'skiplist' : 'listpack']);
   }
 });
+
+test.each(['next', 'previous'] as const)(
+  'a list of another layout, whose entries are no instants, is refused by name when it is read on (%s)',
+  async (which) => {
+    const { client, lists, name } = fresh();
+    for (const [id, at] of [
+      ['5', 1],
+      ['0', 2],
+      ['1', 3],
+    ] as const)
+      await client.zadd(name, at, id);
+    const read = lists.page('skipped', which, { id: '', at: 2 }, 10);
+    await expect(read).rejects.toThrow(/is of another version of closeloop: run one version everywhere/);
+    await expect(client.ping()).resolves.toBe('PONG');
+  },
+);
