@@ -19,6 +19,8 @@ export interface Place {
   customFieldNames?: readonly string[] | undefined;
   /** Texts and numbers that the call carries and no error may repeat: the contact, the comment, the values of custom fields. */
   sentValues?: readonly unknown[] | undefined;
+  /** What may be wrong with the service's address, if nothing is found there. */
+  addressFlaw?: string | undefined;
 }
 
 interface ErrorOptions {
@@ -27,6 +29,7 @@ interface ErrorOptions {
   detail?: string | undefined;
   fields?: Readonly<Record<string, string[]>> | undefined;
   cause?: unknown;
+  addressFlaw?: string | undefined;
 }
 
 /**
@@ -37,6 +40,8 @@ export class FeedbackError extends CloseloopError {
   override readonly name = 'FeedbackError';
   /** HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
+  /** Of an answer 404: what may be wrong with the service's address, with what would be right. */
+  readonly addressFlaw: string | undefined;
   readonly #detail: string | undefined;
   readonly #fields: Readonly<Record<string, string[]>> | undefined;
 
@@ -47,6 +52,7 @@ export class FeedbackError extends CloseloopError {
       ...(cause === undefined ? {} : { cause }),
     });
     this.status = options.status;
+    this.addressFlaw = options.addressFlaw;
     this.#detail = options.detail;
     this.#fields = options.fields;
   }
@@ -110,8 +116,10 @@ export function answerFailure(answer: Answer, call: Place, now: Date): FeedbackE
   const said = wordsOf(answer, call);
   const { advice, outcome, meaning } = classifyResponse(answer, call, said, now);
   const quoted = said.detail !== undefined && harmless.includes(said.detail) ? ` ("${said.detail}")` : '';
-  const message = `Feedback service: ${call.place} answered ${status}${quoted}: ${meaning}.`;
-  return new FeedbackError(message, advice, { outcome, status, ...said });
+  const addressFlaw = status === 404 ? call.addressFlaw : undefined;
+  const flaw = addressFlaw === undefined ? '' : `; ${addressFlaw}`;
+  const message = `Feedback service: ${call.place} answered ${status}${quoted}: ${meaning}${flaw}.`;
+  return new FeedbackError(message, advice, { outcome, status, addressFlaw, ...said });
 }
 
 interface Said {

@@ -7,7 +7,7 @@ import type { Answer, Place } from './failure.ts';
 import { answerFailure, FeedbackError, notJsonFailure, saysNobody, shapeFailure } from './failure.ts';
 import { dispatcherUntil } from './send-deadline.ts';
 import type { FeedbackSettings } from './settings.ts';
-import { baseUrlOf } from './settings.ts';
+import { baseUrlOf, prefixFlaw } from './settings.ts';
 import { abortFailure, networkFailure, timeoutFailure } from './unanswered.ts';
 
 /** One call. `path` continues the base address, encoded, and may hold a query. */
@@ -73,7 +73,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
 
   function accepted(answer: Answer, call: Call): Answer {
     if (answer.status >= 200 && answer.status < 300) return answer;
-    throw answerFailure(answer, call, ports.now());
+    throw answerFailure(answer, { ...call, addressFlaw: prefixFlaw(settings) }, ports.now());
   }
 
   async function find(call: Call): Promise<Answer | undefined> {

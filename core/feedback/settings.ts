@@ -58,6 +58,14 @@ export function baseUrlOf(settings: Pick<FeedbackSettings, 'baseUrl' | 'testBase
   return url;
 }
 
+/** What may be wrong with an address at which the service has nothing. Source: specification section 1, rule 1. */
+export function prefixFlaw(settings: Parameters<typeof baseUrlOf>[0]): string | undefined {
+  const url = baseUrlOf(settings);
+  if (url.pathname.endsWith('/api')) return undefined;
+  const name = settings.environment === 'test' ? 'testBaseUrl' : 'baseUrl';
+  return `feedback.${name} does not end with /api, as the service's address does: write ${url.href.replace(/\/$/, '')}/api`;
+}
+
 function baseUrlFlaw(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null) return 'is not an address; give one like https://feedback.example.com/api';

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
+import { adviceOn } from './expression-advice.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
 import { isPath, pathsOf } from './expression-paths.ts';
 import { type Compiled, type Evaluation, type SandboxRecord, sandbox } from './expression-sandbox.ts';
@@ -92,7 +93,17 @@ function parsed(source: string): Compiled {
     // JSONata overflows the stack over deeply nested brackets, without a message of its own.
     const { name, position, message } = Mistake.catch({}).parse(error);
     const what = name === 'RangeError' || message === undefined ? 'not a JSONata expression' : message;
-    throw failed(`The expression ${quoted(source)} has a mistake${place({ position })}: ${what}`, 'config');
+    const advice = adviceOn(source, parses);
+    const remedy = advice === undefined ? '' : `. ${advice}`;
+    throw failed(`The expression ${quoted(source)} has a mistake${place({ position })}: ${what}${remedy}`, 'config');
+  }
+}
+
+function parses(source: string): boolean {
+  try {
+    return sandbox().compile(source) !== undefined;
+  } catch {
+    return false;
   }
 }
 
@@ -307,7 +318,7 @@ function nameOf(token: string | undefined): string | undefined {
 
 /** Those that need numbers on both sides, or values of one kind. */
 const operators = new Set('+ - * / % < <= > >='.split(' '));
-const functionNames = new Set(
+export const functionNames: ReadonlySet<string> = new Set(
   (
     'sum count max min average string substring substringBefore substringAfter lowercase uppercase length trim pad match ' +
     'contains replace split join formatNumber formatBase formatInteger parseInteger number floor ceil round abs sqrt power ' +

@@ -47,7 +47,7 @@ export const Duration = z
   .transform((text, context) => {
     const ms = read(text);
     if (ms !== undefined) return ms;
-    context.addIssue({ code: 'custom', message: expected });
+    context.addIssue({ code: 'custom', message: mistakeIn(text) });
     return z.NEVER;
   })
   .meta({ title: 'duration', description: 'A duration: 90s, 15m, 2h, 1h30m, 30d' });
@@ -57,4 +57,36 @@ function read(text: string): number | undefined {
   if (found === null || text.trim() === '') return undefined;
   const ms = units.reduce((sum, [, size], index) => sum + Number(found[index + 1] ?? 0) * size, 0);
   return ms <= longestMs ? ms : undefined;
+}
+
+function mistakeIn(text: string): string {
+  const meant = meantBy(text);
+  return meant === undefined ? expected : `${expected}: write "${meant}"`;
+}
+
+const spelled: Readonly<Record<string, RegExp>> = {
+  w: /^(?:w|wks?|weeks?)$/,
+  d: /^(?:d|days?)$/,
+  h: /^(?:h|hrs?|hours?)$/,
+  m: /^(?:m|mins?|minutes?)$/,
+  s: /^(?:s|secs?|seconds?)$/,
+  ms: /^(?:ms|msecs?|milliseconds?)$/,
+};
+
+/** What a duration of other words means, as it is written here: "3 days", "1.5 hours", "2h, 30 min" and ISO 8601's "PT90M". */
+function meantBy(text: string): string | undefined {
+  const words = text
+    .trim()
+    .toLowerCase()
+    .replace(/^pt(?=\d)/, '');
+  const part = /(\d{1,15}(?:[.,]\d{1,6})?)\s*([a-z]+)(?:\s*(?:,|and)?\s*)/y;
+  let ms = 0;
+  while (part.lastIndex < words.length) {
+    const [, count = '', word = ''] = part.exec(words) ?? [];
+    const [unit] = units.find(([name]) => spelled[name]?.test(word)) ?? [];
+    const size = units.find(([name]) => name === unit)?.[1];
+    if (size === undefined) return undefined;
+    ms += Number(count.replace(',', '.')) * size;
+  }
+  return ms > 0 && ms <= longestMs ? formatDuration(ms) : undefined;
 }

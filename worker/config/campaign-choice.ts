@@ -24,8 +24,17 @@ const ByLanguage = z
   });
 
 /** The campaign of a rule: one, or one for each language. */
-export const CampaignChoice = z.union([CampaignId, ByLanguage]);
+export const CampaignChoice = z.union([CampaignId, ByLanguage], {
+  error: ({ input }) => (input === undefined || isChoice(input) ? undefined : notACampaign),
+});
 export type CampaignChoice = z.output<typeof CampaignChoice>;
+
+const notACampaign = 'must be a number or one for each language: 12, without quotes, or { en: 12, default: 13 }';
+
+/** A number or a section, whose own mistakes say more. */
+function isChoice(written: unknown): boolean {
+  return typeof written === 'number' || (typeof written === 'object' && written !== null && !Array.isArray(written));
+}
 
 /** The language that a vendor's locale begins with, `et-ee` of `et_EE.UTF-8`; undefined where it is none. */
 export function languageOf(locale: string | undefined): string | undefined {

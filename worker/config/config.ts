@@ -170,10 +170,18 @@ function checkWritten<Schema extends z.ZodType>(
   if (first.ok) return first;
   let written = value;
   for (const issue of first.issues) {
-    if (issue.code !== 'invalid_type' || !document.isVariable([...at, ...issue.path])) continue;
-    written = replaceAt(written, issue.path, (text) => asKind(text, issue.expected));
+    if (!document.isVariable([...at, ...issue.path])) continue;
+    for (const expected of expectedBy(issue))
+      written = replaceAt(written, issue.path, (text) => asKind(text, expected));
   }
   return check(schema, written, at, beside);
+}
+
+/** The kinds of value that would do: of alternatives, those of each. */
+function expectedBy(issue: z.core.$ZodIssue): string[] {
+  if (issue.code === 'invalid_type') return [issue.expected];
+  if (issue.code !== 'invalid_union') return [];
+  return issue.errors.flat().flatMap((one) => (one.path.length === 0 ? expectedBy(one) : []));
 }
 
 function asKind(text: unknown, expected: string): unknown {

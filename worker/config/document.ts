@@ -42,7 +42,7 @@ type At = (offset: number) => Place;
 /** Never throws; when the YAML itself is broken, `value` is undefined and `found` says where. */
 export function readDocument(text: string, env: Readonly<Record<string, string | undefined>>): ConfigDocument {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const at: At = (offset) => {
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
@@ -165,6 +165,7 @@ function yamlMistake(code: string): string {
 }
 
 const mistakes: Readonly<Record<string, string>> = {
+  UNEXPECTED_TOKEN: 'text stands behind a quote or bracket that has ended: put the whole value in quotes',
   BAD_INDENT: 'the indentation does not fit the lines around it',
   TAB_AS_INDENT: 'is indented with a tab; YAML wants spaces',
   DUPLICATE_KEY: 'this name stands twice in its section',

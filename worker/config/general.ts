@@ -10,6 +10,7 @@ import { AddressRange } from './address-range.ts';
 import { Dashboard } from './dashboard.ts';
 import { Period } from './period.ts';
 import { Policy } from './policy.ts';
+import { TimeOfDay } from './time-of-day.ts';
 
 /** The URL holds the password: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
@@ -86,11 +87,7 @@ const Email = z.strictObject({
 
 const Digest = z.strictObject({
   day: z.enum(days).default('mon').describe('On which day'),
-  at: z
-    .string()
-    .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time like 09:00')
-    .default('09:00')
-    .describe('On the clock of feedback.timeZone'),
+  at: TimeOfDay.default('09:00').describe('On the clock of feedback.timeZone'),
 });
 
 const Alerts = z

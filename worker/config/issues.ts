@@ -61,6 +61,8 @@ function describe(issues: readonly z.core.$ZodIssue[], known: (path: Path) => st
       return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(key, known(issue.path)) }));
     }
     if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => ({ path: issue.path, message }));
+    if (issue.code === 'invalid_type' && issue.message === `must be ${kind('object')}`)
+      return [{ path: issue.path, message: `${issue.message}${ofWhat(known(issue.path))}` }];
     if (issue.code !== 'invalid_union' || issue.message !== union)
       return [{ path: issue.path, message: issue.message }];
     // The issues of a branch for another kind of value (a text where a list stands) are left out while another branch fits better.
@@ -100,6 +102,13 @@ function entries(count: number | bigint): string {
   return Number(count) === 1 ? 'entry' : 'entries';
 }
 
+const mostNames = 12;
+
+/** The settings that a section holds, behind "a section". */
+function ofWhat(names: readonly string[]): string {
+  return names.length === 0 || names.length > mostNames ? '' : ` of ${names.join(', ')}`;
+}
+
 function unknownKey(key: string, known: readonly string[]): string {
   const hint = suggestion(key, known);
   if (hint !== '') return `is not a setting${hint}`;
@@ -117,7 +126,9 @@ export function suggestion(written: string, known: readonly string[]): string {
   const found = known.find((one) => one.toLowerCase() === near);
   // A transposition of two letters counts as two edits.
   const isNear = distance(small, near) <= Math.max(small.length < 4 ? 1 : 2, Math.floor(small.length / 3));
-  return found !== undefined && isNear ? `; did you mean "${found}"?` : '';
+  // Monday for mon.
+  const meant = isNear ? found : known.find((one) => one.length > 2 && small.startsWith(one.toLowerCase()));
+  return meant === undefined ? '' : `; did you mean "${meant}"?`;
 }
 
 /** The names that a schema knows at a path; none where any name is allowed. */

@@ -40,10 +40,11 @@ export function surprisesOf(
 }
 
 const tagged =
-  'a value that begins with ! has a YAML tag, which means nothing here: remove the tag, or put the text in quotes';
+  'a value that begins with ! has a YAML tag, which means nothing here: remove the tag (in an expression write $not(…) for !), or put the text in quotes';
 
 function surpriseOf(key: Node, names: Set<string>): string | undefined {
-  if (!isScalar(key)) return 'a name must be a text: write it without brackets, braces, & and *';
+  if (!isScalar(key))
+    return 'a name must be a text: write it without brackets, braces, & and *, or put the whole value in quotes';
   const name = String(key.value);
   if (name === '<<') return 'a merge key (<<) is not taken: write the settings out, or use *name for a whole section';
   if (names.has(name)) return 'this name stands twice in its section';

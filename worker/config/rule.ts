@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alternativesIn } from '../../core/mapping/expression-advice.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
 import { Duration } from '../../core/schedule/duration.ts';
@@ -7,23 +8,33 @@ import { Cap } from './cap.ts';
 import { MaxAge } from './max-age.ts';
 import { TestContact } from './test-contact.ts';
 import { Throttle } from './throttle.ts';
-import { TimeOfDay } from './time-of-day.ts';
+import { hoursMistake, TimeOfDay } from './time-of-day.ts';
 
 const Expression = ExpressionSource.meta({ description: 'JSONata over the record as the connector presents it' });
 
-const Window = z.strictObject({
-  from: TimeOfDay.optional().describe('From this time of day on'),
-  until: TimeOfDay.optional().describe('Until this time of day; earlier than from: over midnight'),
-  days: z
-    .array(z.enum(days))
-    .min(1, 'needs at least one day, or nobody is ever asked')
-    .optional()
-    .describe('On these days; left out: on all'),
-  zone: z
-    .enum(['account', 'recipient'])
-    .default('account')
-    .describe("Whose clock: the Feedback account's, or the recipient's (where it isn't known, the account's)"),
+const Contact = Expression.superRefine((source, context) => {
+  const others = alternativesIn(source);
+  if (others === undefined) return;
+  const message = `gives true or false, not a contact: write a list, of which the first usable contact counts: [${others.join(', ')}]`;
+  context.addIssue({ code: 'custom', message });
 });
+
+const Window = z.strictObject(
+  {
+    from: TimeOfDay.optional().describe('From this time of day on'),
+    until: TimeOfDay.optional().describe('Until this time of day; earlier than from: over midnight'),
+    days: z
+      .array(z.enum(days), { error: 'must be a list like [mon, tue, wed, thu, fri]' })
+      .min(1, 'needs at least one day, or nobody is ever asked')
+      .optional()
+      .describe('On these days; left out: on all'),
+    zone: z
+      .enum(['account', 'recipient'])
+      .default('account')
+      .describe("Whose clock: the Feedback account's, or the recipient's (where it isn't known, the account's)"),
+  },
+  { error: ({ input }) => hoursMistake(input) },
+);
 
 const notAShare = 'must be a share like 50%, or a number from 0 to 1';
 
@@ -47,7 +58,7 @@ export const Rule = z.strictObject({
     "The number of the campaign in which is asked; or one for each of the customers' languages: { en: 12, et: 13, default: 12 }",
   ),
   contact: z
-    .union([Expression, z.array(Expression).min(1)])
+    .union([Contact, z.array(Contact).min(1)])
     .describe('One expression, or several: the first that gives a contact usable in the campaign'),
   fields: z.record(z.string().min(1), Expression).default({}).describe('Custom field name → expression'),
   delay: Duration.optional().describe("From closing to asking. Left out: the campaign's own delay"),

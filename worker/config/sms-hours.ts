@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { TimeOfDay } from './time-of-day.ts';
+import { TimeOfDay, timeMistake } from './time-of-day.ts';
 
-const Until = z.union([TimeOfDay, z.literal('24:00')], { error: 'must be a time of day like "21:00", in quotes' });
+const Until = z.union([TimeOfDay, z.literal('24:00')], {
+  error: ({ input }) => timeMistake(input, '21:00'),
+});
 
 /** The hours that no rule and no campaign exceeds with text messages, on every clock that may be the recipient's. */
 export const SmsHours = z

@@ -2,6 +2,8 @@ import type { Finding, PreflightContext } from '../../core/connector/contract.ts
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
+import type { Expression } from '../../core/mapping/expression.ts';
+import { fixedTextAdvice } from '../../core/mapping/expression-advice.ts';
 import type { Config } from '../config/config.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { deadRules } from '../pipeline/plan/dead-rules.ts';
@@ -26,20 +28,21 @@ export async function aboutSource(context: SourceContext, config: Config): Promi
     grades: [...grades].sort((a, b) => a - b),
     reads: [
       ...never.expressions.flatMap(({ when }) => when.reads.map((path) => ({ at: 'never', path }))),
-      ...rules.flatMap((rule, i) => readsOf(rule, `rules[${i}]`)),
+      ...rules.flatMap(expressionsOf).flatMap(({ at, expression }) => expression.reads.map((path) => ({ at, path }))),
     ],
     // A window can hold a request back for a day.
     answersWithinMs: Math.max(0, ...delays) + dayMs + config.expireAfter,
   };
 }
 
-function readsOf(rule: LoadedRule, at: string): PreflightContext['reads'] {
-  const expressions = [
+/** Every expression of a rule, with its place in the source's section. */
+function expressionsOf(rule: LoadedRule, index: number): { at: string; expression: Expression }[] {
+  const at = `rules[${index}]`;
+  return [
     ...(rule.when ? [{ at: `${at}.when`, expression: rule.when }] : []),
     ...rule.contact.map((expression, i) => ({ at: `${at}.contact[${i}]`, expression })),
     ...[...rule.mapping].map(([name, expression]) => ({ at: `${at}.fields.${name}`, expression })),
   ];
-  return expressions.flatMap((one) => one.expression.reads.map((path) => ({ at: one.at, path })));
 }
 
 /** `trial`: undefined where nothing could be tried. */
@@ -71,7 +74,7 @@ export async function checkSource(context: SourceContext, config: Config): Promi
   found.push(...(await attempt('writeBack.answers', () => surveyFindings(context))));
   const about = await aboutSource(context, config);
   const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
-  found.push(...ofVendor);
+  found.push(...ofVendor.map((finding) => withFixedText(finding, context)));
   // Without access, or with rules that can't work, trying records would only repeat that finding.
   if (!found.some(({ level }) => level === 'error')) {
     found.push(
@@ -82,6 +85,17 @@ export async function checkSource(context: SourceContext, config: Config): Promi
     );
   }
   return { findings: merged(found), trial };
+}
+
+/** A single name that no record has may be a text that was meant as it stands. */
+function withFixedText(finding: Finding, { rules }: Pick<SourceContext, 'rules'>): Finding {
+  const { at, problem, remedy } = finding;
+  for (const { expression } of rules.flatMap(expressionsOf).filter((one) => one.at === at)) {
+    const names = expression.reads.flatMap(([name, ...rest]) => (rest.length === 0 && name ? [name] : []));
+    const name = names.find((one) => problem.split(/[\s:,`]+/).includes(one));
+    if (name !== undefined) return { ...finding, remedy: `${remedy}. ${fixedTextAdvice(expression.source, name)}` };
+  }
+  return finding;
 }
 
 /** A check that fails is a finding itself, and must not hide the other findings. */
@@ -173,6 +187,9 @@ function gradesFindings(campaigns: readonly Campaign[]): Finding[] {
 /** @param at the setting that names the campaign */
 function serviceFinding(error: unknown, rule: CampaignRule, at: string): Finding {
   const problem = messageOf(error);
+  const flaw = addressFlawOf(error);
+  if (flaw !== undefined)
+    return { level: 'error', at, problem: `campaign ${rule.campaign} is not at the service's address`, remedy: flaw };
   const status = error instanceof FeedbackError ? error.status : undefined;
   if (status === 403) {
     const inactive = `campaign ${rule.campaign} is not active, or belongs to another account`;
@@ -197,6 +214,12 @@ function serviceFinding(error: unknown, rule: CampaignRule, at: string): Finding
   }
   const remedy = 'name a campaign of this account that is not a draft; check feedback.baseUrl';
   return { level: 'error', at, problem, remedy };
+}
+
+/** Also of what a failed call led to. */
+function addressFlawOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return error instanceof FeedbackError ? error.addressFlaw : addressFlawOf(error.cause);
 }
 
 const words = { email: /mail/i, phone: /phone|mobile|tel|sms/i };

@@ -251,7 +251,7 @@ export async function campaignOf(rule: CampaignRule, context: DecisionContext): 
     return await context.campaigns.get(rule.campaign);
   } catch (error) {
     if (!(error instanceof FeedbackError && (error.status === 404 || error.status === 403))) throw error;
-    const message = `source ${context.name}, rule "${rule.name}": the account has no campaign ${rule.campaign}, or it is a draft. Mend the rule, or activate the campaign`;
+    const message = `source ${context.name}, rule "${rule.name}": the account has no campaign ${rule.campaign}, or it is a draft. ${error.addressFlaw ?? 'Mend the rule, or activate the campaign'}`;
     throw campaignFault(message, rule.campaign, error);
   }
 }
