@@ -67,7 +67,10 @@ ${table(
     ['0', 'done'],
     ['1', 'it failed, or something was found (`check`)'],
     ['2', 'wrong use, or a wrong configuration; also when credentials are refused'],
-    ['3', '`contact mask`, `contact erasures retry`: not done yet, it is tried again'],
+    [
+      '3',
+      '`check --strict`: warnings, and no error. `contact mask`, `contact erasures retry`: not done yet, it is tried again',
+    ],
     ['4', '`contact mask`, `contact erasures retry`: something could not be read, and is named'],
     ['5', 'Redis does not answer: nothing was looked at or done'],
     ['130', 'ended by Ctrl-C'],

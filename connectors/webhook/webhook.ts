@@ -22,6 +22,8 @@ const keepHere: Source['writeBack'] = async (items) =>
 export const webhook = defineConnector({
   name: 'webhook',
   settings,
+  // Survey events and erasures are about journeys of other sources.
+  asksNobody: ({ event }) => event.closed === undefined && event.graded === undefined,
   open: (settings, ports) => {
     const { signature, event, writeBack } = settings;
     const post = writeBack && poster(writeBack, ports);

@@ -235,6 +235,8 @@ export interface Source<Shape extends object = object> {
   };
   /** Records are called as the sender likes: an id may be a customer's name or number. Left out: the vendor counts its records. */
   namesRecordsFreely?: boolean;
+  /** Of a source with several kinds of records (tickets and deals): which one this is. `check` tries some of each. */
+  recordKind?(recordId: string): string | undefined;
   /** Where people see the record at the vendor: an https address. Left out, or undefined: nobody can tell. */
   recordUrl?(recordId: string): string | undefined;
   /** The most records that the worker collects for one `read` or `writeBack`: as many as the call that takes the most. */
@@ -284,6 +286,8 @@ export interface ParsedSource {
   account: string | undefined;
   /** The company's own, as far as the settings tell: nobody with an address there is asked. */
   ownDomains: readonly string[];
+  /** Its events lead to no request (they are about those of other sources): it needs no rules. */
+  asksNobody?: true;
   open(ports: ConnectorPorts): Source;
 }
 
@@ -296,6 +300,8 @@ export interface Connector {
   readonly settings: z.ZodType;
   /** The same schema, whose result can be opened: the worker parses a source's settings once. */
   readonly sources: z.ZodType<ParsedSource>;
+  /** Whether a source of it may do without rules. */
+  readonly mayAskNobody: boolean;
   /** As `sources` says of settings as written. */
   account(settings: unknown): string | undefined;
   open(settings: unknown, ports: ConnectorPorts): Source;
@@ -303,7 +309,7 @@ export interface Connector {
 
 /**
  * Declares a connector: its name, its settings in a source's section of the configuration, and how to open a source. `account` and
- * `open` get the parsed settings.
+ * `open` get the parsed settings, as `asksNobody` does: left out, every source asks.
  */
 export function defineConnector<Settings extends z.ZodType>(definition: {
   name: string;
@@ -311,12 +317,14 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
   parts?: RecordParts;
   account?: (settings: z.output<Settings>) => string;
   ownDomains?: (settings: z.output<Settings>) => readonly string[];
+  asksNobody?: (settings: z.output<Settings>) => boolean;
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
-  const { name, settings, parts = {}, account, ownDomains, open } = definition;
+  const { name, settings, parts = {}, account, ownDomains, asksNobody, open } = definition;
   const sources = settings.transform((parsed) => ({
     account: account?.(parsed),
     ownDomains: ownDomains?.(parsed) ?? [],
+    ...(asksNobody?.(parsed) && { asksNobody: true as const }),
     open: (ports: ConnectorPorts) => open(parsed, ports),
   }));
   return {
@@ -324,6 +332,7 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
     parts,
     settings,
     sources,
+    mayAskNobody: asksNobody !== undefined,
     account: (raw) => sources.parse(raw).account,
     open: (raw, ports) => sources.parse(raw).open(ports),
   };

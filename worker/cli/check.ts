@@ -14,8 +14,10 @@ import type { RuntimeOptions } from './runtime.ts';
 import { trialTable } from './trial-table.ts';
 import { withSources } from './with-engine.ts';
 
-/** Everything that can be verified before going live. 1 when anything is an error. */
-export async function check(options: RuntimeOptions & { source?: string; json: boolean }): Promise<number> {
+/** Everything that can be verified before going live. 1 when anything is an error; with `strict` 3 when there are warnings alone. */
+export async function check(
+  options: RuntimeOptions & { source?: string; json: boolean; strict?: boolean },
+): Promise<number> {
   const trials: (Trial & { source: string })[] = [];
   const found = await withSources(options, async ({ pipelines, runtime, engine }) => {
     const all: (Finding & { source: string })[] = [];
@@ -55,7 +57,8 @@ export async function check(options: RuntimeOptions & { source?: string; json: b
       `${[...found.map(inWords), '', ...tables, summary(errors, warnings)].join('\n').trimStart()}\n`,
     );
   }
-  return errors > 0 ? 1 : 0;
+  if (errors > 0) return 1;
+  return options.strict && warnings > 0 ? 3 : 0;
 }
 
 const leave = 'remove the setting when the tests are done: what was asked as a test is not asked again';

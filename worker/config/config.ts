@@ -8,7 +8,7 @@ import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
 import { unanswerable } from './never.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
-import { type Rule, Rules } from './rule.ts';
+import { type Rule, Rules, RulesIfAny } from './rule.ts';
 import { partsOf, SourcePolicy, sourcePolicyNames } from './source-policy.ts';
 import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts';
 
@@ -124,12 +124,15 @@ function readSources(
     const { connector: kind, rules: writtenRules, ...others } = sectionOf(value);
     const { policy: writtenPolicy, settings } = partsOf(others);
     if (sources === 'named') return [{ name, ...unopened({ name: String(kind) }), rules: [], policy: {} }];
-    const rules = checkWritten(Rules, writtenRules, [...at, 'rules'], document);
-    if (!rules.ok) found.push(...rules.found);
     const policy = checkWritten(SourcePolicy, writtenPolicy, at, document);
     if (!policy.ok) found.push(...policy.found);
     const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
     const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
+    const beside = ['connector', 'rules', ...sourcePolicyNames];
+    const checked = connector && checkWritten(connector.sources, settings, at, document, beside);
+    const asksNobody = unknown.has(name) ? connector?.mayAskNobody : checked?.ok && checked.data.asksNobody;
+    const rules = checkWritten(asksNobody ? RulesIfAny : Rules, writtenRules, [...at, 'rules'], document);
+    if (!rules.ok) found.push(...rules.found);
     if (!connector) {
       const message = loaded?.ok === false ? loaded.why : unknownConnector(kind, builtIn);
       found.push({ path: [...at, 'connector'], message });
@@ -139,13 +142,8 @@ function readSources(
     if (unknown.has(name)) {
       return rules.ok && policy.ok ? [{ name, ...unopened(connector), rules: rules.data, policy: policy.data }] : [];
     }
-    const checked = checkWritten(connector.sources, settings, at, document, [
-      'connector',
-      'rules',
-      ...sourcePolicyNames,
-    ]);
-    if (!checked.ok) found.push(...checked.found);
-    if (!checked.ok || !rules.ok || !policy.ok) return [];
+    if (!checked?.ok) found.push(...(checked?.found ?? []));
+    if (!checked?.ok || !rules.ok || !policy.ok) return [];
     return [{ name, connector, ...checked.data, rules: rules.data, policy: policy.data }];
   });
 }

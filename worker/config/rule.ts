@@ -79,14 +79,16 @@ export const Rule = z.strictObject({
 });
 export type Rule = z.output<typeof Rule>;
 
+const Listed = z.array(Rule).superRefine((rules, context) => {
+  const seen = new Set<string>();
+  for (const [i, { name }] of rules.entries()) {
+    if (seen.has(name)) context.addIssue({ code: 'custom', path: [i, 'name'], message: 'is used by another rule' });
+    seen.add(name);
+  }
+});
+
 /** The rules of one source, first to last. */
-export const Rules = z
-  .array(Rule)
-  .min(1, 'needs at least one rule')
-  .superRefine((rules, context) => {
-    const seen = new Set<string>();
-    for (const [i, { name }] of rules.entries()) {
-      if (seen.has(name)) context.addIssue({ code: 'custom', path: [i, 'name'], message: 'is used by another rule' });
-      seen.add(name);
-    }
-  });
+export const Rules = Listed.min(1, 'needs at least one rule');
+
+/** Of a source that asks nobody. */
+export const RulesIfAny = Listed.default([]);

@@ -15,7 +15,7 @@ export function schemaText(connectors: readonly Connector[]): string {
   const { properties } = json(SourcePolicy);
   const policy = { ...properties, never: { $ref: '#/$defs/never' } };
   const rules = { type: 'array', minItems: 1, items: { $ref: '#/$defs/rule' } };
-  const sources = connectors.map(({ name, settings }) => {
+  const sources = connectors.map(({ name, settings, mayAskNobody }) => {
     const one = json(settings);
     return {
       ...one,
@@ -26,7 +26,7 @@ export function schemaText(connectors: readonly Connector[]): string {
         ...policy,
         ...one.properties,
       },
-      required: ['connector', 'rules', ...(one.required ?? [])],
+      required: ['connector', ...(mayAskNobody ? [] : ['rules']), ...(one.required ?? [])],
     };
   });
   // Connectors in a file or package, whose settings only their own code knows (external-connectors.ts).

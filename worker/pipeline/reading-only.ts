@@ -28,6 +28,7 @@ const ofVendor: readonly (keyof Source)[] = [
   'read',
   'poll',
   'recordNames',
+  'recordKind',
   'recordUrl',
 ];
 

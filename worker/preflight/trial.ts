@@ -1,4 +1,4 @@
-import type { Finding } from '../../core/connector/contract.ts';
+import type { Finding, Source, SourceEvent } from '../../core/connector/contract.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { decide, type Verdict } from '../pipeline/policy/decide.ts';
@@ -33,8 +33,7 @@ export async function tryLatest(context: SourceContext): Promise<Trial | undefin
   const { source } = context;
   if (!source.poll) return undefined;
   const { events } = await source.poll({ since: new Date(Date.now() - trialMs) });
-  const ids = [...new Set(events.flatMap((event) => (event.kind === 'closed' ? [event.recordId] : [])))];
-  const results = await source.read(ids.slice(-trialRecords));
+  const results = await source.read(sampleOf(events, source));
   const shapes: object[] = [];
   const verdicts: Verdict[] = [];
   const conditions: Condition[][] = [];
@@ -56,8 +55,18 @@ export async function tryLatest(context: SourceContext): Promise<Trial | undefin
     closings: shapes.length,
     conditions: counts,
     decisions: decisionsOf(verdicts),
-    findings: [...unasked(verdicts), ...unmatched(context.rules, shapes, isMatched)],
+    findings: [...noneAsked(verdicts), ...unasked(verdicts), ...unmatched(context.rules, shapes, isMatched)],
   };
+}
+
+/** The records that closed last, as many of each kind as there are, one kind after the other. */
+export function sampleOf(events: readonly SourceEvent[], { recordKind }: Pick<Source, 'recordKind'>): string[] {
+  const closed = events.flatMap((event) => (event.kind === 'closed' ? [event] : []));
+  const latest = closed.toSorted((a, b) => b.at.getTime() - a.at.getTime()).map(({ recordId }) => recordId);
+  const kinds = [...Map.groupBy(new Set(latest), (id) => recordKind?.(id)).values()];
+  const longest = Math.max(0, ...kinds.map((ids) => ids.length));
+  const inTurn = Array.from({ length: longest }, (_, i) => kinds.flatMap((ids) => ids[i] ?? []));
+  return inTurn.flat().slice(0, trialRecords);
 }
 
 /** Each record has the same conditions, in the same order. */
@@ -87,6 +96,18 @@ function decisionsOf(verdicts: readonly Verdict[]): Trial['decisions'] {
   const groups = [...Map.groupBy(all, (one) => JSON.stringify(one)).values()];
   const counted = groups.flatMap((group) => (group[0] ? [{ ...group[0], count: group.length }] : []));
   return counted.sort((a, b) => b.count - a.count);
+}
+
+/** A source that asks about none of its closings does not do what it is for. What chance alone leaves out counts as asked. */
+function noneAsked(verdicts: readonly Verdict[]): Finding[] {
+  const reasons = verdicts.map((one) => (one.do === 'skip' ? one.reason : undefined));
+  if (reasons.length === 0 || reasons.some((reason) => reason === undefined || reason === 'sample')) return [];
+  const counts = [...Map.groupBy(reasons, (reason) => reason)].map(([reason, { length }]) => `${length} ${reason}`);
+  const what = reasons.length === 1 ? 'the one record' : `none of the ${reasons.length} records`;
+  const problem = `${what} that closed in the last days would ${reasons.length === 1 ? 'not ' : ''}be asked about (${counts.join(', ')})`;
+  const remedy =
+    'mend the rules, "never", the campaign or the data: "closeloop preview" shows every condition; if these closings are to ask nobody, check again when others have closed';
+  return [{ level: 'error', at: 'rules', problem, remedy }];
 }
 
 const notable: readonly SkipReason[] = ['fields', 'no-contact', 'condition-failed'];

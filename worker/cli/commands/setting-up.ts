@@ -8,6 +8,7 @@ export function addChecks(program: Command): void {
   withConfig(program.command('check'))
     .description('everything that would keep it from working, found at the service and the vendors; 1 for an error')
     .option('--source <name>', 'only this source')
+    .option('--strict', 'also warnings have an exit code: 3', false)
     .option(
       '--try',
       'make one request instead, read it and cancel it at once: is the form of these calls right?',

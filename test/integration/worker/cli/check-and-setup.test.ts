@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Finding, PreflightContext, SetupStep } from '../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
@@ -190,6 +191,65 @@ describe('check and setup', () => {
     const loop = await startLoop(redis, { source: fresh(), vendor });
     const { code, out } = await printed(() => check(beside(loop)));
     expect([code, out]).toEqual([0, expect.stringMatching(/1 of 2 records .* no usable contact/)]);
+    await loop.close();
+  });
+
+  test.each<[what: string, rule: string, customer: { email?: string }, code: number, problem: string | undefined]>([
+    [
+      'no rule takes',
+      'when: ticket.store = "Riga"',
+      {},
+      1,
+      'none of the 2 records that closed in the last days would be asked about (2 no-rule)',
+    ],
+    [
+      'has a contact',
+      'when: true',
+      {},
+      1,
+      'none of the 2 records that closed in the last days would be asked about (2 no-contact)',
+    ],
+    ['is drawn', 'sample: 0', { email: 'a@example.com' }, 0, undefined],
+    ['is left out', 'when: true', { email: 'a@example.com' }, 0, undefined],
+  ])(
+    'its exit code tells whether any closing of the sample would be asked about: none %s',
+    async (_, more, customer, expected, problem) => {
+      const vendor = new ToyVendor();
+      for (const id of ['a', 'b']) vendor.close(id, { customer });
+      const at = new Date();
+      const event = (recordId: string) => ({ kind: 'closed' as const, recordId, at, key: recordId, what: 'toy poll' });
+      vendor.pages = async () => ({ events: ['a', 'b'].map(event), cursor: '1', done: true, reached: at });
+      const rule = `{ name: all, campaign: 12, contact: customer.email, ${more.replace('true', '"true"')} }`;
+      const loop = await startLoop(redis, { source: fresh(), vendor, rule });
+      const { code, rows } = await printed(() => check(beside(loop)));
+      const errors: Finding[] = Object(rows[0]).findings.filter(({ level }: Finding) => level === 'error');
+      expect([code, errors.map((one) => one.problem)]).toEqual([expected, problem === undefined ? [] : [problem]]);
+      await loop.close();
+    },
+  );
+
+  test.each([
+    ['with --strict warnings alone have an exit code of their own', true, false, 3],
+    ['without it they have none', false, false, 0],
+    ['an error counts before them', true, true, 1],
+  ])('%s', async (_, strict, hasError, expected) => {
+    const vendor = new ToyVendor();
+    vendor.check = async () => [{ ...finding, level: hasError ? 'error' : 'warning' }];
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    expect((await printed(() => check({ ...beside(loop), strict }))).code).toBe(expected);
+    await loop.close();
+  });
+
+  test('an address of the service without /api is told with the one that would be right', async () => {
+    const loop = await startLoop(redis, { source: fresh() });
+    const { config, ...rest } = beside(loop);
+    writeFileSync(config, readFileSync(config, 'utf8').replace(`${loop.feedback.url}/api`, loop.feedback.url));
+    const { code, rows } = await printed(() => check({ config, ...rest }));
+    const remedy = `feedback.baseUrl does not end with /api, as the service's address does: write ${loop.feedback.url}/api`;
+    expect(rows).toMatchObject([
+      { findings: expect.arrayContaining([expect.objectContaining({ level: 'error', remedy })]) },
+    ]);
+    expect(code).toBe(1);
     await loop.close();
   });
 

@@ -14,10 +14,10 @@ describe('closeloop.schema.json', () => {
     const schema = JSON.parse(schemaText(connectors));
     const { oneOf } = schema.properties.sources.additionalProperties;
     expect(oneOf).toHaveLength(connectors.length + 1);
-    for (const [i, { name }] of connectors.entries()) {
+    for (const [i, { name, mayAskNobody }] of connectors.entries()) {
       expect(oneOf[i]).toMatchObject({
         properties: { connector: { const: name }, rules: { items: { $ref: '#/$defs/rule' } } },
-        required: expect.arrayContaining(['connector', 'rules']),
+        required: expect.arrayContaining(mayAskNobody ? ['connector'] : ['connector', 'rules']),
         additionalProperties: false,
       });
     }
