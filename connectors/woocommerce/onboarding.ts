@@ -17,6 +17,8 @@ export const onboarding: Onboarding = {
       variable: 'WOO_WEBHOOK_SECRET',
       isList: true,
       isMadeUp: true,
+      whenLost:
+        'lost: delete the webhooks "closeloop …" (WooCommerce > Settings > Advanced > Webhooks), set it to a new secret (openssl rand -base64 32) and run "closeloop setup" again',
     },
     { setting: 'writeBack.grade', ask: 'Meta data that takes the grade', initial: 'feedback_grade' },
     { setting: 'writeBack.comment', ask: 'Meta data that takes the comment', initial: 'feedback_comment' },

@@ -16,6 +16,8 @@ export const onboarding: Onboarding = {
       variable: 'ZENDESK_WEBHOOK_SECRET',
       isList: true,
       isMadeUp: true,
+      whenLost:
+        'not known yet, or lost: set it to any text and run "closeloop setup" again, which reads the secret of the webhook and writes it into the .env file beside the configuration',
     },
     { setting: 'writeBack.grade', ask: 'Ticket field that takes the grade', initial: 'Feedback grade' },
     { setting: 'writeBack.comment', ask: 'Ticket field that takes the comment', initial: 'Feedback comment' },

@@ -8,7 +8,7 @@ import { compareObject, compareTicketFields, compareUserFields, type MissingFiel
 import type { ExpectedAnswers } from './field-values.ts';
 import { objectFieldsIfAny, tagOwners, ticketFields, userFields } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
-import { webhookSteps } from './webhook.ts';
+import { secretSteps, webhookSteps } from './webhook.ts';
 
 /**
  * Creates ticket fields that are named by a title, user fields, the custom object and its fields, options of dropdowns, the webhook
@@ -32,6 +32,11 @@ export function installer(
     const compare = async () => (await missingFields({ ...settings, grades: about.grades }, api)).map(item);
     return [...(await setupSteps(compare)), ...(await webhookSteps(settings, about.hookUrl, api, create))];
   };
+}
+
+/** The webhook's secret, which Zendesk tells again. */
+export function recoverer(settings: ZendeskSettings, api: ZendeskApi): NonNullable<Source['recover']> {
+  return ({ hookUrl }) => secretSteps(settings, hookUrl, api);
 }
 
 /** In the order of creation. Options of new ticket fields own their tags, which user fields can't use then. */

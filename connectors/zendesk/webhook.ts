@@ -8,6 +8,7 @@ import {
   setupSteps,
   warningAt,
 } from '../../core/connector/check.ts';
+import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding, SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { bodiesFor, latestStatuses, type Rule, signingSecret, triggers, type Webhook, webhooks } from './admin.ts';
@@ -116,7 +117,8 @@ async function secretFindings(
   const secret = await probe({ at: 'webhookSecrets', what }, () => signingSecret(api, webhook.id));
   if (secret === undefined || webhookSecrets.includes(secret)) return [];
   const problem = `none of them is the signing secret of the webhook "${webhook.name}": its deliveries are refused`;
-  return [errorAt('webhookSecrets', problem, `Copy it from ${place} > ${webhook.name} > Reveal secret`)];
+  const remedy = `Run "closeloop setup", which takes it over, or copy it from ${place} > ${webhook.name} > Reveal secret`;
+  return [errorAt('webhookSecrets', problem, remedy)];
 }
 
 const wellEnough = new Set(['success', 'accepted', 'unknown']);
@@ -204,6 +206,30 @@ export async function webhookSteps(
   }
 
   return await setupSteps(missingParts);
+}
+
+/** The signing secret of a webhook that delivers here, where the settings lack it. One that may not be read is a finding of `check`. */
+export async function secretSteps(
+  { webhookSecrets }: ZendeskSettings,
+  hookUrl: string | undefined,
+  api: ZendeskApi,
+): Promise<SetupStep[]> {
+  if (hookUrl === undefined) return [];
+  const ours = (await webhooks(api)).filter(
+    ({ endpoint, status }) => status === 'active' && isSameUrl(endpoint, hookUrl),
+  );
+  const secrets = await Promise.all(
+    ours.map(({ id }) =>
+      signingSecret(api, id).catch((error: unknown) => {
+        if (error instanceof VendorError) return undefined;
+        throw error;
+      }),
+    ),
+  );
+  const [secret] = secrets;
+  if (secret === undefined || secrets.some((one) => one !== undefined && webhookSecrets.includes(one))) return [];
+  const what = `take over the signing secret of the webhook "${ours[0]?.name}"`;
+  return [{ what, apply: async () => ({ secrets: { webhookSecrets: secret } }) }];
 }
 
 const isConnected = ({ subscriptions }: Pick<Webhook, 'subscriptions'>): boolean =>

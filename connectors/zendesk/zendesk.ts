@@ -10,7 +10,7 @@ import { jobLifeMs } from './jobs.ts';
 import { poller } from './poll.ts';
 import { reader } from './record.ts';
 import { addressOf, settings } from './settings.ts';
-import { installer } from './setup.ts';
+import { installer, recoverer } from './setup.ts';
 import { batchSize, isTicketId } from './ticket.ts';
 import { writer } from './write-back.ts';
 
@@ -66,6 +66,7 @@ export const zendesk = defineConnector({
       read: reader(settings, api, catalogue, ports),
       check: checker(settings, api, ports),
       setup: installer(settings, api, ports),
+      recover: recoverer(settings, api),
       writeBack: writer(settings, api, catalogue, ports),
       forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),

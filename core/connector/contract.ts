@@ -208,6 +208,8 @@ export interface Source<Shape extends object = object> {
   check?(about: PreflightContext): Promise<Finding[]>;
   /** The missing steps of the setup at the vendor, in order; none when it is complete. Reads only: `apply` acts. */
   setup?(about: PreflightContext): Promise<SetupStep[]>;
+  /** What the vendor has and the settings lack: a secret that was lost, which the vendor tells again. Steps as of `setup`. */
+  recover?(about: PreflightContext): Promise<SetupStep[]>;
   /**
    * Removes from records all that `writeBack` put there, for a person who is to be forgotten. Repeatable; ignores records that
    * the vendor no longer has. Returns what could not be removed, in words for the proof, without personal data ("the notes:

@@ -12,6 +12,8 @@ export interface OnboardingQuestion {
   isList?: boolean;
   /** A secret that nobody has yet, and nobody is asked for: made up, until `setup` tells the vendor's own. */
   isMadeUp?: boolean;
+  /** Of a secret: what to do where nobody has it any more. Left out: it is where the question says. */
+  whenLost?: string;
 }
 
 /** What `closeloop init` has to know to write a source's section. */

@@ -59,6 +59,7 @@ export class ToyVendor {
   setup: Source['setup'];
   /** How late it may carry out a write that was given up. */
   lateWriteMs = 20;
+  recover: Source['recover'];
 
   close(id: string, more: Partial<ToyRecord> = {}): { delivery: string; at: Date } {
     const at = new Date();
@@ -161,6 +162,7 @@ export class ToyVendor {
         ...(this.check ? { check: this.check } : {}),
         ...(this.setup ? { setup: this.setup } : {}),
         namesRecordsFreely: this.namesRecordsFreely,
+        ...(this.recover ? { recover: this.recover } : {}),
         ...(this.recordNames && { recordNames: this.recordNames }),
         ...(this.surveyQuestions && { surveyQuestions: this.surveyQuestions }),
         writesNoAnswer: this.writesNoAnswer,

@@ -4,6 +4,17 @@ import { z } from 'zod';
 const File = z.object({ sources: z.record(z.string(), z.record(z.string(), z.unknown())) });
 const variable = /^\$\{(\w+)\}$/;
 
+export interface NamedSource {
+  name: string;
+  connector: unknown;
+}
+
+/** The sources in the text of a configuration; none in a text that is no configuration. */
+export function sourcesIn(text: string): NamedSource[] {
+  const sources = File.safeParse(parse(text, { logLevel: 'error' })).data?.sources ?? {};
+  return Object.entries(sources).map(([name, { connector }]) => ({ name, connector }));
+}
+
 /**
  * The environment variable in which a secret from the vendor has to stand, by the text of the configuration. `name`: the
  * setting that it is for. That is the variable which the file names there, unless another setting has the same one; then,

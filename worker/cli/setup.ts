@@ -6,14 +6,12 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { aboutSource } from '../preflight/preflight.ts';
+import { keepSecrets } from './keep-secrets.ts';
+import { lostVariables } from './lost-variables.ts';
 import { patiently } from './patiently.ts';
 import { type Progress, progress } from './progress.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { secretVariable } from './secret-variables.ts';
-import { withSources } from './with-engine.ts';
-
-/** Takes the vendors' secrets, by variable. Left out: the secrets are shown. */
-type KeepSecrets = (secrets: Readonly<Record<string, string>>) => void;
+import { type Sources, withSources } from './with-engine.ts';
 
 /** A setup step of a source. */
 interface Planned {
@@ -25,12 +23,13 @@ interface Planned {
 /**
  * Shows what is missing at the vendors, then creates it. Repeatable: a second run creates what is still missing. Completed steps go to
  * standard output, questions and progress to standard error. With `json` no question is asked: without `yes` the missing steps are
- * listed. A source that is rate limited waits; a source that fails delays no other. Returns 1 when a step stays undone.
+ * listed. A source that is rate limited waits; a source that fails delays no other. Secrets that vendors tell go into the file beside the
+ * configuration. Returns 1 when a step stays undone.
  */
 export async function setup(
-  options: RuntimeOptions & { source?: string; yes: boolean; json: boolean; keep?: KeepSecrets },
+  options: RuntimeOptions & { source?: string; yes: boolean; json: boolean },
 ): Promise<number> {
-  return await withSources(options, async ({ pipelines, runtime }) => {
+  const work = async ({ pipelines, runtime }: Sources): Promise<number> => {
     const shown = progress(process.stderr);
     const failed: { source: string; why: string }[] = [];
     /** Each source by itself, all at once. */
@@ -70,38 +69,54 @@ export async function setup(
       return 1;
     }
     await ofEach([...steps.keys()], (source) => doAll(steps.get(source) ?? [], options, shown));
-    // Also when a step failed: a secret is shown this once.
+    // Also when a step failed: a secret that could not be written is shown this once.
     print();
     return failed.length === 0 ? 0 : 1;
-  });
+  };
+  try {
+    return await withSources(options, work);
+  } catch (error) {
+    throw await lostVariables(error, options);
+  }
 }
 
 async function missingAt(context: SourceContext, config: Config, shown: Progress): Promise<Planned[]> {
   const { name: source, source: vendor } = context;
-  if (!vendor.setup) return [];
+  if (!vendor.setup && !vendor.recover) return [];
   const about = await aboutSource(context, config);
   if (about.grades.length === 0) {
     shown.say(`${source}: its campaigns' grades are not known ("closeloop check" tells why): choices get no options.`);
   }
-  const steps = await patiently(source, async () => (await vendor.setup?.(about)) ?? [], shown);
+  const look = async () => [...((await vendor.setup?.(about)) ?? []), ...((await vendor.recover?.(about)) ?? [])];
+  const steps = await patiently(source, look, shown);
   return steps.map((step) => ({ source, step }));
 }
 
 /** Applies the steps one after the other, as each may need the one before. */
 async function doAll(
   planned: readonly Planned[],
-  { config, configText, keep }: Pick<RuntimeOptions, 'config' | 'configText'> & { keep?: KeepSecrets },
+  { config, configText }: Pick<RuntimeOptions, 'config' | 'configText'>,
   shown: Progress,
 ): Promise<void> {
   for (const one of planned) {
     const { source, step } = one;
     const { note, secrets: given } = await patiently(source, () => step.apply(), shown);
     shown.say(`${styleText('green', '✓')} ${source}: ${step.what}`);
-    const secrets = given && byVariable(configText ?? readFileSync(config, 'utf8'), source, given);
-    if (secrets) keep?.(secrets);
-    // The step's note says where to put the secrets.
-    const isKept = keep !== undefined && secrets !== undefined;
-    one.done = { source, what: step.what, note: isKept ? undefined : note, secrets: isKept ? undefined : secrets };
+    one.done = { source, what: step.what, note };
+    if (given === undefined) continue;
+    const text = configText ?? readFileSync(config, 'utf8');
+    const { file, secrets, next } = keepSecrets({ config, text, source }, given, process.env);
+    const variables = Object.keys(secrets);
+    if (file !== undefined) shown.say(`${styleText('green', '✓')} ${file}: ${variables.join(', ')}`);
+    // The step's own note says where to put the secrets.
+    one.done = {
+      source,
+      what: step.what,
+      note: [...(file === undefined ? [note] : [`${variables.join(', ')} is in ${file} now.`]), ...next]
+        .join(' ')
+        .trim(),
+      ...(file === undefined ? { secrets } : { kept: { file, variables } }),
+    };
   }
 }
 
@@ -109,14 +124,9 @@ interface Done {
   source: string;
   what: string;
   note: string | undefined;
-  secrets: Readonly<Record<string, string>> | undefined;
-}
-
-/** Sources of one connector may each be told a secret for the same setting. */
-function byVariable(text: string, source: string, secrets: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(secrets).map(([name, secret]) => [secretVariable(text, source, name), secret]),
-  );
+  /** Those that could be written nowhere, by variable. */
+  secrets?: Readonly<Record<string, string>>;
+  kept?: { file: string; variables: string[] };
 }
 
 /** What a person has to do now. */

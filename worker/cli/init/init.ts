@@ -56,18 +56,14 @@ export async function init(options: InitOptions): Promise<number> {
   } finally {
     person?.close();
   }
-  return await prepare(options, envFile, say);
+  return await prepare(options, say);
 }
 
 /** Runs `setup`, then `check`. */
-async function prepare(options: InitOptions, envFile: string, say: (text: string) => void): Promise<number> {
-  const keep = (secrets: Readonly<Record<string, string>>) => {
-    saveToEnvFile(envFile, secrets);
-    say(`${styleText('green', '✓')} ${envFile}: ${Object.keys(secrets).join(', ')}`);
-  };
+async function prepare(options: InitOptions, say: (text: string) => void): Promise<number> {
   const { config, data, connectors, yes } = options;
   const common = { config, data, connectors, json: false };
-  await setup({ ...common, yes, keep });
+  await setup({ ...common, yes });
   const code = await check(common);
   const named = config === 'closeloop.yaml' ? '' : ` --config ${config}`;
   const steps =

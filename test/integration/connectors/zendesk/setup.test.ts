@@ -61,6 +61,28 @@ test('it sets an empty account up, after which check finds nothing and setup has
   expect(await ready.check?.(going)).toEqual([]);
 });
 
+test.each([
+  ['lost: it is told again', ['lost'], 1],
+  ['there: nothing is left to do', ['lost', 'real'], 0],
+])('of a webhook that is set up the signing secret is %s', async (_, secrets, count) => {
+  const { webhookSecrets: real = '' } = await apply(await steps(account.open({ writeBack: titles })));
+  const source = account.open({
+    writeBack: titles,
+    webhookSecrets: secrets.map((one) => (one === 'real' ? real : one)),
+  });
+  const recovered = (await source.recover?.(going)) ?? [];
+  expect(recovered.map(({ what }) => what)).toEqual(
+    Array(count).fill('take over the signing secret of the webhook "closeloop"'),
+  );
+  if (count > 0) expect(await apply(recovered)).toEqual({ webhookSecrets: real });
+});
+
+test('a signing secret that may not be read leaves nothing to take over, and fails nothing', async () => {
+  await apply(await steps(account.open({ writeBack: titles })));
+  account.standin.faults.add({ path: 'signing_secret', status: 403 });
+  expect(await account.open({ writeBack: titles, webhookSecrets: ['lost'] }).recover?.(going)).toEqual([]);
+});
+
 test('it looks only, until a step is applied', async () => {
   await steps(account.open({ writeBack: titles }));
   const changes = Object.keys(account.standin.callCounts()).filter((call) => !call.startsWith('GET '));

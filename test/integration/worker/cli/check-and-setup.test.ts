@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Finding, PreflightContext, SetupStep } from '../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { check } from '../../../../worker/cli/check.ts';
+import { envFileOf, readEnvFile } from '../../../../worker/cli/env-file.ts';
 import { setup } from '../../../../worker/cli/setup.ts';
 import { lastCheck } from '../../../../worker/preflight/last-check.ts';
 import { startLoop } from '../../../support/loop.ts';
@@ -275,7 +276,9 @@ describe('check and setup', () => {
     const missing = [{ source: loop.store.source, what: 'create the field "Grade"' }];
     expect([listed.code, listed.rows, done]).toEqual([1, [{ missing, done: [] }], []]);
     const first = await printed(() => setup({ ...beside(loop), yes: true, json: false }));
-    expect([first.code, first.out]).toEqual([0, `${loop.store.source}: done\nTOY_SECRET=s3\n`]);
+    expect([first.code, first.out]).toEqual([0, expect.stringMatching(/TOY_SECRET is in .*\.env now/)]);
+    expect(first.out).not.toContain('s3');
+    expect(readEnvFile(envFileOf(beside(loop).config))).toEqual({ TOY_SECRET: 's3' });
     const second = await printed(() => setup({ ...beside(loop), yes: true }));
     expect([second.rows, done]).toEqual([[{ missing: [], done: [] }], ['field']]);
     await loop.close();
@@ -351,25 +354,52 @@ describe('setup of several sources', () => {
   });
 });
 
-test('setup tells of the secrets that it was given also when a later step fails: they are shown once', async () => {
-  const vendor = new ToyVendor();
-  vendor.setup = async (): Promise<SetupStep[]> => [
-    { what: 'create the webhook', apply: async () => ({ secrets: { TOY_SECRET: 's3' } }) },
-    { what: 'create the field', apply: async () => Promise.reject(new Error('no right to create fields')) },
-  ];
-  const loop = await startLoop(redis, { source: fresh(), vendor });
-  for (const json of [false, true]) {
+describe('a secret that the vendor tells', () => {
+  /** A source whose setup tells a secret, and fails then. */
+  async function telling(step: 'setup' | 'recover' = 'setup') {
+    const vendor = new ToyVendor();
+    vendor[step] = async (): Promise<SetupStep[]> => [
+      { what: 'create the webhook', apply: async () => ({ secrets: { TOY_SECRET: 's3' } }) },
+      { what: 'create the field', apply: async () => Promise.reject(new Error('no right to create fields')) },
+    ];
+    const loop = await startLoop(redis, { source: fresh(), vendor });
+    onTestFinished(() => loop.close());
+    return beside(loop);
+  }
+  async function setUp(options: Awaited<ReturnType<typeof telling>>) {
     let out = '';
     const { code, said } = await sayings(async () => {
-      const ended = await printed(() => setup({ ...beside(loop), yes: true, json }));
+      const ended = await printed(() => setup({ ...options, yes: true }));
       out = ended.out;
       return ended.code;
     });
-    expect([code, said.join('\n'), out]).toEqual([
-      1,
-      expect.stringMatching(/no right to create fields/),
-      expect.stringMatching(json ? /"missing":\[\{[^}]*the field"\}\].*TOY_SECRET.*s3/ : /TOY_SECRET.*s3/),
-    ]);
+    return { code, said: said.join('\n'), out };
   }
-  await loop.close();
+
+  test.each([
+    ['that is set up', 'setup'],
+    ['that was set up before, and whose secret was lost', 'recover'],
+  ] as const)(
+    'is written beside the configuration, and shown nowhere, also when a later step fails: of a source %s',
+    async (_, step) => {
+      for (const json of [false, true]) {
+        const options = { ...(await telling(step)), json };
+        const { code, said, out } = await setUp(options);
+        expect([code, said]).toEqual([1, expect.stringMatching(/no right to create fields/)]);
+        expect(said + out).not.toContain('s3');
+        expect(said + out).toContain('TOY_SECRET');
+        expect(readEnvFile(envFileOf(options.config))).toEqual({ TOY_SECRET: 's3' });
+      }
+    },
+  );
+
+  test('is shown this once where the file can not be written, with why', async () => {
+    const options = await telling();
+    mkdirSync(`${envFileOf(options.config)}.new`);
+    for (const json of [false, true]) {
+      const { code, out } = await setUp({ ...options, json });
+      expect([code, out]).toEqual([1, expect.stringMatching(json ? /TOY_SECRET":"s3"/ : /^TOY_SECRET=s3$/m)]);
+      expect(out).toMatch(/could not be written .*put this into the environment yourself/);
+    }
+  });
 });

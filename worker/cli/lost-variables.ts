@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { CloseloopError } from '../../core/errors.ts';
+import { ConfigError } from '../config/problem.ts';
+import { environmentOf } from './env-file.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { type NamedSource, secretVariable, sourcesIn } from './secret-variables.ts';
+
+/** The error of a configuration, with what to do about each of the vendors' secrets that nobody has here. Any other error as it is. */
+export async function lostVariables(
+  error: unknown,
+  { config, configText, connectors, env = environmentOf(config, process.env) }: Omit<RuntimeOptions, 'data'>,
+): Promise<unknown> {
+  if (!(error instanceof ConfigError)) return error;
+  const text = configText ?? readFileSync(config, 'utf8');
+  const isUnset = (variable: string) => env[variable] === undefined || env[variable] === '';
+  const adviceFor = async ({ name, connector }: NamedSource): Promise<[string, string][]> => {
+    const onboarding = await connectors.find((one) => one.name === connector)?.onboarding?.();
+    return (onboarding?.questions ?? []).flatMap(({ setting, variable, ask, whenLost }): [string, string][] => {
+      const named = variable === undefined ? undefined : secretVariable(text, name, setting);
+      if (named === undefined || !isUnset(named) || !error.message.includes(`variable ${named} is `)) return [];
+      return [[named, whenLost ?? ask]];
+    });
+  };
+  const advice = new Map((await Promise.all(sourcesIn(text).map(adviceFor))).flat());
+  if (advice.size === 0) return error;
+  const lines = [...advice].map(([variable, what]) => `\n  ${variable}: ${what}`);
+  return new CloseloopError(
+    `${error.message}\nWhere they come from:${lines.join('')}`,
+    { kind: 'config' },
+    { cause: error },
+  );
+}
