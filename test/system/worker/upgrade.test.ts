@@ -54,7 +54,8 @@ const newerData: Change[] = [
   {
     file: 'worker/redis/data-version.ts',
     at: /\[2, onlyOfTheLastLayout\]/,
-    becomes: "[2, onlyOfTheLastLayout], [3, async (redis: RedisClient) => void (await redis.set('{cl}:example', 'taken up'))]",
+    becomes:
+      "[2, onlyOfTheLastLayout], [3, async (redis: RedisClient) => void (await redis.set('{cl}:example', 'taken up'))]",
   },
 ];
 

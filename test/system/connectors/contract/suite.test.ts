@@ -183,11 +183,7 @@ const rows: [what: string, connector: Connector, found: RegExp][] = [
   ['a check that sees nothing', but(() => ({ check: async () => [] })), /with the remedy: webhook/],
   ['a check that sees ghosts', but(() => ({ check: async () => [ghost] })), /nothing wrong/],
   ['a check without a remedy', but(() => ({ check: async () => [{ ...ghost, remedy: '' }] })), /the remedy: grades/],
-  [
-    'a check that throws',
-    but((source) => ({ check: () => source.read(['T1']).then(() => []) })),
-    /as a finding/,
-  ],
+  ['a check that throws', but((source) => ({ check: () => source.read(['T1']).then(() => []) })), /as a finding/],
   [
     'a setup that acts when it looks',
     but(({ setup }) => ({
