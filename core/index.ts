@@ -86,6 +86,15 @@ export { customerOf } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export { type CurrentField, compareFields, type FieldWords, type NeededField } from './connector/fields.ts';
 export { jsonBody } from './connector/json-body.ts';
+export {
+  type CurrentField,
+  compareFields,
+  type FieldWords,
+  fractionsIn,
+  gradeTypes,
+  type NeededField,
+} from './connector/fields.ts';
+export { exactJsonBody, jsonBody } from './connector/json-body.ts';
 export { pageWatch } from './connector/pages.ts';
 export { headerNumber } from './connector/quota.ts';
 export type { HttpResponse } from './connector/send.ts';

@@ -17,12 +17,19 @@ import type { ShopifySettings } from './settings.ts';
 
 type WriteBackSettings = ShopifySettings['writeBack'];
 
+/** Shopify's types of a metafield for grades. */
+export type GradeType = 'number_integer' | 'number_decimal';
+export const gradeKinds: { whole: GradeType; fraction: GradeType } = {
+  whole: 'number_integer',
+  fraction: 'number_decimal',
+};
+
 /** A metafield that takes a part of an answer. */
 export interface Field {
   /** Its place in the settings: `grade`, `answers.q1` … */
   part: PartName;
   key: string;
-  type: 'number_integer' | 'multi_line_text_field' | 'date_time' | 'single_line_text_field';
+  type: GradeType | 'multi_line_text_field' | 'date_time' | 'single_line_text_field';
   /** For people. */
   label: string;
 }
@@ -31,13 +38,18 @@ export interface Field {
 export interface Current {
   /** By key. */
   values: ReadonlyMap<string, string>;
+  /** Of the values, by key: Shopify refuses a write over another value than the one with this digest. */
+  digests: ReadonlyMap<string, string>;
+  /** The type of the metafield for the grade, as the shop has defined it; undefined where it has not. */
+  gradeType?: string | undefined;
   tags: readonly string[];
   note: string;
 }
 
 /** The changes that an order needs. Lists may be empty. */
 export interface Change {
-  set: { field: Field; value: string }[];
+  /** `digest`: of the value that is replaced; null: there is none. */
+  set: { field: Field; value: string; digest: string | null }[];
   unset: Field[];
   addTags: string[];
   removeTags: string[];
@@ -56,11 +68,26 @@ const kinds = {
 } as const;
 
 /** The metafields that the settings name. */
-export const fieldsOf = (settings: WriteBackSettings): Field[] =>
-  [...placesOf(settings)].map(([part, key]) => {
-    const label = `Feedback: ${part.slice('answers.'.length)}`;
-    return { part, key, ...(isSurveyPart(part) ? { type: 'multi_line_text_field', label } : kinds[part]) };
+export const fieldsOf = (settings: WriteBackSettings, gradeType: GradeType = 'number_integer'): Field[] =>
+  [...placesOf(settings)].map(([part, key]): Field => {
+    if (isSurveyPart(part)) {
+      return { part, key, type: 'multi_line_text_field', label: `Feedback: ${part.slice('answers.'.length)}` };
+    }
+    return { part, key, ...kinds[part], ...(part === 'grade' && { type: gradeType }) };
   });
+
+/** A metafield keeps the type that it was defined or first written with. */
+function gradeTypeFor({ grade }: WriteBack, { gradeType }: Current): GradeType {
+  if (gradeType !== undefined) return gradeType === 'number_decimal' ? gradeType : 'number_integer';
+  return Number.isInteger(grade ?? 0) ? 'number_integer' : 'number_decimal';
+}
+
+/** A grade that the shop's metafield can't hold, in words; Shopify would refuse the other metafields with it. */
+function unfitGrade(item: WriteBack, settings: WriteBackSettings, current: Current): string | undefined {
+  if (settings.grade === undefined || Number.isInteger(item.grade ?? 0)) return undefined;
+  if (gradeTypeFor(item, current) === 'number_decimal') return undefined;
+  return `the grade ${item.grade} does not fit into metafield ${settings.namespace}.${settings.grade} (writeBack.grade) of type ${current.gradeType}: choose another key, and let "closeloop setup" define the metafield.`;
+}
 
 /** As a metafield takes a part; null clears it. */
 function written({ part, value }: AnswerPart): string | null {
@@ -80,10 +107,14 @@ export const holdsLater = (item: WriteBack, settings: WriteBackSettings, { value
 export function changeFor(item: WriteBack, settings: WriteBackSettings, current: Current): Change | undefined {
   const change: Change = { set: [], unset: [], addTags: [], removeTags: [] };
   const wanted = new Map(placed(item, settings, written).map(({ part, value }) => [part, value]));
-  for (const field of fieldsOf(settings)) {
+  const isUnfit = unfitGrade(item, settings, current) !== undefined;
+  for (const field of fieldsOf(settings, gradeTypeFor(item, current))) {
+    if (isUnfit && field.part === 'grade') continue;
     const [value, now] = [wanted.get(field.part), current.values.get(field.key)];
     if (value === null && now !== undefined) change.unset.push(field);
-    if (value != null && (now === undefined || !same(field, now, value))) change.set.push({ field, value });
+    if (value != null && (now === undefined || !same(field, now, value))) {
+      change.set.push({ field, value, digest: current.digests.get(field.key) ?? null });
+    }
   }
   if (settings.tags) {
     const tags = tagsOf(item);
@@ -108,10 +139,12 @@ export function removalFrom(settings: WriteBackSettings, current: Current): Chan
 
 /** Findings for the values that the shop didn't store. */
 export function findingsOn(item: WriteBack, settings: WriteBackSettings, current: Current): string[] {
+  const unfit = unfitGrade(item, settings, current) ?? [];
   const missing = changeFor(item, settings, current);
-  if (missing === undefined) return [];
+  if (missing === undefined) return [unfit].flat();
   const lost = [...missing.set.map(({ field }) => field), ...missing.unset];
   return [
+    ...[unfit].flat(),
     ...lost.map(
       ({ part, key }) =>
         `metafield ${settings.namespace}.${key} (writeBack.${part}) did not keep its value: look for another app or a flow that sets it.`,
@@ -126,7 +159,7 @@ export function findingsOn(item: WriteBack, settings: WriteBackSettings, current
 /** Texts may come back with other white space, times in another zone. */
 function same({ type }: Field, current: string, wanted: string): boolean {
   if (type === 'date_time') return Date.parse(current) === Date.parse(wanted);
-  return type === 'number_integer' ? Number(current) === Number(wanted) : isSameText(current, wanted);
+  return type.startsWith('number_') ? Number(current) === Number(wanted) : isSameText(current, wanted);
 }
 
 /** Shopify stores no empty value. */

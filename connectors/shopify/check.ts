@@ -1,7 +1,8 @@
 import { errorAt, hookUrlFindings, type ShapeNames, unknownReads, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
-import { type Field, fieldsOf } from './answer.ts';
+import { fractionsIn, gradeTypes } from '../../core/connector/fields.ts';
+import { type Field, fieldsOf, gradeKinds } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
 import { type Inventory, takeInventory } from './inventory.ts';
 import { missingScopes } from './scopes.ts';
@@ -136,8 +137,11 @@ function ofMetafield(
       errorAt(at, `order metafield ${name} has no definition, so that nobody would see it`, 'Run "closeloop setup".'),
     ];
   }
-  if (definition.type.name !== type) {
-    const problem = `order metafield ${name} has the type ${definition.type.name}, not ${type}`;
+  const types: readonly string[] = part === 'grade' ? gradeTypes(grades, gradeKinds) : [type];
+  if (!types.includes(definition.type.name)) {
+    const fractions = part === 'grade' ? fractionsIn(grades) : undefined;
+    const needed = `${types.join(' or ')}${fractions === undefined ? '' : `, which ${fractions} need`}`;
+    const problem = `order metafield ${name} has the type ${definition.type.name}, not ${needed}`;
     return [
       errorAt(
         at,

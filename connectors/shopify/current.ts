@@ -9,8 +9,9 @@ import type { ShopifySettings } from './settings.ts';
 
 const Nodes = z.object({
   nodes: listOf(orElse(z.looseObject({ id: z.string(), tags: listOf(z.string()), note: z.string().nullish() }), null)),
+  definitions: z.object({ nodes: listOf(z.object({ type: z.object({ name: z.string() }) })) }).nullish(),
 });
-const Metafield = z.object({ value: z.string() });
+const Metafield = z.object({ value: z.string(), type: z.string(), compareDigest: z.string() });
 
 /** The present values of an order, or the error of reading them. */
 type CurrentResult = Current | CloseloopError;
@@ -23,11 +24,21 @@ export function currentReader(
 ): (ids: readonly string[]) => Promise<Map<string, CurrentResult>> {
   const keys = fieldsOf(writeBack).map(({ key }) => key);
   const metafields = keys.map(
-    (key, index) => `m${index}: metafield(namespace: "${writeBack.namespace}", key: "${key}") { value }`,
+    (key, index) =>
+      `m${index}: metafield(namespace: "${writeBack.namespace}", key: "${key}") { value type compareDigest }`,
   );
+  const { grade } = writeBack;
+  const definitions =
+    grade === undefined
+      ? ''
+      : ` definitions: metafieldDefinitions(first: 1, ownerType: ORDER, namespace: "${writeBack.namespace}", key: "${grade}") { nodes { type { name } } }`;
   const fields = ['id tags', ...(note ? ['note'] : []), ...metafields].join(' ');
-  const document = `query AnswersOnOrders($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { ${fields} } } }`;
-  const operation = { name: 'AnswersOnOrders', data: Nodes, price: { base: 0, each: 1 + keys.length } };
+  const document = `query AnswersOnOrders($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { ${fields} } }${definitions} }`;
+  const operation = {
+    name: 'AnswersOnOrders',
+    data: Nodes,
+    price: { base: grade === undefined ? 0 : 5, each: 1 + keys.length },
+  };
 
   return async (ids) => {
     const current = new Map<string, CurrentResult>();
@@ -37,13 +48,20 @@ export function currentReader(
         for (const id of page.items) current.set(id, page.error);
         break;
       }
+      const defined = page.data.definitions?.nodes[0]?.type.name;
       for (const node of page.data.nodes) {
         if (node === null) continue;
-        const values = keys.flatMap((key, index) => {
-          const value = Metafield.safeParse(node[`m${index}`]).data?.value;
-          return value === undefined ? [] : [[key, value] as const];
+        const held = keys.flatMap((key, index) => {
+          const { data } = Metafield.safeParse(node[`m${index}`]);
+          return data === undefined ? [] : [[key, data] as const];
         });
-        current.set(idOf(node.id), { values: new Map(values), tags: node.tags, note: node.note ?? '' });
+        current.set(idOf(node.id), {
+          values: new Map(held.map(([key, { value }]) => [key, value])),
+          digests: new Map(held.map(([key, { compareDigest }]) => [key, compareDigest])),
+          gradeType: defined ?? held.find(([key]) => key === grade)?.[1].type,
+          tags: node.tags,
+          note: node.note ?? '',
+        });
       }
       for (const [index, id] of page.items.entries()) {
         const error = page.failures.get(`nodes.${index}`);

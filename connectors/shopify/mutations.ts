@@ -38,7 +38,9 @@ type Outcome = z.output<typeof Outcome>;
 export function mutationsFor(orderId: string, change: Change, writeBack: ShopifySettings['writeBack']): Mutation[] {
   const id = orderGid(orderId);
   const owner = { ownerId: id, namespace: writeBack.namespace };
-  const set = change.set.map(({ field: { key, type }, value }) => ({ ...owner, key, type, value }));
+  const set = change.set.map(({ field: { key, type }, value, digest }) => {
+    return { ...owner, key, type, value, compareDigest: digest };
+  });
   const unset = change.unset.map(({ key }) => ({ ...owner, key }));
   const { addTags, removeTags, note } = change;
   const all: (Mutation | false)[] = [

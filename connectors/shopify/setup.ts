@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type SetupItem, setupSteps } from '../../core/connector/check.ts';
-import type { Source } from '../../core/connector/contract.ts';
+import type { PreflightContext, Source } from '../../core/connector/contract.ts';
+import { gradeTypes } from '../../core/connector/fields.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { type Field, fieldsOf } from './answer.ts';
+import { type Field, fieldsOf, gradeKinds } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
 import { flawOf } from './check.ts';
 import { type Inventory, takeInventory } from './inventory.ts';
@@ -16,17 +17,18 @@ const Made = z.object({
 
 /** Creates missing definitions of metafields and webhooks. */
 export function setupOf(settings: ShopifySettings, api: ShopifyApi): NonNullable<Source['setup']> {
-  return ({ hookUrl }) => setupSteps(async () => missingIn(await takeInventory(settings, api), settings, api, hookUrl));
+  return (about) => setupSteps(async () => missingIn(await takeInventory(settings, api), settings, api, about));
 }
 
 function missingIn(
   { definitions, subscriptions }: Inventory,
   settings: ShopifySettings,
   api: ShopifyApi,
-  hookUrl: string | undefined,
+  { grades, hookUrl }: PreflightContext,
 ): SetupItem[] {
   const { writeBack } = settings;
-  const fields = fieldsOf(writeBack).filter(({ key }) => !definitions.has(key));
+  const [gradeType] = gradeTypes(grades, gradeKinds);
+  const fields = fieldsOf(writeBack, gradeType).filter(({ key }) => !definitions.has(key));
   const undefinedFields = fields.map((field): SetupItem => {
     const { key, type, label } = field;
     const what = `define the order metafield ${writeBack.namespace}.${key} "${label}" (${type})`;

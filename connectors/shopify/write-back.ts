@@ -10,8 +10,8 @@ import type { ShopifySettings } from './settings.ts';
 
 /**
  * Writes answers on orders. Each order has mutations of its own, so that a refusal concerns one order; as many share a call as its
- * limit of points allows. Orders are read before, so that only changes are sent, and after. Repeatable. Of several answers to one
- * order the newest is written.
+ * limit of points allows. Orders are read before, so that only changes are sent, and after. Repeatable. A metafield is written over the
+ * value that was read alone: a call that is carried out late changes no newer one. Of several answers to one order the newest is written.
  */
 export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): Source['writeBack'] {
   const currentOf = currentReader(writeBack, api, writeBack);
@@ -58,6 +58,10 @@ function notFound(id: string): WriteResult {
 
 /** A definition that refuses closeloop's writes concerns all orders; every other refusal this one. */
 function refusal(shop: string, id: string, why: string): CloseloopError {
+  if (/STALE_OBJECT|INVALID_COMPARE_DIGEST/.test(why)) {
+    const again = 'somebody changed the metafields at the same time; it is tried again';
+    return new CloseloopError(`Shopify ${shop}: order ${id}: ${why}; ${again}`, { kind: 'transient' });
+  }
   const forAll = /APP_NOT_AUTHORIZED|INVALID_TYPE/.test(why);
   const remedy = forAll
     ? 'the metafield belongs to somebody else or has another type: run "closeloop check"'

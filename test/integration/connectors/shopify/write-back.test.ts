@@ -49,6 +49,77 @@ test('it takes off the tag of a grade between two whole ones, at a regrade and a
   expect(shop.standin.order(id).tags).toEqual(['vip']);
 });
 
+describe('a grade between two whole ones', () => {
+  const ofGrade = async (id: string, grade: number, marker: string) =>
+    await shop.source.writeBack([
+      answer(id, { grade, marker, answeredAt: new Date(Date.parse('2026-11-20T10:00:00Z') + grade) }),
+    ]);
+
+  test.each([
+    ['that the shop has defined', true],
+    ['without a definition', false],
+  ])('it fits into a metafield for decimals %s, as whole ones do', async (_, isDefined) => {
+    shop.standin.definitions().splice(0);
+    if (isDefined) shop.standin.addDefinition({ key: 'feedback_grade', type: 'number_decimal' });
+    const id = shop.order();
+    for (const grade of [2.5, 4]) {
+      expect(await ofGrade(id, grade, `j7.${grade}`)).toEqual([written]);
+      expect(Number(shop.standin.order(id).metafields['$app.feedback_grade'])).toBe(grade);
+    }
+  });
+
+  test('it does not fit into one for whole numbers: the grade alone is left out, and told by its name', async () => {
+    shop.standin.addDefinition({ key: 'feedback_grade', type: 'number_integer' });
+    const id = shop.order();
+    const finding =
+      'the grade 2.5 does not fit into metafield $app.feedback_grade (writeBack.grade) of type number_integer: choose another key, and let "closeloop setup" define the metafield.';
+    for (let times = 0; times < 2; times++)
+      expect(await ofGrade(id, 2.5, 'j7.1')).toEqual([{ ok: true, findings: [finding] }]);
+    expect(shop.standin.order(id).metafields).toMatchObject({ '$app.feedback_comment': 'Fine' });
+    expect(shop.standin.order(id).metafields).not.toHaveProperty('$app.feedback_grade');
+  });
+});
+
+test('a call that is carried out after a newer answer was written changes no metafield', async () => {
+  const id = shop.order();
+  let late = async (): Promise<unknown> => undefined;
+  const { source } = shop.open(
+    { writeBack: { grade: 'feedback_grade', comment: 'feedback_comment' } },
+    {
+      fetch: async (input, init) => {
+        if (!String(init?.body).includes('WriteAnswers')) return await fetch(input, init);
+        const { signal: _, ...sent } = { ...init };
+        late = () => fetch(input, sent);
+        throw new TypeError('fetch failed', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) });
+      },
+    },
+  );
+  await expect(source.writeBack([answer(id, { grade: 1, comment: 'Late' })])).rejects.toMatchObject({
+    outcome: 'unknown',
+  });
+  await shop.source.writeBack([answer(id, { marker: 'j7.2' })]);
+  const before = shop.standin.order(id).metafields;
+  await late();
+  expect(shop.standin.order(id).metafields).toEqual(before);
+});
+
+test('a metafield that somebody changes at the same time is a conflict, tried again', async () => {
+  const id = shop.order();
+  await shop.source.writeBack([answer(id)]);
+  const { source } = shop.open(
+    {},
+    {
+      fetch: async (input, init) => {
+        if (String(init?.body).includes('WriteAnswers'))
+          await shop.source.writeBack([answer(id, { grade: 5, marker: 'x' })]);
+        return await fetch(input, init);
+      },
+    },
+  );
+  const [result] = await source.writeBack([answer(id, { grade: 2, marker: 'y' })]);
+  expect(result).toMatchObject({ ok: false, error: { advice: { kind: 'transient' }, outcome: 'refused' } });
+});
+
 test('it writes nothing when nothing is missing, so that nothing echoes', async () => {
   const id = shop.order();
   await shop.source.writeBack([answer(id)]);
