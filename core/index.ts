@@ -84,8 +84,6 @@ export type {
 export { defineConnector } from './connector/contract.ts';
 export { customerOf } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
-export { type CurrentField, compareFields, type FieldWords, type NeededField } from './connector/fields.ts';
-export { jsonBody } from './connector/json-body.ts';
 export {
   type CurrentField,
   compareFields,
@@ -94,7 +92,7 @@ export {
   gradeTypes,
   type NeededField,
 } from './connector/fields.ts';
-export { exactJsonBody, jsonBody } from './connector/json-body.ts';
+export { jsonBody } from './connector/json-body.ts';
 export { pageWatch } from './connector/pages.ts';
 export { headerNumber } from './connector/quota.ts';
 export type { HttpResponse } from './connector/send.ts';

@@ -158,7 +158,7 @@ ${settings}
 
     /** Closings that no webhook reported, and people who were erased, as `status` counts them. */
     async status() {
-      const { poll, erasures } = await told(Poll, ['status']);
+      const { poll, erasures } = await told(Poll, ['status'], running.length > 0 ? 0 : 1);
       return { missed: poll?.missed ?? 0, erasures };
     },
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { createGuarded } from '../intake/guarded.ts';
+import { createGuarded } from '../operations/guarded.ts';
 import { answersWithin } from '../redis/unavailable.ts';
 import { checkAccess } from './access.ts';
 import { serveAssets } from './assets.ts';

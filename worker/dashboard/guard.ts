@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { foreignName, type Guard, isNamed } from '../intake/guarded.ts';
+import { foreignName, type Guard, isNamed } from '../operations/guarded.ts';
 import { isAskedSecurely } from './cookies.ts';
 
 /** Nothing of another host, nothing inline, in nobody's frame. */

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../../core/address.ts';
-import { createGuarded, foreignName } from './guarded.ts';
+import { createGuarded, foreignName } from '../operations/guarded.ts';
 import { addHealthRoutes, type HealthOptions } from './health.ts';
 
 export interface AdminOptions extends HealthOptions {

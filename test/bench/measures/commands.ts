@@ -16,7 +16,10 @@ interface Run {
 }
 
 /** One process of Node, from its start to its end. @throws Error unless it ends well */
-export async function node(...args: string[]): Promise<Run> {
+export const node = (...args: string[]): Promise<Run> => nodeEnding([0], args);
+
+/** … with one of these codes. */
+export async function nodeEnding(codes: readonly number[], args: readonly string[]): Promise<Run> {
   const [cpu, begun] = [endedChildrenCpu(), performance.now()];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   let errors = '';
@@ -29,7 +32,7 @@ export async function node(...args: string[]): Promise<Run> {
   }, 50);
   child.once('exit', () => clearInterval(look));
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${code}: ${errors}`);
+  if (!codes.includes(code)) throw new Error(`node ${args.join(' ')} ended with ${code}: ${errors}`);
   return { ms: performance.now() - begun, cpuMs: (endedChildrenCpu() - cpu) * 1_000, peakMb };
 }
 

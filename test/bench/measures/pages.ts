@@ -17,7 +17,7 @@ import {
   startRedis,
 } from '../product.ts';
 import { type Stored, sharedMailbox, storeJourneys } from '../stored-journeys.ts';
-import { node } from './commands.ts';
+import { node, nodeEnding } from './commands.ts';
 
 const sizes = {
   full: { journeys: 1_000_000, rounds: 5 },
@@ -188,7 +188,11 @@ function commandsOf(config: string, stored: Stored): Look[] {
   });
   const { source: of, journey } = stored.get('written') ?? {};
   return [
-    command('status', 'status'),
+    {
+      name: '"closeloop status"',
+      // 1: no process tells of itself here.
+      take: () => nodeEnding([0, 1], [program, 'status', '--config', config]),
+    },
     command('journeys list', 'journeys', 'list'),
     command('journeys list --state waiting', 'journeys', 'list', '--state', 'waiting'),
     command('journeys list --since', 'journeys', 'list', '--since', 'yesterday'),
