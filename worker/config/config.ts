@@ -50,7 +50,12 @@ export interface LoadOptions {
   sources?: 'opened' | 'named';
 }
 
-const sourceName = /^[a-z0-9][a-z0-9-]{0,40}$/;
+/** Undefined for a name that a source may have. */
+export function sourceNameFlaw(name: string): string | undefined {
+  return /^[a-z0-9][a-z0-9-]{0,40}$/.test(name)
+    ? undefined
+    : 'is not a name for a source: small letters, digits and "-", 41 at most';
+}
 
 /**
  * Reads a configuration: YAML, with the environment's variables put in. `REDIS_URL` stands in for a `redis` left out.
@@ -114,9 +119,8 @@ function readSources(
   if (entries.length === 0) found.push({ path: ['sources'], message: 'is missing: name at least one source' });
   return entries.flatMap(([name, value]): ConfiguredSource[] => {
     const at = ['sources', name];
-    if (!sourceName.test(name)) {
-      found.push({ path: at, message: 'is not a name for a source: small letters, digits and "-", 41 at most' });
-    }
+    const flaw = sourceNameFlaw(name);
+    if (flaw !== undefined) found.push({ path: at, message: flaw });
     if (!isSection(value)) {
       found.push({ path: at, message: 'must be a section that begins with connector: and rules:' });
       return [];

@@ -1,4 +1,5 @@
 import { CloseloopError } from '../../../core/errors.ts';
+import type { Flaw } from './flaws.ts';
 import type { Person } from './person.ts';
 
 interface Question {
@@ -7,6 +8,8 @@ interface Question {
   ask: string;
   /** The default answer. Left out: an answer is required. */
   initial?: string | undefined;
+  /** What is wrong with an answer: it is told, and asked again. */
+  flaw?: Flaw | undefined;
 }
 
 interface Choice extends Question {
@@ -21,6 +24,8 @@ export class Answers {
   /** Takes the default answer where there is one, without asking. */
   readonly #takesInitial: boolean;
   readonly #missing = new Set<string>();
+  /** Where nobody can be asked again. */
+  readonly #wrong: string[] = [];
 
   /** @param given the flags as commander has them */
   constructor(
@@ -48,25 +53,46 @@ export class Answers {
     return this.#env[variable] || undefined;
   }
 
-  async text({ flag, ask, initial }: Question): Promise<string> {
+  async text({ flag, ask, initial, flaw }: Question): Promise<string> {
     const given = this.given(flag);
-    if (given !== undefined) return given;
-    if (initial !== undefined && this.#takesInitial) return initial;
-    if (!this.person) return this.#noteMissing(`--${flag}`);
+    if (given !== undefined && !this.#isRefused(`--${flag}`, flaw?.(given))) return given;
+    if (given === undefined && initial !== undefined && this.#takesInitial) return initial;
+    if (!this.person) return given ?? this.#noteMissing(`--${flag}`);
+    return await this.again({ ask, initial, flaw });
+  }
+
+  /** Of a person, also where there was an answer before: `initial`. */
+  async again({ ask, initial, flaw }: Omit<Question, 'flag'>): Promise<string> {
     for (;;) {
-      const answer = (await this.person.ask(`${ask}${hint(initial)}: `)) || initial;
-      if (answer !== undefined) return answer;
+      const answer = (await this.person?.ask(`${ask}${hint(initial)}: `)) || initial;
+      if (answer !== undefined && !this.#isRefused(undefined, flaw?.(answer))) return answer;
     }
   }
 
+  /** Says what is wrong: to the person, or at the end of all questions where there is none. */
+  #isRefused(what: string | undefined, flaw: string | undefined): boolean {
+    if (flaw === undefined) return false;
+    const told = what === undefined ? flaw : `${what}: ${flaw}`;
+    if (this.person) this.person.say(`  ${told}`);
+    else this.#wrong.push(told);
+    return true;
+  }
+
   /** Never a flag: other users of the machine see those. */
-  async secret({ variable, ask }: { variable: string; ask: string }): Promise<string> {
+  async secret(question: { variable: string; ask: string; flaw?: Flaw | undefined }): Promise<string> {
+    const { variable, flaw } = question;
     const known = this.known(variable);
-    if (known !== undefined) return known;
-    if (!this.person) return this.#noteMissing(`the environment variable ${variable}`);
+    if (known !== undefined && !this.#isRefused(`the environment variable ${variable}`, flaw?.(known))) return known;
+    if (!this.person) return known ?? this.#noteMissing(`the environment variable ${variable}`);
+    return await this.secretAgain(question);
+  }
+
+  /** @param before the earlier answer, which stays where nothing is typed */
+  async secretAgain({ ask, flaw, before }: { ask: string; flaw?: Flaw | undefined; before?: string }): Promise<string> {
+    const keeps = before === undefined ? '' : '; Enter keeps it';
     for (;;) {
-      const answer = await this.person.askHidden(`${ask} (not shown): `);
-      if (answer !== '') return answer;
+      const answer = (await this.person?.askHidden(`${ask} (not shown${keeps}): `)) || before;
+      if (answer !== undefined && !this.#isRefused(undefined, flaw?.(answer))) return answer;
     }
   }
 
@@ -82,7 +108,9 @@ export class Answers {
       const answer = (await this.person.ask(`Number${hint(initial)}: `)) || initial;
       if (answer === undefined) continue;
       const value = optionOf(answer, options);
-      if (isFree || value === initial || isOne(value, options)) return value;
+      if (value === initial || isOne(value, options)) return value;
+      const flaw = isFree ? question.flaw?.(value) : notListed(value, options);
+      if (!this.#isRefused(undefined, flaw)) return value;
     }
   }
 
@@ -102,18 +130,21 @@ export class Answers {
     this.#show(question);
     for (;;) {
       const values = listed(await this.person.ask('Numbers, separated by commas: '));
-      if (values.every((value) => isOne(value, question.options))) return [...new Set(values)];
+      const unknown = values.find((value) => !isOne(value, question.options));
+      if (!this.#isRefused(undefined, unknown === undefined ? undefined : notListed(unknown, question.options)))
+        return [...new Set(values)];
     }
   }
 
-  /** @throws CloseloopError config that names every flag and variable that is missing */
+  /** @throws CloseloopError config that names every flag and variable that is missing or wrong */
   complete(): void {
     if (!this.person && this.#given.yes !== true) this.#missing.add('--yes (to create what is missing at the vendor)');
-    if (this.#missing.size === 0) return;
     const missing = [...this.#missing].join(', ');
-    throw new CloseloopError(`Nobody can be asked here, as standard input is no terminal. Missing: ${missing}.`, {
-      kind: 'config',
-    });
+    const all = [
+      ...(missing === '' ? [] : [`Nobody can be asked here, as standard input is no terminal. Missing: ${missing}.`]),
+      ...this.#wrong,
+    ];
+    if (all.length > 0) throw new CloseloopError(all.join('\n'), { kind: 'config' });
   }
 
   #noteMissing(what: string): string {
@@ -146,3 +177,6 @@ function refuseUnknown(values: readonly string[], { flag, options }: Choice): vo
   const names = options.map(({ value }) => value).join(', ');
   throw new CloseloopError(`--${flag}: there is no ${unknown}; there are: ${names}.`, { kind: 'config' });
 }
+
+const notListed = (value: string, options: Choice['options']): string =>
+  `There is no ${value || 'answer without a number'}: 1 to ${options.length}, or a name of the list.`;

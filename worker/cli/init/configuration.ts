@@ -1,4 +1,5 @@
 import { stringify } from 'yaml';
+import type { Connector } from '../../../core/connector/contract.ts';
 import type { Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
 
 /** The answers, without secrets. */
@@ -14,6 +15,7 @@ export interface AnsweredSource {
   vendor: string;
   name: string;
   onboarding: Onboarding;
+  connector: Connector;
   /** Values by setting; for a secret, the variable that holds it. */
   settings: ReadonlyMap<OnboardingQuestion, string>;
   baseUrl: string;
@@ -41,14 +43,22 @@ export function configurationText({ feedbackUrl, timeZone, publicUrl, hasRedis, 
   return header + stringify(value, { lineWidth: 0 });
 }
 
-function sectionOf({ vendor, onboarding, settings, baseUrl, campaign, fields }: AnsweredSource): object {
+/** What a source's section says with these answers. */
+export function sectionWith(onboarding: Onboarding, answers: ReadonlyMap<OnboardingQuestion, string>): Section {
   const section: Section = {};
   for (const [path, value] of Object.entries(onboarding.settings ?? {})) section[path] = structuredClone(value);
-  for (const [{ setting, variable: name, isList }, answer] of settings) {
-    if (answer === '') continue;
-    const value = name === undefined ? answer : variable(name);
-    put(section, setting.split('.'), isList ? [value] : value);
+  for (const [{ setting, isList }, answer] of answers) {
+    if (answer !== '') put(section, setting.split('.'), isList ? [answer] : answer);
   }
+  return section;
+}
+
+function sectionOf({ vendor, onboarding, settings, baseUrl, campaign, fields }: AnsweredSource): object {
+  const written = [...settings].map(([question, answer]): [OnboardingQuestion, string] => [
+    question,
+    question.variable === undefined ? answer : variable(answer),
+  ]);
+  const section = sectionWith(onboarding, new Map(written));
   const { writeBack, ...access } = section;
   const rule = {
     name: 'everybody',

@@ -10,10 +10,11 @@ import { livePorts } from '../live-ports.ts';
 import type { RuntimeOptions } from '../runtime.ts';
 import { setup } from '../setup.ts';
 import { withSources } from '../with-engine.ts';
+import { withAccess } from './access.ts';
 import { Answers } from './answers.ts';
 import { type Answered, type AnsweredSource, configurationText } from './configuration.ts';
 import { personAt } from './person.ts';
-import { askFields, askService, askSources } from './questions.ts';
+import { askFields, askService, askSources, type ListCampaigns } from './questions.ts';
 
 export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
   /** For scripts: `custom field=expression`. */
@@ -23,8 +24,9 @@ export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'c
 }
 
 /**
- * Asks what a configuration needs, writes it and, beside it, the secrets; then runs `setup` and `check`. Nothing is written before
- * every question is answered and the accounts have been called. Exit code: that of `check`.
+ * Asks what a configuration needs, writes it and, beside it, the secrets; then runs `setup` and `check`. An answer that is wrong is told
+ * when it is given, and asked again; the others stay. Nothing is written before every question is answered and the accounts have been
+ * called. Exit code: that of `check`.
  */
 export async function init(options: InitOptions): Promise<number> {
   const { config: file } = options;
@@ -35,20 +37,28 @@ export async function init(options: InitOptions): Promise<number> {
   try {
     const answers = new Answers({ ...options }, { ...readEnvFile(envFile), ...process.env }, person);
     await refuseOverwriting(file, options.overwrite, answers);
-    const service = await askService(answers, secrets);
-    const sources = await askSources(options.connectors, answers, secrets);
+    const list: ListCampaigns = async (feedbackUrl, apiKey) =>
+      await campaignsOf({ feedbackUrl, timeZone: 'UTC' }, { FEEDBACK_API_KEY: apiKey });
+    const { service, campaigns: listed } = await askService(answers, secrets, list);
+    const asked = await askSources(options.connectors, answers, secrets);
     // Only for the list of missing flags: the campaigns are not known yet.
     if (!person) await answers.text({ flag: 'campaign', ask: 'Campaign' });
     answers.complete();
-    const campaigns = await campaignsOf(service, secrets);
+    const campaigns = listed ?? (await campaignsOf(service, secrets));
     const chosen: AnsweredSource[] = [];
-    for (const source of sources)
+    for (const one of asked) {
+      const access = { ...options, service, secrets, campaign: String(campaigns[0]?.id) };
+      const source = await withAccess(one, access, answers);
       chosen.push({ ...source, campaign: await chooseCampaign(source, campaigns, answers) });
+    }
     answers.complete();
     const answered: Answered = { ...service, sources: chosen };
     const mapped = await mapFields(answered, campaigns, { options, answers, secrets });
     writeFileSync(file, configurationText({ ...answered, sources: mapped }));
     saveToEnvFile(envFile, secrets);
+    const overridden = Object.keys(secrets).filter((name) => (process.env[name] ?? secrets[name]) !== secrets[name]);
+    for (const name of overridden)
+      say(`The environment has another ${name}, which counts before ${envFile}: take it out.`);
     const done = styleText('green', '✓');
     say(
       `\n${done} ${file}\n${done} ${envFile}: the secrets, which only you can read; every command reads them from there\n`,

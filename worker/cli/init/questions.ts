@@ -1,40 +1,86 @@
 import { randomBytes } from 'node:crypto';
 import type { BuiltIn } from '../../../core/connector/built-in.ts';
-import type { FieldSuggestion, Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
+import type { FieldSuggestion, Onboarding } from '../../../core/connector/onboarding.ts';
 import { CloseloopError } from '../../../core/errors.ts';
-import type { CustomFieldDefinition } from '../../../core/feedback/schemas.ts';
+import { FeedbackError } from '../../../core/feedback/failure.ts';
+import type { Campaign, CustomFieldDefinition } from '../../../core/feedback/schemas.ts';
 import type { Answers } from './answers.ts';
 import type { Answered, AnsweredSource } from './configuration.ts';
 import { flagOf } from './flags.ts';
+import {
+  apiKeyFlaw,
+  expressionFlaw,
+  feedbackUrlFlaw,
+  nameFlaw,
+  publicUrlFlaw,
+  redisFlaw,
+  settingFlaw,
+  takesStandin,
+  timeZoneFlaw,
+  withApi,
+} from './flaws.ts';
 
 type Secrets = Record<string, string>;
 
 const zoneHere = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** The Feedback Collection Service, and where closeloop itself is. */
-export async function askService(answers: Answers, secrets: Secrets): Promise<Omit<Answered, 'sources'>> {
-  const feedbackUrl = await answers.text({
+/** Lists what the account has, which shows that address and key are right. */
+export type ListCampaigns = (feedbackUrl: string, apiKey: string) => Promise<Campaign[]>;
+
+/** The address and the key are tried at once: whichever is refused is asked again. `campaigns`: undefined where nobody can be asked. */
+async function askAccount(answers: Answers, list: ListCampaigns) {
+  const address = {
     flag: 'feedback-url',
     ask: 'Address of the Feedback Collection Service’s API',
+    flaw: feedbackUrlFlaw,
+  };
+  const key = { variable: 'FEEDBACK_API_KEY', ask: 'Its API key', flaw: apiKeyFlaw };
+  let feedbackUrl = withApi(await answers.text(address));
+  let apiKey = await answers.secret(key);
+  while (answers.person) {
+    try {
+      return { feedbackUrl, apiKey, campaigns: await list(feedbackUrl, apiKey) };
+    } catch (error) {
+      if (!(error instanceof CloseloopError)) throw error;
+      answers.person.say(`  ${error.message}`);
+      if (error instanceof FeedbackError && error.status === 401) apiKey = await answers.secretAgain(key);
+      else feedbackUrl = withApi(await answers.again({ ...address, initial: feedbackUrl }));
+    }
+  }
+  return { feedbackUrl, apiKey, campaigns: undefined };
+}
+
+/** The Feedback Collection Service, and where closeloop itself is. */
+export async function askService(
+  answers: Answers,
+  secrets: Secrets,
+  list: ListCampaigns,
+): Promise<{ service: Omit<Answered, 'sources'>; campaigns: Campaign[] | undefined }> {
+  const { feedbackUrl, apiKey, campaigns } = await askAccount(answers, list);
+  secrets.FEEDBACK_API_KEY = apiKey;
+  const timeZone = await answers.text({
+    flag: 'time-zone',
+    ask: "The account's time zone",
+    initial: zoneHere(),
+    flaw: timeZoneFlaw,
   });
-  const apiKey = { variable: 'FEEDBACK_API_KEY', ask: 'Its API key' };
-  secrets[apiKey.variable] = await answers.secret(apiKey);
-  const timeZone = await answers.text({ flag: 'time-zone', ask: "The account's time zone", initial: zoneHere() });
   const publicUrl = await answers.text({
     flag: 'public-url',
     ask: 'Address at which vendors reach closeloop, like https://closeloop.example.com; without one closings are found by asking',
     initial: '',
+    flaw: publicUrlFlaw,
   });
   const redis = await answers.text({
     flag: 'redis',
     ask: 'Redis, like redis://127.0.0.1:6379; without one closeloop runs its own',
     initial: '',
+    flaw: redisFlaw,
   });
   if (redis !== '') {
     secrets.REDIS_URL = redis;
     secrets.CLOSELOOP_SECRETS_KEY = answers.known('CLOSELOOP_SECRETS_KEY') ?? randomBytes(32).toString('base64');
   }
-  return { feedbackUrl, timeZone, publicUrl, hasRedis: redis !== '' };
+  return { service: { feedbackUrl, timeZone, publicUrl, hasRedis: redis !== '' }, campaigns };
 }
 
 /** Each vendor's questions, all but those that need the live account. */
@@ -43,45 +89,76 @@ export async function askSources(
   answers: Answers,
   secrets: Secrets,
 ): Promise<AnsweredSource[]> {
-  const known = new Map<string, Onboarding>();
-  for (const { name, onboarding } of connectors) {
+  const known = new Map<string, { onboarding: Onboarding; load: BuiltIn['load'] }>();
+  for (const { name, onboarding, load } of connectors) {
     const found = await onboarding?.();
-    if (found) known.set(name, found);
+    if (found) known.set(name, { onboarding: found, load });
   }
-  const options = [...known].map(([value, { about }]) => ({ value, name: `${value}: ${about}` }));
+  const options = [...known].map(([value, { onboarding }]) => ({ value, name: `${value}: ${onboarding.about}` }));
   const vendors = await answers.chooseSome({ flag: 'vendor', ask: 'Which systems close tickets or orders', options });
   const sources: AnsweredSource[] = [];
   for (const vendor of vendors) {
-    const onboarding = known.get(vendor);
-    if (!onboarding) continue;
+    const { onboarding, load } = known.get(vendor) ?? {};
+    if (!onboarding || !load) continue;
     answers.person?.say(`\n${onboarding.about}`);
-    const initial = sources.some(({ name }) => name === onboarding.source) ? vendor : onboarding.source;
-    const nameQuestion = { flag: 'source-name', ask: 'Name of the source, your own', initial };
+    const names = sources.map(({ name }) => name);
+    const initial = names.includes(onboarding.source) ? vendor : onboarding.source;
+    const nameQuestion = { flag: 'source-name', ask: 'Name of the source, your own', initial, flaw: nameFlaw(names) };
     const name = vendors.length === 1 ? await answers.text(nameQuestion) : initial;
-    const settings = await askSettings(onboarding, answers, secrets);
-    const baseUrl = answers.given('base-url') ?? '';
-    sources.push({ vendor, name, onboarding, settings, baseUrl, campaign: '', fields: {} });
+    const source = { vendor, name, onboarding, connector: await load(), campaign: '', fields: {} };
+    sources.push({ ...source, ...(await askSettings(source, answers, secrets)) });
   }
   return sources;
 }
 
-async function askSettings(
-  { questions }: Onboarding,
+type Asked = Pick<AnsweredSource, 'onboarding' | 'connector'>;
+
+/** @param before the answers of the first time: they stay where nothing else is said */
+export async function askSettings(
+  { onboarding, connector }: Asked,
   answers: Answers,
   secrets: Secrets,
-): Promise<Map<OnboardingQuestion, string>> {
-  const settings = new Map<OnboardingQuestion, string>();
-  for (const question of questions) {
+  before?: Pick<AnsweredSource, 'settings' | 'baseUrl'>,
+): Promise<Pick<AnsweredSource, 'settings' | 'baseUrl'>> {
+  const settings = new Map(before?.settings);
+  let baseUrl = before?.baseUrl ?? answers.given('base-url') ?? '';
+  const takesStandins = takesStandin(connector, 'http://127.0.0.1');
+  if (takesStandins && !before && baseUrl === '')
+    answers.person?.say(
+      '(To try it on a stand-in, answer one of these questions with its address, like http://127.0.0.1:9101.)',
+    );
+  const values = () =>
+    new Map(
+      [...settings].map(([one, answer]) => [
+        one,
+        one.variable === undefined ? answer : (secrets[one.variable] ?? answer),
+      ]),
+    );
+  for (const question of onboarding.questions) {
     const { setting, ask, variable, initial, isMadeUp } = question;
+    if (before && (isMadeUp || setting.startsWith('writeBack.'))) continue;
+    const isWrong = settingFlaw(connector, onboarding, question, values());
+    const flaw = (answer: string) => {
+      if (!takesStandin(connector, answer)) return isWrong(answer);
+      baseUrl = answer;
+      return `${answer} is taken as the address of a stand-in, in the vendor's place.`;
+    };
     if (variable === undefined) {
-      settings.set(question, await answers.text({ flag: flagOf(setting), ask, initial }));
+      const earlier = before?.settings.get(question);
+      const text = { flag: flagOf(setting), ask, initial: earlier ?? initial, flaw };
+      settings.set(question, await (before ? answers.again(text) : answers.text(text)));
+      continue;
+    }
+    settings.set(question, variable);
+    if (before) {
+      const earlier = secrets[variable];
+      secrets[variable] = await answers.secretAgain({ ask, flaw, ...(earlier !== undefined && { before: earlier }) });
       continue;
     }
     const made = isMadeUp ? (answers.known(variable) ?? randomBytes(32).toString('hex')) : undefined;
-    secrets[variable] ??= made ?? (await answers.secret({ variable, ask }));
-    settings.set(question, variable);
+    secrets[variable] ??= made ?? (await answers.secret({ variable, ask, flaw }));
   }
-  return settings;
+  return { settings, baseUrl };
 }
 
 /** What goes into each custom field of a campaign. @param given `custom field=expression` */
@@ -107,6 +184,7 @@ export async function askFields(
       initial: required ? undefined : '',
       options,
       isFree: true,
+      flaw: expressionFlaw,
     });
     if (value !== '') fields[name] = value;
   }

@@ -1,0 +1,73 @@
+import { isLoopback } from '../../../core/address.ts';
+import type { Connector } from '../../../core/connector/contract.ts';
+import type { Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
+import { ExpressionSource } from '../../../core/mapping/expression-source.ts';
+import { sourceNameFlaw } from '../../config/config.ts';
+import { General } from '../../config/general.ts';
+import { check } from '../../config/issues.ts';
+import { pathText } from '../../config/problem.ts';
+import { sectionWith } from './configuration.ts';
+
+/* What is wrong with one answer, by the schema that the written configuration is read with; undefined for a good one. Pure. */
+
+export type Flaw = (answer: string) => string | undefined;
+
+/** In place of answers that are not there yet: their mistakes are told when they are given. */
+const placeholder = 'not-answered-yet';
+
+/** The first mistake at this setting of a value, whatever else is wrong with the value. */
+function mistakeAt(schema: Parameters<typeof check>[0], value: unknown, setting: string): string | undefined {
+  const read = check(schema, value, []);
+  if (read.ok) return undefined;
+  return read.found.find(({ path }) => {
+    const at = pathText(path);
+    return at === setting || at.startsWith(`${setting}.`) || at.startsWith(`${setting}[`);
+  })?.message;
+}
+
+const feedback =
+  (name: string): Flaw =>
+  (answer) =>
+    mistakeAt(General, { feedback: { [name]: answer } }, `feedback.${name}`);
+
+export const feedbackUrlFlaw = feedback('baseUrl');
+export const apiKeyFlaw = feedback('apiKey');
+export const timeZoneFlaw = feedback('timeZone');
+export const publicUrlFlaw: Flaw = (answer) =>
+  answer === '' ? undefined : mistakeAt(General, { http: { publicUrl: answer } }, 'http.publicUrl');
+export const redisFlaw: Flaw = (answer) => (answer === '' ? undefined : mistakeAt(General, { redis: answer }, 'redis'));
+
+export const expressionFlaw: Flaw = (answer) => {
+  if (answer === '') return undefined;
+  if (/^\d+$/.test(answer)) return 'is not in the list';
+  return check(ExpressionSource, answer, []).ok ? undefined : mistakeAt(ExpressionSource, answer, '');
+};
+
+/** @param taken the names of the sources before it */
+export const nameFlaw =
+  (taken: readonly string[]): Flaw =>
+  (answer) =>
+    taken.includes(answer) ? 'is the name of another source' : sourceNameFlaw(answer);
+
+/** The service's address always ends with /api: specification section 1, rule 1. */
+export function withApi(address: string): string {
+  const url = URL.parse(address);
+  return url !== null && url.pathname === '/' && url.search + url.hash === '' ? `${url.origin}/api` : address;
+}
+
+export function takesStandin({ settings }: Pick<Connector, 'settings'>, address: string): boolean {
+  return isLoopback(address) && mistakeAt(settings, { baseUrl: address }, 'baseUrl') === undefined;
+}
+
+/** @param answers what was answered before, by question; of a secret its value */
+export function settingFlaw(
+  { settings }: Pick<Connector, 'settings'>,
+  onboarding: Onboarding,
+  question: OnboardingQuestion,
+  answers: ReadonlyMap<OnboardingQuestion, string>,
+): Flaw {
+  return (answer) => {
+    const all = new Map(onboarding.questions.map((one) => [one, answers.get(one) ?? one.initial ?? placeholder]));
+    return mistakeAt(settings, sectionWith(onboarding, all.set(question, answer)), question.setting);
+  };
+}
