@@ -13,7 +13,7 @@ const sample: ConnectorSample = {
   signatureHeaders: ['x-deskly-signature'],
   missingId: 'T0',
   callsFor100: { read: 1, writeBack: 1 },
-  does: ['poll'],
+  does: ['poll', 'replace'],
   async start() {
     const desk = await startDesk({ email: customer.email, subject: customer.comment });
     return {
@@ -25,6 +25,8 @@ const sample: ConnectorSample = {
       },
       reopen: async (id) => void desk.reopen(id),
       closeAgain: async (id) => void desk.close(id),
+      correctEmail: async (id, email) => desk.changeCustomer(id, email),
+      replaceCustomer: async (id, email) => desk.changeCustomer(id, email, 'another'),
       sign: delivery,
       gradeOn: (id) => desk.ticket(id)?.grade ?? null,
       traces: (id) => desk.ticket(id),

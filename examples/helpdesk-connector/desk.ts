@@ -45,6 +45,11 @@ export async function startDesk(customer: { email: string; subject: string }) {
       if (old) tickets.set(id, { ...old, closedAt: null });
       return tell(id, 'reopened', new Date().toISOString());
     },
+    /** An agent corrects the customer's address, or, with `who`, puts another customer in the place. The webhook has no event for it. */
+    changeCustomer(id: string, email: string, who?: string): void {
+      const old = tickets.get(id);
+      if (old) tickets.set(id, { ...old, customer: { id: who ?? old.customer.id, email } });
+    },
     async stop(): Promise<void> {
       server.close();
       server.closeAllConnections();

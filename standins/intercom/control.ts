@@ -13,6 +13,7 @@ export function createIntercomControl(
   return createControlSurface([
     command('POST', 'contacts', define.contactDefinition, (input) => ({ id: standin.addContact(input).id })),
     command('POST', 'contacts/merge', define.contactMerge, (input) => standin.mergeContact(input)),
+    command('PATCH', 'contacts/{id}', define.contactChange, (input) => standin.changeContact(input)),
     command('POST', 'contacts/{id}/delete', define.named, (input) => standin.deleteContact(input)),
     command('POST', 'contacts/{id}/archive', define.named, (input) => standin.archiveContact(input)),
     command('POST', 'conversations', define.conversationDefinition, (input) => ({
@@ -21,6 +22,7 @@ export function createIntercomControl(
     command('POST', 'tickets', define.ticketDefinition, (input) => ({ id: standin.addTicket(input).id })),
     command('GET', one, define.named, ({ id }) => standin.conversation(id)),
     command('POST', `${one}/close`, define.act, (input) => standin.close(input)),
+    command('POST', `${one}/contact`, define.contactReplacement, (input) => standin.replaceContact(input)),
     command('POST', `${one}/reopen`, define.act, (input) => standin.reopen(input)),
     command('POST', `${one}/reply`, define.named, (input) => standin.reply(input)),
     command('POST', `${one}/snooze`, define.named, (input) => standin.snooze(input)),

@@ -3,7 +3,7 @@ import { IntercomAccount } from './account.ts';
 import * as define from './definitions.ts';
 import type { Conversation, Part } from './model.ts';
 import { bot } from './store.ts';
-import { newest, viewConversation, viewTicket } from './views.ts';
+import { newest, viewContact, viewConversation, viewTicket } from './views.ts';
 
 /** What teammates, bots and customers do with conversations, each sent to the webhook. */
 export class IntercomConversations extends IntercomAccount {
@@ -110,6 +110,27 @@ export class IntercomConversations extends IntercomAccount {
     this.store.touch(one, this.now());
     if (one.ticket === null) await this.notify('conversation.rating.added', one, undefined);
     else await this.outbox.send('ticket.rating.provided', viewConversation(this.store, one, []));
+  }
+
+  /** Conversations go on showing who began them as that person was. */
+  async changeContact(given: Given<typeof define.contactChange>): Promise<void> {
+    const { id, ...change } = define.contactChange.parse(given);
+    const contact = this.store.contact(id);
+    const isOther = change.email !== undefined && change.email !== contact.email;
+    Object.assign(contact, change);
+    await this.outbox.send(`contact.${contact.role}.updated`, viewContact(contact));
+    if (isOther) await this.outbox.send('contact.email.updated', viewContact(contact));
+  }
+
+  /** Another contact takes the place of all that were there; who began it stays. */
+  async replaceContact(given: Given<typeof define.contactReplacement>): Promise<void> {
+    const { id, contact } = define.contactReplacement.parse(given);
+    const one = this.store.conversation(id);
+    one.contacts = [this.store.contact(contact).id];
+    this.store.touch(one, this.now());
+    const view = viewConversation(this.store, one);
+    await this.outbox.send('conversation.contact.attached', view);
+    await this.outbox.send('conversation.contact.detached', view);
   }
 
   async deleteContact(given: Given<typeof define.named>): Promise<void> {

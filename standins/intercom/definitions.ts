@@ -35,6 +35,15 @@ export const contactDefinition = z.strictObject({
   markedEmailAsSpam: z.boolean().default(false),
   attributes: values.default({}),
 });
+/** What a teammate corrects in a contact; what is left out stays. */
+export const contactChange = z.strictObject({
+  id,
+  email: z.string().nullable().exactOptional(),
+  phone: z.string().nullable().exactOptional(),
+  name: z.string().nullable().exactOptional(),
+});
+/** Whose conversation it is from now on. */
+export const contactReplacement = z.strictObject({ id, contact: id });
 export const contactMerge = z.strictObject({ id, into: id });
 /** Who does it: an admin's id, `bot`, or `customer`. Default: the first teammate. */
 export const act = z.strictObject({ id, by: id.optional() });

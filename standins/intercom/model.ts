@@ -38,6 +38,8 @@ export interface Conversation {
   subject: string;
   deliveredAs: string;
   contacts: string[];
+  /** Who began it, as that person was then. */
+  startedBy: Author;
   admin: number | null;
   team: number | null;
   tags: string[];

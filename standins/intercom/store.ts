@@ -50,8 +50,15 @@ export class Store {
     if (this.conversations.has(id)) throw new ControlError(`there is a conversation ${id} already`);
     const type = typeName === undefined ? undefined : this.type(typeName);
     const at = Math.floor(nowMs / 1_000);
+    const starter = this.contacts.get(rest.contacts[0] ?? '');
     const one: Conversation = {
       ...rest,
+      startedBy: {
+        id: rest.contacts[0] ?? '',
+        type: starter?.role ?? 'user',
+        name: starter?.name ?? null,
+        email: starter?.email ?? '',
+      },
       id,
       team,
       createdAt: at,

@@ -6,8 +6,6 @@ export function viewConversation(
   one: Conversation,
   parts?: readonly Part[],
 ): Record<string, unknown> {
-  const [first] = one.contacts;
-  const contact = first === undefined ? undefined : store.contacts.get(first);
   return {
     type: 'conversation',
     id: one.id,
@@ -21,12 +19,7 @@ export function viewConversation(
       delivered_as: one.deliveredAs,
       subject: '',
       body: one.subject,
-      author: {
-        type: contact?.role ?? 'user',
-        id: first ?? '',
-        name: contact?.name ?? null,
-        email: contact?.email ?? '',
-      },
+      author: one.startedBy,
       attachments: [],
       url: null,
       redacted: false,

@@ -93,6 +93,8 @@ export const orderChange = z.strictObject({
   tags: z.array(z.string()).exactOptional(),
   payment: z.enum(['pending', 'authorized', 'partially_paid', 'paid', 'voided']).exactOptional(),
   email: z.string().exactOptional(),
+  /** Whose order it is from now on; the order's own address stays. */
+  customerId: id.exactOptional(),
 });
 export const addingLine = z.strictObject({ id, line: lineDefinition.prefault({}) });
 

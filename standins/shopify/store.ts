@@ -61,8 +61,7 @@ export class Store {
   addOrder(given: Given<typeof define.orderDefinition>, now: number): Order {
     const { id = this.nextId(), customerId, lines, createdAt = now, ...rest } = given;
     if (this.orders.has(id)) throw new ControlError(`there is an order ${id} already`);
-    if (customerId !== undefined && !this.customers.has(customerId))
-      throw new ControlError(`there is no customer ${customerId}`);
+    this.#knownCustomer(customerId);
     if (rest.locationId !== undefined && !this.locations.has(rest.locationId)) {
       throw new ControlError(`there is no location ${rest.locationId}`);
     }
@@ -175,6 +174,7 @@ export class Store {
 
   change({ id, ...rest }: Given<typeof define.orderChange>, now: number): Occurrence[] {
     const order = this.order(id);
+    this.#knownCustomer(rest.customerId);
     Object.assign(order, rest);
     return this.#touched(order, now);
   }
@@ -200,6 +200,10 @@ export class Store {
   /** By our own writes or a merchant's. */
   touched(order: Order, now: number): Occurrence[] {
     return this.#touched(order, now);
+  }
+
+  #knownCustomer(id: string | undefined): void {
+    if (id !== undefined && !this.customers.has(id)) throw new ControlError(`there is no customer ${id}`);
   }
 
   #touched(order: Order, now: number, topic?: string): Occurrence[] {

@@ -5,12 +5,16 @@ import { z } from 'zod';
 const id = z.union([z.string().min(1), z.number().int()]).transform(String);
 const email = z.email().exactOptional();
 
+const customer = z.strictObject({ id: z.string().exactOptional(), email, phone: z.string().exactOptional() });
+
 export const jobDefinition = z.strictObject({
   /** Left out: the next number. */
   id: id.exactOptional(),
   title: z.string().default('Kitchen tap'),
-  customer: z.strictObject({ id: z.string().exactOptional(), email, phone: z.string().exactOptional() }).default({}),
+  customer: customer.default({}),
 });
+/** What is named is replaced. */
+export const jobChange = z.strictObject({ id, title: z.string().exactOptional(), customer: customer.exactOptional() });
 
 export const jobName = z.strictObject({ id });
 export const rating = z.strictObject({ id, stars: z.number(), words: z.string().nullable().default(null) });

@@ -80,6 +80,7 @@ export class JobboardStandin extends VendorStandin {
       command('DELETE', 'hook', nothing, () => this.removeHook()),
       command('POST', 'jobs', define.jobDefinition, (input) => this.addJob(input)),
       command('GET', 'jobs/{id}', define.jobName, ({ id }) => this.job(id)),
+      command('PATCH', 'jobs/{id}', define.jobChange, (input) => this.change(input)),
       command('POST', 'jobs/{id}/finish', define.jobName, ({ id }) => this.finish(id)),
       command('POST', 'jobs/{id}/reopen', define.jobName, ({ id }) => this.reopen(id)),
       command('POST', 'jobs/{id}/rate', define.rating, (input) => this.rate(input)),
@@ -142,6 +143,15 @@ export class JobboardStandin extends VendorStandin {
 
   refusedCalls(): number {
     return this.#refused;
+  }
+
+  /** Somebody edits the job: its title, or whose it is. */
+  async change(input: z.input<typeof define.jobChange>): Promise<DeliveryResult | undefined> {
+    const { id, title, customer = {} } = define.jobChange.parse(input);
+    const job = this.#job(id);
+    if (title !== undefined) job.title = title;
+    Object.assign(job.customer, customer);
+    return await this.#notify('job.updated', this.#view(job));
   }
 
   async finish(id: string): Promise<DeliveryResult | undefined> {

@@ -14,6 +14,7 @@ export function createWooCommerceControl(
     command('POST', 'orders', define.orderDefinition, (input) => ({ id: standin.addOrder(input).id })),
     command('GET', 'orders', nothing, () => standin.orders()),
     command('GET', one, define.orderName, ({ id }) => standin.order(id)),
+    command('PATCH', one, define.orderChange, (input) => standin.change(input)),
     command('POST', `${one}/status`, define.statusChange, (input) => standin.setStatus(input)),
     command('POST', `${one}/complete`, define.orderName, ({ id }) => standin.complete(id)),
     command('POST', `${one}/reopen`, define.orderName, ({ id }) => standin.reopen(id)),

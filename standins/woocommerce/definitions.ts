@@ -36,6 +36,13 @@ export const orderDefinition = z.strictObject({
 
 export const orderName = z.strictObject({ id });
 export const statusChange = z.strictObject({ id, status });
+/** What is named of an address is replaced, the rest stays. */
+export const orderChange = z.strictObject({
+  id,
+  customerId: z.number().int().nonnegative().exactOptional(),
+  billing: address.default({}),
+  shipping: address.default({}),
+});
 /** In one go, so that their webhooks leave together. */
 export const massChange = z.strictObject({ ids: z.array(id), status: status.default('completed') });
 /** Without an amount: all that is left, and the order becomes `refunded`. */

@@ -22,6 +22,17 @@ export class WooCommerceOrders extends WooCommerceAccount {
     return [...this.store.orders.values()].map(({ id, status }) => ({ id, status }));
   }
 
+  /** A person in the admin edits whose order it is, and where the customer is reached. */
+  async change(given: Given<typeof define.orderChange>): Promise<DeliveryResult[]> {
+    const { id, customerId, billing, shipping } = define.orderChange.parse(given);
+    const order = this.store.order(id);
+    if (customerId !== undefined) order.customerId = customerId;
+    order.billing = { ...order.billing, ...billing };
+    order.shipping = { ...order.shipping, ...shipping };
+    this.store.touch(order, this.now());
+    return await this.announce(order, 'order.updated');
+  }
+
   /** As a person in the admin, or a plugin, would. */
   async setStatus(given: Given<typeof define.statusChange>): Promise<DeliveryResult[]> {
     const { id, status } = define.statusChange.parse(given);

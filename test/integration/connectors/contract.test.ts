@@ -24,7 +24,7 @@ const zendeskSample: ConnectorSample = {
   missingId: '999999999',
   // One for the token, one for the names of the fields, one for the tickets; a write looks before and after, and at its job.
   callsFor100: { read: 3, writeBack: 7 },
-  does: ['poll', 'no-answer', 'echo', 'check', 'setup', 'forget'],
+  does: ['poll', 'no-answer', 'echo', 'check', 'setup', 'forget', 'replace'],
   keeps: ['notes'],
   planted: ['webhook', 'grade'],
   async start() {
@@ -60,6 +60,10 @@ const zendeskSample: ConnectorSample = {
       },
       reopen: async (id) => void (await standin.reopen(Number(id))),
       closeAgain: async (id) => void (await standin.solve(Number(id))),
+      correctEmail: async (_id, email) => void standin.changeUser({ id: requesterId, email }),
+      async replaceCustomer(id, email) {
+        await standin.edit({ id: Number(id), requesterId: standin.addUser({ email }).id });
+      },
       sign(raw, secret) {
         const timestamp = new Date().toISOString();
         return posted(raw, {
@@ -104,7 +108,7 @@ const hubspotSample: ConnectorSample = {
   missingId: 'ticket-999999999',
   // Two for the tickets with their history, one each for pipelines, associations, contacts and owners.
   callsFor100: { read: 6, writeBack: 1 },
-  does: ['poll', 'no-answer', 'echo', 'erase', 'forget'],
+  does: ['poll', 'no-answer', 'echo', 'erase', 'forget', 'replace'],
   async start() {
     const { fetch, taken, emptied } = mailbox();
     // Closings are told apart by their instants: a clock that never shows one twice.
@@ -153,6 +157,14 @@ const hubspotSample: ConnectorSample = {
       },
       reopen: async (id) => void (await standin.reopen(number(id))),
       closeAgain: async (id) => void (await standin.close(number(id))),
+      async correctEmail(_id, email) {
+        await standin.change({ type: 'contacts', id: contact, properties: { email } });
+      },
+      async replaceCustomer(recordId, email) {
+        const ticket = { type: 'tickets', id: number(recordId) } as const;
+        await standin.associate({ ...ticket, contactId: standin.addContact({ properties: { email } }).id });
+        await standin.associate({ ...ticket, contactId: contact, remove: true });
+      },
       sign(raw, secret) {
         const timestamp = String(Date.now());
         const hmac = createHmac('sha256', secret).update(`POST${hookUrl}`).update(raw).update(timestamp);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type {
   ConnectorPorts,
   Delivery,
+  PresentedRecord,
   ReadResult,
   Source,
   SourceEvent,
@@ -112,6 +113,11 @@ export async function closeOne({ vendor }: Bench): Promise<string> {
 export async function closingOf({ source }: Bench, id: string): Promise<string> {
   const state = stateOf((await source.read([id]))[0]);
   return state.is === 'closed' ? state.closing : assert.fail(`the record is ${state.is}, not closed`);
+}
+
+export async function readOne({ source }: Bench, id: string): Promise<PresentedRecord> {
+  const [result] = await source.read([id]);
+  return result?.ok === true ? result.record : assert.fail(`not read: ${JSON.stringify(result)}`);
 }
 
 export function stateOf(result: ReadResult | undefined) {

@@ -10,27 +10,38 @@ import {
   needed,
   type TestRunner,
 } from './bench.ts';
-import { type ConnectorSample, customer, secrets } from './sample.ts';
+import { type ConnectorSample, corrected, customer, secrets } from './sample.ts';
 
-/** `echo`: what the vendor delivers about our own writes. */
+/** `echo`: what the vendor delivers about changes that close nothing, our own writes first of all. */
 export function echoes(bench: () => Bench, { test }: TestRunner): void {
-  test('it takes the deliveries that our own write sets off for no new closing', async () => {
-    const { vendor, source } = bench();
-    const delivered = needed(vendor.delivered, 'delivered').bind(vendor);
-    const { recordId, delivery } = await vendor.closeRecord(secrets[0]);
-    const keys = (await eventsOf(source, delivery)).map(({ key }) => key);
-    const closing = await closingOf(bench(), recordId);
-    await delivered(secrets[0]);
-    await source.writeBack([answer(recordId)]);
-    for (const echo of await delivered(secrets[0])) {
-      assert.deepEqual(source.verify(echo), { ok: true });
-      for (const event of await eventsOf(source, echo)) {
-        // A vendor that only ever says "this record changed" may repeat a closing; it can't make another.
-        if (event.kind === 'closed') assert.ok(keys.includes(event.key) || event.closing === closing);
-      }
+  const happenings: [what: string, happen: (bench: Bench, recordId: string) => Promise<unknown>][] = [
+    ['our own write', ({ source }, recordId) => source.writeBack([answer(recordId)])],
+    ["the correction of a customer's address", ({ vendor }, recordId) => vendor.correctEmail(recordId, corrected)],
+  ];
+  for (const [what, happen] of happenings) {
+    test(`it takes the deliveries that ${what} sets off for no new closing`, () => opensNoClosing(bench(), happen));
+  }
+}
+
+async function opensNoClosing(
+  bench: Bench,
+  happen: (bench: Bench, recordId: string) => Promise<unknown>,
+): Promise<void> {
+  const { vendor, source } = bench;
+  const delivered = needed(vendor.delivered, 'delivered').bind(vendor);
+  const { recordId, delivery } = await vendor.closeRecord(secrets[0]);
+  const keys = (await eventsOf(source, delivery)).map(({ key }) => key);
+  const closing = await closingOf(bench, recordId);
+  await delivered(secrets[0]);
+  await happen(bench, recordId);
+  for (const echo of await delivered(secrets[0])) {
+    assert.deepEqual(source.verify(echo), { ok: true });
+    for (const event of await eventsOf(source, echo)) {
+      // A vendor that only ever says "this record changed" may repeat a closing; it can't make another.
+      if (event.kind === 'closed') assert.ok(keys.includes(event.key) || event.closing === closing);
     }
-    assert.equal(await closingOf(bench(), recordId), closing);
-  });
+  }
+  assert.equal(await closingOf(bench, recordId), closing);
 }
 
 /** `erase`: a person is to be forgotten. */

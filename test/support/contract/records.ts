@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
-import type { WriteResult } from '../../../core/connector/contract.ts';
+import type { PresentedRecord, WriteResult } from '../../../core/connector/contract.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import { compileExpression } from '../../../core/mapping/expression.ts';
 import { countryCode } from '../../../core/schedule/countries.ts';
 import { isZone } from '../../../core/schedule/wall-clock.ts';
-import { answer, assertNothingPersonal, type Bench, closeOne, closingOf, stateOf, type TestRunner } from './bench.ts';
-import { type ConnectorSample, customer } from './sample.ts';
+import {
+  answer,
+  assertNothingPersonal,
+  type Bench,
+  closeOne,
+  closingOf,
+  needed,
+  readOne,
+  stateOf,
+  type TestRunner,
+} from './bench.ts';
+import { type ConnectorSample, corrected, customer } from './sample.ts';
 
 /** Reading records, and writing answers on them. */
 export function records(
@@ -48,6 +58,29 @@ export function records(
     await bench().source.writeBack([answer(id)]);
     assert.equal(await closingOf(bench(), id), before);
   });
+
+  test('it presents the same closing with the address that was corrected since, and with the old one no longer', async () => {
+    const id = await closeOne(bench());
+    const before = await readOne(bench(), id);
+    await bench().vendor.correctEmail(id, corrected);
+    const after = await readOne(bench(), id);
+    assertCustomerIs(corrected, after);
+    assert.equal(after.personId, before.personId);
+    assert.deepEqual(after.state, before.state);
+  });
+
+  if (does.includes('replace')) {
+    test('it presents the same closing with the customer who has replaced another since', async () => {
+      const { vendor } = bench();
+      const id = await closeOne(bench());
+      const before = await readOne(bench(), id);
+      await needed(vendor.replaceCustomer, 'replaceCustomer').call(vendor, id, corrected);
+      const after = await readOne(bench(), id);
+      assertCustomerIs(corrected, after);
+      if (before.personId !== undefined) assert.notEqual(after.personId, before.personId);
+      assert.deepEqual(after.state, before.state);
+    });
+  }
 
   test('it presents JSON, with the customer in it', async () => {
     const [result] = await bench().source.read([await closeOne(bench())]);
@@ -164,6 +197,12 @@ export function saidOf(result: WriteResult | undefined): string[] {
   if (result?.why !== 'error') return assert.fail(`not written: ${result?.why}`);
   assert.equal(adviceOf(result.error).kind, 'permanent', result.error.message);
   return [result.error.message];
+}
+
+function assertCustomerIs(email: string, { shape }: PresentedRecord): void {
+  const text = JSON.stringify(shape);
+  assert.ok(text.includes(email), 'the address of now is not in it');
+  assert.ok(!text.includes(customer.email), 'the address of before is in it');
 }
 
 function inShort(result: WriteResult): string[] | string {

@@ -6,8 +6,11 @@ import type { Connector, ConnectorPorts, Delivery, PreflightContext } from '../.
  */
 export type Breakage = '429' | '401' | '500' | 'html' | 'silent';
 
-/** What the contract leaves to the connector. `echo`: its vendor sends deliveries about what we write. */
-export type Part = 'poll' | 'check' | 'setup' | 'no-answer' | 'echo' | 'erase' | 'forget';
+/**
+ * What the contract leaves to the connector. `echo`: its vendor sends deliveries about what we write. `replace`: people at its vendor
+ * can put another customer in the place of a record's.
+ */
+export type Part = 'poll' | 'check' | 'setup' | 'no-answer' | 'echo' | 'erase' | 'forget' | 'replace';
 
 /** One account at a stand-in of the vendor, with the customer `customer` behind each record. */
 export interface Vendor {
@@ -19,6 +22,8 @@ export interface Vendor {
   closeRecord(secret: string): Promise<{ recordId: string; delivery: Delivery }>;
   reopen(recordId: string): Promise<void>;
   closeAgain(recordId: string): Promise<void>;
+  /** People at the vendor correct the address of the record's customer, who stays the same person. */
+  correctEmail(recordId: string, email: string): Promise<void>;
   /** A delivery of any bytes, signed with `secret` as the vendor would. */
   sign(raw: Uint8Array, secret: string): Delivery;
   /** The grade on the record, looked up at the vendor; null where there is none. */
@@ -45,6 +50,8 @@ export interface Vendor {
   strip?(): Promise<void>;
   /** `echo`: what the vendor has delivered since the last time this was asked, signed with `secret`. */
   delivered?(secret: string): Promise<Delivery[]>;
+  /** `replace`: the record is another customer's from now on, who has this address. */
+  replaceCustomer?(recordId: string, email: string): Promise<void>;
   /** `erase`: what the vendor sends when the customer behind the record is to be forgotten. */
   erase?(recordId: string, secret: string): Promise<Delivery>;
 }
@@ -69,6 +76,9 @@ export interface ConnectorSample {
 
 /** Given to the vendor's records, by `start`. No error may repeat them. */
 export const customer = { email: 'hanna.customer@example.com', comment: 'My neighbour Tom was rude to your engineer' };
+
+/** In the place of the customer's address, where somebody at the vendor corrects it. */
+export const corrected = 'hanna.corrected@example.org';
 
 /** Those of every source that the suite opens; `check` wants the webhook to sign with one of them. */
 export const secrets: readonly [string, string] = ['first-secret', 'second-secret'];

@@ -6,7 +6,7 @@ import deskly from '../../../examples/helpdesk-connector/connector.ts';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
 import { type ConnectorSample, customer, type Part } from '../contract.ts';
 
-const everything: readonly Part[] = ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'];
+const everything: readonly Part[] = ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget', 'replace'];
 
 /** What the account has beside its tickets, of the sample that is open. Tests run one after the other. */
 const account = {
@@ -109,6 +109,8 @@ export function sampleOf(connector: Connector, does: readonly Part[] = everythin
         },
         reopen: async (id) => void desk.reopen(id),
         closeAgain: async (id) => void desk.close(id),
+        correctEmail: async (id, email) => desk.changeCustomer(id, email),
+        replaceCustomer: async (id, email) => desk.changeCustomer(id, email, 'another'),
         sign: delivery,
         gradeOn: (id) => desk.ticket(id)?.grade ?? null,
         traces: (id) => ({ ...desk.ticket(id), isUnanswered: account.unanswered.has(id) }),

@@ -13,7 +13,7 @@ export const intercomSample: ConnectorSample = {
   missingId: '999999999',
   // Fifteen in a search. Planning needs the contacts, and once who works there; a write has a search before, and a note after.
   callsFor100: { read: 7 + 1 + 3, writeBack: 7 + 200 },
-  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'],
+  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget', 'replace'],
   planted: [
     'a wrong token',
     'another region',
@@ -55,6 +55,8 @@ export const intercomSample: ConnectorSample = {
       },
       reopen: (id) => standin.reopen({ id }),
       closeAgain: (id) => standin.close({ id }),
+      correctEmail: (_id, email) => standin.changeContact({ id: contact, email }),
+      replaceCustomer: (id, email) => standin.replaceContact({ id, contact: standin.addContact({ email }).id }),
       sign: (raw, secret) => posted(raw, { 'x-hub-signature': signIntercom(secret, raw) }),
       gradeOn(id) {
         const grade = standin.conversation(id).values['Feedback grade'];

@@ -61,7 +61,7 @@ export const shopifySample: ConnectorSample = {
   missingId: '999999999',
   // By points: 27 whole orders a call, a hundred states. A write looks before and after; what each order needs costs 11 a step.
   callsFor100: { read: 4, writeBack: 6 },
-  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget'],
+  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget', 'replace'],
   planted: Object.keys(plants),
   async start() {
     const now = secondsClock();
@@ -106,6 +106,10 @@ export const shopifySample: ConnectorSample = {
       },
       reopen: async (id) => void (await standin.cancelParcel({ id })),
       closeAgain: async (id) => void (await standin.fulfil({ id })),
+      correctEmail: async (id, email) => void (await standin.change({ id, email })),
+      async replaceCustomer(id, email) {
+        await standin.change({ id, email, customerId: standin.addCustomer({ email }).id });
+      },
       sign: (raw, secret) =>
         posted(raw, {
           'x-shopify-topic': 'orders/fulfilled',

@@ -17,7 +17,7 @@ const whsec = (text: string): string =>
 /** How the job board's events are read. */
 export const jobEvents = {
   record: 'data.job.id',
-  closed: 'type = "job.done"',
+  closed: 'type = "job.done" or type = "job.updated" and data.job.status = "done"',
   changed: 'type = "job.reopened"',
   closedAt: 'data.job.doneAt',
   person: 'data.customer.id',
@@ -33,7 +33,7 @@ export const webhookSample: ConnectorSample = {
   signatureHeaders: ['webhook-signature', 'webhook-id', 'webhook-timestamp'],
   missingId: '999999999',
   callsFor100: { read: 0, writeBack: 100 },
-  does: ['no-answer', 'echo', 'erase', 'forget'],
+  does: ['no-answer', 'echo', 'erase', 'forget', 'replace'],
   // How many answers it has taken.
   keeps: ['taken'],
   async start() {
@@ -55,12 +55,14 @@ export const webhookSample: ConnectorSample = {
     });
     /** Keeps the snapshots that the deliveries carry, as the worker does. */
     const read = eventReader(schema.parse(settings(['first-secret'])));
+    const told: Delivery[] = [];
     const hear = async (): Promise<Delivery[]> => {
       const heard = emptied();
       for (const delivery of heard) {
         const events = await read(delivery);
         if (events.ok) snapshots.hear(events.events);
       }
+      told.push(...heard);
       return heard;
     };
     const last = async (): Promise<Delivery> => {
@@ -87,6 +89,14 @@ export const webhookSample: ConnectorSample = {
         await standin.finish(id);
         await hear();
       },
+      async correctEmail(id, email) {
+        await standin.change({ id, customer: { email } });
+        await hear();
+      },
+      async replaceCustomer(id, email) {
+        await standin.change({ id, customer: { id: 'another', email } });
+        await hear();
+      },
       sign(raw, secret) {
         const signed = signStandardWebhook({ id: 'msg_by_hand', at: new Date(), body: raw }, [whsec(secret)]);
         return posted(raw, signed);
@@ -97,7 +107,8 @@ export const webhookSample: ConnectorSample = {
       calls: () => standin.totalCalls(),
       async delivered() {
         await standin.idle();
-        return await hear();
+        await hear();
+        return told.splice(0);
       },
       async erase(id) {
         await hear();

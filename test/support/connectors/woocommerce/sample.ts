@@ -12,7 +12,7 @@ export const woocommerceSample: ConnectorSample = {
   missingId: '999999999',
   // A write looks once and writes once; each note is a call of its own.
   callsFor100: { read: 1, writeBack: 102 },
-  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'forget'],
+  does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'forget', 'replace'],
   planted: [
     'a wrong key',
     'a read-only key',
@@ -62,6 +62,10 @@ export const woocommerceSample: ConnectorSample = {
       },
       reopen: async (id) => void (await standin.reopen(Number(id))),
       closeAgain: async (id) => void (await standin.complete(Number(id))),
+      correctEmail: async (id, email) => void (await standin.change({ id: Number(id), billing: { email } })),
+      async replaceCustomer(id, email) {
+        await standin.change({ id: Number(id), billing: { email }, customerId: ++customerId });
+      },
       sign: (raw, secret) => posted(raw, { 'x-wc-webhook-signature': signWooCommerce(secret, raw) }),
       gradeOn: (id) => {
         const text = standin.order(Number(id)).values.feedback_grade;

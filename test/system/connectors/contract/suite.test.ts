@@ -9,6 +9,7 @@ import type {
   Delivery,
   Events,
   PollPage,
+  PresentedRecord,
   Source,
   SourceEvent,
   WriteBack,
@@ -65,6 +66,21 @@ function butRead(
   return but((source) => ({ read: async (ids) => change(await source.read(ids)) }));
 }
 
+/** Records that were read once are not read again, those that it `isFor`. */
+function keepsFirst(isFor: (record: PresentedRecord) => boolean): Connector {
+  return but((source) => {
+    const kept = new Map<string, PresentedRecord>();
+    const read: Source['read'] = async (ids) =>
+      (await source.read(ids)).map((result) => {
+        if (!result.ok || !isFor(result.record)) return result;
+        const record = kept.get(result.record.id) ?? result.record;
+        kept.set(record.id, record);
+        return { ...result, record };
+      });
+    return { read };
+  });
+}
+
 function butWrite(change: (...item: Parameters<Source['writeBack']>) => Parameters<Source['writeBack']>[0]): Connector {
   return but((source) => ({ writeBack: (items) => source.writeBack(change(items)) }));
 }
@@ -105,7 +121,7 @@ const rows: [what: string, connector: Connector, found: RegExp][] = [
     /no JSON, without quoting/,
   ],
   ['an event in anything', butEvents(() => ({ ok: true, events: [closedEvent], ignored: [] })), /in a signed null/],
-  ['results in another order', butRead((results) => results.toReversed()), /in order \(plan\)/],
+  ['results in another order', butRead((results) => results.toReversed()), /one result per id, in order/],
   [
     'the same closing for ever',
     butRead((results) => {
@@ -115,6 +131,19 @@ const rows: [what: string, connector: Connector, found: RegExp][] = [
       });
     }),
     /another one after reopening/,
+  ],
+  ['a first reading that is kept', keepsFirst(() => true), /the address that was corrected/],
+  ['a customer who is kept', keepsFirst((record) => record.state.is === 'closed'), /the customer who has replaced/],
+  [
+    'a corrected address taken for another closing',
+    butRead((results) => {
+      return results.map((result) => {
+        if (!result.ok || result.record.state.is !== 'closed') return result;
+        const closing = JSON.stringify(result.record.shape);
+        return { ...result, record: { ...result.record, state: { ...result.record.state, closing } } };
+      });
+    }),
+    /the same closing with the address/,
   ],
   [
     'a call for nothing',
