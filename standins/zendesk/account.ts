@@ -31,6 +31,15 @@ export class ZendeskAccount extends VendorStandin {
     return Object.assign(this.store.user(id), Object.fromEntries(named), { updatedAt: this.now() });
   }
 
+  /** The tickets are the survivor's from now on, whose primary address stays; the other user is gone. No webhook for tickets tells of it. */
+  mergeUser(given: Given<typeof define.userMerge>): User {
+    const { id, into } = define.userMerge.parse(given);
+    const survivor = this.store.user(into);
+    this.changeUser({ id, active: false });
+    for (const ticket of this.store.tickets.values()) if (ticket.requesterId === id) ticket.requesterId = into;
+    return survivor;
+  }
+
   user(id: number): User {
     return this.store.user(id);
   }

@@ -10,6 +10,7 @@ export function createZendeskControl(standin: ZendeskTickets): (req: StandinRequ
     command('POST', 'users', define.userDefinition, (input) => standin.addUser(input)),
     command('GET', 'users/{id:\\d+}', define.userName, ({ id }) => standin.user(id)),
     command('PATCH', 'users/{id:\\d+}', define.userChange, (input) => standin.changeUser(input)),
+    command('POST', 'users/{id:\\d+}/merge', define.userMerge, (input) => standin.mergeUser(input)),
     command('POST', 'groups', define.groupDefinition, (input) => standin.addGroup(input)),
     command('POST', 'organizations', define.organizationDefinition, (input) => standin.addOrganization(input)),
     command('POST', 'user-fields', define.keyedField, (input) => standin.addUserField(input)),

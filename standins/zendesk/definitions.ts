@@ -26,6 +26,9 @@ export const userDefinition = z.strictObject({
 export const userName = z.strictObject({ id });
 export const userChange = z.strictObject({ ...userDefinition.partial().shape, id });
 
+/** `id` is merged away, into `into`. */
+export const userMerge = z.strictObject({ id, into: id });
+
 /** The customer rates the solved ticket; again, to change their mind. */
 export const ratingAction = z.strictObject({
   id,
@@ -93,6 +96,7 @@ export const ticketEdit = z.strictObject({
   ...ticketAction.shape,
   subject: z.string().exactOptional(),
   requesterId: id.exactOptional(),
+  groupId: id.exactOptional(),
 });
 /** `id` is merged away, into `into`. */
 export const mergeAction = z.strictObject({ ...ticketAction.shape, into: id });

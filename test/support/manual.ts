@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { z } from 'zod';
+import type { Connector } from '../../core/connector/contract.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { livePorts } from '../../worker/cli/live-ports.ts';
 import { loadConfig } from '../../worker/config/config.ts';
+import { withContactLists } from '../../worker/config/contact-lists.ts';
 import type { Intent, Journey } from '../../worker/journey/journey.ts';
 import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
@@ -47,12 +49,16 @@ export function useManual() {
   });
   /**
    * `source`: left out, `calm`. `others`: further sources on the same vendor, with the same rules. `general`: more of the
-   * configuration. `now`: of calls. `feedback`: another service than the test's.
+   * configuration. `now`: of calls. `feedback`: another service than the test's. `settings`: of the sources, with their connector, of
+   * another vendor than the toy. `file`: the configuration's, beside which lists of contacts are.
    */
   const unitContext = (
     options: {
       rule?: string;
       vendor?: ToyVendor;
+      settings?: string;
+      connectors?: readonly Connector[];
+      file?: string;
       operations?: object;
       source?: string;
       client?: RedisClient;
@@ -66,6 +72,9 @@ export function useManual() {
   ) => {
     const {
       vendor = new ToyVendor(),
+      settings = 'connector: toy, secret: good',
+      connectors = [vendor.connector],
+      file = 'closeloop.yaml',
       source = 'calm',
       rule = '{ name: all, campaign: 12, contact: customer.email }',
       dryRun = false,
@@ -77,10 +86,10 @@ export function useManual() {
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 lookup: { after: 0ms }
 ${options.general ?? ''}
-sources: { ${sources.map((name) => `${name}: { connector: toy, secret: good, rules: [${rule}] }`).join(', ')} }
+sources: { ${sources.map((name) => `${name}: { ${settings}, rules: [${rule}] }`).join(', ')} }
 `;
     const { log, told } = memoryLog();
-    const written = loadConfig(text, { env: {}, connectors: [vendor.connector] });
+    const written = withContactLists(loadConfig(text, { env: {}, connectors }), file);
     const read = dryRun ? asDryRun(written) : written;
     const engine = new Engine({
       config: atAnyHour(read, text),

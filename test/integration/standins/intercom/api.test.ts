@@ -184,6 +184,24 @@ describe('its webhook', () => {
     expect(server.standin.webhook() !== undefined).toBe(isLeft);
   });
 
+  test('tells of a contact that was corrected, and of another that took its place; who began it stays as it was', async () => {
+    statuses = [];
+    const topics = ['contact.user.updated', 'contact.email.updated', 'conversation.contact.attached'];
+    server.standin.setWebhook({ url, topics });
+    const { id: contact } = server.standin.addContact({ email: 'old@example.com' });
+    server.standin.addConversation({ id: 3, contacts: [contact] });
+    await server.standin.changeContact({ id: contact, email: 'new@example.com' });
+    const { id: other } = server.standin.addContact({ email: 'other@example.com' });
+    await server.standin.replaceContact({ id: 3, contact: other });
+    expect(taken.map(({ body }) => JSON.parse(body).topic)).toEqual(topics);
+    expect(JSON.parse(taken[0]?.body ?? '').data.item).toMatchObject({ id: contact, email: 'new@example.com' });
+    const { told } = await call('GET', '/conversations/3');
+    expect(told).toMatchObject({
+      source: { author: { id: contact, email: 'old@example.com' } },
+      contacts: { contacts: [{ id: other }] },
+    });
+  });
+
   test('tells of a ticket by four topics, with its history, and of a conversation with the causing part only', async () => {
     statuses = [];
     server.standin.setWebhook({ url });

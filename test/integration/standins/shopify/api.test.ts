@@ -310,5 +310,6 @@ test('its control surface is a mirror of its methods', async () => {
     fulfillment: 'FULFILLED',
     parcels: [{ shipmentStatus: 'delivered' }],
   });
+  expect(await control('PATCH', `orders/${id}`, { customerId: 8 })).toEqual({ detail: 'there is no customer 8' });
   expect(await control('POST', 'orders/7/cancel', {})).toEqual({ detail: 'there is no order 7' });
 });

@@ -54,6 +54,17 @@ test('it tells of its jobs, signed; the same event again has the same id', async
   await other.close();
 });
 
+test('it tells of a job that was edited, in the state that it has', async () => {
+  await control('POST', 'jobs', { id: 8, customer: { id: 'c1', email: 'a@example.com' } });
+  const earlier = board.standin.sent().length;
+  await control('PATCH', 'jobs/8', { customer: { email: 'b@example.com' } });
+  expect(await control('GET', 'jobs/8')).toMatchObject({
+    status: 'open',
+    customer: { id: 'c1', email: 'b@example.com' },
+  });
+  expect(board.standin.sent()).toHaveLength(earlier + 1);
+});
+
 test('it takes an answer once, signed by us, about a job that it has', async () => {
   expect((await posted('a1', { record: '7' })).status).toBe(204);
   expect((await posted('a1', { record: '7' })).status).toBe(204);

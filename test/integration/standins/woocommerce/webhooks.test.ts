@@ -95,6 +95,12 @@ describe('what happens to an order', () => {
       (id) => shop.standin.setMeta({ id, key: 'x', value: 'y' }),
       { meta_data: [{ key: 'x' }] },
     ],
+    [
+      'with another customer and address',
+      'order.updated',
+      (id) => shop.standin.change({ id, customerId: 57, billing: { email: 'b@example.com' } }),
+      { status: 'processing', customer_id: 57, billing: { email: 'b@example.com' } },
+    ],
     ['put into the trash', 'order.deleted', (id) => shop.standin.trash(id), {}],
     ['deleted', 'order.deleted', (id) => shop.standin.remove(id), {}],
     [

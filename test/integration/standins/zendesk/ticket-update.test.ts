@@ -215,6 +215,19 @@ describe('an edit by an agent', () => {
     expect([shown, audits.length]).toMatchObject([{ subject: 'Scanner', requester_id: requesterId }, 1]);
   });
 
+  test('it hands the ticket to another group', async () => {
+    const { id: groupId } = account.standin.addGroup({ name: 'Night' });
+    await account.standin.edit({ id: 41960, groupId });
+    expect(account.standin.ticket(41960).ticket).toMatchObject({ group_id: groupId });
+  });
+
+  test('it merges a user into another, whose the tickets are then', () => {
+    const { id: into } = account.standin.addUser({ email: 'dora@example.com' });
+    account.standin.mergeUser({ id: customer, into });
+    expect(account.standin.ticket(41960).ticket).toMatchObject({ requester_id: into });
+    expect(account.standin.user(customer).active).toBe(false);
+  });
+
   test('it refuses a requester who is not there', () => {
     expect(() => account.standin.edit({ id: 41960, requesterId: 12 })).toThrow('there is no user 12');
   });
