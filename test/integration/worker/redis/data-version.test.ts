@@ -197,3 +197,17 @@ describe('an older closeloop', () => {
     expect(await running()).toEqual(['2']);
   });
 });
+
+test.each([
+  ['a list with its count beside it, as today', true],
+  ['a list without a count, of an earlier layout', false],
+])('data of version 1 with %s are taken up only where they are of the last layout', async (_, isToday) => {
+  const { client } = redis.handle;
+  await client.hset('{cl}:sources', 'shop', '{}');
+  await client.zadd('{cl:shop}:state:asked', 0, '0');
+  if (isToday) await client.set('{cl:shop}:state:asked:count', 1);
+  const migration = knownData('0.1.0').migrations.get(2) ?? expect.fail('no migration');
+  const taken = migration(client);
+  if (isToday) await taken;
+  else await expect(taken).rejects.toThrow(/source shop has lists of another layout/);
+});
