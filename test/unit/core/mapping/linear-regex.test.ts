@@ -74,7 +74,9 @@ const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     fc.tuple(tie('pattern'), tie('pattern')).map((two) => two.join('|')),
     tie('pattern').map((one) => `(${one})`),
     // Of what may be nothing at all, JavaScript and the engine repeat the nothing each in its own way.
-    fc.tuple(tie('pattern'), quantifier).map(([one, times]) => (matchesNothing(one) ? one : `(?:${one})${times}`)),
+    fc
+      .tuple(tie('pattern'), quantifier)
+      .map(([one, times]) => (matchesNothing(one) ? one : `(?:${ungrouped(one)})${times}`)),
     fc.tuple(atom, quantifier).map((two) => two.join('')),
   ),
 }));
@@ -87,6 +89,11 @@ function isPattern(source: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** A group that is repeated keeps what it found last, where JavaScript's forgets it with each repetition. */
+function ungrouped(source: string): string {
+  return source.replaceAll(/\((?!\?)/g, '(?:');
 }
 
 function matchesNothing(source: string): boolean {
