@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { exports } from './exports.ts';
-import { limitYoung } from './heap.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount } from './service.ts';
 import { readFilter, requestFilter, type ServiceFilter } from './service-filter.ts';
@@ -35,7 +34,6 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
     const message = `${written} does not narrow ${what}${which === '' ? ', which are exported whole' : `: these do: ${which}`}.`;
     throw new CloseloopError(message, { kind: 'config' });
   }
-  limitYoung();
   const account = await openAccount(given);
   const { service, timeZone } = account;
   const { campaign, since, until, changedSince } = readFilter(given, timeZone);

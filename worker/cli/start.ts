@@ -17,7 +17,6 @@ import { sentenceOf, summaryOf } from '../support/dry-run-summary.ts';
 import { graceOf, type Role, run } from './app.ts';
 import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
-import { limitHeap, optimizeLate } from './heap.ts';
 import { quarantineOf, Reloading } from './reloading.ts';
 import { makeDataKey, openRuntime, type Runtime, readText } from './runtime.ts';
 import { version } from './version.ts';
@@ -50,7 +49,6 @@ export async function start(options: StartOptions): Promise<number> {
   }
   // First: a SIGHUP while the process starts must not end it.
   const onReload = options.once ? undefined : listenToReloads();
-  optimizeLate();
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const file = { ...options, config: options.config };
   const configText = readText(file.config);
@@ -79,7 +77,6 @@ export async function start(options: StartOptions): Promise<number> {
       },
       'started',
     );
-    limitHeap();
     const code = options.once ? await drain(app.engine, log) : 0;
     const shown = showProcess(runtime, options.role, log);
     reloading.begin(app);

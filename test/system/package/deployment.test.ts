@@ -67,7 +67,7 @@ sources:
     rules: [{ name: all, campaign: 12, contact: customer.email }]
 `,
     );
-    const [, entry = ''] = Words.parse(JSON.parse(below(last('ENTRYPOINT'))));
+    const entry = Words.parse(JSON.parse(below(last('ENTRYPOINT')))).at(-1) ?? '';
     const [command, ...options] = Words.parse(JSON.parse(last('CMD')));
     const args = [command, ...options.map((word) => (word.endsWith('.yaml') ? config : word)), '--role', 'worker'];
     const running = background(args, {}, entry);
