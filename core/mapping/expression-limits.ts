@@ -14,8 +14,8 @@ export const limits = {
   values: 1_000_000,
   /** Characters of any text that an evaluation makes, and of the result as JSON. */
   text: 1_000_000,
-  /** Entries of all lists and objects that an evaluation makes, and eight characters of its texts as one entry: some 50 MB. */
-  made: 4_000_000,
+  /** Entries of all lists and objects that an evaluation makes, and eight characters of its texts as one entry: some 25 MB. */
+  made: 2_000_000,
   /** Characters of the record as JSON. */
   input: 2_000_000,
 } as const;

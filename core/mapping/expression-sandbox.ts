@@ -37,6 +37,7 @@ export interface Evaluation {
 interface Realm {
   jsonata: (source: string, options: { RegexEngine: unknown; stack: number; sequence: number }) => JsonataExpression;
   Array: ArrayConstructor;
+  Error: ErrorConstructor;
   Function: FunctionConstructor;
   JSON: JSON;
   Promise: PromiseConstructor;
@@ -61,7 +62,7 @@ class Sandbox {
   constructor() {
     const context = this.#context;
     runInContext(readFileSync(createRequire(import.meta.url).resolve('jsonata'), 'utf8'), context);
-    const realm = `({ jsonata, Array, Function, JSON, Promise, settle: (promise, done, failed) => {
+    const realm = `({ jsonata, Array, Error, Function, JSON, Promise, settle: (promise, done, failed) => {
       promise.then((value) => done(value), (error) => failed(error));
     } })`;
     this.#realm = runInContext(realm, context);
@@ -69,6 +70,8 @@ class Sandbox {
     // $base64encode and $base64decode look for a browser's functions at each call.
     context.window = { btoa, atob };
     context.RegExp = this.#RegExp;
+    // JSONata takes down the stack with each failure, and may have thousands at once.
+    this.#realm.Error.stackTraceLimit = 0;
     this.#guard();
   }
 
@@ -209,6 +212,7 @@ class Sandbox {
     });
     function Sized(length: number): unknown[] {
       if (length > limits.text) throw tooMuch();
+      budget()?.make(length);
       return new List(length);
     }
     this.#context.Array = Object.assign(Sized, { isArray: List.isArray, from: List.from, prototype: List.prototype });
