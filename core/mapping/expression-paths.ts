@@ -25,5 +25,10 @@ export function isPath(ast: unknown): boolean {
   return PlainPath.safeParse(ast).success;
 }
 
-const Name = z.strictObject({ type: z.literal('name'), value: z.string(), position: z.number().optional() });
-const PlainPath = z.strictObject({ type: z.literal('path'), steps: z.array(Name) });
+/** By its own properties: JSONata's nodes inherit others. */
+const withOnly = (...names: string[]) =>
+  z.custom<object>(
+    (node) => typeof node === 'object' && node !== null && Object.keys(node).every((name) => names.includes(name)),
+  );
+const Name = withOnly('type', 'value', 'position').and(z.looseObject({ type: z.literal('name') }));
+const PlainPath = withOnly('type', 'steps').and(z.looseObject({ steps: z.array(Name) }));

@@ -25,3 +25,21 @@ const rows: [source: string, reads: string[]][] = [
 test.each(rows)('%s reads %j', (source, reads) => {
   expect(compileExpression(source).reads.map((path) => path.join('.'))).toEqual(reads);
 });
+
+const paths: [source: string, is: boolean][] = [
+  ['phone', true],
+  ['customer.phone', true],
+  ['ticket.fields.`360001`', true],
+  ['customer.phones[0]', false],
+  ['customer.phone[]', false],
+  ['people[is="customer"].phone', false],
+  ['$trim(customer.phone)', false],
+  ['$lookup({"a": "b"}, ticket.channel)', false],
+  ['customer.phone & ""', false],
+  ['customer.*', false],
+  ['$.phone', false],
+  ['"phone"', false],
+];
+test.each(paths)('that %s is nothing but a path is %s', (source, is) => {
+  expect(compileExpression(source).isPath).toBe(is);
+});
