@@ -161,6 +161,9 @@ describe('what is more than a reading shows', () => {
     }));
     const order = {
       id: `gid://shopify/Order/${id}`,
+      name: '#1001',
+      email: 'ann@example.com',
+      createdAt: shop.clock.now,
       updatedAt: shop.clock.now,
       processedAt: shop.clock.now,
       test: false,

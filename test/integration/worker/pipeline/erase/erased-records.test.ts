@@ -186,7 +186,7 @@ describe('what would stay for good', () => {
   });
 
   test('a comment that was given elsewhere is not kept with a journey that no contact leads to (audit trace)', async () => {
-    const unit = unitContext({ rule: '{ name: none, campaign: 15, when: "false", contact: $trim(customer.email) }' });
+    const unit = unitContext({ rule: '{ name: none, campaign: 15, when: "false", contact: nobody.email }' });
     unit.vendor.close('a', { customer: { email } });
     const graded = { kind: 'external-grade', recordId: 'a', grade: 1, comment: 'I am Erika', what: 'graded' } as const;
     await plan({ ...graded, at: new Date(), key: 'g', receivedAt: ago(1_000) }, unit.context);
