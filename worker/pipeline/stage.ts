@@ -127,10 +127,7 @@ export class Stage<Data extends z.ZodType> {
     });
   }
 
-  /**
-   * Begins no more jobs, and waits up to `graceMs` for the running ones. Jobs that are still running then are repeated by another
-   * worker once their locks expire; BullMQ's `close` is not waited for any longer.
-   */
+  /** Begins no more jobs, and waits up to `graceMs` for the running ones: another worker repeats the others once their locks expire. */
   async stop(graceMs: number): Promise<void> {
     const worker = this.#worker;
     if (!worker) return;

@@ -127,7 +127,7 @@ test('a write whose process was killed is looked at once more, and what was look
   await asking(unit, 'k');
   await answered(unit, 'k.1', 3);
   const { jobs, stages } = unit.pipeline;
-  unit.vendor.lateWriteMs = 5;
+  unit.vendor.lateWriteMs = 1_000;
   await jobs.writeBack.addSingly([{ journeyId: 'k.1' }], { as: suspect });
   stages.writeBack.start();
   await until(async () => Object.values(await jobs.writeBack.queue.getJobCounts()).every((count) => count === 0));
