@@ -47,7 +47,7 @@ test('tickets and deals are read together, in order, repetitions too', async () 
   });
 });
 
-test('a thousand closings arriving together take 34 calls to plan, 31 to decide again and 10 to write back', async () => {
+test('a thousand closings arriving together take 34 calls to plan, 32 to decide again and 10 to write back', async () => {
   const people = Array.from(
     { length: 1000 },
     (_, n): Row => ({ id: String(5000 + n), properties: { email: `${n}@example.com` } }),
@@ -69,7 +69,7 @@ test('a thousand closings arriving together take 34 calls to plan, 31 to decide 
         return [done.length, calls.length - before];
       };
       expect(await count(Promise.all(batches.map((ids) => source.read(ids))))).toEqual([1000, 34]);
-      expect(await count(Promise.all(batches.map((ids) => source.read(ids))))).toEqual([1000, 31]);
+      expect(await count(Promise.all(batches.map((ids) => source.read(ids))))).toEqual([1000, 32]);
       const answers = (ids: string[]) =>
         ids.map((recordId) => ({
           recordId,

@@ -7,6 +7,7 @@ import { suspect } from '../../../../../worker/pipeline/job-queue.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
 import { askedTwice, asking, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 /* A vendor that carries out a write long after closeloop has given the call up. */
 
@@ -123,11 +124,13 @@ test('a write that the vendor refused, or never got, is looked at no more', asyn
 });
 
 test('a write whose process was killed is looked at once more, and what was looked at is not', async () => {
-  const unit = unitContext();
+  const vendor = new ToyVendor();
+  // Longer than the write itself takes on a busy machine.
+  vendor.lateWriteMs = 1_000;
+  const unit = unitContext({ vendor });
   await asking(unit, 'k');
   await answered(unit, 'k.1', 3);
   const { jobs, stages } = unit.pipeline;
-  unit.vendor.lateWriteMs = 1_000;
   await jobs.writeBack.addSingly([{ journeyId: 'k.1' }], { as: suspect });
   stages.writeBack.start();
   await until(async () => Object.values(await jobs.writeBack.queue.getJobCounts()).every((count) => count === 0));
