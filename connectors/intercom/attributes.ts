@@ -103,7 +103,7 @@ export function unfitReader(
   { now }: Pick<ConnectorPorts, 'now'>,
 ): (ticketType: string | undefined, values: Values) => Promise<Refusal> {
   const parts = new Map([...placesOf(writeBack)].map(([part, name]) => [name, part]));
-  // For the records of one batch: a person may be mending what is refused.
+  // Read once for each batch, as a person may mend at any time what the vendor refuses.
   const conversations = cached(async () => inUse(await ofConversations(workspace)), aMinuteMs, now);
   const types = cached(() => ticketTypes(workspace), aMinuteMs, now);
 

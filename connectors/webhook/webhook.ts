@@ -22,7 +22,7 @@ const keepHere: Source['writeBack'] = async (items) =>
 export const webhook = defineConnector({
   name: 'webhook',
   settings,
-  // Survey events and erasures are about journeys of other sources.
+  // A source of survey events and erasures alone asks nobody: those events are about journeys of other sources.
   asksNobody: ({ event }) => event.closed === undefined && event.graded === undefined,
   open: (settings, ports) => {
     const { signature, event, writeBack } = settings;

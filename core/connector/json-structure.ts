@@ -18,7 +18,7 @@ const fewestLongDigits = 16;
 
 /** What the bytes of a text show before it is parsed as JSON. Whether it is JSON at all is left to the parser. */
 export interface JsonStructure {
-  /** What is unbearable about it, without quoting it. */
+  /** Why the text is refused, without quoting the text. */
   flaw?: string;
   /** Where each integer beyond 2^53 begins and ends, one place after the other. */
   longIntegers: readonly number[];
