@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readEnvFile } from '../../worker/cli/env-file.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import { accountKey } from '../../worker/redis/keys.ts';
@@ -27,7 +28,7 @@ const SetUp = z.object({
     z.object({
       what: z.string(),
       note: z.string().optional(),
-      secrets: z.record(z.string(), z.string()).optional(),
+      kept: z.object({ file: z.string() }).optional(),
     }),
   ),
 });
@@ -115,10 +116,10 @@ ${settings}
 `,
       ),
 
-    /** Creates what is missing. What it did, and the secrets that it showed, which go into the environment. */
+    /** Creates what is missing. What it did, and the environment takes the secrets that it kept beside the configuration. */
     async setUp() {
       const { done } = await told(SetUp, ['setup', '--yes']);
-      for (const { secrets = {} } of done) Object.assign(env, secrets);
+      for (const { kept } of done) if (kept !== undefined) Object.assign(env, readEnvFile(kept.file));
       return done.map(({ what }) => what);
     },
 
