@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { hubSpotApi } from './api.ts';
 import { checker } from './check.ts';
@@ -54,7 +55,7 @@ export const hubspot = defineConnector({
       poll: poller(settings, api, ports, pipelines),
       check: checker(settings, ports),
       setup: preparer(settings, ports),
-      writeBack: writer(settings, api),
+      writeBack: takesAnswers(settings.writeBack) ? writer(settings, api) : keepHere,
       forget: forgetter(settings, api),
       writesNoAnswer: settings.writeBack.noAnswer,
       recordNames: recordNames(settings.objects),

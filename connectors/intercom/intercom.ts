@@ -1,3 +1,4 @@
+import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
 import { openWorkspace } from './api.ts';
@@ -56,7 +57,7 @@ export const intercom = defineConnector({
       events: (delivery) => events(delivery, settings),
       read: reader(settings, workspace),
       poll: poller(settings, workspace, ports),
-      writeBack: writer(settings, workspace, ports),
+      writeBack: takesAnswers(settings.writeBack) ? writer(settings, workspace, ports) : keepHere,
       forget: forgetter(settings, workspace),
       check: checker(settings, workspace, ports),
       setup: installer(settings, workspace),

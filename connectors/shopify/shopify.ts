@@ -1,3 +1,4 @@
+import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { shopifyApi } from './api.ts';
 import { checker } from './check.ts';
@@ -36,7 +37,7 @@ export const shopify = defineConnector({
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.shop),
       events: (delivery) => events(delivery, settings),
       read: reader(settings, api, ports),
-      writeBack: writer(settings, api),
+      writeBack: takesAnswers(settings.writeBack) ? writer(settings, api) : keepHere,
       forget: forgetter(settings, api),
       poll: poller(settings, api, ports),
       check: checker(settings, api),

@@ -1,7 +1,7 @@
 import { newestBy, notOverNewer } from '../../core/connector/answer.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { changeFor, fieldsOf, findingsOn, holdsLater } from './answer.ts';
+import { changeFor, findingsOn, holdsLater } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
 import { currentReader } from './current.ts';
 import { isOrderId } from './ids.ts';
@@ -16,10 +16,8 @@ import type { ShopifySettings } from './settings.ts';
 export function writer({ shop, writeBack }: ShopifySettings, api: ShopifyApi): Source['writeBack'] {
   const currentOf = currentReader(writeBack, api, writeBack);
   const send = sender('WriteAnswers', api);
-  const isIdle = fieldsOf(writeBack).length === 0 && !writeBack.tags && !writeBack.note;
 
   return async (items) => {
-    if (isIdle) return items.map(() => ({ ok: true, findings: [] }));
     const newest = newestBy(
       items,
       ({ recordId }) => recordId,

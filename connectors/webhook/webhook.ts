@@ -1,4 +1,5 @@
-import { defineConnector, type Source } from '../../core/connector/contract.ts';
+import { keepHere } from '../../core/connector/answer.ts';
+import { defineConnector } from '../../core/connector/contract.ts';
 import { checker } from './check.ts';
 import { eventReader } from './events.ts';
 import { forgetter } from './forget.ts';
@@ -7,10 +8,6 @@ import { reader } from './record.ts';
 import { settings } from './settings.ts';
 import { verify } from './signature.ts';
 import { writer } from './write-back.ts';
-
-/** For a source without a receiver of answers: they stay at the service. */
-const keepHere: Source['writeBack'] = async (items) =>
-  items.map(() => ({ ok: true, findings: [], unwritten: 'the source has no writeBack' }));
 
 /**
  * Any system that can send a webhook.

@@ -1,3 +1,4 @@
+import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { numbered } from '../../core/connector/record-name.ts';
 import { verifyHmac } from '../../core/connector/signature.ts';
@@ -44,7 +45,7 @@ export const woocommerce = defineConnector({
       verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signature),
       events: (delivery) => events(delivery, settings),
       read: reader(settings, shop),
-      writeBack: writer(settings, shop),
+      writeBack: takesAnswers(settings.writeBack) ? writer(settings, shop) : keepHere,
       forget: forgetter(settings, shop),
       poll: poller(settings, shop, ports),
       check: checker(settings, shop, ports),

@@ -1,3 +1,4 @@
+import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { numbered } from '../../core/connector/record-name.ts';
 import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
@@ -67,7 +68,7 @@ export const zendesk = defineConnector({
       check: checker(settings, api, ports),
       setup: installer(settings, api, ports),
       recover: recoverer(settings, api),
-      writeBack: writer(settings, api, catalogue, ports),
+      writeBack: takesAnswers(settings.writeBack) ? writer(settings, api, catalogue, ports) : keepHere,
       forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),
       fields: async () => suggestionsOf(await catalogue()),

@@ -1,4 +1,4 @@
-import type { AnswerValue, WriteBack, WriteResult } from './contract.ts';
+import type { AnswerValue, Source, WriteBack, WriteResult } from './contract.ts';
 
 /* The parts of an answer, and the rules of writing them that hold at every vendor. Pure: nothing here sends a request. */
 
@@ -182,6 +182,26 @@ export const notOverNewer = (record: string): WriteResult => ({
   findings: [],
   unwritten: newerStays(record),
 });
+
+/** The parts of a source's `writeBack` that take an answer, or what is said of it. */
+const takers = [
+  ...['grade', 'comment', 'answeredAt', 'status', 'answers', 'note', 'tags'],
+  ...['contact', 'userFields', 'customObject'],
+];
+
+/** Whether a source's `writeBack` names anything that takes an answer. */
+export function takesAnswers(writeBack: Readonly<Record<string, unknown>>): boolean {
+  return takers.some((name) => {
+    const taker = writeBack[name];
+    return typeof taker === 'object' && taker !== null
+      ? Object.keys(taker).length > 0
+      : taker !== undefined && taker !== false;
+  });
+}
+
+/** The write-back of a source that names no place for answers: they stay at the service and here. */
+export const keepHere: Source['writeBack'] = async (items) =>
+  items.map(() => ({ ok: true, findings: [], unwritten: 'the source has no writeBack' }));
 
 /** The newest item of each key; of items with the same time the last in the list. */
 export function newestBy<T>(items: Iterable<T>, keyOf: (item: T) => string, timeOf: (item: T) => Date): Map<string, T> {

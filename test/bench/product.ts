@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { z } from 'zod';
 import { JourneyKeys } from '../../worker/journey/journey-keys.ts';
 import { StateLists } from '../../worker/journey/state-lists.ts';
 import type { JourneyState } from '../../worker/journey/states.ts';
@@ -74,7 +75,7 @@ export interface ProductOptions {
   callsAtOnce?: number;
   /** How often it looks for new grades. Left out: only when it is told to. */
   collectEvery?: string;
-  /** Options of Node itself. */
+  /** Options of Node itself, besides those of `npm start`. */
   nodeOptions?: readonly string[];
 }
 
@@ -107,6 +108,16 @@ export async function configure(options: ProductOptions) {
   return { dir, config, port, remove };
 }
 
+/** V8's memory options, which `npm start` and the images give. */
+function startOptions(): string[] {
+  const { scripts } = Package.parse(
+    JSON.parse(readFileSync(resolve(import.meta.dirname, '../../package.json'), 'utf8')),
+  );
+  return scripts.start.split(' ').filter((word) => word.startsWith('--'));
+}
+
+const Package = z.object({ scripts: z.object({ start: z.string() }) });
+
 /** One closeloop process, as its users start it. */
 export async function startProduct(options: ProductOptions): Promise<Product> {
   const { role = 'all', nodeOptions = [] } = options;
@@ -114,7 +125,7 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
   const log = join(dir, 'log');
   const begun = performance.now();
   const output = openSync(log, 'w');
-  const args = [...nodeOptions, program, 'start', '--config', config, '--data', dir, '--role', role];
+  const args = [...startOptions(), ...nodeOptions, program, 'start', '--config', config, '--data', dir, '--role', role];
   const child = spawn(process.execPath, args, { stdio: ['ignore', output, output] });
   const closed = once(child, 'close');
   running.add(child);
