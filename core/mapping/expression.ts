@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
 import { adviceOn } from './expression-advice.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-import { isPath, pathsOf } from './expression-paths.ts';
+import { pathsOf, plainPath, plainValueAt } from './expression-paths.ts';
 import { type Compiled, type Evaluation, type SandboxRecord, sandbox } from './expression-sandbox.ts';
 import { truth } from './expression-truth.ts';
 
@@ -15,8 +15,8 @@ export interface Expression {
   readonly reads: readonly (readonly string[])[];
   /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has none. */
   readonly constant: Found | undefined;
-  /** Whether the expression is nothing but a path of names. */
-  readonly isPath: boolean;
+  /** The names of an expression that is nothing but a path of them. */
+  readonly path: readonly string[] | undefined;
   readonly compiled: Compiled;
   /** The result over a record, without waiting for one's turn; undefined where the expression fails or is stopped. */
   atOnce(input: unknown): { value: unknown } | undefined;
@@ -69,9 +69,9 @@ export function compileExpression(source: string): Expression {
     source,
     reads: pathsOf(compiled.ast),
     constant: readsNothing(compiled.ast)
-      ? foundBy(source, evaluatedAtOnce({ source, compiled }, recordOf(null)))
+      ? foundBy(source, evaluatedAtOnce({ source, compiled, path: undefined }, recordOf(null)))
       : undefined,
-    isPath: isPath(compiled.ast),
+    path: plainPath(compiled.ast),
     compiled,
     atOnce: (input) => {
       const result = evaluatedAtOnce(expression, recordOf(input));
@@ -169,15 +169,30 @@ const stopped = new Map<string, number>();
 /** Those that need more than a turn go on side by side with everything else, and one after the other. */
 const oneByOne = pLimit(1);
 
-type Over = { record: SandboxRecord } | { failure: Failure };
+/** The record that expressions run over. Its copy in the sandbox is made when the first of them needs that. */
+interface Over {
+  readonly input: unknown;
+  inSandbox(): { record: SandboxRecord } | { failure: Failure };
+}
+
+function recordOf(input: unknown): Over {
+  let made: ReturnType<Over['inSandbox']> | undefined;
+  return {
+    input,
+    inSandbox: () => {
+      made ??= copied(input);
+      return made;
+    },
+  };
+}
 
 /** @throws RangeError for thousands of lists in lists: V8 writes JSON by a function that calls itself */
-function recordOf(input: unknown): Over {
+function copied(input: unknown): { record: SandboxRecord } | { failure: Failure } {
   const json = JSON.stringify(input) ?? 'null';
   return json.length > limits.input ? { failure: { code: 'input' } } : { record: sandbox().record(json) };
 }
 
-type Evaluable = Pick<Expression, 'source' | 'compiled'>;
+type Evaluable = Pick<Expression, 'source' | 'compiled' | 'path'>;
 
 function begin({ source, compiled }: Evaluable, record: SandboxRecord): Evaluation {
   const evaluation = sandbox().begin(compiled, record, stopped.has(source) ? limits.suspectTimeMs : limits.timeMs);
@@ -196,9 +211,12 @@ function stopOf(result: Evaluated): 'time' | 'memory' | undefined {
 }
 
 async function find(expression: Evaluable, over: Over): Promise<Found> {
-  const { source } = expression;
-  if ('failure' in over) return foundBy(source, { ok: false, ...over });
-  const evaluation = begin(expression, over.record);
+  const { source, path } = expression;
+  const plain = path && plainValueAt(over.input, path);
+  if (plain) return { ok: true, ...plain };
+  const copy = over.inSandbox();
+  if ('failure' in copy) return foundBy(source, { ok: false, ...copy });
+  const evaluation = begin(expression, copy.record);
   const result = evaluation.turn() ?? (await inTurns(source, evaluation));
   const stop = stopOf(result);
   if (stop) throw new ExpressionSetAside(source, stop);
@@ -206,8 +224,9 @@ async function find(expression: Evaluable, over: Over): Promise<Found> {
 }
 
 function evaluatedAtOnce(expression: Evaluable, over: Over): Evaluated {
-  if ('failure' in over) return { ok: false, ...over };
-  const evaluation = begin(expression, over.record);
+  const copy = over.inSandbox();
+  if ('failure' in copy) return { ok: false, ...copy };
+  const evaluation = begin(expression, copy.record);
   for (;;) {
     const result = evaluation.turn();
     if (result) return result;

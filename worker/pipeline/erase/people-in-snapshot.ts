@@ -153,7 +153,7 @@ function textsBeside(
     reads.flatMap((path) => holdersOf(shape, path).slice(0, mostCandidates)).map(ownTexts);
   const asked = expressions.flatMap(around).filter(isAsked);
   if (asked.length > 0) return asked.flat();
-  const ofOne = expressions.filter(({ isPath }) => isPath);
+  const ofOne = expressions.filter(({ path }) => path !== undefined);
   return ofOne.flatMap(around).flat();
 }
 

@@ -1,5 +1,8 @@
+import fc from 'fast-check';
+import jsonata from 'jsonata';
 import { expect, test } from 'vitest';
 import { compileExpression } from '../../../../core/mapping/expression.ts';
+import { plainValueAt } from '../../../../core/mapping/expression-paths.ts';
 
 const rows: [source: string, reads: string[]][] = [
   ['ticket.fields.store', ['ticket.fields.store']],
@@ -41,5 +44,37 @@ const paths: [source: string, is: boolean][] = [
   ['"phone"', false],
 ];
 test.each(paths)('that %s is nothing but a path is %s', (source, is) => {
-  expect(compileExpression(source).isPath).toBe(is);
+  expect(compileExpression(source).path !== undefined).toBe(is);
+});
+
+const names = ['a', 'b', 'length', 'constructor', '__proto__', 'toString'];
+const name = fc.constantFrom(...names);
+const scalar = fc.oneof(
+  fc.string(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.boolean(),
+  fc.constant(null),
+);
+const record = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    scalar,
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.array(fc.tuple(name, tie('value')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+  ),
+}));
+
+test('the value at a plain path is the one that JSONata finds, or JSONata has to look', async () => {
+  let plain = 0;
+  await fc.assert(
+    fc.asyncProperty(record.value, fc.array(name, { minLength: 1, maxLength: 4 }), async (made, path) => {
+      const input: unknown = JSON.parse(JSON.stringify(made));
+      const found = plainValueAt(input, path);
+      if (!found) return;
+      plain++;
+      expect(found.value).toBe(await jsonata(path.map((one) => `\`${one}\``).join('.')).evaluate(input));
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(plain).toBeGreaterThan(1_000);
 });
