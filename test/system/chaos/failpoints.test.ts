@@ -253,10 +253,10 @@ async function play(
   });
   // Nothing more is to come: no job is left, but for a look at what the vendor may carry out late, a quarter of an hour away.
   await until(async () => {
-    const left = ['plan', 'ask', 'write-back'].flatMap((queue) => [
-      redis.lrange(`{cl:support}:${queue}:wait`, 0, -1),
-      redis.lrange(`{cl:support}:${queue}:active`, 0, -1),
-      redis.zrange(`{cl:support}:${queue}:delayed`, 0, -1),
+    const left = ['plan', 'ask', 'write-back'].map(async (queue) => [
+      ...(await redis.lrange(`{cl:support}:${queue}:wait`, 0, -1)),
+      ...(await redis.lrange(`{cl:support}:${queue}:active`, 0, -1)),
+      ...(await redis.zrange(`{cl:support}:${queue}:delayed`, '0', '-1')),
     ]);
     return (await Promise.all(left)).flat().every((job) => job.startsWith('late-write-'));
   });
