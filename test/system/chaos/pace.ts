@@ -10,10 +10,12 @@ export interface Progress {
 
 /**
  * Where the load is `passedMs` later: kills take as long as the machine lets them, so the load goes on at the pace at which it would end with
- * the last kill, by how long the kills took until now. Some of it is always left for the kills that are to come. Pure.
+ * the last kill, by how long the kills took until now. It never gets ahead of them by more than one kill's share: late kills, which take
+ * longer, would meet no load. Pure.
  */
 export function advanced({ position, loadMs, elapsedMs, killed, kills }: Progress, passedMs: number): number {
   if (killed >= kills) return position + passedMs;
   const leftMs = killed === 0 ? loadMs : (elapsedMs / killed) * (kills - killed);
-  return position + ((loadMs - position) * passedMs) / Math.max(leftMs, passedMs);
+  const next = position + ((loadMs - position) * passedMs) / Math.max(leftMs, passedMs);
+  return Math.max(position, Math.min(next, (loadMs * (killed + 1)) / kills));
 }
