@@ -224,6 +224,8 @@ async function find(expression: Evaluable, over: Over): Promise<Found> {
 }
 
 function evaluatedAtOnce(expression: Evaluable, over: Over): Evaluated {
+  const plain = expression.path && plainValueAt(over.input, expression.path);
+  if (plain) return { ok: true, ...plain };
   const copy = over.inSandbox();
   if ('failure' in copy) return { ok: false, ...copy };
   const evaluation = begin(expression, copy.record);
