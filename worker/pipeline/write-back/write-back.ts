@@ -106,7 +106,8 @@ async function saveWritten(
     await reportParked(journey, notAllOf(result), { why, remedy: replay }, context);
   } else {
     const said = result.unwritten === undefined ? 'written' : 'not written';
-    log.info({ journey: refOf(name, journey.id), version: answer.version, why: result.unwritten }, said);
+    const why = result.unwritten === undefined ? {} : { why: result.unwritten };
+    log.info({ journey: refOf(name, journey.id), version: answer.version, ...why }, said);
   }
   return after?.state === 'answered' ? again : done;
 }
