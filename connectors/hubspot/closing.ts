@@ -66,20 +66,33 @@ function stageBefore(closedAt: Date, history: readonly Change[]): string | undef
   return earlier[0]?.value;
 }
 
-/**
- * When the record last went from open to closed and stayed closed. HubSpot documents no order, and a workflow can change a stage twice
- * in one millisecond: of such a pair the present stage is the later.
- */
+/** When the record last went from open to closed and stayed closed. */
 export function lastClosing(
   history: readonly Change[],
   isClosed: (stageId: string) => boolean,
   current?: string,
 ): Date | undefined {
-  const isCurrent = ({ value }: Change): number => Number(value === current);
-  const oldestFirst = history
-    .toReversed()
-    .sort((a, b) => a.at.getTime() - b.at.getTime() || isCurrent(a) - isCurrent(b));
   let since: Date | undefined;
-  for (const { value, at } of oldestFirst) since = isClosed(value) ? (since ?? at) : undefined;
+  for (const { value, at } of newestFirst(history, current)) {
+    if (!isClosed(value)) break;
+    since = at;
+  }
   return since;
+}
+
+/**
+ * HubSpot documents no order, and a workflow or a person in a hurry can change a stage twice in one millisecond: of such changes the last
+ * is the one to the present stage, or to another stage than the next change.
+ */
+function newestFirst(history: readonly Change[], current: string | undefined): Change[] {
+  const left = history.toSorted((a, b) => b.at.getTime() - a.at.getTime());
+  const ordered: Change[] = [];
+  for (let next: Change | undefined; ; ) {
+    const [first] = left;
+    if (first === undefined) return ordered;
+    const mayBeLast = ({ value }: Change): boolean => (next ? value !== next.value : value === current);
+    const last = left.findIndex((one) => one.at.getTime() === first.at.getTime() && mayBeLast(one));
+    [next] = left.splice(Math.max(last, 0), 1);
+    if (next) ordered.push(next);
+  }
 }

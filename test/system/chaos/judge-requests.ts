@@ -10,10 +10,13 @@ import type { Taken } from './world.ts';
 // Each request against the policy of its moment: against what the record's last readings returned, and the configurations that processes had.
 
 /**
- * From a reading to the request that is made by it, at most. A request is sent within 5 s of reading the contact at the service, or not at
- * all; before that it may wait a moment for its turn, and the service may take `slowestMs`.
+ * From a reading to the request that is made by it, at most. A reading may be 5 s old when its turn at the service comes; then the contact is
+ * read there, in two tries at most, and the request is sent within 5 s or not at all. Each try and the request itself may take `slowestMs`, and
+ * on a busy machine all of it a moment longer.
  */
-export const freshMs = 5_000 + slowestMs + 3_000;
+export const freshMs = 5_000 + 2 * slowestMs + 5_000 + slowestMs + 3_000;
+/** From the instant at which a request leaves, by which throttles and caps count, until it is taken. */
+const takenMs = slowestMs + 3_000;
 /** Vendors date to the second. */
 const secondMs = 1_000;
 
@@ -103,7 +106,7 @@ export function judgeFrequency(explained: readonly Explained[]): { of: Explained
     const { request, rule, person } = of;
     if (!rule.throttle || rule.test !== undefined) return [];
     // The period begins and ends when requests leave, and each may be taken a moment later.
-    const since = request.at - rule.throttle.periodMs + freshMs;
+    const since = request.at - rule.throttle.periodMs + takenMs;
     const before = people.get(person)?.find(({ request: { at } }) => since < at && at < request.at);
     return before
       ? [{ of, what: `throttle of rule ${rule.name}: request ${before.request.requestId} had gone to the person` }]
@@ -111,7 +114,7 @@ export function judgeFrequency(explained: readonly Explained[]): { of: Explained
   });
   const hours = Map.groupBy(
     explained.filter(
-      ({ rule, request }) => rule.capPerHour !== undefined && hourOf(request.at) === hourOf(request.at - freshMs),
+      ({ rule, request }) => rule.capPerHour !== undefined && hourOf(request.at) === hourOf(request.at - takenMs),
     ),
     ({ rule, request, person }) => `${rule.name} ${person.split(':')[0]} ${hourOf(request.at)}`,
   );

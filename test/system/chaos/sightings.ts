@@ -67,11 +67,11 @@ export class Sightings {
   }
 }
 
-/** Of equal ones that follow each other the last: it was returned as late as that. */
+/** Of equal ones that follow each other within a second the last. Others may have been met by other rules. */
 function distinct<T>(seen: readonly At<T>[]): At<T>[] {
-  return seen.filter(({ shows }, i) => {
+  return seen.filter(({ at, shows }, i) => {
     const next = seen[i + 1];
-    return next === undefined || JSON.stringify(next.shows) !== JSON.stringify(shows);
+    return next === undefined || next.at - at > 1_000 || JSON.stringify(next.shows) !== JSON.stringify(shows);
   });
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { contactKey } from '../../../core/contact.ts';
 import { messageOf, outcomeOfError } from '../../../core/errors.ts';
 import type { FeedbackRequest } from '../../../core/feedback/client.ts';
@@ -209,6 +210,7 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
       ...(context.dryRun && { askedAt: at }),
     }),
     trace: [attemptInWords(to, context)],
+    when: (now) => isAsDecided(now, journey),
   });
   const creating = await store.update(journey, creates).catch(async (error: unknown) => {
     // The source is being renamed: under its new name the note would be somebody else's.
@@ -223,7 +225,7 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     if (isNobodys) await contacts.takeBack(key, note, isErased ? undefined : last);
     // The place was taken after the journey had ended.
     if (creating && endedUnasked(creating)) await giveTurnBack(journey, context);
-    return done;
+    return creating?.state === 'waiting' ? { do: 'wait', delayMs: 0 } : done;
   }
   if (creating.state === 'withheld') return done;
   const takeBack: TakeBack = async (why, change) => {
@@ -252,6 +254,17 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     if (!isOurs) return done;
   }
   return await send(attempt, { creating, intent, takeBack }, context);
+}
+
+/** Whether the stored journey still has what the decision set. Another worker, with another configuration, may have decided since. */
+function isAsDecided(now: Journey, { rule, campaign, contact, values }: AskableJourney): boolean {
+  return (
+    now.rule === rule &&
+    now.campaign === campaign &&
+    now.contact !== undefined &&
+    contactKey(now.contact) === contactKey(contact) &&
+    isDeepStrictEqual({ ...now.values }, { ...values })
+  );
 }
 
 /** Nobody was asked: the journey waits again, with this change, and its contact's note is as before. */

@@ -30,7 +30,7 @@ export async function decideAgain(
   const history = await store.records.historyOf(journey.recordId);
   const verdict = await decideAbout(journey, record, { history, pass }, context);
   if (verdict.do === 'skip') {
-    const change = skippedBy(verdict, record, context);
+    const change = { ...unplanned, ...skippedBy(verdict, record, context) };
     const trace = ['decided again, as it is due', ...verdict.trace];
     return { do: 'end', result: await endJourney(journey, verdict, context, { trace, change }) };
   }
@@ -43,6 +43,21 @@ export async function decideAgain(
   }
   return { do: 'ask', journey: after, decision: { verdict, reading, isFenced: false } };
 }
+
+/**
+ * What planning had set, and a skipped journey does not hold: the record may show another customer by now, or none, and an erasure of the
+ * earlier one would not find the journey by what it is known by from here on.
+ */
+const unplanned: Partial<Journey> = {
+  rule: undefined,
+  campaign: undefined,
+  campaignName: undefined,
+  maxGrade: undefined,
+  contact: undefined,
+  values: undefined,
+  place: undefined,
+  locale: undefined,
+};
 
 /** Undefined: another worker has changed the journey, or its person was erased. */
 async function saveChanges(

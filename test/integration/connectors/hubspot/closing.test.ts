@@ -21,6 +21,8 @@ describe('the closing', () => {
     ['is none while the record is open', history(['1', 1], ['4', 2], ['1', 3]), undefined],
     ['is none without history', [], undefined],
     ['comes after an opening of the same instant', history(['4', 1], ['1', 2], ['4', 2]), at(2)],
+    ['comes after a closing and an opening of one instant', history(['1', 1], ['4', 2], ['1', 2], ['4', 3]), at(3)],
+    ['… in whatever order they are listed', history(['1', 1], ['1', 2], ['4', 2], ['4', 3]), at(3)],
     ['counts a deleted stage as open', history(['999', 1], ['4', 2]), at(2)],
   ];
   test.each(rows)('%s', (_, changes, expected) => expect(lastClosing(changes, isClosed)).toEqual(expected));

@@ -94,6 +94,9 @@ describe('a customer whom nobody is asked about any more, by the time when it is
       const { journey, trace, requests } = await changed(change);
       expect(requests).toEqual([]);
       expect(journey).toMatchObject({ state: 'skipped', reason, why: expect.stringMatching(why) });
+      // As of a closing that planning skips: an erasure may know the customer by nothing that the record shows by now.
+      expect(journey).not.toHaveProperty('contact');
+      expect(journey).not.toHaveProperty('values');
       expect(trace).toMatch(/decided again, as it is due/);
       expect(trace).toMatch(/skipped: /);
     },
@@ -247,4 +250,24 @@ test('a place under the cap of the rule that it had is given back', async () => 
     { ...after.context, clock: { ...later, now: () => new Date(Date.now() + 6 * hour) } },
   );
   expect(await after.store.get('b.1')).toMatchObject({ state: 'asked', rule: 'all' });
+});
+
+test('two processes with two configurations that have the same job ask by the decision that was saved last', async () => {
+  inAnotherCampaign();
+  const rule = `{ ${usual}, delay: 3h }`;
+  const { before } = await waiting(rule);
+  const after = unitContext({ rule: rule.replace('campaign: 12', 'campaign: 113'), vendor: before.vendor });
+  const { feedback } = before.context;
+  let others: unknown;
+  const contact: typeof feedback.contact = async (asked) => {
+    others ??= await ask({ journeyId: 'a.1' }, { ...after.context, clock: later });
+    return await feedback.contact(asked);
+  };
+  const slow = { ...before.context, clock: later, feedback: Object.assign(Object.create(feedback), { contact }) };
+  expect(await ask({ journeyId: 'a.1' }, slow)).toEqual({ do: 'wait', delayMs: 0 });
+  expect(others).toMatchObject({ do: 'wait' });
+  expect(world.standin.requests()).toEqual([]);
+  await ask({ journeyId: 'a.1' }, { ...after.context, clock: later });
+  expect(world.standin.requests()).toMatchObject([{ campaign: 113 }]);
+  expect(await after.store.get('a.1')).toMatchObject({ state: 'asked', campaign: 113 });
 });
