@@ -7,6 +7,7 @@ import { knownSourcesKey } from '../redis/keys.ts';
 
 /** What Redis holds about a source. An entry of another version is read as far as possible. */
 const Entry = z.object({
+  name: z.string().optional().catch(undefined),
   connector: z.string().catch('unknown'),
   account: z.string().optional().catch(undefined),
   /** Its expired journeys are written back: by whoever has it configured. */
@@ -19,7 +20,10 @@ const Entry = z.object({
 });
 
 export interface KnownSource {
+  /** As the last configuration that had it names it. */
   name: string;
+  /** The name that its data is stored under. */
+  storedAs: string;
   connector: string;
   /** The vendor's account, where the connector knows it. */
   account?: string | undefined;
@@ -44,15 +48,19 @@ export class AbsentSource extends CloseloopError {
 }
 
 /** Workers note their sources every minute: a source that was not noted for this long is in no configuration. Real time. */
-const goneAfterMs = 300_000;
+const absentAfterMs = 300_000;
 
-export function isGone({ configuredAt }: KnownSource): boolean {
+/** Whether no process has the source in its configuration. */
+export function isAbsent({ configuredAt }: KnownSource): boolean {
   // In the future: the clock was set back since.
-  return Math.abs(Date.now() - configuredAt.getTime()) > goneAfterMs;
+  return Math.abs(Date.now() - configuredAt.getTime()) > absentAfterMs;
 }
 
 /** Whether two sources may share record ids: the same vendor, and the same account or an unknown one. */
-export function mayBeSame({ connector, account }: KnownSource, configured: ConfiguredSource): boolean {
+export function mayBeSame(
+  { connector, account }: KnownSource,
+  configured: Pick<ConfiguredSource, 'connector' | 'account'>,
+): boolean {
   if (connector !== 'unknown' && connector !== configured.connector.name) return false;
   return account === undefined || configured.account === undefined || account === configured.account;
 }
@@ -67,18 +75,23 @@ export class KnownSources {
 
   async note(sources: readonly Omit<KnownSource, 'configuredAt'>[]): Promise<void> {
     const configuredAt = new Date();
-    const entries = sources.map(({ name, ...entry }) => [name, JSON.stringify({ ...entry, configuredAt })] as const);
+    const entries = sources.map(
+      ({ storedAs, ...entry }) => [storedAs, JSON.stringify({ ...entry, configuredAt })] as const,
+    );
     if (entries.length > 0) await this.#redis.hset(knownSourcesKey, Object.fromEntries(entries));
   }
 
-  /** By name. */
+  /** By the names that their data is stored under. */
   async all(): Promise<KnownSource[]> {
     const stored = await this.#redis.hgetall(knownSourcesKey);
-    const known = Object.entries(stored).map(([name, text]) => ({ name, ...Entry.parse(jsonBody(text) ?? {}) }));
-    return known.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const known = Object.entries(stored).map(([storedAs, text]) => {
+      const { name = storedAs, ...entry } = Entry.parse(jsonBody(text) ?? {});
+      return { ...entry, name, storedAs };
+    });
+    return known.sort((a, b) => (a.storedAs < b.storedAs ? -1 : 1));
   }
 
-  async remove(name: string): Promise<void> {
-    await this.#redis.hdel(knownSourcesKey, name);
+  async remove(storedAs: string): Promise<void> {
+    await this.#redis.hdel(knownSourcesKey, storedAs);
   }
 }

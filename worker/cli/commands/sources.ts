@@ -34,21 +34,11 @@ export function addSources(program: Command): void {
 
   withConfig(source.command('rename <old> <new>'))
     .description(
-      'move all that is stored of a source to the name it has in the configuration now; interrupted, the same command goes on',
+      'have a source go on, under the name it has in the configuration now, with all that is stored of it: before it is started by that name',
     )
     .addHelpText('after', example('source rename support helpdesk --config closeloop.yaml'))
     .action((from: string, to: string, options) =>
       run(import('../source.ts'), ({ renameSource }, connectors) => renameSource({ ...options, from, to, connectors })),
-    );
-
-  withConfig(source.command('new <name>'))
-    .description(
-      'a source that is held up, as it may be another under a new name, is none: nothing that the other asked counts for it',
-    )
-    .requiredOption('--beside <old>', 'the source that it was taken for')
-    .addHelpText('after', example('source new returns --beside support --config closeloop.yaml'))
-    .action((name: string, options) =>
-      run(import('../source.ts'), ({ newSource }, connectors) => newSource({ ...options, name, connectors })),
     );
 }
 

@@ -99,7 +99,7 @@ async function storeAll(client: RedisClient): Promise<void> {
   await new Erasures(client, source, seal).begin(erasure, [
     { kind: 'contact', key: 'email:erika@example.com', forms: [contact], done: false, masked: 0 },
   ]);
-  const known = { name: source, connector: 'toy', writesNoAnswer: false, polls: true, contacts: [] };
+  const known = { name: source, storedAs: source, connector: 'toy', writesNoAnswer: false, polls: true, contacts: [] };
   await new KnownSources(client).note([known]);
   const connection = { path: redis.socket };
   const shared = { prefix: tag, connection, seal, onLost: () => undefined };
