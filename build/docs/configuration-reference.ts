@@ -58,7 +58,7 @@ ${sections.join('\n')}`;
 
 const introductions: Record<string, string> = {
   rules:
-    'Below `sources.<name>.rules`. The first rule that fits a closing decides; `sources.<name>.never` and `.maxAge` hold for all of them, with the settings of [policy](#policy). `sources.<name>.was` is the source\'s earlier name: [Renaming a source](../journeys.md#renaming-a-source).\n\n',
+    "Below `sources.<name>.rules`. The first rule that fits a closing decides; `sources.<name>.never` and `.maxAge` hold for all of them, with the settings of [policy](#policy). `sources.<name>.was` is the source's earlier name: [Renaming a source](../journeys.md#renaming-a-source).\n\n",
   'further settings': 'Each at the top of the file.\n\n',
 };
 

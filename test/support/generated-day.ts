@@ -6,7 +6,7 @@ import { refOf } from '../../worker/journey/refs.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
-import { nameInEarnest, nameIn } from '../../worker/redis/keys.ts';
+import { nameIn, nameInEarnest } from '../../worker/redis/keys.ts';
 import { closedAs, eventOf, open, type useManual } from './manual.ts';
 import { type ToyRecord, ToyVendor } from './toy-connector.ts';
 

@@ -11,7 +11,7 @@ import type { JourneyStore } from '../../worker/journey/store.ts';
 import type { Tracing } from '../../worker/operations/tracing.ts';
 import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import type { Engine } from '../../worker/pipeline/engine.ts';
-import { accountKey, knownSourcesKey, seenKey, nameIn } from '../../worker/redis/keys.ts';
+import { accountKey, knownSourcesKey, nameIn, seenKey } from '../../worker/redis/keys.ts';
 import { asDryRun } from '../../worker/sources/dry-run.ts';
 import { atAnyHour } from './any-hour.ts';
 import type { TestRedis } from './redis.ts';
@@ -115,8 +115,12 @@ export async function openLoop(redis: TestRedis, options: LoopOptions): Promise<
   const rule = options.rule ?? '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }';
   const sources = [options.source, ...(options.others ?? [])].map(
     (name) => `
-  ${name}:${options.was !== undefined && name === options.source ? `
-    was: ${options.was}` : ''}
+  ${name}:${
+    options.was !== undefined && name === options.source
+      ? `
+    was: ${options.was}`
+      : ''
+  }
     connector: toy
     secret: good
     rules:

@@ -39,7 +39,9 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
     if (paused.length > 0)
       print({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
     const configured = new Set(sources().map(({ storedAs }) => storedAs));
-    for (const one of known.filter(({ storedAs }) => !configured.has(storedAs) && isDryRun(storedAs) === config.dryRun)) {
+    for (const one of known.filter(
+      ({ storedAs }) => !configured.has(storedAs) && isDryRun(storedAs) === config.dryRun,
+    )) {
       const state = await stateOf(source(one), redis);
       const shown = { source: one.name, notConfigured: true, lastConfigured: one.configuredAt, ...state };
       const { problem, remedy } = absenceOf(one.name, state) ?? {};

@@ -4,7 +4,7 @@ import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
-import { nameInEarnest, nameIn } from '../redis/keys.ts';
+import { nameIn, nameInEarnest } from '../redis/keys.ts';
 import { checkAccount } from './check-account.ts';
 import { engineOf } from './engine-of.ts';
 import { openForNow, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';

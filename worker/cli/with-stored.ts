@@ -7,7 +7,7 @@ import { Holds } from '../operations/holds.ts';
 import { createLog } from '../operations/log.ts';
 import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
-import { globalTag, nameInEarnest, nameIn, tagOf } from '../redis/keys.ts';
+import { globalTag, nameIn, nameInEarnest, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { storedNames, withStoredNames } from '../sources/stored-names.ts';

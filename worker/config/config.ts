@@ -151,7 +151,9 @@ function readSources(
     }
     if (policy.ok) found.push(...unanswerable(policy.data.never ?? [], connector, [...at, 'never']));
     if (unknown.has(name)) {
-      return rules.ok && policy.ok ? [{ ...named, ...unopened(connector), rules: rules.data, policy: policy.data }] : [];
+      return rules.ok && policy.ok
+        ? [{ ...named, ...unopened(connector), rules: rules.data, policy: policy.data }]
+        : [];
     }
     if (!checked?.ok) found.push(...(checked?.found ?? []));
     if (!checked?.ok || !rules.ok || !policy.ok) return [];
@@ -166,7 +168,8 @@ function formerName(
 ): { was?: string; found: Found[] } {
   if (was === undefined) return { found: [] };
   const wrong = (message: string) => ({ found: [{ path: [...at, 'was'], message }] });
-  if (typeof was !== 'string' || sourceNameFlaw(was) !== undefined) return wrong('must be the earlier name of the source');
+  if (typeof was !== 'string' || sourceNameFlaw(was) !== undefined)
+    return wrong('must be the earlier name of the source');
   if (others.includes(was)) return wrong(`names a source that is in the configuration: take one of the two out`);
   return { was, found: [] };
 }

@@ -15,7 +15,8 @@ export function schemaText(connectors: readonly Connector[]): string {
   const { properties } = json(SourcePolicy);
   const was = {
     type: 'string',
-    description: 'The earlier name of the source, whose stored data it goes on with; may be taken out after the next start',
+    description:
+      'The earlier name of the source, whose stored data it goes on with; may be taken out after the next start',
   };
   const policy = { ...properties, never: { $ref: '#/$defs/never' }, was };
   const rules = { type: 'array', minItems: 1, items: { $ref: '#/$defs/rule' } };

@@ -7,7 +7,7 @@ import { Alerts, alertSettings } from '../operations/alerts.ts';
 import { countRefused } from '../operations/delivery-counts.ts';
 import type { Outage } from '../operations/outage.ts';
 import { RedisWatch } from '../operations/redis-watch.ts';
-import { type Absence, absencesOf, AbsentSources } from '../sources/absent-sources.ts';
+import { type Absence, AbsentSources, absencesOf } from '../sources/absent-sources.ts';
 import { noteDrySpans } from '../sources/dry-run.ts';
 import { KnownSources } from '../sources/known-sources.ts';
 import { storedNames } from '../sources/stored-names.ts';

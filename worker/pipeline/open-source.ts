@@ -10,7 +10,6 @@ import { isDryRun, nameInEarnest, tagOf } from '../redis/keys.ts';
 import { createVault } from '../redis/vault.ts';
 import { aliasedSource, snapshotsByIds } from '../sources/aliased-source.ts';
 import type { EngineOptions } from './engine-options.ts';
-import type { Named } from './context.ts';
 import { readingVendor } from './reading-only.ts';
 
 export type SourceOptions = Pick<
@@ -23,8 +22,8 @@ interface Known {
   aliases: RecordAliases;
 }
 
-/** The source's name and account, as the steps know it. */
-export function namedOf({ name, storedAs, connector, account }: ConfiguredSource): Named {
+/** The source's names and account, as the steps know it. */
+export function namedOf({ name, storedAs, connector, account }: ConfiguredSource) {
   return { name, storedAs, account: account === undefined ? undefined : budgetAccount(connector.name, account) };
 }
 

@@ -92,8 +92,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   });
   // While the vendor is away a poll calls only where it is time to find out whether it is back.
   const isHeldUp = async () =>
-    (await pauses.isPausedByPerson('plan')) ||
-    ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
+    (await pauses.isPausedByPerson('plan')) || ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
   const { every: everyMs, headStart: headStartMs } = options.config.poll;
   const polling = { redis, pauses, jobs, everyMs, headStartMs, isHeldUp };
   return { context, jobs, stages, pauses, holds, vendor, poll: () => poll(context, polling) };

@@ -15,7 +15,7 @@ import { ask, giveUpAsk } from './ask/ask.ts';
 import type { SourceContext } from './context.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { JobQueue } from './job-queue.ts';
-import { type AskJob, type EraseJob, type JobResult, type PlanJob, type WriteBackJob } from './jobs.ts';
+import type { AskJob, EraseJob, JobResult, PlanJob, WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/plan.ts';
 import { planAndAsk, Readings } from './plan-and-ask.ts';
 import type { Quarantine } from './quarantine.ts';

@@ -27,7 +27,10 @@ export async function stateOf(
 }
 
 /** What a person should know of the source; undefined where nothing of it waits. */
-export function absenceOf(name: string, { waiting, deliveries }: AbsentState): { problem: string; remedy: string } | undefined {
+export function absenceOf(
+  name: string,
+  { waiting, deliveries }: AbsentState,
+): { problem: string; remedy: string } | undefined {
   if (waiting + deliveries === 0) return undefined;
   return {
     problem: `source ${name} is not in this configuration: ${waiting} of its journeys and ${deliveries} of its deliveries wait`,

@@ -25,7 +25,8 @@ export interface JourneyFilter {
 }
 
 /** The parts of a source that a search needs. */
-export interface Searched extends Pick<SourceContext, 'name' | 'storedAs' | 'store' | 'aliases' | 'timeZone' | 'defaultCountry'> {
+export interface Searched
+  extends Pick<SourceContext, 'name' | 'storedAs' | 'store' | 'aliases' | 'timeZone' | 'defaultCountry'> {
   /** Left out: a record is named as events name it. */
   source?: Pick<Source, 'recordNames'>;
 }

@@ -41,7 +41,9 @@ export async function stateOfSource(
       asked.all(),
       asked.open(),
       Promise.all(
-        stepQueues.map(async (step) => [step, await queueDepth(redis, { prefix: tagOf(storedAs), name: step })] as const),
+        stepQueues.map(
+          async (step) => [step, await queueDepth(redis, { prefix: tagOf(storedAs), name: step })] as const,
+        ),
       ),
       lastParked(source),
       refusedOf(redis, storedAs),

@@ -216,8 +216,12 @@ function configText(
   vendors: Vendors,
 ): string {
   const desk = (vendor: 'desk' | 'plain', name: string, extras: string): string => `
-  ${name}:${name === renamedDesk ? `
-    was: ${sources.desk}` : ''}
+  ${name}:${
+    name === renamedDesk
+      ? `
+    was: ${sources.desk}`
+      : ''
+  }
     connector: zendesk
     subdomain: ${vendor === 'desk' ? 'acme' : 'acme-plain'}
     baseUrl: ${urls[vendor]}

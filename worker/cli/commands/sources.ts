@@ -34,7 +34,7 @@ export function addSources(program: Command): void {
 
   withConfig(source.command('rename <old> <new>'))
     .description(
-      'have a source go on, under the name it has in the configuration now, with all that is stored of it: before it is started by that name',
+      'tell that a source was called otherwise before: it goes on with what is stored by that name; say so before the first start with the new one',
     )
     .addHelpText('after', example('source rename support helpdesk --config closeloop.yaml'))
     .action((from: string, to: string, options) =>

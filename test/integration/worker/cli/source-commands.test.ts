@@ -55,7 +55,9 @@ test('a source that was renamed by a command goes on under its new name, and is 
   expect(JSON.stringify(found.rows)).toMatch(/not in this configuration.*source rename old/);
   const rules = '[{ name: all, campaign: 12, contact: customer.email }]';
   const both = { ...now, text: `${now.text}\n  old: { connector: toy, secret: good, rules: ${rules} }\n` };
-  await expect(printed(both, (options) => renameSource({ ...options, ...rename }))).rejects.toThrow(/still in the conf/);
+  await expect(printed(both, (options) => renameSource({ ...options, ...rename }))).rejects.toThrow(
+    /still in the conf/,
+  );
   for (const already of [false, true]) {
     expect(await printed(now, (options) => renameSource({ ...options, ...rename }))).toEqual({
       code: 0,

@@ -232,6 +232,8 @@ describe('a source that is not in the configuration, and of which something wait
   });
 
   test('a running loop logs it when it starts', async () => {
+    // The first loop on another service forgets what was stored before.
+    await (await startLoop(redis, { source: 'first', feedback: service.feedback })).app.close();
     const { old } = await renamed();
     const loop = await startLoop(redis, { source: 'new', vendor: old.vendor, feedback: service.feedback });
     const told = { level: 'warn', fields: { why: expect.stringContaining(absent), remedy: expect.any(String) } };
