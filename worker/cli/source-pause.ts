@@ -5,7 +5,7 @@ import type { Pause } from '../operations/pauses.ts';
 import { budgetAccount } from '../redis/budget.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
-import { KnownSources } from '../sources/known-sources.ts';
+import { knownSources } from '../sources/known-sources.ts';
 import { resumeStep } from '../support/resume.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -51,7 +51,7 @@ export async function resumeSource(options: SourceOptions): Promise<number> {
 /** The name of the budget of the source's account, as its workers know it. */
 async function accountOf(source: StoredSource, redis: RedisClient): Promise<string> {
   const name = nameInEarnest(source.storedAs);
-  const known = (await new KnownSources(redis).all()).find(({ storedAs }) => storedAs === name);
+  const known = (await knownSources(redis)).find(({ storedAs }) => storedAs === name);
   return known?.account === undefined ? name : budgetAccount(known.connector, known.account);
 }
 

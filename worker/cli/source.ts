@@ -10,9 +10,10 @@ export async function renameSource(
   const runtime = await openToRead(options, { uses: 'redis' });
   try {
     const target = runtime.config.sources.find(({ name }) => name === to);
-    if (!target) throw refusal(`There is no source "${to}" in the configuration: give "${from}" that name there first`);
-    if (runtime.config.sources.some(({ name }) => name === from))
-      throw refusal(`Source "${from}" is still in the configuration: give it the name "${to}" there first`);
+    if (!target || runtime.config.sources.some(({ name }) => name === from)) {
+      const message = `The configuration has to have source "${to}" in place of "${from}": write the new name there first.`;
+      throw new CloseloopError(message, { kind: 'config' });
+    }
     const isNew = await rename(from, target, runtime.redis);
     const line = isNew
       ? `Source ${from} is called ${to} now: start "closeloop start" anew where it runs. Deliveries to /hooks/${from} are taken for it; "closeloop setup" moves the webhooks to /hooks/${to}.`
@@ -22,8 +23,4 @@ export async function renameSource(
   } finally {
     await runtime.close();
   }
-}
-
-function refusal(message: string): CloseloopError {
-  return new CloseloopError(`${message}.`, { kind: 'config' });
 }

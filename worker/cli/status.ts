@@ -9,7 +9,7 @@ import type { pollState } from '../pipeline/plan/poll-state.ts';
 import { isDryRun } from '../redis/keys.ts';
 import type { QueueDepth } from '../redis/queued-jobs.ts';
 import { absenceOf, stateOf } from '../sources/absent-state.ts';
-import { KnownSources } from '../sources/known-sources.ts';
+import { knownSources } from '../sources/known-sources.ts';
 import { inZone } from '../support/shown-time.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -28,7 +28,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         testLines(config).map((line) => styleText(['bold', 'yellow'], line)),
       );
     if (config.dryRun) print({ dryRun: true }, [styleText(['bold', 'yellow'], 'DRY RUN: nothing is sent')]);
-    const known = await new KnownSources(redis).all();
+    const known = await knownSources(redis);
     const down = await service.down({ now: true });
     for (const one of sources()) {
       const shown = await stateOfSource(one, { service: down, redis, now: new Date() });

@@ -9,8 +9,8 @@ import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts
 import { Pauses } from '../operations/pauses.ts';
 import { globalTag, nameIn, nameInEarnest, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-import { KnownSources } from '../sources/known-sources.ts';
-import { storedNames, withStoredNames } from '../sources/stored-names.ts';
+import { knownSources } from '../sources/known-sources.ts';
+import { sourceNamed, withStoredNames } from '../sources/stored-names.ts';
 import type { StoredSource } from '../support/source-state.ts';
 import { dataKeyOf, openToRead, type Reading, type Runtime, type RuntimeOptions } from './runtime.ts';
 
@@ -76,10 +76,8 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
     runtime,
     source,
     anySource: async (name) => {
-      const own = nameIn(name, config);
-      const all = [...config.sources, ...(await new KnownSources(redis).all())];
-      const first = nameIn((await storedNames(redis)).get(name) ?? name, config);
-      const found = all.find((one) => one.name === own) ?? all.find(({ storedAs }) => storedAs === first);
+      const all = [...config.sources, ...(await knownSources(redis))];
+      const found = await sourceNamed(nameIn(name, config), all, redis);
       return found && source(found);
     },
     sources: (name) => {

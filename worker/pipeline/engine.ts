@@ -9,8 +9,8 @@ import type { Outage } from '../operations/outage.ts';
 import { RedisWatch } from '../operations/redis-watch.ts';
 import { type Absence, AbsentSources, absencesOf } from '../sources/absent-sources.ts';
 import { noteDrySpans } from '../sources/dry-run.ts';
-import { KnownSources } from '../sources/known-sources.ts';
-import { storedNames } from '../sources/stored-names.ts';
+import { knownSources, noteSources } from '../sources/known-sources.ts';
+import { sourceNamed } from '../sources/stored-names.ts';
 import { SharedExports } from './ask/shared-exports.ts';
 import { CampaignCache } from './campaigns.ts';
 import { Collecting } from './collect/schedule.ts';
@@ -51,7 +51,6 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #redisWatch: RedisWatch;
   readonly #alerts: Alerts;
-  readonly #known: KnownSources;
   readonly #sweeping: Sweeping;
   readonly #polling: Rounds[] = [];
   #adapting: NodeJS.Timeout | undefined;
@@ -62,7 +61,6 @@ export class Engine {
     this.#options = options;
     this.#redisWatch = new RedisWatch(redis, ports, log);
     this.#alerts = new Alerts(redis, alertSettings(config), { fetch: ports.fetch, now: () => new Date() }, log);
-    this.#known = new KnownSources(redis);
     const { feedback, service } = openService(options);
     this.service = service;
     const pipelines = new Map<string, SourcePipeline>();
@@ -82,7 +80,7 @@ export class Engine {
     };
     const create = (source: ConfiguredSource) => createSourcePipeline(source, shared);
     for (const source of config.sources) pipelines.set(source.name, create(source));
-    this.absent = new AbsentSources(this.#known, config, create);
+    this.absent = new AbsentSources(redis, config, create);
     const common = { ...shared, engine: options, pipelines };
     this.collecting = new Collecting({ ...common, campaigns: this.campaigns });
     this.inlets = new Inlets(common);
@@ -165,11 +163,12 @@ export class Engine {
   async noteSources(): Promise<void> {
     const { config, redis } = this.#options;
     if (config.dryRun) {
-      const known = await this.#known.all();
+      const known = await knownSources(redis);
       const names = config.sources.map(({ storedAs }) => storedAs);
       await noteDrySpans(redis, names, { known, startedAt: this.#startedAt });
     }
-    await this.#known.note(
+    await noteSources(
+      redis,
       config.sources.map(({ name, storedAs, connector, account }) => ({
         name,
         storedAs,
@@ -190,9 +189,7 @@ export class Engine {
 
   /** By any name that it has had. */
   async source(name: string): Promise<SourceContext | undefined> {
-    const all = await this.sources();
-    const stored = (await storedNames(this.#options.redis)).get(name) ?? name;
-    return all.find((one) => one.name === name) ?? all.find(({ storedAs }) => storedAs === stored);
+    return await sourceNamed(name, await this.sources(), this.#options.redis);
   }
 
   /** What a person should know of absent sources. */

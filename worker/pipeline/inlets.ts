@@ -45,16 +45,12 @@ interface InletsOptions {
 export class Inlets {
   readonly #options: InletsOptions;
   readonly #inlets = new Map<string, Inlet>();
-  readonly #doors = new Map<string, SourcePipeline>();
+  /** Sources by the names in deliveries' addresses: also by former names, which vendors use until "setup" is run. */
+  readonly doors = new Map<string, SourcePipeline>();
   readonly #notedAt = new Map<string, number>();
 
   constructor(options: InletsOptions) {
     this.#options = options;
-  }
-
-  /** Sources by the names in deliveries' addresses: also by former names, which vendors use until "setup" is run. */
-  get doors(): ReadonlyMap<string, SourcePipeline> {
-    return this.#doors;
   }
 
   /** Resolves when Redis answers: the HTTP server listens only then. */
@@ -83,7 +79,7 @@ export class Inlets {
   async store(door: string, delivered: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     failpoint('event-received');
     const { engine, pipelines } = this.#options;
-    const source = this.#doors.get(door)?.context.name ?? door;
+    const source = this.doors.get(door)?.context.name ?? door;
     const inlet = this.#inlets.get(source);
     const pipeline = pipelines.get(source);
     if (!inlet || !pipeline) throw new Error(`source ${source} has no inlet: openInlets comes first`);
@@ -169,7 +165,7 @@ export class Inlets {
     for (const pipeline of pipelines.values()) {
       const storedAs = nameInEarnest(pipeline.context.storedAs);
       const names = [...former].flatMap(([name, its]) => (its === storedAs ? [name] : []));
-      for (const name of [storedAs, ...names, nameInEarnest(pipeline.context.name)]) this.#doors.set(name, pipeline);
+      for (const name of [storedAs, ...names, nameInEarnest(pipeline.context.name)]) this.doors.set(name, pipeline);
     }
   }
 }

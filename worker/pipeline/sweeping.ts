@@ -2,6 +2,7 @@ import { messageOf } from '../../core/errors.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { AbsentSources } from '../sources/absent-sources.ts';
+import { isAbsent } from '../sources/known-sources.ts';
 import type { Collecting } from './collect/schedule.ts';
 import { figuresOf } from './digest-figures.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
@@ -86,7 +87,8 @@ export class Sweeping {
   }
 
   async #sweepAbsent(step: Step): Promise<void> {
-    for (const { pipeline, isGone } of await this.#options.absent.all()) {
+    for (const { pipeline, known } of await this.#options.absent.all()) {
+      const isGone = isAbsent(known);
       const { context } = pipeline;
       const settings = { ...this.#settings(), isGone };
       await step(context.name, 'sweep', () => sweep(context, settings, this.#placesOf(context.name)));

@@ -1,21 +1,18 @@
-import { z } from 'zod';
-import { defineConnector, type ReadResult, type WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
 import type { Config, ConfiguredSource } from '../config/config.ts';
+import { unopened } from '../config/unneeded.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { isDryRun } from '../redis/keys.ts';
 import { absenceOf, stateOf } from './absent-state.ts';
-import { AbsentSource, isAbsent, type KnownSource, type KnownSources, mayBeSame } from './known-sources.ts';
+import { AbsentSource, type KnownSource, knownSources, mayBeSame } from './known-sources.ts';
 
 /** A source that Redis knows and this configuration does not: another process has it, or it was removed. */
 export interface Absent {
   pipeline: SourcePipeline;
   /** What Redis holds about the source. */
   known: KnownSource;
-  /** No process has the source in its configuration. */
-  isGone: boolean;
 }
 
 /**
@@ -23,14 +20,14 @@ export interface Absent {
  * their jobs are not run, except the erasures of those that no process has (sweeping.ts).
  */
 export class AbsentSources {
-  readonly #known: KnownSources;
+  readonly #redis: RedisClient;
   readonly #configured: ReadonlySet<string>;
   readonly #create: (source: ConfiguredSource) => SourcePipeline;
   readonly #dryRun: boolean;
   readonly #pipelines = new Map<string, SourcePipeline>();
 
-  constructor(known: KnownSources, config: Config, create: (source: ConfiguredSource) => SourcePipeline) {
-    this.#known = known;
+  constructor(redis: RedisClient, config: Config, create: (source: ConfiguredSource) => SourcePipeline) {
+    this.#redis = redis;
     this.#configured = new Set(config.sources.map(({ storedAs }) => storedAs));
     this.#create = create;
     this.#dryRun = config.dryRun;
@@ -38,15 +35,15 @@ export class AbsentSources {
 
   /** As of now, by name. In earnest also sources of dry runs, whose data has the same people; in a dry run no source in earnest. */
   async all(): Promise<Absent[]> {
-    const known = (await this.#known.all()).filter(({ storedAs }) => !this.#dryRun || isDryRun(storedAs));
+    const known = (await knownSources(this.#redis)).filter(({ storedAs }) => !this.#dryRun || isDryRun(storedAs));
     return known
       .filter(({ storedAs }) => !this.#configured.has(storedAs))
-      .map((one) => ({ pipeline: this.#pipelineOf(one), known: one, isGone: isAbsent(one) }));
+      .map((known) => ({ pipeline: this.#pipelineOf(known), known }));
   }
 
-  /** The pipeline of an absent source. */
+  /** The pipeline of an absent source, which may have been renamed meanwhile. */
   async named(name: string): Promise<SourcePipeline | undefined> {
-    return (await this.all()).find(({ known }) => known.name === name)?.pipeline;
+    return (await this.all()).find(({ known }) => known.name === name || known.storedAs === name)?.pipeline;
   }
 
   async close(graceMs: number): Promise<void> {
@@ -110,22 +107,6 @@ function compiled(source: string): Expression[] {
 /** In place of the connector, as this process has no settings of the source. */
 function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
   const error = new AbsentSource(name);
-  const made = defineConnector({
-    name: connector,
-    settings: z.object({}),
-    ...(account !== undefined && { account: () => account }),
-    open: () => ({
-      verify: () => ({ ok: false, why: 'unsigned' }),
-      events: () => ({ ok: false, why: 'its source is not in this configuration' }),
-      read: async (ids) => ids.map((): ReadResult => ({ ok: false, why: 'error', error })),
-      writeBack: async (items) => items.map((): WriteResult => ({ ok: false, why: 'error', error })),
-      forget: async () => {
-        throw error;
-      },
-      writesNoAnswer,
-      batchSize: 100,
-      taken: { status: 202 },
-    }),
-  });
-  return { connector: made, ...made.sources.parse({}) };
+  const forget = () => Promise.reject(error);
+  return unopened({ name: connector }, error, { account, writesNoAnswer, forget });
 }

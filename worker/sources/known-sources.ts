@@ -7,8 +7,10 @@ import { knownSourcesKey } from '../redis/keys.ts';
 
 /** What Redis holds about a source. An entry of another version is read as far as possible. */
 const Entry = z.object({
+  /** As the last configuration that had it names it. */
   name: z.string().optional().catch(undefined),
   connector: z.string().catch('unknown'),
+  /** The vendor's account, where the connector knows it. */
   account: z.string().optional().catch(undefined),
   /** Its expired journeys are written back: by whoever has it configured. */
   writesNoAnswer: z.boolean().catch(false),
@@ -16,25 +18,12 @@ const Entry = z.object({
   polls: z.boolean().catch(true),
   /** Expressions of its rules that find a record's customer. */
   contacts: z.array(z.string()).catch([]),
+  /** When a worker last had it in its configuration. Real time. */
   configuredAt: z.coerce.date().catch(new Date(0)),
 });
 
-export interface KnownSource {
-  /** As the last configuration that had it names it. */
-  name: string;
-  /** The name that its data is stored under. */
-  storedAs: string;
-  connector: string;
-  /** The vendor's account, where the connector knows it. */
-  account?: string | undefined;
-  writesNoAnswer: boolean;
-  /** It can be asked what changed. */
-  polls: boolean;
-  /** What its rules find a record's customer by: expressions. */
-  contacts: readonly string[];
-  /** When a worker last had it in its configuration. Real time. */
-  configuredAt: Date;
-}
+/** `storedAs`: the name that its data is stored under. */
+export type KnownSource = z.output<typeof Entry> & { name: string; storedAs: string };
 
 /** The error for calls to the vendor of a source that this process has no settings of. */
 export class AbsentSource extends CloseloopError {
@@ -65,33 +54,20 @@ export function mayBeSame(
   return account === undefined || configured.account === undefined || account === configured.account;
 }
 
+export async function noteSources(
+  redis: RedisClient,
+  sources: readonly Omit<KnownSource, 'configuredAt'>[],
+): Promise<void> {
+  const configuredAt = new Date();
+  const noted = sources.map(({ storedAs, ...one }) => [storedAs, JSON.stringify({ ...one, configuredAt })] as const);
+  if (noted.length > 0) await redis.hset(knownSourcesKey, Object.fromEntries(noted));
+}
+
 /** Every source that this installation has ever had in a configuration and still holds data of. */
-export class KnownSources {
-  readonly #redis: RedisClient;
-
-  constructor(redis: RedisClient) {
-    this.#redis = redis;
-  }
-
-  async note(sources: readonly Omit<KnownSource, 'configuredAt'>[]): Promise<void> {
-    const configuredAt = new Date();
-    const entries = sources.map(
-      ({ storedAs, ...entry }) => [storedAs, JSON.stringify({ ...entry, configuredAt })] as const,
-    );
-    if (entries.length > 0) await this.#redis.hset(knownSourcesKey, Object.fromEntries(entries));
-  }
-
-  /** By the names that their data is stored under. */
-  async all(): Promise<KnownSource[]> {
-    const stored = await this.#redis.hgetall(knownSourcesKey);
-    const known = Object.entries(stored).map(([storedAs, text]) => {
-      const { name = storedAs, ...entry } = Entry.parse(jsonBody(text) ?? {});
-      return { ...entry, name, storedAs };
-    });
-    return known.sort((a, b) => (a.storedAs < b.storedAs ? -1 : 1));
-  }
-
-  async remove(storedAs: string): Promise<void> {
-    await this.#redis.hdel(knownSourcesKey, storedAs);
-  }
+export async function knownSources(redis: RedisClient): Promise<KnownSource[]> {
+  const stored = Object.entries(await redis.hgetall(knownSourcesKey));
+  return stored.sort().map(([storedAs, text]) => {
+    const { name = storedAs, ...entry } = Entry.parse(jsonBody(text) ?? {});
+    return { ...entry, name, storedAs };
+  });
 }

@@ -3,9 +3,9 @@ import type { Config, ConfiguredSource } from '../config/config.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { dryRunName, globalTag, nameInEarnest, tagOf } from '../redis/keys.ts';
+import { globalTag, isDryRun, knownSourcesKey, nameIn, nameInEarnest, tagOf } from '../redis/keys.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
-import { isAbsent, type KnownSource, KnownSources, mayBeSame } from './known-sources.ts';
+import { isAbsent, type KnownSource, knownSources, mayBeSame } from './known-sources.ts';
 
 /*
  * The data of a source stays where its first name put it: a rename stores one field, which leads from the new name there. So nothing
@@ -18,6 +18,18 @@ const storedAsKey = `${globalTag}:sources:stored-as`;
 /** By every name in earnest that has one: the name that its data is stored under, where that is another. */
 export async function storedNames(redis: RedisClient): Promise<ReadonlyMap<string, string>> {
   return new Map(Object.entries(await redis.hgetall(storedAsKey)));
+}
+
+/** The source that has, or had, this name. */
+export async function sourceNamed<Known extends Pick<ConfiguredSource, 'name' | 'storedAs'>>(
+  name: string,
+  all: readonly Known[],
+  redis: RedisClient,
+): Promise<Known | undefined> {
+  const inEarnest = nameInEarnest(name);
+  const first = (await storedNames(redis)).get(inEarnest) ?? inEarnest;
+  const stored = nameIn(first, { dryRun: isDryRun(name) });
+  return all.find((one) => one.name === name) ?? all.find(({ storedAs }) => storedAs === stored);
 }
 
 /**
@@ -40,8 +52,8 @@ export async function withStoredNames(
     if (remember && !config.dryRun) await rememberName(redis, name, renamed.storedAs);
   }
   const sources = config.sources.map((source) => {
-    const storedAs = names.get(nameInEarnest(source.name)) ?? nameInEarnest(source.name);
-    return { ...source, storedAs: config.dryRun ? dryRunName(storedAs) : storedAs };
+    const name = nameInEarnest(source.name);
+    return { ...source, storedAs: nameIn(names.get(name) ?? name, config) };
   });
   refuseShared(sources);
   return { ...config, sources };
@@ -57,7 +69,7 @@ export async function renameSource(from: string, to: ConfiguredSource, redis: Re
   const renamed = await renamedFrom(from, to, { names, redis, isOpened: true });
   if (renamed?.storedAs === (names.get(to.name) ?? to.name)) return false;
   if (renamed === undefined) {
-    const known = (await new KnownSources(redis).all()).filter(({ name }) => name === nameInEarnest(name));
+    const known = (await knownSources(redis)).filter(({ name }) => name === nameInEarnest(name));
     const there = known.map(({ name }) => name).join(', ');
     throw refusal(`Redis knows no source "${from}"; it knows: ${there === '' ? 'none' : there}`);
   }
@@ -68,7 +80,7 @@ export async function renameSource(from: string, to: ConfiguredSource, redis: Re
 async function rememberName(redis: RedisClient, name: string, storedAs: string): Promise<void> {
   await redis.hset(storedAsKey, name, storedAs);
   // It has no data: see `renamedFrom`.
-  if (name !== storedAs) await new KnownSources(redis).remove(name);
+  if (name !== storedAs) await redis.hdel(knownSourcesKey, name);
 }
 
 /** What is known of the source that `to` was; undefined where nothing is stored of it. @param isOpened the connector of `to` was loaded */
@@ -79,7 +91,7 @@ async function renamedFrom(
 ): Promise<KnownSource | undefined> {
   const old = names.get(from) ?? from;
   const own = names.get(to.name) ?? to.name;
-  const all = await new KnownSources(redis).all();
+  const all = await knownSources(redis);
   const known = all.find(({ storedAs }) => storedAs === old);
   if (known === undefined || old === own) return known;
   if (isOpened && !mayBeSame(known, to)) {

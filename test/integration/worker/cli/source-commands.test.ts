@@ -44,7 +44,7 @@ test('a source that was renamed by a command goes on under its new name, and is 
   await before.post(before.vendor.close('a').delivery);
   await before.journey('a.1', 'asked');
   await expect(printed(before, (options) => renameSource({ ...options, ...rename }))).rejects.toThrow(
-    /no source "new" in the configuration/,
+    /has to have source "new" in place of "old"/,
   );
 
   const { feedback, vendor } = before;
@@ -56,7 +56,7 @@ test('a source that was renamed by a command goes on under its new name, and is 
   const rules = '[{ name: all, campaign: 12, contact: customer.email }]';
   const both = { ...now, text: `${now.text}\n  old: { connector: toy, secret: good, rules: ${rules} }\n` };
   await expect(printed(both, (options) => renameSource({ ...options, ...rename }))).rejects.toThrow(
-    /still in the conf/,
+    /in place of "old"/,
   );
   for (const already of [false, true]) {
     expect(await printed(now, (options) => renameSource({ ...options, ...rename }))).toEqual({

@@ -15,7 +15,7 @@ import type { RedisClient } from '../../../../worker/redis/client.ts';
 import { knownData } from '../../../../worker/redis/data-version.ts';
 import { tagOf } from '../../../../worker/redis/keys.ts';
 import type { Seal } from '../../../../worker/redis/seal.ts';
-import { KnownSources } from '../../../../worker/sources/known-sources.ts';
+import { noteSources } from '../../../../worker/sources/known-sources.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
 
@@ -100,7 +100,7 @@ async function storeAll(client: RedisClient): Promise<void> {
     { kind: 'contact', key: 'email:erika@example.com', forms: [contact], done: false, masked: 0 },
   ]);
   const known = { name: source, storedAs: source, connector: 'toy', writesNoAnswer: false, polls: true, contacts: [] };
-  await new KnownSources(client).note([known]);
+  await noteSources(client, [known]);
   const connection = { path: redis.socket };
   const shared = { prefix: tag, connection, seal, onLost: () => undefined };
   const event = { id: 'r1', key: 'event', at, receivedAt: at };

@@ -5,7 +5,7 @@ import { erase } from '../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
 import { sweep } from '../../../../worker/pipeline/sweep.ts';
 import { knownSourcesKey } from '../../../../worker/redis/keys.ts';
-import { KnownSources } from '../../../../worker/sources/known-sources.ts';
+import { isAbsent, knownSources } from '../../../../worker/sources/known-sources.ts';
 import { startLoop, until } from '../../../support/loop.ts';
 import { anyone, asking, eventOf, hour, type UnitContext, useManual } from '../../../support/manual.ts';
 
@@ -158,7 +158,7 @@ describe('the sweep of a source that is in no configuration any more (audit 14)'
     }));
     await takeAway('calm');
     const absent = await absentIn(other);
-    expect(absent.isGone).toBe(true);
+    expect(isAbsent(absent.known)).toBe(true);
     await sweep(later(absent.pipeline.context, 15 * day), { ...settings, isGone: true });
     expect((await knowing.store.get('asked.1'))?.state).toBe('expired');
     expect((await knowing.store.get('waiting.1'))?.state).toBe('waiting');
@@ -172,8 +172,8 @@ describe('the sweep of a source that is in no configuration any more (audit 14)'
     knowing.vendor.close('waiting', anyone);
     await plan(eventOf('waiting'), knowing.context);
     const absent = await absentIn(other);
-    expect(absent.isGone).toBe(false);
-    await sweep(later(absent.pipeline.context, 420 * day), { ...settings, isGone: absent.isGone });
+    expect(isAbsent(absent.known)).toBe(false);
+    await sweep(later(absent.pipeline.context, 420 * day), { ...settings, isGone: isAbsent(absent.known) });
     expect((await knowing.store.get('waiting.1'))?.state).toBe('waiting');
   });
 
@@ -243,10 +243,9 @@ describe('a source that is not in the configuration, and of which something wait
 });
 
 test('what another version noted of a source is read as far as it can be (audit 18)', async () => {
-  const known = new KnownSources(redis.handle.client);
   await redis.handle.client.hset(knownSourcesKey, { a: 'broken', b: '{"connector":7,"more":1}' });
   const unknown = { connector: 'unknown', writesNoAnswer: false };
-  expect(await known.all()).toMatchObject([
+  expect(await knownSources(redis.handle.client)).toMatchObject([
     { name: 'a', storedAs: 'a', ...unknown },
     { name: 'b', storedAs: 'b', ...unknown },
   ]);
