@@ -45,6 +45,9 @@ export const accountKey = `${globalTag}:account`;
 /** A hash: what is remembered of each source, by the name that its data is stored under. */
 export const knownSourcesKey = `${globalTag}:sources`;
 
+/** A hash: by each name that a source was given later, the name that its data is stored under. */
+export const storedAsKey = `${globalTag}:sources:stored-as`;
+
 /** A sorted set: campaigns that were asked in, by the last time. */
 export const askedInKey = `${globalTag}:asked-in`;
 

@@ -35,10 +35,9 @@ export class AbsentSources {
 
   /** As of now, by name. In earnest also sources of dry runs, whose data has the same people; in a dry run no source in earnest. */
   async all(): Promise<Absent[]> {
-    const known = (await knownSources(this.#redis)).filter(({ storedAs }) => !this.#dryRun || isDryRun(storedAs));
-    return known
-      .filter(({ storedAs }) => !this.#configured.has(storedAs))
-      .map((known) => ({ pipeline: this.#pipelineOf(known), known }));
+    const all = (await knownSources(this.#redis)).filter(({ storedAs }) => !this.#dryRun || isDryRun(storedAs));
+    const absent = all.filter(({ storedAs }) => !this.#configured.has(storedAs));
+    return absent.map((known) => ({ pipeline: this.#pipelineOf(known), known }));
   }
 
   /** The pipeline of an absent source, which may have been renamed meanwhile. */

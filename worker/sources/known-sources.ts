@@ -3,7 +3,7 @@ import { jsonBody } from '../../core/connector/json-body.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { knownSourcesKey } from '../redis/keys.ts';
+import { isDryRun, knownSourcesKey, storedAsKey } from '../redis/keys.ts';
 
 /** What Redis holds about a source. An entry of another version is read as far as possible. */
 const Entry = z.object({
@@ -61,6 +61,9 @@ export async function noteSources(
   const configuredAt = new Date();
   const noted = sources.map(({ storedAs, ...one }) => [storedAs, JSON.stringify({ ...one, configuredAt })] as const);
   if (noted.length > 0) await redis.hset(knownSourcesKey, Object.fromEntries(noted));
+  // Again, as Redis may have been emptied since: the next start has to find the same data.
+  const later = sources.filter(({ name, storedAs }) => name !== storedAs && !isDryRun(storedAs));
+  if (later.length > 0) await redis.hset(storedAsKey, ...later.flatMap(({ name, storedAs }) => [name, storedAs]));
 }
 
 /** Every source that this installation has ever had in a configuration and still holds data of. */

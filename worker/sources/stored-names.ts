@@ -3,7 +3,7 @@ import type { Config, ConfiguredSource } from '../config/config.ts';
 import { journeyStates } from '../journey/journey.ts';
 import { runningProcesses } from '../operations/processes.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { globalTag, isDryRun, knownSourcesKey, nameIn, nameInEarnest, tagOf } from '../redis/keys.ts';
+import { isDryRun, knownSourcesKey, nameIn, nameInEarnest, storedAsKey, tagOf } from '../redis/keys.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { isAbsent, type KnownSource, knownSources, mayBeSame } from './known-sources.ts';
 
@@ -11,9 +11,6 @@ import { isAbsent, type KnownSource, knownSources, mayBeSame } from './known-sou
  * The data of a source stays where its first name put it: a rename stores one field, which leads from the new name there. So nothing
  * is moved, a rename is done or not begun, and processes that still have the earlier name meanwhile work on the same data.
  */
-
-/** A hash: by each name that a source was given later, the name that its data is stored under. */
-const storedAsKey = `${globalTag}:sources:stored-as`;
 
 /** By every name in earnest that has one: the name that its data is stored under, where that is another. */
 export async function storedNames(redis: RedisClient): Promise<ReadonlyMap<string, string>> {

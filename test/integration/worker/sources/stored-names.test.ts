@@ -91,6 +91,12 @@ describe('a source that was called otherwise before', () => {
     expect(await started(configOf({ old: undefined }))).toEqual({ old: 'old' });
   });
 
+  test('a process says again what it is stored as, as Redis may have been emptied since', async () => {
+    await unitContext({ source: 'new', storedAs: 'old' }).engine.noteSources();
+    await unitContext({ source: 'dry', storedAs: 'was-dry', dryRun: true }).engine.noteSources();
+    expect(await storedNames(redis.handle.client)).toEqual(new Map([['new', 'old']]));
+  });
+
   test('it is known by its new name, also to a process that does not have it', async () => {
     const old = await lived();
     const now = unitContext({ source: 'new', storedAs: 'old', vendor: old.vendor });
