@@ -8,7 +8,7 @@ import { parseSchema, type SchemaNode, type Setting, settingsOf, yamlOf } from '
 import { code, table } from './table.ts';
 
 /** What all sources have, whatever their connector. */
-const shared = new Set(['connector', 'rules', ...sourcePolicyNames]);
+const shared = new Set(['connector', 'rules', 'was', ...sourcePolicyNames]);
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -58,7 +58,7 @@ ${sections.join('\n')}`;
 
 const introductions: Record<string, string> = {
   rules:
-    'Below `sources.<name>.rules`. The first rule that fits a closing decides; `sources.<name>.never` and `.maxAge` hold for all of them, with the settings of [policy](#policy).\n\n',
+    "Below `sources.<name>.rules`. The first rule that fits a closing decides; `sources.<name>.never` and `.maxAge` hold for all of them, with the settings of [policy](#policy). `sources.<name>.was` is the source's earlier name: [Renaming a source](../journeys.md#renaming-a-source).\n\n",
   'further settings': 'Each at the top of the file.\n\n',
 };
 

@@ -6,7 +6,7 @@ import { refOf } from '../../worker/journey/refs.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
-import { nameInEarnest, storedName } from '../../worker/redis/keys.ts';
+import { nameIn, nameInEarnest } from '../../worker/redis/keys.ts';
 import { closedAs, eventOf, open, type useManual } from './manual.ts';
 import { type ToyRecord, ToyVendor } from './toy-connector.ts';
 
@@ -120,7 +120,7 @@ export async function live(
     ...{ source, others, vendor, clock, feedback, dryRun, general: policy, rule: rules.join(', ') },
   });
   const contextOf = (name: string) =>
-    engine.pipelines.get(storedName(name, { dryRun }))?.context ?? expect.fail(`no ${name}`);
+    engine.pipelines.get(nameIn(name, { dryRun }))?.context ?? expect.fail(`no ${name}`);
   const goTo = (at: number) => {
     now = Math.max(now, at);
     standin.moveClock({ now: new Date(now) });

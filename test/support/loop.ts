@@ -11,7 +11,7 @@ import type { JourneyStore } from '../../worker/journey/store.ts';
 import type { Tracing } from '../../worker/operations/tracing.ts';
 import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import type { Engine } from '../../worker/pipeline/engine.ts';
-import { accountKey, knownSourcesKey, seenKey, storedName } from '../../worker/redis/keys.ts';
+import { accountKey, knownSourcesKey, nameIn, seenKey } from '../../worker/redis/keys.ts';
 import { asDryRun } from '../../worker/sources/dry-run.ts';
 import { atAnyHour } from './any-hour.ts';
 import type { TestRedis } from './redis.ts';
@@ -93,6 +93,8 @@ interface LoopOptions {
   tracing?: Tracing | undefined;
   /** As `start --dry-run` does. */
   dryRun?: boolean;
+  /** The source's earlier name. */
+  was?: string;
   /** Sweeps try stopped stages. Default: 200 ms. */
   sweepEveryMs?: number;
 }
@@ -113,7 +115,12 @@ export async function openLoop(redis: TestRedis, options: LoopOptions): Promise<
   const rule = options.rule ?? '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }';
   const sources = [options.source, ...(options.others ?? [])].map(
     (name) => `
-  ${name}:
+  ${name}:${
+    options.was !== undefined && name === options.source
+      ? `
+    was: ${options.was}`
+      : ''
+  }
     connector: toy
     secret: good
     rules:
@@ -144,7 +151,7 @@ sources:${sources.join('')}
     sweepEveryMs: options.sweepEveryMs ?? 200,
     tracing: options.tracing,
   });
-  const { context, jobs } = app.engine.pipelines.get(storedName(options.source, { dryRun })) ?? missing(options.source);
+  const { context, jobs } = app.engine.pipelines.get(nameIn(options.source, { dryRun })) ?? missing(options.source);
   const { store, erasures } = context;
   const isAsking = async () => (await jobs.plan.queue.getActiveCount()) + (await jobs.ask.queue.getActiveCount()) > 0;
   const isIn = async (id: string, state: JourneyState) => (await store.get(id))?.state === state;

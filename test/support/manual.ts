@@ -16,7 +16,7 @@ import type { JobQueue } from '../../worker/pipeline/job-queue.ts';
 import type { AskedToErase, ExternalGradeJob, RecordJob } from '../../worker/pipeline/jobs.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
 import type { RedisClient } from '../../worker/redis/client.ts';
-import { storedName } from '../../worker/redis/keys.ts';
+import { nameIn } from '../../worker/redis/keys.ts';
 import type { Seal } from '../../worker/redis/seal.ts';
 import { asDryRun } from '../../worker/sources/dry-run.ts';
 import { atAnyHour } from './any-hour.ts';
@@ -48,7 +48,7 @@ export function useManual() {
     await service.close();
   });
   /**
-   * `source`: left out, `calm`. `others`: further sources on the same vendor, with the same rules. `general`: more of the
+   * `source`: left out, `calm`. `storedAs`: it was called so before. `others`: further sources on the same vendor, with the same rules. `general`: more of the
    * configuration. `now`: of calls. `feedback`: another service than the test's. `settings`: of the sources, with their connector, of
    * another vendor than the toy. `file`: the configuration's, beside which lists of contacts are.
    */
@@ -61,6 +61,7 @@ export function useManual() {
       file?: string;
       operations?: object;
       source?: string;
+      storedAs?: string;
       client?: RedisClient;
       others?: readonly string[];
       general?: string;
@@ -90,7 +91,11 @@ sources: { ${sources.map((name) => `${name}: { ${settings}, rules: [${rule}] }`)
 `;
     const { log, told } = memoryLog();
     const written = withContactLists(loadConfig(text, { env: {}, connectors }), file);
-    const read = dryRun ? asDryRun(written) : written;
+    const renamed = written.sources.map((one) =>
+      one.name === source ? { ...one, storedAs: options.storedAs ?? source } : one,
+    );
+    const config = { ...written, sources: renamed };
+    const read = dryRun ? asDryRun(config) : config;
     const engine = new Engine({
       config: atAnyHour(read, text),
       redis: options.client ?? redis.handle.client,
@@ -104,7 +109,7 @@ sources: { ${sources.map((name) => `${name}: { ${settings}, rules: [${rule}] }`)
       log,
     });
     opened.push(engine);
-    const pipeline = engine.pipelines.get(storedName(source, { dryRun })) ?? expect.fail('no pipeline');
+    const pipeline = engine.pipelines.get(nameIn(source, { dryRun })) ?? expect.fail('no pipeline');
     const { context } = pipeline;
     /** Which events, as queued, wait for planning. */
     const events = async () => await jobsOf(pipeline.jobs.plan);

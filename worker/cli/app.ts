@@ -88,11 +88,12 @@ export async function run(
     measure: () => within(measureMs, measure(engine, handle.client)),
   });
   const watched = { ...rest, observer: metrics.observer };
-  let engine = await engineOf(runtime, watched, key);
+  let engine = await engineOf(runtime, watched, { key, begins: true });
+  for (const { problem, remedy } of await engine.absences()) log.warn({ why: problem, remedy }, 'sources');
   // A worker has no connection for deliveries.
   const tryToWrite = role === 'worker' ? (tag: string) => probe(handle.client, tag) : handle.tryToWrite;
   const health: HealthOptions = {
-    tryToStore: () => [...engine.pipelines.keys()].map((name) => tryToWrite(tagOf(name))),
+    tryToStore: () => [...engine.pipelines.values()].map(({ context }) => tryToWrite(tagOf(context.storedAs))),
     paused: () => engine.paused(),
     now: () => new Date(),
   };
@@ -121,7 +122,7 @@ export async function run(
     lost: watch.lost,
     reload: async (quarantine) => {
       // Both engines work for a moment, as two processes would: no queue is without a worker, and nobody is asked twice.
-      const next = await engineOf(runtime, { ...watched, ...(quarantine && { quarantine }) }, key);
+      const next = await engineOf(runtime, { ...watched, ...(quarantine && { quarantine }) }, { key, begins: true });
       metrics.begin(namesOf(runtime.config));
       try {
         if (role !== 'worker') await next.openInlets();

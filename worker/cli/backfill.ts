@@ -134,7 +134,7 @@ const closings = (page: PollPage, { since, until }: Range): RecordEvent[] =>
 
 async function queueAll(context: SourceContext, range: Range, redis: RedisClient, shown: Progress): Promise<number> {
   const { name, since, until, limit, perHour } = range;
-  const key = `${tagOf(context.name)}:backfill:${name}`;
+  const key = `${tagOf(context.storedAs)}:backfill:${name}`;
   const begun = Begun.parse(await redis.hgetall(key));
   if (begun.cursor !== undefined) shown.say(`going on where it was interrupted, after ${begun.queued} closings`);
   let { queued } = begun;

@@ -1,15 +1,11 @@
 import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector/contract.ts';
 import { testMeans, testPlaces } from '../config/tests.ts';
-import type { Engine } from '../pipeline/engine.ts';
 import { saveCheck } from '../preflight/last-check.ts';
 import { checkSource } from '../preflight/preflight.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import type { Trial } from '../preflight/trial.ts';
-import type { RedisClient } from '../redis/client.ts';
 import { keyAdvice } from '../redis/data-key.ts';
-import { newcomerRemedy } from '../sources/newcomers.ts';
-import { orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { trialTable } from './trial-table.ts';
 import { withSources } from './with-engine.ts';
@@ -43,7 +39,8 @@ export async function check(
       const at = sources.map((name) => `sources.${name}`).join(', ');
       all.push({ source: 'closeloop', level: 'warning', at, problem, remedy });
     }
-    if (options.source === undefined) all.push(...(await namesFindings(engine, runtime.redis)));
+    for (const { source, problem, remedy } of options.source === undefined ? await engine.absences() : [])
+      all.push({ source, level: 'warning', at: `sources.${source}`, problem, remedy });
     await saveCheck(runtime.redis, { at: new Date(), only: options.source, findings: all });
     return all;
   });
@@ -65,33 +62,6 @@ const leave = 'remove the setting when the tests are done: what was asked as a t
 
 const keyRemedy =
   'set secretsKey at the top of the configuration (from the environment: openssl rand -base64 32); what is there already stays readable';
-
-/** Sources that Redis knows and the configuration doesn't, and those that it has by an old name. */
-async function namesFindings(engine: Engine, redis: RedisClient): Promise<(Finding & { source: string })[]> {
-  const found: (Finding & { source: string })[] = [];
-  for (const orphan of await engine.orphans.all()) {
-    const { name } = orphan.pipeline.context;
-    const waits = whatWaits(await stateOf(orphan.pipeline.context, redis));
-    if (waits === undefined) continue;
-    const problem = `it is not in this configuration (last in one ${orphan.known.configuredAt.toISOString()}), and ${waits}`;
-    found.push({ source: name, level: 'warning', at: `sources.${name}`, problem, remedy: orphanRemedy(name) });
-  }
-  for (const [name, pipeline] of engine.pipelines) {
-    const others = await engine.newcomers.mayBe(pipeline);
-    if (others.length === 0) continue;
-    const problem = `it may be what source ${others.join(' or ')} is called now: until it is said what it is, deliveries are stored and nobody is asked`;
-    const remedy = newcomerRemedy(name, others);
-    found.push({ source: name, level: 'error', at: `sources.${name}`, problem, remedy });
-  }
-  const renamed = await engine.names.renamed();
-  for (const name of engine.pipelines.keys()) {
-    const now = renamed.get(name);
-    if (now === undefined) continue;
-    const problem = `it was renamed to "${now}": nothing is begun under this name`;
-    found.push({ source: name, level: 'error', at: `sources.${name}`, problem, remedy: `call it ${now} here` });
-  }
-  return found;
-}
 
 function inWords({ source, level, at, problem, remedy }: Finding & { source: string }): string {
   const mark = level === 'error' ? styleText('red', '✗ error  ') : styleText('yellow', '! warning');

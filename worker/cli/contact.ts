@@ -7,7 +7,6 @@ import { attempt } from '../pipeline/erase/erase.ts';
 import { beginMasking, nothingErased, nothingErasedWords, takingErasures } from '../support/masking.ts';
 import { knownAtService, peopleNamed } from '../support/named-contacts.ts';
 import { isNothing, type PersonHere, personHere } from '../support/people.ts';
-import { contextsOf } from '../support/repair.ts';
 import { type Runtime, type RuntimeOptions, withoutTheErased } from './runtime.ts';
 import { openAccount, print } from './service.ts';
 import { withSources } from './with-engine.ts';
@@ -31,7 +30,7 @@ export async function showContact(options: ReadOptions): Promise<number> {
 export async function showStored(options: ReadOptions): Promise<number> {
   return await withSources({ ...options, reads: 'only' }, async ({ engine, runtime: { config } }) => {
     const { defaultCountry, feedback } = config;
-    const sources = await contextsOf(engine);
+    const sources = await engine.sources();
     const people: PersonHere[] = [];
     for (const contact of peopleNamed(options.contact, { as: options.as, defaultCountry }))
       people.push(await personHere(contact, sources, { known: undefined, now: new Date() }));
@@ -92,7 +91,7 @@ export async function maskContact(options: Options & { yes: boolean }): Promise<
   }
   // Refuses an empty folder: nothing would be erased there, and the command would seem to have succeeded.
   return await withSources({ ...options, reads: true }, async ({ pipelines, runtime }) => {
-    const context = await takingErasures(pipelines());
+    const context = takingErasures(pipelines());
     const id = await beginMasking(options.contact, 'asked for with "contact mask"', context);
     const code = await attemptNow(id, context, options.json);
     if (code === 3) return code;

@@ -1,10 +1,14 @@
 import { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
 import type { DataKey } from '../redis/data-key.ts';
+import { withStoredNames } from '../sources/stored-names.ts';
 import { livePorts } from './live-ports.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
 
-/** The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. Resolves when Redis answers. */
+/**
+ * The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. Resolves when Redis answers.
+ * @param begins work begins here: renames that the configuration tells of are remembered
+ */
 export async function engineOf(
   runtime: Runtime,
   options: Pick<
@@ -19,10 +23,12 @@ export async function engineOf(
     | 'observer'
     | 'tracing'
   >,
-  key?: DataKey,
+  { key, begins = false }: { key?: DataKey; begins?: boolean } = {},
 ): Promise<Engine> {
-  const { config, handle, redis } = runtime;
+  const { handle, redis } = runtime;
   const { seal } = key ?? (await dataKeyOf(runtime));
+  const config = await withStoredNames(runtime.config, redis, { remember: begins });
+  runtime.config = config;
   return new Engine({
     config,
     redis,

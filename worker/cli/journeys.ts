@@ -4,10 +4,7 @@ import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { storedName } from '../redis/keys.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
-import { SourceNames } from '../redis/source-names.ts';
-import { KnownSources } from '../sources/known-sources.ts';
 import type { Standing } from '../support/explain.ts';
 import { type Found, findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
 import { lastChanged } from '../support/last-changed.ts';
@@ -132,25 +129,18 @@ function answerLines({ answer, survey }: Answered): string[] {
 }
 
 /** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
-async function find(ref: string, { runtime, source }: Stored): Promise<Found<Searched>> {
-  const { redis, config } = runtime;
-  const known = await new KnownSources(redis).all();
-  const names = new Set([...config.sources, ...known].map(({ name }) => name));
-  const renamed = await new SourceNames(redis).renamed();
-  return await findJourney(ref, renamed, (name) => {
-    const stored = storedName(name, config);
-    return names.has(stored) ? source(stored) : undefined;
-  });
+async function find(ref: string, { anySource }: Stored): Promise<Found<Searched>> {
+  return await findJourney(ref, anySource);
 }
 
 /** Closings that were accepted and have no journey yet: why, on standard error, so that output stays for machines. */
 export async function printHeldUp(sources: readonly Waiting[], redis: RedisClient): Promise<void> {
-  for (const { name, pauses, timeZone } of sources) {
+  for (const { name, storedAs, pauses, timeZone } of sources) {
     printStanding({
       source: name,
       timeZone,
       paused: await pauses.list(),
-      notPlanned: await queuedJobs(redis, name, 'plan'),
+      notPlanned: await queuedJobs(redis, storedAs, 'plan'),
     });
   }
 }

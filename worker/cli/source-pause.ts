@@ -5,7 +5,7 @@ import type { Pause } from '../operations/pauses.ts';
 import { budgetAccount } from '../redis/budget.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
-import { KnownSources } from '../sources/known-sources.ts';
+import { knownSources } from '../sources/known-sources.ts';
 import { resumeStep } from '../support/resume.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -37,7 +37,7 @@ export async function pauseSource(options: SourceOptions & { why?: string }): Pr
 export async function resumeSource(options: SourceOptions): Promise<number> {
   const { name } = options;
   return await onSteps(options, async (source, step, queue, { runtime: { redis }, service }) => {
-    const account = await accountOf(source.name, redis);
+    const account = await accountOf(source, redis);
     const { paused, waitedFor } = await resumeStep({ ...source, redis, service, account }, step, queue);
     const was = paused.map(({ at, why, by }) => ({ since: at, why, by }));
     const tried = waitedFor.map((endpoint) => ` ${endpoint}: tried at once.`).join('');
@@ -49,9 +49,9 @@ export async function resumeSource(options: SourceOptions): Promise<number> {
 }
 
 /** The name of the budget of the source's account, as its workers know it. */
-async function accountOf(source: string, redis: RedisClient): Promise<string> {
-  const name = nameInEarnest(source);
-  const known = (await new KnownSources(redis).all()).find((one) => one.name === name);
+async function accountOf(source: StoredSource, redis: RedisClient): Promise<string> {
+  const name = nameInEarnest(source.storedAs);
+  const known = (await knownSources(redis)).find(({ storedAs }) => storedAs === name);
   return known?.account === undefined ? name : budgetAccount(known.connector, known.account);
 }
 
@@ -83,12 +83,12 @@ async function onSteps(
 /** Grades are collected over all sources at once: that step has no queue of its own. */
 async function withQueue<T>(
   { runtime }: Stored,
-  { name }: StoredSource,
+  { storedAs }: StoredSource,
   step: PausableStep,
   work: (queue?: Queue) => Promise<T>,
 ): Promise<T> {
   if (step === 'collect') return await work();
-  const queue = new Queue(step, { prefix: tagOf(name), connection: runtime.handle.bull() });
+  const queue = new Queue(step, { prefix: tagOf(storedAs), connection: runtime.handle.bull() });
   // Logged by the connection itself.
   queue.on('error', () => undefined);
   try {

@@ -8,8 +8,8 @@ import { runningProcesses } from '../operations/processes.ts';
 import type { pollState } from '../pipeline/plan/poll-state.ts';
 import { isDryRun } from '../redis/keys.ts';
 import type { QueueDepth } from '../redis/queued-jobs.ts';
-import { isGone, type KnownSource, KnownSources } from '../sources/known-sources.ts';
-import { type OrphanState, orphanRemedy, stateOf, whatWaits } from '../sources/orphan-state.ts';
+import { absenceOf, stateOf } from '../sources/absent-state.ts';
+import { knownSources } from '../sources/known-sources.ts';
 import { inZone } from '../support/shown-time.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -28,21 +28,24 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
         testLines(config).map((line) => styleText(['bold', 'yellow'], line)),
       );
     if (config.dryRun) print({ dryRun: true }, [styleText(['bold', 'yellow'], 'DRY RUN: nothing is sent')]);
-    const known = await new KnownSources(redis).all();
+    const known = await knownSources(redis);
     const down = await service.down({ now: true });
     for (const one of sources()) {
       const shown = await stateOfSource(one, { service: down, redis, now: new Date() });
-      const canPoll = known.find(({ name }) => name === one.name)?.polls ?? true;
+      const canPoll = known.find(({ storedAs }) => storedAs === one.storedAs)?.polls ?? true;
       print(shown, linesOf(shown, canPoll));
     }
     const paused = config.dryRun ? [] : await collecting.list();
     if (paused.length > 0)
       print({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
-    const configured = new Set(sources().map(({ name }) => name));
-    for (const one of known.filter(({ name }) => !configured.has(name) && isDryRun(name) === config.dryRun)) {
-      const state = await stateOf(source(one.name), redis);
+    const configured = new Set(sources().map(({ storedAs }) => storedAs));
+    for (const one of known.filter(
+      ({ storedAs }) => !configured.has(storedAs) && isDryRun(storedAs) === config.dryRun,
+    )) {
+      const state = await stateOf(source(one), redis);
       const shown = { source: one.name, notConfigured: true, lastConfigured: one.configuredAt, ...state };
-      print(shown, orphanLines(one, state));
+      const { problem, remedy } = absenceOf(one.name, state) ?? {};
+      print(shown, problem === undefined ? [] : [styleText('yellow', `${problem}; ${remedy}`)]);
     }
     const installation = stateOfProcesses(await runningProcesses(redis), fingerprintOf(config.written), config);
     print(installation, processLines(installation));
@@ -143,15 +146,4 @@ function pollLine(poll: Awaited<ReturnType<typeof pollState>>, canPoll: boolean)
   if (!canPoll) return 'this connector has none: what its webhooks miss stays missed';
   if (!poll?.doneAt) return 'not yet';
   return `last ${poll.doneAt.toISOString()} · closings that no webhook reported: ${poll.missed}`;
-}
-
-/** A source that Redis knows and the configuration doesn't. */
-function orphanLines(known: KnownSource, state: OrphanState): string[] {
-  const where = isGone(known) ? 'in no configuration any more' : 'not in this configuration, but in that of a process';
-  const waits = whatWaits(state);
-  return [
-    styleText('bold', known.name),
-    `  ${where}; last ${known.configuredAt.toISOString()} · journeys: ${state.journeys}`,
-    ...(waits === undefined ? [] : [styleText('yellow', `  ${waits}`), `  → ${orphanRemedy(known.name)}`]),
-  ];
 }

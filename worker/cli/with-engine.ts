@@ -4,7 +4,7 @@ import { createLog } from '../operations/log.ts';
 import { liveClock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
-import { nameInEarnest, storedName } from '../redis/keys.ts';
+import { nameIn, nameInEarnest } from '../redis/keys.ts';
 import { checkAccount } from './check-account.ts';
 import { engineOf } from './engine-of.ts';
 import { openForNow, openToRead, type Runtime, type RuntimeOptions } from './runtime.ts';
@@ -37,7 +37,7 @@ export async function withSources<T>(
       throw error;
     });
   const pipeline = (name: string): SourcePipeline => {
-    const found = engine.pipelines.get(storedName(name, runtime.config));
+    const found = engine.pipelines.get(nameIn(name, runtime.config));
     if (found) return found;
     const names = [...engine.pipelines.keys()].map(nameInEarnest).join(', ');
     throw new CloseloopError(`There is no source "${name}"; there are: ${names}.`, { kind: 'config' });

@@ -28,7 +28,11 @@ export async function withRecordNames<T>(
     const parts = partsOf(stored);
     const { config, redis, seal } = parts;
     const openOne = (one: StoredSource, configured: ConfiguredSource): NamedRecords => {
-      const snapshots = createSnapshotStore(redis, { tag: tagOf(one.name), keepMs: config.retention.journeys, seal });
+      const snapshots = createSnapshotStore(redis, {
+        tag: tagOf(one.storedAs),
+        keepMs: config.retention.journeys,
+        seal,
+      });
       return { ...one, source: openSource(configured, { ...one, snapshots }, parts).source };
     };
     return work({ runtime: stored.runtime, sources: opening(stored, openOne) });

@@ -7,8 +7,10 @@ import { Holds } from '../operations/holds.ts';
 import { createLog } from '../operations/log.ts';
 import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
-import { globalTag, nameInEarnest, storedName, tagOf } from '../redis/keys.ts';
+import { globalTag, nameIn, nameInEarnest, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
+import { knownSources } from '../sources/known-sources.ts';
+import { sourceNamed, withStoredNames } from '../sources/stored-names.ts';
 import type { StoredSource } from '../support/source-state.ts';
 import { dataKeyOf, openToRead, type Reading, type Runtime, type RuntimeOptions } from './runtime.ts';
 
@@ -18,8 +20,10 @@ export interface Stored {
   runtime: Runtime;
   /** The source of this name, or all of the configuration. @throws CloseloopError config for a name that isn't in it */
   sources(name?: string): StoredSource[];
-  /** The source of any name. */
-  source(name: string): StoredSource;
+  /** Of sources that the configuration doesn't have as well. */
+  source(names: Pick<StoredSource, 'name' | 'storedAs'>): StoredSource;
+  /** The source that has, or had, this name; of those that Redis knows as well. */
+  anySource(name: string): Promise<StoredSource | undefined>;
   /** Whether the Feedback service answers. */
   service: Outage;
   /** Of the collecting of grades. */
@@ -47,32 +51,39 @@ export async function withStored<T>(
 }
 
 async function storedIn(runtime: Runtime): Promise<Stored> {
-  const { config, redis } = runtime;
+  const { redis } = runtime;
+  const config = await withStoredNames(runtime.config, redis, { remember: false });
+  runtime.config = config;
   const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
   const { seal } = await dataKeyOf(runtime);
   const now = () => new Date();
-  const source = (name: string): StoredSource => {
-    const tag = tagOf(name);
+  const source = ({ name, storedAs }: Pick<StoredSource, 'name' | 'storedAs'>): StoredSource => {
+    const tag = tagOf(storedAs);
     return {
       name,
+      storedAs,
       timeZone: config.feedback.timeZone,
       defaultCountry: config.defaultCountry,
-      store: new JourneyStore(redis, name, { now, log, seal }),
-      erasures: new Erasures(redis, name, seal),
-      aliases: new RecordAliases(redis, name, { keepMs: config.retention.journeys, seal }),
+      store: new JourneyStore(redis, storedAs, { now, log, seal }),
+      erasures: new Erasures(redis, storedAs, seal),
+      aliases: new RecordAliases(redis, storedAs, { keepMs: config.retention.journeys, seal }),
       pauses: new Pauses(redis, tag, name, log),
       holds: new Holds({ redis, tag, source: name, log, onNews: async () => undefined, queues: () => [] }),
-      vendor: new Outage(redis, { ...vendorEndpoint(name), log }),
+      vendor: new Outage(redis, { ...vendorEndpoint({ name, storedAs }), log }),
     };
   };
-  const names = config.sources.map(({ name }) => name);
   return {
     runtime,
     source,
+    anySource: async (name) => {
+      const all = [...config.sources, ...(await knownSources(redis))];
+      const found = await sourceNamed(nameIn(name, config), all, redis);
+      return found && source(found);
+    },
     sources: (name) => {
-      const wanted = name === undefined ? names : [storedName(name, config)];
-      if (wanted.every((one) => names.includes(one))) return wanted.map(source);
-      const there = names.map(nameInEarnest).join(', ');
+      const wanted = config.sources.filter((one) => name === undefined || one.name === nameIn(name, config));
+      if (wanted.length > 0) return wanted.map(source);
+      const there = config.sources.map((one) => nameInEarnest(one.name)).join(', ');
       throw new CloseloopError(`There is no source "${name}"; there are: ${there}.`, { kind: 'config' });
     },
     service: new Outage(redis, { ...serviceEndpoint, log }),

@@ -14,6 +14,10 @@ import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts'
 
 export interface ConfiguredSource extends ParsedSource {
   name: string;
+  /** The name that its data is stored under: its first one (stored-names.ts). */
+  storedAs: string;
+  /** What it was called before. */
+  was?: string | undefined;
   connector: Connector;
   rules: Rule[];
   /** What holds over all of them, beside the policy over all sources. */
@@ -125,14 +129,17 @@ function readSources(
       found.push({ path: at, message: 'must be a section that begins with connector: and rules:' });
       return [];
     }
-    const { connector: kind, rules: writtenRules, ...others } = sectionOf(value);
+    const { connector: kind, rules: writtenRules, was, ...others } = sectionOf(value);
+    const formerly = formerName(was, { at, others: entries.map(([other]) => other) });
+    found.push(...formerly.found);
+    const named = { name, storedAs: name, was: formerly.was };
     const { policy: writtenPolicy, settings } = partsOf(others);
-    if (sources === 'named') return [{ name, ...unopened({ name: String(kind) }), rules: [], policy: {} }];
+    if (sources === 'named') return [{ ...named, ...unopened({ name: String(kind) }), rules: [], policy: {} }];
     const policy = checkWritten(SourcePolicy, writtenPolicy, at, document);
     if (!policy.ok) found.push(...policy.found);
     const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
     const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
-    const beside = ['connector', 'rules', ...sourcePolicyNames];
+    const beside = ['connector', 'rules', 'was', ...sourcePolicyNames];
     const checked = connector && checkWritten(connector.sources, settings, at, document, beside);
     const asksNobody = unknown.has(name) ? connector?.mayAskNobody : checked?.ok && checked.data.asksNobody;
     const rules = checkWritten(asksNobody ? RulesIfAny : Rules, writtenRules, [...at, 'rules'], document);
@@ -144,12 +151,27 @@ function readSources(
     }
     if (policy.ok) found.push(...unanswerable(policy.data.never ?? [], connector, [...at, 'never']));
     if (unknown.has(name)) {
-      return rules.ok && policy.ok ? [{ name, ...unopened(connector), rules: rules.data, policy: policy.data }] : [];
+      return rules.ok && policy.ok
+        ? [{ ...named, ...unopened(connector), rules: rules.data, policy: policy.data }]
+        : [];
     }
     if (!checked?.ok) found.push(...(checked?.found ?? []));
     if (!checked?.ok || !rules.ok || !policy.ok) return [];
-    return [{ name, connector, ...checked.data, rules: rules.data, policy: policy.data }];
+    return [{ ...named, connector, ...checked.data, rules: rules.data, policy: policy.data }];
   });
+}
+
+/** What `was` says, and what is wrong with it. */
+function formerName(
+  was: unknown,
+  { at, others }: { at: Path; others: readonly string[] },
+): { was?: string; found: Found[] } {
+  if (was === undefined) return { found: [] };
+  const wrong = (message: string) => ({ found: [{ path: [...at, 'was'], message }] });
+  if (typeof was !== 'string' || sourceNameFlaw(was) !== undefined)
+    return wrong('must be the earlier name of the source');
+  if (others.includes(was)) return wrong(`names a source that is in the configuration: take one of the two out`);
+  return { was, found: [] };
 }
 
 function unknownConnector(kind: unknown, names: readonly string[]): string {

@@ -13,7 +13,12 @@ export function schemaText(connectors: readonly Connector[]): string {
   };
   const general = json(General);
   const { properties } = json(SourcePolicy);
-  const policy = { ...properties, never: { $ref: '#/$defs/never' } };
+  const was = {
+    type: 'string',
+    description:
+      'The earlier name of the source, whose stored data it goes on with; may be taken out after the next start',
+  };
+  const policy = { ...properties, never: { $ref: '#/$defs/never' }, was };
   const rules = { type: 'array', minItems: 1, items: { $ref: '#/$defs/rule' } };
   const sources = connectors.map(({ name, settings, mayAskNobody }) => {
     const one = json(settings);

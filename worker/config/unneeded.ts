@@ -4,6 +4,7 @@ import {
   defineConnector,
   type ParsedSource,
   type ReadResult,
+  type Source,
   type WriteResult,
 } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
@@ -19,7 +20,7 @@ import { sourcePolicyNames } from './source-policy.ts';
 export type Uses = 'redis' | 'service' | 'alerts';
 
 /** Of a source: what its connector doesn't read. */
-const ours = new Set(['connector', 'rules', ...sourcePolicyNames]);
+const ours = new Set(['connector', 'rules', 'was', ...sourcePolicyNames]);
 
 /** In place of a setting of `feedback` whose variable isn't set: nothing is called. */
 const placeholders: Readonly<Record<string, string>> = {
@@ -53,16 +54,30 @@ export function withoutUnneeded(written: Readonly<Record<string, unknown>>, hole
   return { ...Object.fromEntries(known), feedback: shown };
 }
 
-/** In place of a connector some of whose settings aren't known here: what is stored of its source can be looked at. */
-export function unopened({ name }: Pick<Connector, 'name'>): ParsedSource & { connector: Connector } {
-  const message = 'some of the settings of this source are variables that are not set here: set them';
-  const error = new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
+const unset = new CloseloopError(
+  'some of the settings of this source are variables that are not set here: set them',
+  { kind: 'config' },
+  { outcome: 'never-sent' },
+);
+
+/**
+ * In place of a connector some of whose settings aren't known here: what is stored of its source can be looked at.
+ * @param error of its calls
+ * @param known of the source
+ */
+export function unopened(
+  { name }: Pick<Connector, 'name'>,
+  error: CloseloopError = unset,
+  { account, ...known }: { account?: string | undefined } & Pick<Partial<Source>, 'forget' | 'writesNoAnswer'> = {},
+): ParsedSource & { connector: Connector } {
   const connector = defineConnector({
     name,
     settings: z.unknown(),
+    ...(account !== undefined && { account: () => account }),
     open: () => ({
+      ...known,
       verify: () => ({ ok: false, why: 'unsigned' }),
-      events: () => ({ ok: false, why: message }),
+      events: () => ({ ok: false, why: error.message }),
       read: async (ids) => ids.map((): ReadResult => ({ ok: false, why: 'error', error })),
       writeBack: async (items) => items.map((): WriteResult => ({ ok: false, why: 'error', error })),
       poll: async () => {

@@ -12,7 +12,6 @@ import { type Period, periodBefore, periodCalled, stepFor, stepsOf } from '../re
 import { namedPeriods } from '../reports/period-names.ts';
 import { type Read, RecentReadings } from '../reports/recent-readings.ts';
 import { storedCounts } from '../reports/stored-counts.ts';
-import { contextsOf } from '../support/repair.ts';
 import { daysIn } from '../support/shown-time.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
@@ -51,7 +50,7 @@ export function showGrades(app: FastifyInstance, options: Options): void {
     const query = Query.parse(request.query);
     const { timeZone } = options.config().feedback;
     const period = periodOf(query, daysIn(timeZone)(options.now()));
-    const contexts = await contextsOf(options.engine());
+    const contexts = await options.engine().sources();
     const there = await serviceThere(options);
     const { campaign, grade } = query;
     const [figures, counts, comments] = await Promise.all([

@@ -7,7 +7,7 @@ import type { SourceContext } from '../pipeline/context.ts';
 import { instant } from '../support/instant.ts';
 import { recordIn, withinSource } from '../support/journey-filter.ts';
 import { journeyPage } from '../support/journey-pages.ts';
-import { contextsOf, findAnywhere } from '../support/repair.ts';
+import { findAnywhere } from '../support/repair.ts';
 import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
@@ -42,7 +42,7 @@ type Options = Pick<DashboardOptions, 'engine' | 'config' | 'now' | 'seal'>;
 export function listJourneys(app: FastifyInstance, options: Options): void {
   app.get('/journeys', async (request, reply) => {
     const query = Query.parse(request.query);
-    const all = await contextsOf(options.engine());
+    const all = await options.engine().sources();
     const sources = all.filter(
       ({ name }) => query.source === undefined || query.source === '' || query.source === name,
     );
@@ -124,7 +124,7 @@ async function addressOf(q: string, { engine, seal, config }: Options): Promise<
   let record: string | undefined;
   let request: string | undefined;
   let source: string | undefined;
-  for (const context of await contextsOf(engine())) {
+  for (const context of await engine().sources()) {
     const { name, store } = context;
     const id = recordIn(context, q);
     if ((await store.records.journeysOf(id)).length > 0) {

@@ -5,7 +5,6 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { beginMasking, takingErasures } from '../support/masking.ts';
 import { contactsNamed } from '../support/named-contacts.ts';
 import { isNothing, type PersonHere, type PersonThere, personHere, personThere } from '../support/people.ts';
-import { contextsOf } from '../support/repair.ts';
 import { mayAct, nameOf } from './access.ts';
 import { erasureAt } from './addresses.ts';
 import { Audit } from './audit.ts';
@@ -53,7 +52,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
     if (sure === undefined)
       throw new CloseloopError('Nothing was done: the form asks you to confirm it with a tick.', { kind: 'config' });
     const { value } = contactOf(contact, options);
-    const context = await takingErasures(options.engine().pipelines.values());
+    const context = takingErasures(options.engine().pipelines.values());
     const who = nameOf(request);
     await audit.note({ at: new Date(), who, what: 'mask a person', about: context.name });
     const id = await beginMasking(value, 'asked for on the page', context);
@@ -64,7 +63,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
 
   app.get('/people/erasures/:source/:id', async (request, reply) => {
     const { source, id } = Named.parse(request.params);
-    const context = (await contextsOf(options.engine())).find(({ name }) => name === source);
+    const context = (await options.engine().sources()).find(({ name }) => name === source);
     if (context === undefined) return reply.callNotFound();
     // In this order: an erasure that ends in between has its proof.
     const open = await context.erasures.get(id);
@@ -107,7 +106,7 @@ async function whoIsNamed(text: string, options: AskedOptions): Promise<NamedPer
 
 async function personBehind(contact: Contact, options: AskedOptions): Promise<NamedPerson> {
   const there = await atService(contact, options);
-  const sources = await contextsOf(options.engine());
+  const sources = await options.engine().sources();
   const here = await personHere(contact, sources, { known: there.person?.record, now: options.now() });
   return { contact, there, here };
 }
@@ -139,7 +138,7 @@ async function atService(contact: Contact, options: Pick<DashboardOptions, 'engi
 /** Those that are not done first, then the proofs, newest first. */
 async function erasuresOf({ engine }: Pick<DashboardOptions, 'engine'>): Promise<ListedErasure[]> {
   const lists = await Promise.all(
-    (await contextsOf(engine())).map(async ({ name: source, erasures }) => {
+    (await engine().sources()).map(async ({ name: source, erasures }) => {
       const [open, proofs] = await Promise.all([erasures.open(), erasures.all()]);
       return [
         ...open.map(({ id, what, receivedAt: at }) => ({ source, id, what, at, isDone: false })),

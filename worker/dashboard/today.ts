@@ -6,9 +6,7 @@ import { type PausableStep, pausableSteps } from '../operations/pausable-steps.t
 import { runningProcesses } from '../operations/processes.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { remainingQuotas } from '../redis/budget.ts';
-import { isDryRun, nameInEarnest } from '../redis/keys.ts';
-import { stateOf } from '../sources/orphan-state.ts';
-import type { Orphan } from '../sources/orphans.ts';
+import { nameInEarnest } from '../redis/keys.ts';
 import { resumeStep } from '../support/resume.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import { mayAct, nameOf } from './access.ts';
@@ -56,7 +54,7 @@ export function showToday(app: FastifyInstance, options: DashboardOptions): void
     if (action === 'pause') await pipeline.pauses.pause(step, { why, by, at: new Date() }, queue);
     else {
       const { context, pauses, vendor } = pipeline;
-      const account = context.account ?? nameInEarnest(source);
+      const account = context.account ?? nameInEarnest(context.storedAs);
       await resumeStep(
         { redis: options.redis, pauses, vendor, service: options.engine().service, account },
         step,
@@ -74,28 +72,23 @@ function queueOf({ jobs }: SourcePipeline, step: PausableStep) {
     .find(({ name }) => name === step);
 }
 
-/** A dry run is no stranger to a source in earnest. */
-function shownOf(orphans: readonly Orphan[], { dryRun }: { dryRun: boolean }): Orphan[] {
-  return orphans.filter(({ known }) => isDryRun(known.name) === dryRun);
-}
-
 async function todayOf({ engine, config, redis, now }: DashboardOptions): Promise<Omit<Today, 'mayAct'>> {
-  const { pipelines, service, collecting, orphans } = engine();
+  const { pipelines, service, collecting } = engine();
   const down = await service.down({ now: true });
-  const [sources, collectPauses, processes, found] = await Promise.all([
+  const [sources, collectPauses, processes, absences] = await Promise.all([
     Promise.all(
       [...pipelines.values()].map(async ({ context, pauses, holds, vendor }) => {
         const stored = { ...context, pauses, holds, vendor };
         const [state, quotas] = await Promise.all([
           stateOfSource(stored, { service: down, redis, now: now() }),
-          remainingQuotas(redis, context.account ?? context.name, new Date()),
+          remainingQuotas(redis, context.account ?? nameInEarnest(context.storedAs), new Date()),
         ]);
         return { state, quotas, polls: context.source.poll !== undefined };
       }),
     ),
     collecting.paused(),
     runningProcesses(redis),
-    orphans.all(),
+    engine().absences(),
   ]);
   const { problems } = stateOfProcesses(processes, fingerprintOf(config().written), config());
   return {
@@ -104,12 +97,7 @@ async function todayOf({ engine, config, redis, now }: DashboardOptions): Promis
     collectPauses,
     // A process that does not tell of itself, as the demo's, shows this page all the same.
     problems: processes.length === 0 ? [] : problems,
-    orphans: await Promise.all(
-      shownOf(found, config()).map(async ({ known, pipeline }) => ({
-        name: known.name,
-        state: await stateOf(pipeline.context, redis),
-      })),
-    ),
+    absences,
     at: now(),
     timeZone: config().feedback.timeZone,
   };

@@ -15,8 +15,8 @@ const Linked = z.object({ journey: text.refine((ref) => ref.includes('/')).catch
 export function showWhy(app: FastifyInstance, { engine, redis }: Pick<DashboardOptions, 'engine' | 'redis'>): void {
   const bodyOf = async (about: string) => {
     if (about === '') return whyView({ about });
-    const { pipelines, orphans } = engine();
-    const sources = [...pipelines.values(), ...(await orphans.all()).map(({ pipeline }) => pipeline)];
+    const { pipelines, absent } = engine();
+    const sources = [...pipelines.values(), ...(await absent.all()).map(({ pipeline }) => pipeline)];
     return whyView({ about, answer: await answerWhy(sources, about, { redis, explainRecord }) });
   };
   const page = { title: 'Why', section: '/why' };

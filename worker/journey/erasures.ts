@@ -6,7 +6,6 @@ import { tagOf } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { shared } from '../redis/shared.ts';
-import { gatedOr, SourceNames } from '../redis/source-names.ts';
 
 /**
  * An erasure, from the request until the erasure is done. Its subjects say, sealed, whom the erasure is about; this part names nobody.
@@ -26,7 +25,7 @@ const Erasure = z.object({
 });
 export type Erasure = z.output<typeof Erasure>;
 
-/** A person, or data of theirs, that the erasure was requested for or has found. */
+/** A person, or data of theirs, that the erasure was requested for or has found. `source`: the name that its data is stored under. */
 const Subject = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('contact'),
@@ -81,12 +80,11 @@ const Proof = z.object({
 export type Proof = z.output<typeof Proof>;
 
 /**
- * KEYS open, due, subjects, gate · ARGV id, erasure, instant, fields and sealed subjects…
+ * KEYS open, due, subjects · ARGV id, erasure, instant, fields and sealed subjects…
  * Stores the erasure together with its subjects: an erasure without subjects would count as done. Existing subjects stay as
- * they are. Error GATED while the source is being renamed.
+ * they are.
  */
 const beginScript = `
-if redis.call('EXISTS', KEYS[4]) == 1 then return redis.error_reply('GATED not now') end
 for i = 4, #ARGV, 2 do redis.call('HSETNX', KEYS[3], ARGV[i], ARGV[i + 1]) end
 if redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2]) == 1 then redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1]) end
 return 1`;
@@ -109,7 +107,6 @@ redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])`);
 export class Erasures {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
-  readonly #source: string;
   readonly #tag: string;
   /** id → Erasure. */
   readonly #open: string;
@@ -122,7 +119,6 @@ export class Erasures {
   constructor(redis: RedisClient, source: string, seal: Seal) {
     this.#redis = redis;
     this.#seal = seal;
-    this.#source = source;
     this.#tag = tagOf(source);
     this.#open = `${this.#tag}:erasures:open`;
     this.#due = `${this.#tag}:erasures:due`;
@@ -138,12 +134,10 @@ export class Erasures {
     const { key, what, receivedAt, everybody } = asked;
     const id = this.#seal.digest(`erasure ${this.#tag}${key}`).slice(0, 16);
     const erasure: Erasure = { id, what, receivedAt, everybody, tries: 0, held: [], nextAt: receivedAt };
-    const keys = [this.#open, this.#due, this.#subjectsKey(id), `${this.#tag}:gate`];
+    const keys = [this.#open, this.#due, this.#subjectsKey(id)];
     const fields = subjects.flatMap((subject) => this.#sealed(id, subject));
     const args = [id, JSON.stringify(erasure), receivedAt.getTime(), ...fields];
-    await runScript(this.#redis, beginScript, keys, ...args).catch((error: unknown) => {
-      throw gatedOr(error);
-    });
+    await runScript(this.#redis, beginScript, keys, ...args);
     return id;
   }
 
@@ -177,7 +171,6 @@ export class Erasures {
   }
 
   async subjects(id: string): Promise<Subject[]> {
-    const renamed = await new SourceNames(this.#redis).renamed();
     // An erasure of everybody may have 100,000 subjects. HSCAN may return a field twice while the hash grows.
     const found = new Map<string, Subject>();
     let cursor = '0';
@@ -186,16 +179,10 @@ export class Erasures {
       cursor = next;
       for (const [field = '', text = ''] of slices(flat, 2)) {
         const subject = Subject.parse(JSON.parse(this.#seal.open(text, `erasure ${id} ${field}`)));
-        found.set(field, this.#asNamedNow(subject, renamed));
+        found.set(field, subject);
       }
     } while (cursor !== '0');
     return [...found.values()];
-  }
-
-  #asNamedNow(subject: Subject, renamed: ReadonlyMap<string, string>): Subject {
-    if (subject.kind === 'contact') return subject;
-    const name = subject.source === own ? this.#source : subject.source;
-    return { ...subject, source: renamed.get(name) ?? name };
   }
 
   /** Saves subjects as they are now; does nothing when the erasure is done. */
@@ -279,8 +266,7 @@ export class Erasures {
   }
 
   /** The field of a subject, and the field's value. */
-  #sealed(id: string, one: Subject): [string, string] {
-    const subject = one.kind !== 'contact' && one.source === this.#source ? { ...one, source: own } : one;
+  #sealed(id: string, subject: Subject): [string, string] {
     const field = this.#seal.digest(nameOf(subject));
     return [field, this.#seal.seal(JSON.stringify(subject), `erasure ${id} ${field}`)];
   }
@@ -315,8 +301,5 @@ function together(before: Proof, now: Proof): Proof {
     kept: [...new Set([...before.kept, ...now.kept])],
   };
 }
-
-/** Placeholder for the source that the request came through, as a source may be renamed. */
-const own = '';
 
 export const noWrittenAnswers = 'none were written';

@@ -63,7 +63,7 @@ export type Answer = z.output<typeof Answer>;
 
 const fields = {
   id: z.string(),
-  /** The source's name when the journey began (`markOf`). */
+  /** The name that its source's data is stored under (`markOf`). */
   source: z.string(),
   recordId: z.string(),
   state: z.enum(journeyStates),

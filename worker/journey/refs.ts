@@ -9,8 +9,8 @@ export function refOf(source: string, journeyId: string): string {
 }
 
 /**
- * A journey's name in markers at the service and the vendor, and in the contact's note: with the source's name when the journey
- * began, so that markers are found after a rename.
+ * A journey's name in markers at the service and the vendor, and in the contact's note: with the name that the source's data is stored
+ * under, so that markers are found after a rename.
  */
 export function markOf({ source, id }: Pick<Journey, 'source' | 'id'>): string {
   return refOf(source, id);

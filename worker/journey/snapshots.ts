@@ -3,17 +3,15 @@ import type { RecordSnapshots } from '../../core/connector/contract.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
-import { gatedOr } from '../redis/source-names.ts';
 import { recordsKey } from './journey-keys.ts';
 
 /**
- * KEYS snapshot, records, used, alone, gate · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where
+ * KEYS snapshot, records, used, alone · ARGV instant, sealed JSON, milliseconds to keep it without a journey, '1': only where
  * there is none, record id, now.
  * Of two snapshots of one instant the later arrival wins. Making a journey removes the expiry, and forgetting the record's last
- * journey removes the snapshot (journey/store.ts). Error GATED while the source is being renamed.
+ * journey removes the snapshot (journey/store.ts).
  */
 const saveScript = `
-if redis.call('EXISTS', KEYS[5]) == 1 then return redis.error_reply('GATED not now') end
 local held = redis.call('HGET', KEYS[1], 'at')
 if held and (ARGV[4] == '1' or tonumber(held) > tonumber(ARGV[1])) then return 0 end
 redis.call('HSET', KEYS[1], 'at', ARGV[1], 'sealed', ARGV[2])
@@ -64,7 +62,7 @@ export function createSnapshotStore(
 
   return {
     async save(recordId, at, snapshot, { onlyFirst = false } = {}) {
-      const keys = [keyOf(recordId), recordsKey(tag, recordId), used, alone, `${tag}:gate`];
+      const keys = [keyOf(recordId), recordsKey(tag, recordId), used, alone];
       const args = [
         at.getTime(),
         seal.seal(JSON.stringify(snapshot), about(recordId)),
@@ -73,9 +71,7 @@ export function createSnapshotStore(
         recordId,
         Date.now(),
       ];
-      await runScript(redis, saveScript, keys, ...args).catch((error: unknown) => {
-        throw gatedOr(error);
-      });
+      await runScript(redis, saveScript, keys, ...args);
     },
     async erase(recordId, at) {
       await runScript(redis, eraseScript, [keyOf(recordId)], at.getTime());

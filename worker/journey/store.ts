@@ -3,7 +3,6 @@ import type { Log, Ports } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
-import { gatedOr } from '../redis/source-names.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import { type Journey, type JourneyState, listedAt, type TraceLine } from './journey.ts';
@@ -25,12 +24,10 @@ import { askedStates, type Decision } from './transitions.ts';
  * KEYS records, merges, list of the state · ARGV tag, record id, names of the closing and of the event, sealed journey, instant in the
  * list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, of each person to index it under the key and entry…
  * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
- * journey has another id, or something else than what was seen is remembered of the record. Error GATED while the source is being
- * renamed, or has another name now (redis/source-names.ts).
+ * journey has another id, or something else than what was seen is remembered of the record.
  */
 const createScript = `${changingLists}${recordMemory}
 local tag, record, closing, event, sealed, at, id, seen, hasAsked = unpack(ARGV, 1, 9)
-if redis.call('EXISTS', tag .. ':gate') == 1 then return redis.error_reply('GATED not now') end
 local count, alive, asked, names = recall(KEYS[1], record)
 local ofEvent = numberOf(names, event)
 local known = ofEvent or numberOf(names, closing)
@@ -267,9 +264,7 @@ export class JourneyStore {
       draft.seen ?? '',
       askedMark(state, journey),
       ...of.people(journey).flatMap((digest) => of.personEntry(digest, journey)),
-    ).catch((error: unknown) => {
-      throw gatedOr(error);
-    });
+    );
     const [id, created] = CreateAnswer.parse(answer);
     if (id === undefined) return {};
     if (created === 0) return { known: id };

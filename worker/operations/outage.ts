@@ -82,7 +82,10 @@ const triedWithinMs = 60_000;
 
 /** The Feedback service and the vendor of a source as endpoints, with the prefix of their keys. */
 export const serviceEndpoint = { endpoint: 'Feedback service', key: `${globalTag}:outage` };
-export const vendorEndpoint = (source: string) => ({ endpoint: `source ${source}`, key: `${tagOf(source)}:outage` });
+export const vendorEndpoint = ({ name, storedAs }: { name: string; storedAs: string }) => ({
+  endpoint: `source ${name}`,
+  key: `${tagOf(storedAs)}:outage`,
+});
 
 export interface Down {
   endpoint: string;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
-import { type PausableStep, pausableSteps } from './pausable-steps.ts';
+import type { PausableStep } from './pausable-steps.ts';
 import { probeTurnMs } from './probe-turn.ts';
 
 const Pause = z.object({
@@ -138,19 +138,6 @@ export class Pauses {
     if (held.some(({ by }) => by === undefined)) await this.#openForOne(queue);
     else await this.#open(queue);
     return held;
-  }
-
-  /** After the source was renamed: stages that a person has paused stay paused. */
-  async takeOver(before: Pauses, queues: readonly Queue[]): Promise<void> {
-    for (const { stage, why, at, by } of await before.list()) {
-      const step = pausableSteps.find((one) => one === stage);
-      if (step === undefined || by === undefined) continue;
-      await this.pause(
-        step,
-        { why, at, by },
-        queues.find(({ name }) => name === step),
-      );
-    }
   }
 
   /** Ends the stop of a stage. If the stage stops again, for the same reason too, another alert is raised. */

@@ -23,9 +23,12 @@ import type { Vendor } from './vendor.ts';
 export type { Queues } from './queues.ts';
 export type { Vendor } from './vendor.ts';
 
-/** The source's name and account. */
+/** The source's names and account. */
 export interface Named {
+  /** What the configuration calls it: for people. */
   name: string;
+  /** The name that its data is stored under, which no rename changes. */
+  storedAs: string;
   /** Connector and vendor account: ids are equal in all sources of one account. Undefined: the ids are this source's alone. */
   account?: string | undefined;
 }
@@ -46,12 +49,10 @@ export interface Journeys {
   /** For each of these feedback requests: whether it belongs to a journey of any source. */
   areOwned(requestIds: readonly string[]): Promise<boolean[]>;
   /**
-   * Every source that Redis knows: the configured sources, this one included, and orphans (orphans.ts), which are not configured in
-   * this process: their data can be read and changed, their vendor can't be reached.
+   * Every source that Redis knows: the configured sources, this one included, and absent ones (absent-sources.ts), which are not configured
+   * in this process: their data can be read and changed, their vendor can't be reached.
    */
   sources(): Promise<SourceContext[]>;
-  /** Changes with every rename of a source; undefined during a rename, when data may be missed. */
-  placesOfSources(): Promise<string | undefined>;
   /** The last time in which the source ran dry, and not in earnest: what closed then asks nobody by itself. */
   ranDry(): Promise<{ from: Date; until: Date } | undefined>;
 }
@@ -83,7 +84,7 @@ export interface Policy {
   policy: Config['policy'];
   /** On what days nobody is asked; left out: on none. */
   holidays?: HolidayRules | undefined;
-  /** The contact expressions of all rules, also of an orphan's: they find the contacts of a record's customer. */
+  /** The contact expressions of all rules, also of an absent source's: they find the contacts of a record's customer. */
   customerContacts: readonly Expression[];
   /** Paths to the addresses of a record's customer. */
   customerPaths: readonly Expression[];

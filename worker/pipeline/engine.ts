@@ -7,17 +7,14 @@ import { Alerts, alertSettings } from '../operations/alerts.ts';
 import { countRefused } from '../operations/delivery-counts.ts';
 import type { Outage } from '../operations/outage.ts';
 import { RedisWatch } from '../operations/redis-watch.ts';
-import { storedName } from '../redis/keys.ts';
-import { SourceNames } from '../redis/source-names.ts';
+import { type Absence, AbsentSources, absencesOf } from '../sources/absent-sources.ts';
 import { noteDrySpans } from '../sources/dry-run.ts';
-import { KnownSources } from '../sources/known-sources.ts';
-import { Newcomers } from '../sources/newcomers.ts';
-import { Orphans } from '../sources/orphans.ts';
-import { Renames } from '../sources/renames.ts';
-import type { Renamed } from '../sources/source-rename.ts';
+import { knownSources, noteSources } from '../sources/known-sources.ts';
+import { sourceNamed } from '../sources/stored-names.ts';
 import { SharedExports } from './ask/shared-exports.ts';
 import { CampaignCache } from './campaigns.ts';
 import { Collecting } from './collect/schedule.ts';
+import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Inlets } from './inlets.ts';
 import type { CollectJob, JobResult, WriteBackJob } from './jobs.ts';
@@ -48,17 +45,12 @@ export class Engine {
   readonly service: Outage;
   /** Where deliveries are stored, once they are open. */
   readonly inlets: Inlets;
-  readonly names: SourceNames;
   readonly collecting: Collecting;
   /** Sources that Redis knows, and this configuration doesn't. */
-  readonly orphans: Orphans;
-  /** Sources that may be others under a new name. */
-  readonly newcomers: Newcomers;
+  readonly absent: AbsentSources;
   readonly #options: EngineOptions;
   readonly #redisWatch: RedisWatch;
   readonly #alerts: Alerts;
-  readonly #known: KnownSources;
-  readonly #renames: Renames;
   readonly #sweeping: Sweeping;
   readonly #polling: Rounds[] = [];
   #adapting: NodeJS.Timeout | undefined;
@@ -69,8 +61,6 @@ export class Engine {
     this.#options = options;
     this.#redisWatch = new RedisWatch(redis, ports, log);
     this.#alerts = new Alerts(redis, alertSettings(config), { fetch: ports.fetch, now: () => new Date() }, log);
-    this.names = new SourceNames(redis);
-    this.#known = new KnownSources(redis);
     const { feedback, service } = openService(options);
     this.service = service;
     const pipelines = new Map<string, SourcePipeline>();
@@ -85,27 +75,20 @@ export class Engine {
       exports: new SharedExports(pLimit(exportReadings), { isByContact }),
       service: this.service,
       alerts: this.#alerts,
-      names: this.names,
       onLost: this.#redisWatch.onLost,
-      sources: async () => [...pipelines.values(), ...(await this.#orphanPipelines())].map(({ context }) => context),
+      sources: () => this.sources(),
     };
     const create = (source: ConfiguredSource) => createSourcePipeline(source, shared);
     for (const source of config.sources) pipelines.set(source.name, create(source));
-    this.orphans = new Orphans(this.#known, pipelines, create, { dryRun: config.dryRun });
-    const common = { ...shared, engine: options, pipelines, orphans: this.orphans, known: this.#known };
-    this.newcomers = new Newcomers({ ...common, configured: config.sources });
+    this.absent = new AbsentSources(redis, config, create);
+    const common = { ...shared, engine: options, pipelines };
     this.collecting = new Collecting({ ...common, campaigns: this.campaigns });
-    this.#renames = new Renames({ ...common, collecting: this.collecting });
     this.inlets = new Inlets(common);
     this.#sweeping = new Sweeping({
       ...common,
       collecting: this.collecting,
-      orphans: () => this.orphans.all(),
-      beforehand: {
-        note: () => this.noteSources(),
-        renamed: () => this.takeStragglers(),
-        newcomers: () => this.newcomers.check(),
-      },
+      absent: this.absent,
+      noteSources: () => this.noteSources(),
     });
   }
 
@@ -123,15 +106,15 @@ export class Engine {
   /** Connects what `inlets` write through. Resolves when Redis answers: the HTTP server listens only then. */
   async openInlets(): Promise<void> {
     await this.noteSources();
-    for (const pipeline of this.pipelines.values()) await this.newcomers.hold(pipeline);
     await this.inlets.open();
   }
 
   /** Deliveries of a source that an intake refused for one reason: for people who look at `status`. */
   async countRefused(source: string, why: string, count: number): Promise<void> {
-    const { config, redis } = this.#options;
-    await countRefused(redis, storedName(source, config), why, count).catch((error: unknown) =>
-      this.#options.log.warn({ source, why: messageOf(error) }, 'refused deliveries could not be counted for status'),
+    const { redis, log } = this.#options;
+    const { storedAs = source } = this.inlets.doors.get(source)?.context ?? {};
+    await countRefused(redis, storedAs, why, count).catch((error: unknown) =>
+      log.warn({ source, why: messageOf(error) }, 'refused deliveries could not be counted for status'),
     );
   }
 
@@ -143,7 +126,6 @@ export class Engine {
       await pauses.clear(Object.values(jobs).map(({ queue }) => queue));
       await holds.clear();
       await checkRules(context, holds);
-      await this.newcomers.hold(pipeline);
       for (const stage of worked(stages, context)) stage.start();
     }
     this.#adapt();
@@ -170,9 +152,7 @@ export class Engine {
   #poll(source: string, pipeline: SourcePipeline): void {
     const { config, log } = this.#options;
     const rounds = new Rounds(
-      async () => {
-        if (!(await pipeline.isGated())) await pipeline.poll();
-      },
+      () => pipeline.poll(),
       (error) => log.warn({ source, why: messageOf(error) }, 'poll failed'),
     );
     this.#polling.push(rounds);
@@ -183,13 +163,15 @@ export class Engine {
   async noteSources(): Promise<void> {
     const { config, redis } = this.#options;
     if (config.dryRun) {
-      const known = await this.#known.all();
-      await noteDrySpans(redis, [...this.pipelines.keys()], { known, startedAt: this.#startedAt });
+      const known = await knownSources(redis);
+      const names = config.sources.map(({ storedAs }) => storedAs);
+      await noteDrySpans(redis, names, { known, startedAt: this.#startedAt });
     }
-    const configured = await this.#renames.configured();
-    await this.#known.note(
-      configured.map(({ name, connector, account }) => ({
+    await noteSources(
+      redis,
+      config.sources.map(({ name, storedAs, connector, account }) => ({
         name,
+        storedAs,
         connector: connector.name,
         account,
         writesNoAnswer: this.pipelines.get(name)?.context.source.writesNoAnswer === true,
@@ -199,20 +181,23 @@ export class Engine {
     );
   }
 
-  /** Jobs that came in under old names of this process's sources: see `Renames`. */
-  async takeStragglers(): Promise<void> {
-    await this.#renames.takeStragglers();
+  /** Every source that Redis knows: of this configuration, and absent ones. */
+  async sources(): Promise<SourceContext[]> {
+    const absent = await this.absent.all();
+    return [...this.pipelines.values(), ...absent.map(({ pipeline }) => pipeline)].map(({ context }) => context);
   }
 
-  /** @throws CloseloopError config when it can't be: see `Renames` */
-  async rename(from: string, to: SourcePipeline, progress: (text: string) => void): Promise<Renamed | 'already'> {
-    const renamed = await this.#renames.rename(from, to, progress);
-    await this.newcomers.check();
-    return renamed;
+  /** By any name that it has had. */
+  async source(name: string): Promise<SourceContext | undefined> {
+    return await sourceNamed(name, await this.sources(), this.#options.redis);
   }
 
-  async #orphanPipelines(): Promise<SourcePipeline[]> {
-    return (await this.orphans.all()).map(({ pipeline }) => pipeline);
+  /** What a person should know of absent sources. */
+  async absences(): Promise<Absence[]> {
+    const { config, redis } = this.#options;
+    const isNew = async ({ name }: ConfiguredSource) =>
+      Object.values((await this.pipelines.get(name)?.context.store.queries.counts()) ?? {}).every((n) => n === 0);
+    return await absencesOf(await this.absent.all(), { configured: config.sources, isNew, redis });
   }
 
   /**
@@ -231,7 +216,7 @@ export class Engine {
   /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
   async runJob({ source, stage, data }: SuspectJob): Promise<JobResult> {
     // Of a source that is gone nothing else is run.
-    const pipeline = this.pipelines.get(source) ?? (stage === 'erase' ? await this.orphans.named(source) : undefined);
+    const pipeline = this.pipelines.get(source) ?? (stage === 'erase' ? await this.absent.named(source) : undefined);
     const stages = [this.collecting.stage, ...Object.values(pipeline?.stages ?? {})];
     const found = stages.find(({ jobs }) => jobs.options.name === stage);
     if (!found) throw new Error(`source ${source} has no stage ${stage}`);
@@ -255,8 +240,8 @@ export class Engine {
     const until = performance.now() + graceMs;
     const leftMs = () => Math.max(0, until - performance.now());
     await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(leftMs())));
-    await Promise.all([...this.#stages(), this.orphans].map((one) => one.close(leftMs())));
-    await this.inlets.close(leftMs());
+    await Promise.all([...this.#stages(), this.absent].map((one) => one.close(leftMs())));
+    this.inlets.close();
   }
 
   #stages() {

@@ -6,8 +6,8 @@ import { slices } from '../../core/spread.ts';
 import { noteDelivery } from '../operations/delivery-counts.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
-import type { SourceNames } from '../redis/source-names.ts';
 import { aliasedEvents } from '../sources/aliased-source.ts';
+import { storedNames } from '../sources/stored-names.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { noteRequested } from './erase/requested.ts';
@@ -15,11 +15,8 @@ import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
 import { EraseJob, mayShareJob, PlanJob } from './jobs.ts';
 import { addEvents, type InletQueues, jobIdOf, openInletQueues } from './queues.ts';
-import { Rounds } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
-/** How often the former names of sources are read: deliveries under a former name are accepted this soon after a rename. Real time. */
-const doorsEveryMs = 2_000;
 /** How often the time of the last delivery is noted, at most. */
 const noteEveryMs = 1_000;
 /** How long an answer to whether any event of a source was given up holds. */
@@ -41,7 +38,6 @@ type StoredEvent = Omit<RecordEvent, 'at'> & { at: number; receivedAt: number };
 interface InletsOptions {
   engine: EngineOptions;
   pipelines: ReadonlyMap<string, SourcePipeline>;
-  names: SourceNames;
   onLost: (error: Error) => void;
 }
 
@@ -49,39 +45,29 @@ interface InletsOptions {
 export class Inlets {
   readonly #options: InletsOptions;
   readonly #inlets = new Map<string, Inlet>();
-  readonly #doors = new Map<string, SourcePipeline>();
+  /** Sources by the names in deliveries' addresses: also by former names, which vendors use until "setup" is run. */
+  readonly doors = new Map<string, SourcePipeline>();
   readonly #notedAt = new Map<string, number>();
-  #opening: Rounds | undefined;
 
   constructor(options: InletsOptions) {
     this.#options = options;
-  }
-
-  /** Sources by the names in deliveries' addresses: also by former names, which vendors use until "setup" is run. */
-  get doors(): ReadonlyMap<string, SourcePipeline> {
-    return this.#doors;
   }
 
   /** Resolves when Redis answers: the HTTP server listens only then. */
   async open(): Promise<void> {
     const { engine, pipelines, onLost } = this.#options;
     await this.#openDoors();
-    this.#opening = new Rounds(
-      () => this.#openDoors(),
-      (error) => engine.log.debug({ why: messageOf(error) }, 'former names could not be read'),
-    );
-    this.#opening.start(doorsEveryMs);
-    for (const name of pipelines.keys()) {
-      const inlet = openInletQueues(name, {
+    for (const [name, { context }] of pipelines) {
+      const inlet = openInletQueues(context.storedAs, {
         connection: engine.intakeConnection(),
         seal: engine.seal,
         tracing: engine.tracing,
         onLost,
       });
       for (const { queue } of Object.values(inlet)) await queue.waitUntilReady();
-      this.#inlets.set(name, { ...inlet, together: this.#togetherOf(name, inlet) });
+      this.#inlets.set(name, { ...inlet, together: this.#togetherOf(context, inlet) });
       // Connects now, so that the first delivery need not wait.
-      await engine.replicated(tagOf(name))?.catch(() => undefined);
+      await engine.replicated(tagOf(context.storedAs))?.catch(() => undefined);
     }
   }
 
@@ -93,7 +79,7 @@ export class Inlets {
   async store(door: string, delivered: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     failpoint('event-received');
     const { engine, pipelines } = this.#options;
-    const source = this.#doors.get(door)?.context.name ?? door;
+    const source = this.doors.get(door)?.context.name ?? door;
     const inlet = this.#inlets.get(source);
     const pipeline = pipelines.get(source);
     if (!inlet || !pipeline) throw new Error(`source ${source} has no inlet: openInlets comes first`);
@@ -113,7 +99,7 @@ export class Inlets {
     }
     if (alone.length > 0) await this.#storeAlone(pipeline.context, inlet, alone, receivedAt);
     failpoint('event-stored');
-    this.#noteDelivery(source, receivedAt);
+    this.#noteDelivery(pipeline.context, receivedAt);
     this.#retryGivenUp(inlet, events, receivedAt).catch((error: unknown) =>
       engine.log.debug({ source, why: messageOf(error) }, 'whether events were given up could not be looked at'),
     );
@@ -140,10 +126,10 @@ export class Inlets {
       const due = some.map((event) => ({ event: { ...event, receivedAt } }));
       await addEvents(inlet, due, (key) => jobIdOf(key, engine.seal));
     }
-    await engine.replicated(tagOf(context.name));
+    await engine.replicated(tagOf(context.storedAs));
   }
 
-  #togetherOf(source: string, { plan }: InletQueues): Inlet['together'] {
+  #togetherOf({ storedAs }: SourceContext, { plan }: InletQueues): Inlet['together'] {
     const { replicated, tracing } = this.#options.engine;
     return new GroupCommit({
       // A trace tells of one delivery.
@@ -152,37 +138,35 @@ export class Inlets {
       sizeOf: ({ key, what, recordId, closing = '' }) => key.length + what.length + recordId.length + closing.length,
       write: async (events) => {
         await plan.addTogether(events);
-        await replicated(tagOf(source));
+        await replicated(tagOf(storedAs));
       },
     });
   }
 
   /** For people who look at `status`: to the second, so that it costs nothing under load. */
-  #noteDelivery(source: string, at: Date): void {
+  #noteDelivery({ name: source, storedAs }: SourceContext, at: Date): void {
     if (at.getTime() - (this.#notedAt.get(source) ?? 0) < noteEveryMs) return;
     this.#notedAt.set(source, at.getTime());
     const { redis, log } = this.#options.engine;
-    noteDelivery(redis, source, at).catch((error: unknown) =>
+    noteDelivery(redis, storedAs, at).catch((error: unknown) =>
       log.debug({ source, why: messageOf(error) }, 'the last delivery could not be noted for status'),
     );
   }
 
-  async close(graceMs: number): Promise<void> {
-    await this.#opening?.stop(graceMs);
+  close(): void {
     for (const inlet of this.#inlets.values()) {
       for (const { queue } of [inlet.plan, inlet.erase]) void queue.close().catch(() => undefined);
     }
   }
 
   async #openDoors(): Promise<void> {
-    const { pipelines, names } = this.#options;
-    const doors = new Map([...pipelines].map(([name, pipeline]) => [nameInEarnest(name), pipeline]));
-    for (const [old, name] of await names.renamed()) {
-      const pipeline = pipelines.get(name);
-      if (pipeline && !doors.has(old)) doors.set(old, pipeline);
+    const { engine, pipelines } = this.#options;
+    const former = await storedNames(engine.redis);
+    for (const pipeline of pipelines.values()) {
+      const storedAs = nameInEarnest(pipeline.context.storedAs);
+      const names = [...former].flatMap(([name, its]) => (its === storedAs ? [name] : []));
+      for (const name of [storedAs, ...names, nameInEarnest(pipeline.context.name)]) this.doors.set(name, pipeline);
     }
-    for (const name of this.#doors.keys()) if (!doors.has(name)) this.#doors.delete(name);
-    for (const [name, pipeline] of doors) this.#doors.set(name, pipeline);
   }
 }
 

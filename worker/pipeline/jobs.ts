@@ -13,7 +13,7 @@ import {
 export type JobResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
 export const done: JobResult = { do: 'done' };
-/** The job has to wait for something else: a rename of the source, or the search for a request. */
+/** The job has to wait for something else, as the search for a request. */
 export const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** When closeloop received the event. */

@@ -1,6 +1,7 @@
 import type { Measured } from '../operations/prometheus.ts';
 import { remainingQuotas } from '../redis/budget.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { nameInEarnest } from '../redis/keys.ts';
 import { queueDepth } from '../redis/queued-jobs.ts';
 import type { Engine } from './engine.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
@@ -26,7 +27,7 @@ export async function measure(engine: Engine, redis: RedisClient): Promise<Measu
 }
 
 async function measureSource({ context }: SourcePipeline, redis: RedisClient): Promise<Measured['sources'][number]> {
-  const { name: source, account = context.name, store, clock } = context;
+  const { name: source, account = nameInEarnest(context.storedAs), store, clock } = context;
   const [journeys, due, quotas] = await Promise.all([
     store.queries.counts(),
     store.queries.firstIn('waiting'),

@@ -22,9 +22,9 @@ interface Known {
   aliases: RecordAliases;
 }
 
-/** The source's name and account, as the steps know it. */
-export function namedOf({ name, connector, account }: ConfiguredSource): { name: string; account: string | undefined } {
-  return { name, account: account === undefined ? undefined : budgetAccount(connector.name, account) };
+/** The source's names and account, as the steps know it. */
+export function namedOf({ name, storedAs, connector, account }: ConfiguredSource) {
+  return { name, storedAs, account: account === undefined ? undefined : budgetAccount(connector.name, account) };
 }
 
 /** Opens a configured source, which is used by its records' aliases. `outage`: whether the vendor is down. */
@@ -35,7 +35,7 @@ export function openSource(
 ): { source: Source; outage: Outage } {
   const { redis, log, observer = unobserved } = options;
   const { name } = configured;
-  const outage = new Outage(redis, { ...vendorEndpoint(name), log });
+  const outage = new Outage(redis, { ...vendorEndpoint(configured), log });
   const watched = watchCalls(connected(configured, known, options), outage, {
     isShared: false,
     // These look at a delivery: that one came in says nothing of the vendor's API.
@@ -52,12 +52,12 @@ function connected(
   { config, redis, seal, ports, log, vendorTime = { now: () => new Date(), sleep: ports.sleep } }: SourceOptions,
 ): Source {
   // The vendor's account has one quota and one set of secrets, whoever calls it, and knows closeloop by one address.
-  const name = nameInEarnest(configured.name);
-  const { account = name } = namedOf(configured);
+  const storedAs = nameInEarnest(configured.storedAs);
+  const { account = storedAs } = namedOf(configured);
   const budget = createBudget(redis, { account }, vendorTime);
-  const vault = createVault(redis, { tag: tagOf(name), seal }, ports);
+  const vault = createVault(redis, { tag: tagOf(storedAs), seal }, ports);
   const { publicUrl } = config.http;
-  const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${name}` };
+  const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${nameInEarnest(configured.name)}` };
   const own = {
     ...ports,
     ...hookUrl,

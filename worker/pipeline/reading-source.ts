@@ -24,7 +24,7 @@ export function openingForReading(
   const { clock, ports } = options;
   const shared = { feedback, campaigns: new CampaignCache(feedback), clock, ports };
   return (configured) => {
-    const stored = storedOf(configured.name, { ...options, now: clock.now });
+    const stored = storedOf(configured.storedAs, { ...options, now: clock.now });
     const { source } = openSource(configured, stored, options);
     return { ...namedOf(configured), ...stored, ...shared, source, ...policyOf(configured, options.config) };
   };

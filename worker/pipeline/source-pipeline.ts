@@ -9,7 +9,6 @@ import { Pauses } from '../operations/pauses.ts';
 import { probeTurnMs } from '../operations/probe-turn.ts';
 import { askedInKey, isDryRun, passKey, seenKey, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
-import type { SourceNames } from '../redis/source-names.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
 import type { Journeys, Operations, Service, SourceContext } from './context.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
@@ -37,8 +36,6 @@ export interface SourcePipeline {
   jobs: JobQueues;
   stages: Stages;
   pauses: Pauses;
-  /** Whether the source is being renamed, or has another name now: no job of it is run then. */
-  isGated(): Promise<boolean>;
   holds: Holds;
   /** Whether the source's vendor answers. */
   vendor: Outage;
@@ -49,7 +46,6 @@ export interface SourcePipeline {
 /** The parts that all sources of a process share. */
 interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Journeys, 'sources'> {
   options: EngineOptions;
-  names: SourceNames;
   onLost: (error: Error) => void;
   /** Whether the Feedback service answers. */
   service: Outage;
@@ -57,25 +53,25 @@ interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Jo
 }
 
 export function createSourcePipeline(configured: ConfiguredSource, shared: SharedParts): SourcePipeline {
-  const { options, names, onLost, service } = shared;
+  const { options, onLost, service } = shared;
   const { redis, connection, clock, ports, log, seal, quarantine, observer, tracing } = options;
-  const { name } = configured;
+  const { name, storedAs } = configured;
   const alert = shared.alerts.of(name);
-  const jobs = openQueues(name, { redis, connection, seal, tracing, onLost });
-  const { pauses, holds } = stopsOf(name, alert, jobs, options);
-  const journeys = journeysOf(name, shared);
+  const jobs = openQueues(storedAs, { redis, connection, seal, tracing, onLost });
+  const { pauses, holds } = stopsOf(configured, alert, jobs, options);
+  const journeys = journeysOf(configured, shared);
   const { outage: vendor, ...calls } = openVendor(configured, jobs, journeys, options);
   const context = withKillPoints({
     ...namedOf(configured),
     ...journeys,
     ...serviceOf(shared),
     ...calls,
-    ...createQueues(name, jobs, { redis, seal, clock }),
+    ...createQueues(storedAs, jobs, { redis, seal, clock }),
     ...policyOf(configured, options.config),
     log,
     holds,
     alert,
-    missed: (ref, at) => reportMissed(ref, at, { name, alert, options }),
+    missed: (ref, at) => reportMissed(ref, at, { storedAs, alert, options }),
     revoke: (why) => stopAccess(why, jobs, pauses),
     isCollectPaused: () => pauses.isPausedByPerson('collect'),
     clock,
@@ -84,7 +80,6 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const stages = createStages(jobs, {
     context,
     redis,
-    names,
     pauses,
     holds,
     vendor,
@@ -95,30 +90,26 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     jobsAtOnce: options.jobsAtOnce,
     callsAtOnce: options.config.feedback.callsAtOnce,
   });
-  const isGated = () => names.isGated(name);
   // While the vendor is away a poll calls only where it is time to find out whether it is back.
   const isHeldUp = async () =>
-    (await names.newcomer(name)) !== undefined ||
-    (await pauses.isPausedByPerson('plan')) ||
-    ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
+    (await pauses.isPausedByPerson('plan')) || ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
   const { every: everyMs, headStart: headStartMs } = options.config.poll;
   const polling = { redis, pauses, jobs, everyMs, headStartMs, isHeldUp };
-  return { context, jobs, stages, pauses, isGated, holds, vendor, poll: () => poll(context, polling) };
+  return { context, jobs, stages, pauses, holds, vendor, poll: () => poll(context, polling) };
 }
 
-function journeysOf(name: string, { options, sources, names }: SharedParts): Journeys {
+function journeysOf({ name, storedAs }: ConfiguredSource, { options, sources }: SharedParts): Journeys {
   const { redis, clock, replicated, observer = unobserved, tracing } = options;
   const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
   return {
-    ...storedOf(name, { ...options, now: clock.now, onStep, traceContext: () => tracing?.current() }),
-    replicated: () => replicated(tagOf(name)),
+    ...storedOf(storedAs, { ...options, now: clock.now, onStep, traceContext: () => tracing?.current() }),
+    replicated: () => replicated(tagOf(storedAs)),
     sources,
-    placesOfSources: () => names.places(),
     // It ends before the process begins, or just after.
     ranDry: isDryRun(name)
       ? async () => undefined
       : cached(
-          () => drySpanOf(redis, name),
+          () => drySpanOf(redis, storedAs),
           spanKeepMs,
           () => new Date(),
         ),
@@ -154,13 +145,13 @@ function serviceOf(parts: SharedParts): Service {
 
 /** What waits for a person: stopped stages, and held campaigns, rules and operations. */
 function stopsOf(
-  name: string,
+  { name, storedAs }: ConfiguredSource,
   alert: Operations['alert'],
   jobs: JobQueues,
   engine: EngineOptions,
 ): { pauses: Pauses; holds: Holds } {
   const { redis, log } = engine;
-  const tag = tagOf(name);
+  const tag = tagOf(storedAs);
   const probeEveryMs = probeTurnMs(sweepIntervalOf(engine));
   const remedy = 'nothing is lost; mend it, and it goes on within a minute or at the next start';
   const onStop = (stage: string, why: string) => alert('paused', `stage ${stage}: ${why}`, remedy);
@@ -185,9 +176,9 @@ function stopsOf(
 async function reportMissed(
   ref: string,
   at: Date,
-  { name, alert, options }: { name: string; alert: Operations['alert']; options: EngineOptions },
+  { storedAs, alert, options }: { storedAs: string; alert: Operations['alert']; options: EngineOptions },
 ): Promise<void> {
-  await countMissed(options.redis, name);
+  await countMissed(options.redis, storedAs);
   await alert(
     'missed',
     missedWebhooks,

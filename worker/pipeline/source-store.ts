@@ -17,22 +17,28 @@ type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal'> 
   seal: Seal;
 };
 
-/** The source's data in Redis. */
+/** The source's data in Redis. @param source the name that it is stored under */
 export function storedOf(
-  name: string,
+  source: string,
   { config, redis, ...store }: StoreOptions,
 ): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal' | 'aliases'> {
   const { seal } = store;
   const kept = { keepMs: config.retention.journeys, seal };
-  const rules = config.sources.flatMap((source) => source.rules);
+  const rules = config.sources.flatMap((one) => one.rules);
   const throttles = throttlesOf(rules, config.policy);
   return {
-    store: new JourneyStore(redis, name, store),
-    erasures: new Erasures(redis, name, seal),
-    snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
-    contacts: new ContactMemory(redis, seal, longestThrottle(throttles), throttles.some(prefersLatest), spaceOf(name)),
-    caps: new CapSlots(redis, spaceOf(name)),
+    store: new JourneyStore(redis, source, store),
+    erasures: new Erasures(redis, source, seal),
+    snapshots: createSnapshotStore(redis, { tag: tagOf(source), ...kept }),
+    contacts: new ContactMemory(
+      redis,
+      seal,
+      longestThrottle(throttles),
+      throttles.some(prefersLatest),
+      spaceOf(source),
+    ),
+    caps: new CapSlots(redis, spaceOf(source)),
     seal,
-    aliases: new RecordAliases(redis, name, kept),
+    aliases: new RecordAliases(redis, source, kept),
   };
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { CloseloopError } from '../../core/errors.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { refOf } from '../journey/refs.ts';
 import { failpoint } from '../operations/failpoints.ts';
@@ -11,13 +10,12 @@ import type { Tracing } from '../operations/tracing.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
-import type { SourceNames } from '../redis/source-names.ts';
 import { probe } from '../redis/unavailable.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
 import type { SourceContext } from './context.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { JobQueue } from './job-queue.ts';
-import { type AskJob, type EraseJob, type JobResult, type PlanJob, retryLater, type WriteBackJob } from './jobs.ts';
+import type { AskJob, EraseJob, JobResult, PlanJob, WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/plan.ts';
 import { planAndAsk, Readings } from './plan-and-ask.ts';
 import type { Quarantine } from './quarantine.ts';
@@ -62,7 +60,6 @@ export function worked(stages: Stages, { dryRun }: Pick<SourceContext, 'dryRun'>
 interface StagesOptions {
   context: SourceContext;
   redis: RedisClient;
-  names: SourceNames;
   pauses: Pauses;
   holds: Holds;
   vendor: Outage;
@@ -86,7 +83,7 @@ interface Step<Data extends z.ZodType>
 }
 
 export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
-  const { context, vendor, service, names } = options;
+  const { context, vendor, service } = options;
   const both = [vendor, service];
   const keepGivenUp: Step<typeof PlanJob>['keepGivenUp'] = {
     isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
@@ -97,8 +94,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   // A planning job asks only while the asking stage would.
   const isStopped = shared(async () => {
     const { queue } = jobs.ask;
-    const stops = [names.isGated(context.name), options.pauses.stands('ask'), queue.isPaused()];
-    return (await Promise.all(stops)).includes(true);
+    return (await Promise.all([options.pauses.stands('ask'), queue.isPaused()])).includes(true);
   });
   const planning = {
     process: planAndAsk(isStopped, readings, { asking: atOnce.planned }),
@@ -146,12 +142,10 @@ function writingBack(tracing: Tracing | undefined): typeof writeBack {
 function createStage<Data extends z.ZodType>(
   jobs: JobQueue<Data>,
   { process, giveUp, remedy, ...step }: Step<Data>,
-  { context, redis, names, pauses, holds, quarantine, observer, jobsAtOnce }: StagesOptions,
+  { context, redis, pauses, holds, quarantine, observer, jobsAtOnce }: StagesOptions,
 ): Stage<Data> {
   const { name: source, retryForMs, ports, log, alert } = context;
   const { name } = jobs.options;
-  // An erasure searches all sources, and would miss data that is being moved.
-  const isGated = async () => (await names.isGated(source)) || (name === 'erase' && (await names.isAnyMoving()));
   return new Stage({
     concurrency: jobsAtOnce ?? mostAtOnce,
     ...step,
@@ -159,12 +153,6 @@ function createStage<Data extends z.ZodType>(
     source,
     process: async (job) =>
       await jobs.approach.run(async (arrived) => {
-        const isNewcomer = name === 'plan' ? names.newcomer(source) : undefined;
-        const [mustWait, newcomer] = await Promise.all([isGated(), isNewcomer]);
-        // The source is being renamed, or has another name now: the job waits, and is moved with the source.
-        if (mustWait) return retryLater;
-        // It may be another one under a new name: newcomers.ts.
-        if (newcomer !== undefined) throw new CloseloopError(newcomer, { kind: 'config' });
         if (name === 'plan' || name === 'ask' || name === 'write-back') failpoint(`${name}-begun`);
         return await untilMended(process(job, tellingOfCalls(context, arrived)), context);
       }),
@@ -176,7 +164,7 @@ function createStage<Data extends z.ZodType>(
     onDone: () => pauses.cameThrough(jobs.queue),
     onConfigError: (why) => pauses.set(name, why),
     alert,
-    probe: () => probe(redis, tagOf(source)),
+    probe: () => probe(redis, tagOf(context.storedAs)),
     ports,
     log,
     holds,

@@ -1,7 +1,8 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import type { Outage } from '../operations/outage.ts';
-import { type Orphan, OrphanNews } from '../sources/orphans.ts';
+import type { AbsentSources } from '../sources/absent-sources.ts';
+import { isAbsent } from '../sources/known-sources.ts';
 import type { Collecting } from './collect/schedule.ts';
 import { figuresOf } from './digest-figures.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
@@ -20,9 +21,9 @@ interface SweepingOptions {
   alerts: Alerts;
   /** Whether the Feedback service answers. */
   service: Outage;
-  orphans: () => Promise<Orphan[]>;
-  /** What is done first: sources are noted, stragglers taken, newcomers looked at. */
-  beforehand: Record<string, () => Promise<void>>;
+  absent: AbsentSources;
+  /** Done first. */
+  noteSources: () => Promise<void>;
 }
 
 type Step = ReturnType<typeof stepsOf>;
@@ -33,13 +34,11 @@ export class Sweeping {
   readonly #rounds: Rounds;
   /** Beside the sweep: a receiver that takes its time holds up nothing. */
   readonly #alerting: Rounds;
-  readonly #orphanNews: OrphanNews;
   readonly #places = new Map<string, SweepPlaces>();
 
   constructor(options: SweepingOptions) {
     this.#options = options;
-    const { log, redis } = options.engine;
-    this.#orphanNews = new OrphanNews(redis, log);
+    const { log } = options.engine;
     this.#rounds = new Rounds(
       (isStopped) => this.#sweep(stepsOf(log, isStopped)),
       (error) => log.warn({ why: messageOf(error) }, 'sweep failed'),
@@ -59,10 +58,10 @@ export class Sweeping {
   }
 
   async #sweep(step: Step): Promise<void> {
-    const { pipelines, collecting, alerts, service, beforehand } = this.#options;
-    for (const [name, work] of Object.entries(beforehand)) await step('all', name, work);
+    const { pipelines, collecting, alerts, service, noteSources } = this.#options;
+    await step('all', 'note', noteSources);
     for (const pipeline of pipelines.values()) await this.#sweepSource(pipeline, step);
-    await step('all', 'orphans', () => this.#sweepOrphans(step));
+    await step('all', 'absent', () => this.#sweepAbsent(step));
     await step('collect', 'schedule', () => collecting.maintain());
     await step('collect', 'probe', () => collecting.probe());
     const vendors = [...pipelines].map(([name, { vendor }]): [string, Outage] => [name, vendor]);
@@ -84,22 +83,18 @@ export class Sweeping {
     // First: a large sweep takes long, and what was mended is to go on within a minute.
     await step(name, 'probe', () => pauses.probe(queues));
     await step(name, 'holds', () => holds.probe());
-    await step(name, 'sweep', async () => {
-      if (!(await pipeline.isGated())) await sweep(context, this.#settings(), this.#placesOf(name));
-    });
+    await step(name, 'sweep', () => sweep(context, this.#settings(), this.#placesOf(name)));
   }
 
-  async #sweepOrphans(step: Step): Promise<void> {
-    for (const orphan of await this.#options.orphans()) {
-      const { pipeline, isGone } = orphan;
+  async #sweepAbsent(step: Step): Promise<void> {
+    for (const { pipeline, known } of await this.#options.absent.all()) {
+      const isGone = isAbsent(known);
       const { context } = pipeline;
-      if (await pipeline.isGated()) continue;
       const settings = { ...this.#settings(), isGone };
       await step(context.name, 'sweep', () => sweep(context, settings, this.#placesOf(context.name)));
       // A dry run leaves erasures to a process in earnest.
       if (isGone || context.dryRun) await step(context.name, 'erase', () => this.#eraseForGone(pipeline));
       else await pipeline.stages.erase.stop(stopMs);
-      if (!context.dryRun) await step(context.name, 'report', () => this.#orphanNews.report(orphan));
     }
   }
 

@@ -1,6 +1,7 @@
 /**
  * Every key of a source carries the tag `{cl:<source>}`, which keeps them (and the source's queues) in one slot of a
  * Redis Cluster, so that one script may touch them together.
+ * @param source the name that its data is stored under (`storedAs`)
  */
 export function tagOf(source: string): string {
   return `{cl:${source}}`;
@@ -11,13 +12,13 @@ export const globalTag = '{cl}';
 
 const dryPrefix = 'dry-run.';
 
-/** What a source is called in Redis while it runs dry (`start --dry-run`): no configured name has a dot, so the two never meet. */
+/** What a source is called while it runs dry (`start --dry-run`): no configured name has a dot, so the two never meet. */
 export function dryRunName(source: string): string {
   return `${dryPrefix}${source}`;
 }
 
-/** By whatever a person calls it: what a source is called in Redis. */
-export function storedName(source: string, { dryRun }: { dryRun: boolean }): string {
+/** By whatever a person calls it: what a process calls the source. */
+export function nameIn(source: string, { dryRun }: { dryRun: boolean }): string {
   return dryRun ? dryRunName(nameInEarnest(source)) : source;
 }
 
@@ -41,8 +42,11 @@ export function spaceOf(source: string): string {
 /** The account of the Feedback service that this installation asks in. */
 export const accountKey = `${globalTag}:account`;
 
-/** A hash: what is remembered of each source, by name. */
+/** A hash: what is remembered of each source, by the name that its data is stored under. */
 export const knownSourcesKey = `${globalTag}:sources`;
+
+/** A hash: by each name that a source was given later, the name that its data is stored under. */
+export const storedAsKey = `${globalTag}:sources:stored-as`;
 
 /** A sorted set: campaigns that were asked in, by the last time. */
 export const askedInKey = `${globalTag}:asked-in`;
@@ -64,9 +68,4 @@ export function seenKey(campaign: number): string {
 /** The generation of the campaign's collecting pass that is under way, or was the last; without it that pass stores nothing (`seenKey`). */
 export function passKey(campaign: number): string {
   return `${seenKey(campaign)}:pass`;
-}
-
-/** Exists while the source is being renamed, or has another name now: no job of it is run. Scripts check it, too. */
-export function gateOf(source: string): string {
-  return `${tagOf(source)}:gate`;
 }

@@ -6,7 +6,11 @@ import type { KnownSource } from './known-sources.ts';
 
 /** The configuration of a dry run: its sources have other names in Redis, and nobody is alerted, as nothing concerns a customer. */
 export function asDryRun(config: Config): Config {
-  const sources = config.sources.map((source) => ({ ...source, name: dryRunName(source.name) }));
+  const sources = config.sources.map((source) => ({
+    ...source,
+    name: dryRunName(source.name),
+    storedAs: dryRunName(source.storedAs),
+  }));
   return { ...config, sources, alerts: undefined, dryRun: true };
 }
 
@@ -40,7 +44,7 @@ export async function noteDrySpans(
 ): Promise<void> {
   for (const name of names.map(nameInEarnest)) {
     const span = await drySpanOf(redis, name);
-    const inEarnestAt = known.find((one) => one.name === name)?.configuredAt;
+    const inEarnestAt = known.find(({ storedAs }) => storedAs === name)?.configuredAt;
     const next = spanNow(span, { now: new Date(), startedAt, inEarnestAt });
     if (next && next !== span)
       await redis.hset(keyOf(name), { from: next.from.getTime(), until: next.until.getTime() });

@@ -3,11 +3,14 @@ import { jsonBody } from '../../core/connector/json-body.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { knownSourcesKey } from '../redis/keys.ts';
+import { isDryRun, knownSourcesKey, storedAsKey } from '../redis/keys.ts';
 
 /** What Redis holds about a source. An entry of another version is read as far as possible. */
 const Entry = z.object({
+  /** As the last configuration that had it names it. */
+  name: z.string().optional().catch(undefined),
   connector: z.string().catch('unknown'),
+  /** The vendor's account, where the connector knows it. */
   account: z.string().optional().catch(undefined),
   /** Its expired journeys are written back: by whoever has it configured. */
   writesNoAnswer: z.boolean().catch(false),
@@ -15,22 +18,12 @@ const Entry = z.object({
   polls: z.boolean().catch(true),
   /** Expressions of its rules that find a record's customer. */
   contacts: z.array(z.string()).catch([]),
+  /** When a worker last had it in its configuration. Real time. */
   configuredAt: z.coerce.date().catch(new Date(0)),
 });
 
-export interface KnownSource {
-  name: string;
-  connector: string;
-  /** The vendor's account, where the connector knows it. */
-  account?: string | undefined;
-  writesNoAnswer: boolean;
-  /** It can be asked what changed. */
-  polls: boolean;
-  /** What its rules find a record's customer by: expressions. */
-  contacts: readonly string[];
-  /** When a worker last had it in its configuration. Real time. */
-  configuredAt: Date;
-}
+/** `storedAs`: the name that its data is stored under. */
+export type KnownSource = z.output<typeof Entry> & { name: string; storedAs: string };
 
 /** The error for calls to the vendor of a source that this process has no settings of. */
 export class AbsentSource extends CloseloopError {
@@ -44,41 +37,40 @@ export class AbsentSource extends CloseloopError {
 }
 
 /** Workers note their sources every minute: a source that was not noted for this long is in no configuration. Real time. */
-const goneAfterMs = 300_000;
+const absentAfterMs = 300_000;
 
-export function isGone({ configuredAt }: KnownSource): boolean {
+/** Whether no process has the source in its configuration. */
+export function isAbsent({ configuredAt }: KnownSource): boolean {
   // In the future: the clock was set back since.
-  return Math.abs(Date.now() - configuredAt.getTime()) > goneAfterMs;
+  return Math.abs(Date.now() - configuredAt.getTime()) > absentAfterMs;
 }
 
 /** Whether two sources may share record ids: the same vendor, and the same account or an unknown one. */
-export function mayBeSame({ connector, account }: KnownSource, configured: ConfiguredSource): boolean {
+export function mayBeSame(
+  { connector, account }: KnownSource,
+  configured: Pick<ConfiguredSource, 'connector' | 'account'>,
+): boolean {
   if (connector !== 'unknown' && connector !== configured.connector.name) return false;
   return account === undefined || configured.account === undefined || account === configured.account;
 }
 
+export async function noteSources(
+  redis: RedisClient,
+  sources: readonly Omit<KnownSource, 'configuredAt'>[],
+): Promise<void> {
+  const configuredAt = new Date();
+  const noted = sources.map(({ storedAs, ...one }) => [storedAs, JSON.stringify({ ...one, configuredAt })] as const);
+  if (noted.length > 0) await redis.hset(knownSourcesKey, Object.fromEntries(noted));
+  // Again, as Redis may have been emptied since: the next start has to find the same data.
+  const later = sources.filter(({ name, storedAs }) => name !== storedAs && !isDryRun(storedAs));
+  if (later.length > 0) await redis.hset(storedAsKey, ...later.flatMap(({ name, storedAs }) => [name, storedAs]));
+}
+
 /** Every source that this installation has ever had in a configuration and still holds data of. */
-export class KnownSources {
-  readonly #redis: RedisClient;
-
-  constructor(redis: RedisClient) {
-    this.#redis = redis;
-  }
-
-  async note(sources: readonly Omit<KnownSource, 'configuredAt'>[]): Promise<void> {
-    const configuredAt = new Date();
-    const entries = sources.map(({ name, ...entry }) => [name, JSON.stringify({ ...entry, configuredAt })] as const);
-    if (entries.length > 0) await this.#redis.hset(knownSourcesKey, Object.fromEntries(entries));
-  }
-
-  /** By name. */
-  async all(): Promise<KnownSource[]> {
-    const stored = await this.#redis.hgetall(knownSourcesKey);
-    const known = Object.entries(stored).map(([name, text]) => ({ name, ...Entry.parse(jsonBody(text) ?? {}) }));
-    return known.sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
-  async remove(name: string): Promise<void> {
-    await this.#redis.hdel(knownSourcesKey, name);
-  }
+export async function knownSources(redis: RedisClient): Promise<KnownSource[]> {
+  const stored = Object.entries(await redis.hgetall(knownSourcesKey));
+  return stored.sort().map(([storedAs, text]) => {
+    const { name = storedAs, ...entry } = Entry.parse(jsonBody(text) ?? {});
+    return { ...entry, name, storedAs };
+  });
 }

@@ -76,7 +76,7 @@ function outcomeOf({ state, reason, rule, campaign, test }: Journey): Omit<Outco
 
 /** What a dry run would have done. @param closed only closings of this time */
 export async function summaryOf(
-  sources: readonly Pick<StoredSource, 'name' | 'store' | 'holds'>[],
+  sources: readonly Pick<StoredSource, 'name' | 'storedAs' | 'store' | 'holds'>[],
   redis: RedisClient,
   closed: { since?: Date; until?: Date } = {},
 ): Promise<DryRunSummary> {
@@ -89,12 +89,12 @@ export async function summaryOf(
     erasures: 0,
   };
   const counted = new Map<string, Outcome & { count: number }>();
-  for (const { name, store, holds } of sources) {
+  for (const { name, storedAs, store, holds } of sources) {
     const source = nameInEarnest(name);
     summary.held.push(
       ...(await holds.list()).map(({ stage, only, why, jobs }) => ({ source, stage, only, why, jobs })),
     );
-    summary.erasures += await queuedJobs(redis, name, 'erase');
+    summary.erasures += await queuedJobs(redis, storedAs, 'erase');
     for await (const journey of store.queries.all()) {
       if (journey.closedAt < since || journey.closedAt >= until) continue;
       summary.closings++;

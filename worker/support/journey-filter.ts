@@ -25,7 +25,8 @@ export interface JourneyFilter {
 }
 
 /** The parts of a source that a search needs. */
-export interface Searched extends Pick<SourceContext, 'name' | 'store' | 'aliases' | 'timeZone' | 'defaultCountry'> {
+export interface Searched
+  extends Pick<SourceContext, 'name' | 'storedAs' | 'store' | 'aliases' | 'timeZone' | 'defaultCountry'> {
   /** Left out: a record is named as events name it. */
   source?: Pick<Source, 'recordNames'>;
 }
@@ -117,18 +118,17 @@ export async function instantsOf(
 }
 
 /**
- * The journey with this reference, `<source>/<id>`; the source may be written by an old name.
- * @param renamed new names by old ones
+ * The journey with this reference, `<source>/<id>`.
+ * @param sourceOf the source by any name that it has had
  * @throws CloseloopError for a journey that isn't there
  */
 export async function findJourney<In extends Pick<Searched, 'store'>>(
   ref: string,
-  renamed: ReadonlyMap<string, string>,
-  sourceOf: (name: string) => In | undefined,
+  sourceOf: (name: string) => Promise<In | undefined>,
 ): Promise<Found<In>> {
   const slash = ref.indexOf('/');
   const [source, id] = [ref.slice(0, Math.max(0, slash)), ref.slice(slash + 1)];
-  const context = sourceOf(renamed.get(source) ?? source);
+  const context = await sourceOf(source);
   const journey = await context?.store.get(id);
   if (context && journey) return { journey, context };
   const message = `There is no journey "${ref}". It is written <source>/<record>.<number>; "journeys list" shows them.`;

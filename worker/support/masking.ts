@@ -1,19 +1,12 @@
-import { CloseloopError } from '../../core/errors.ts';
 import type { Proof } from '../journey/erasures.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { begin } from '../pipeline/erase/erase.ts';
 import { noteRequested } from '../pipeline/erase/requested.ts';
-import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 
-/** The queue of a source that takes erasures: a source that is being renamed, or has another name now, takes none. */
-export async function takingErasures(
-  pipelines: Iterable<Pick<SourcePipeline, 'context' | 'isGated'>>,
-): Promise<SourceContext> {
-  for (const pipeline of pipelines) if (!(await pipeline.isGated())) return pipeline.context;
-  throw new CloseloopError(
-    'Every source of this configuration is being renamed, or has another name now: nothing was erased. Say this again when that is over, with the configuration that the workers have.',
-    { kind: 'config' },
-  );
+/** Any source takes an erasure, which searches all of them. */
+export function takingErasures(pipelines: Iterable<{ context: SourceContext }>): SourceContext {
+  for (const { context } of pipelines) return context;
+  throw new Error('every configuration has a source');
 }
 
 /**

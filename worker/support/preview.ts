@@ -81,7 +81,7 @@ function begun(
   id: string,
   { currentId: recordId }: PresentedRecord,
   { closing, closedAt }: Pick<Journey, 'closing' | 'closedAt'>,
-  { name: source, clock }: PreviewContext,
+  { storedAs: source, clock }: PreviewContext,
 ): Journey {
   const now = clock.now();
   return { id, source, recordId, state: 'received', closing, closedAt, receivedAt: now, updatedAt: now };
@@ -135,14 +135,14 @@ async function heldBack(
   { rule, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
   isTest: boolean,
   journeyId: string,
-  { name, contacts, feedback, policy }: ReadingContext,
+  { storedAs, contacts, feedback, policy }: ReadingContext,
 ): Promise<Throttled | undefined> {
   const known = await feedback.contact(contact);
   const listed = onList(known, rule);
   if (listed) return { do: 'skip', ...listed };
   if (isTest) return undefined;
   const key = contactKey(contact);
-  const note = { at: dueAt, journey: refOf(name, journeyId) };
+  const note = { at: dueAt, journey: refOf(storedAs, journeyId) };
   const last = lastCounted(known, await contacts.lastAsked(key));
   return throttled(await holdsNow(key, rule, { last, note }, { contacts, policy }), dueAt);
 }

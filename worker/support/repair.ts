@@ -12,19 +12,9 @@ import { queueGrade } from '../pipeline/queue-grade.ts';
 import { withdraw } from '../pipeline/withdraw.ts';
 import { type Found, findJourney } from './journey-filter.ts';
 
-/** Of every source: of this configuration, and those that only Redis knows. */
-export async function contextsOf(engine: Pick<Engine, 'orphans' | 'pipelines'>): Promise<SourceContext[]> {
-  const others = await engine.orphans.all();
-  return [...engine.pipelines.values(), ...others.map(({ pipeline }) => pipeline)].map(({ context }) => context);
-}
-
 /** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
-export async function findAnywhere(
-  engine: Pick<Engine, 'orphans' | 'pipelines' | 'names'>,
-  ref: string,
-): Promise<Found<SourceContext>> {
-  const contexts = await contextsOf(engine);
-  return await findJourney(ref, await engine.names.renamed(), (name) => contexts.find((one) => one.name === name));
+export async function findAnywhere(engine: Pick<Engine, 'source'>, ref: string): Promise<Found<SourceContext>> {
+  return await findJourney(ref, (name) => engine.source(name));
 }
 
 /** What a person may do with a journey. */

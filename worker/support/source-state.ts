@@ -28,7 +28,7 @@ export async function stateOfSource(
   source: StoredSource,
   { service, redis, now }: { service: Down | undefined; redis: RedisClient; now: Date },
 ) {
-  const { name, store, erasures: asked, pauses, holds, vendor } = source;
+  const { name, storedAs, store, erasures: asked, pauses, holds, vendor } = source;
   const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
     await Promise.all([
       store.queries.counts(),
@@ -37,15 +37,17 @@ export async function stateOfSource(
       holds.list(),
       vendor.down({ now: true }),
       vendor.quota(),
-      pollState(redis, name),
+      pollState(redis, storedAs),
       asked.all(),
       asked.open(),
       Promise.all(
-        stepQueues.map(async (step) => [step, await queueDepth(redis, { prefix: tagOf(name), name: step })] as const),
+        stepQueues.map(
+          async (step) => [step, await queueDepth(redis, { prefix: tagOf(storedAs), name: step })] as const,
+        ),
       ),
       lastParked(source),
-      refusedOf(redis, name),
-      lastDeliveries(redis, name),
+      refusedOf(redis, storedAs),
+      lastDeliveries(redis, storedAs),
     ]);
   return {
     source: name,

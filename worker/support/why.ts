@@ -105,8 +105,12 @@ async function explained({
 }
 
 async function standingOf({ context, pauses, holds }: AskedSource, redis: RedisClient): Promise<Standing> {
-  const { name, timeZone } = context;
-  const [paused, held, notPlanned] = await Promise.all([pauses.list(), holds.list(), queuedJobs(redis, name, 'plan')]);
+  const { name, storedAs, timeZone } = context;
+  const [paused, held, notPlanned] = await Promise.all([
+    pauses.list(),
+    holds.list(),
+    queuedJobs(redis, storedAs, 'plan'),
+  ]);
   return { source: name, timeZone, paused, held, notPlanned };
 }
 

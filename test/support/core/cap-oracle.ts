@@ -122,7 +122,7 @@ function coreOf({ rules, policy, closings }: CapRun, caps: CapSlots, name: strin
     const now = new Date(at);
     const { person, sms } = hours;
     const context = {
-      name: 'oracle',
+      storedAs: 'oracle',
       timeZone: hours.account,
       policy: Policy.parse({
         ...(sms && { sms: { from: hhmm(sms.from), until: hhmm(sms.until) } }),

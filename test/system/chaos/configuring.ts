@@ -3,8 +3,6 @@ import type { Operation } from './load.ts';
 import { renamedDesk, sources } from './planned-record.ts';
 import { type PolicyVersion, versionOf } from './policy.ts';
 import type { Kept } from './processes.ts';
-import type { Chance } from './random.ts';
-import { renameDesk } from './rename.ts';
 
 /** A process works on what it began by the configuration that it had. */
 const tailMs = 10_000;
@@ -19,13 +17,9 @@ export interface Configuring {
 /** Rewrites the configuration while everything goes on: rules change, and the help desk gets another name. */
 export function configuring(options: {
   write: (deskName: string, version: PolicyVersion) => void;
-  config: string;
-  logs: string;
-  chance: Chance;
   say: (line: string) => void;
-  signal: AbortSignal;
 }): Configuring {
-  const { write, say, ...rest } = options;
+  const { write, say } = options;
   const regimes: Regime[] = [];
   let deskName: string = sources.desk;
   let n = -1;
@@ -47,14 +41,13 @@ export function configuring(options: {
     if (before) before.until = Date.now() + tailMs;
     say(`version ${n} of the rules holds everywhere`);
   };
-  const rename = (processes: readonly Kept[]): Promise<void> =>
-    renameDesk({
-      ...{ ...rest, say, processes },
-      configure: () => {
-        deskName = renamedDesk;
-        write(deskName, versionOf(n));
-      },
-    });
+  /** One process after the other is started anew: meanwhile they have it under both names. */
+  const rename = async (processes: readonly Kept[]): Promise<void> => {
+    deskName = renamedDesk;
+    write(deskName, versionOf(n));
+    say(`the help desk is called ${renamedDesk} in the configuration: each process is started anew`);
+    for (const one of processes) await one.suffer({ how: 'SIGTERM', forMs: 0 });
+  };
 
   return {
     regimes,

@@ -4,8 +4,8 @@ import type { TraceLine } from '../../../worker/journey/journey.ts';
 import { unpack } from '../../../worker/journey/packing.ts';
 import { sealOf } from '../../support/seal.ts';
 import type { Acknowledged, Erased } from './balancer.ts';
-import type { Act, PlannedRecord, Vendor } from './planned-record.ts';
-import { type PolicySettings, type PolicyVersion, sourceNames } from './policy.ts';
+import { type Act, type PlannedRecord, sources, type Vendor } from './planned-record.ts';
+import type { PolicySettings, PolicyVersion } from './policy.ts';
 import { type Shown, shown } from './shown.ts';
 import type { Sightings } from './sightings.ts';
 import type { SaidAt, Taken, World } from './world.ts';
@@ -96,7 +96,7 @@ const vendors: readonly Vendor[] = ['desk', 'plain', 'crm'];
 
 /** Zendesk's tickets go by their number, HubSpot's by kind and number. */
 export function keyOfJourney({ source, recordId }: Pick<StoredJourney, 'source' | 'recordId'>): string {
-  const vendor = vendors.find((one) => sourceNames[one].includes(source));
+  const vendor = vendors.find((one) => sources[one] === source);
   if (vendor === undefined) throw new Error(`a journey is of source ${source}, which the configuration never had`);
   return `${vendor}:${recordId.replace('ticket-', '')}`;
 }

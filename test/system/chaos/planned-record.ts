@@ -4,8 +4,8 @@ export type Vendor = 'desk' | 'plain' | 'crm';
 export const sources = { desk: 'support', plain: 'plain', crm: 'crm' } as const;
 /** What the first help desk is called in the configuration from the middle of the load on. */
 export const renamedDesk = 'helpdesk';
-/** Matches the reference of a journey of a help desk, under any name: the number of its record. Numbers are unique over all vendors. */
-export const deskRef = new RegExp(`^(?:${sources.desk}|${renamedDesk}|${sources.plain})/(\\d+)\\.\\d+$`);
+/** Matches the reference of a journey of a help desk, which no rename changes: the number of its record. Numbers are unique over all vendors. */
+export const deskRef = new RegExp(`^(?:${sources.desk}|${sources.plain})/(\\d+)\\.\\d+$`);
 
 /** The rules of policy.ts. A record names its rule in its subject. */
 export const rules = [

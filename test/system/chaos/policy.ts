@@ -1,4 +1,4 @@
-import { type RuleName, renamedDesk, slowDelayMs, sources, type Vendor } from './planned-record.ts';
+import { type RuleName, slowDelayMs, type Vendor } from './planned-record.ts';
 
 // What the configuration says of whom to ask, as data: closeloop's configuration is written from it, and the auditor judges by it.
 
@@ -152,10 +152,3 @@ export function policyText(version: PolicyVersion, vendor: Vendor, settings: Pol
   const never = neverFlags(version).map((flag) => words.flag(flag));
   return `    never: ${JSON.stringify(never)}\n    rules: ${JSON.stringify(rules)}`;
 }
-
-/** What the sources are called: the help desk is renamed in the middle of the load. */
-export const sourceNames: Readonly<Record<Vendor, readonly string[]>> = {
-  desk: [sources.desk, renamedDesk],
-  plain: [sources.plain],
-  crm: [sources.crm],
-};

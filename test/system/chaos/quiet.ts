@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { isAnswer, journeysIn, type StoredJourney, saidIn } from './evidence.ts';
 import { type Customers, pause } from './load.ts';
-import { renamedDesk, sources } from './planned-record.ts';
+import { sources } from './planned-record.ts';
 import type { World } from './world.ts';
 
 /** Nothing to do for this long: it is over. */
@@ -59,7 +59,7 @@ const isPutOff = ({ state, dueAt }: StoredJourney): boolean =>
 async function whatIsOpen(world: World, customers: Customers, redis: Redis) {
   let jobs = 0;
   let dueAt: number | undefined;
-  for (const source of [...Object.values(sources), renamedDesk]) {
+  for (const source of Object.values(sources)) {
     for (const stage of stages) {
       const queue = `{cl:${source}}:${stage}`;
       const [waiting, active, delayed] = await Promise.all([

@@ -71,7 +71,7 @@ export async function chaos(options: ChaosOptions): Promise<Report> {
           ...{ deskName, version, settings },
         }),
       ),
-    ...{ config, logs, say, signal, chance: chance.fork('rename') },
+    say,
   });
   const newer = makeNewerVersion(join(dir, 'newer'));
   const fields = new FieldWatch();

@@ -7,7 +7,7 @@ import { type Account, crmAccount, deskAccount } from './accounts.ts';
 import type { Balancer } from './balancer.ts';
 import { serveFaulty } from './faulty-server.ts';
 import { type PlannedFault, slowestMs } from './plan.ts';
-import { type Act, type PlannedRecord, sources, type Vendor } from './planned-record.ts';
+import { type Act, type PlannedRecord, renamedDesk, sources, type Vendor } from './planned-record.ts';
 import { accountZone, campaigns, marker, type PolicySettings, type PolicyVersion, policyText } from './policy.ts';
 import type { Chance } from './random.ts';
 import { type Value, type Vendors, writeBack } from './shown.ts';
@@ -216,7 +216,12 @@ function configText(
   vendors: Vendors,
 ): string {
   const desk = (vendor: 'desk' | 'plain', name: string, extras: string): string => `
-  ${name}:
+  ${name}:${
+    name === renamedDesk
+      ? `
+    was: ${sources.desk}`
+      : ''
+  }
     connector: zendesk
     subdomain: ${vendor === 'desk' ? 'acme' : 'acme-plain'}
     baseUrl: ${urls[vendor]}

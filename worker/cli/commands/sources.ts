@@ -34,21 +34,11 @@ export function addSources(program: Command): void {
 
   withConfig(source.command('rename <old> <new>'))
     .description(
-      'move all that is stored of a source to the name it has in the configuration now; interrupted, the same command goes on',
+      'tell that a source was called otherwise before: it goes on with what is stored by that name; say so before the first start with the new one',
     )
     .addHelpText('after', example('source rename support helpdesk --config closeloop.yaml'))
     .action((from: string, to: string, options) =>
       run(import('../source.ts'), ({ renameSource }, connectors) => renameSource({ ...options, from, to, connectors })),
-    );
-
-  withConfig(source.command('new <name>'))
-    .description(
-      'a source that is held up, as it may be another under a new name, is none: nothing that the other asked counts for it',
-    )
-    .requiredOption('--beside <old>', 'the source that it was taken for')
-    .addHelpText('after', example('source new returns --beside support --config closeloop.yaml'))
-    .action((name: string, options) =>
-      run(import('../source.ts'), ({ newSource }, connectors) => newSource({ ...options, name, connectors })),
     );
 }
 

@@ -2,7 +2,7 @@ import { type JourneyState, journeyStates } from '../../journey/states.ts';
 import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
-import { type OrphanState, orphanRemedy, whatWaits } from '../../sources/orphan-state.ts';
+import type { Absence } from '../../sources/absent-sources.ts';
 import type { SourceState } from '../../support/source-state.ts';
 import { listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
@@ -26,7 +26,7 @@ export interface Today {
   /** Of the processes. */
   problems: readonly string[];
   /** Sources that are not in this configuration. */
-  orphans: readonly { name: string; state: OrphanState }[];
+  absences: readonly Absence[];
   at: Date;
   timeZone: string;
   /** Who looks is shown buttons. */
@@ -66,7 +66,7 @@ interface Notice {
   remedy: Content;
 }
 
-function notices({ sources, collectPauses, problems, orphans, timeZone, mayAct }: Today): Html {
+function notices({ sources, collectPauses, problems, absences, timeZone, mayAct }: Today): Html {
   const all = [
     ...sources.flatMap((one) => noticesOf(one, mayAct)),
     ...collectPauses.map((pause) => stopped('collect', pause, mayAct)),
@@ -76,12 +76,7 @@ function notices({ sources, collectPauses, problems, orphans, timeZone, mayAct }
       why,
       remedy: html`<a href="/settings">Settings</a> shows them`,
     })),
-    ...orphans.flatMap(({ name, state }) => {
-      const why = whatWaits(state);
-      return why === undefined
-        ? []
-        : [{ isUrgent: true, what: `${name}: not in this configuration`, why, remedy: orphanRemedy(name) }];
-    }),
+    ...absences.map(({ source: what, problem: why, remedy }) => ({ isUrgent: true, what, why, remedy })),
   ];
   if (all.length === 0) return html`<p class="notice good">Nothing does.</p>`;
   return html`<ul class="notices">${all.map((one) => noticeView(one, timeZone))}</ul>`;

@@ -15,7 +15,7 @@ import type { CampaignRule } from '../rules.ts';
 /** How many days ahead a free place is searched for. */
 const mostDays = 15;
 
-/** Every cap that a request of this rule has to keep to. */
+/** Every cap that a request of this rule has to keep to. @param source the name that its data is stored under: a rename begins no new count */
 export function capsOf(source: string, rule: CampaignRule, policy: PolicySettings): CapScope[] {
   const { name, cap, campaign } = rule;
   return [
@@ -30,7 +30,7 @@ function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: 
   return rule.test || type === 'external' ? [] : capsOf(source, rule, policy);
 }
 
-export type CapContext = TimingContext & Pick<Named, 'name'> & Pick<Journeys, 'caps'> & Pick<Timing, 'clock'>;
+export type CapContext = TimingContext & Pick<Named, 'storedAs'> & Pick<Journeys, 'caps'> & Pick<Timing, 'clock'>;
 
 /** When a journey that is due may ask by the caps: now, or later, or never. */
 export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ do: 'skip' } & Skip);
@@ -42,7 +42,7 @@ export async function takeTurn(
   campaign: Campaign,
   context: CapContext,
 ): Promise<Turn> {
-  const scopes = capsOn(context.name, rule, campaign, context.policy);
+  const scopes = capsOn(context.storedAs, rule, campaign, context.policy);
   // A place that was taken before test mode held is a customer's.
   if (rule.test) await giveTurnBack(journey, context);
   if (scopes.length === 0) return { do: 'ask' };
@@ -81,9 +81,9 @@ export async function capsAhead(
   rule: CampaignRule,
   campaign: Campaign,
   dueAt: Date,
-  { name, policy, timeZone, caps }: Pick<CapContext, 'name' | 'policy' | 'timeZone' | 'caps'>,
+  { storedAs, policy, timeZone, caps }: Pick<CapContext, 'storedAs' | 'policy' | 'timeZone' | 'caps'>,
 ): Promise<string[]> {
-  const scopes = capsOn(name, rule, campaign, policy);
+  const scopes = capsOn(storedAs, rule, campaign, policy);
   if (scopes.length === 0) return [];
   const hour = hourOf(dueAt.getTime(), timeZone);
   const day = openDay(dueAt.getTime(), timeZone, (at) => at);

@@ -212,11 +212,7 @@ async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobRe
     trace: [attemptInWords(to, context)],
     when: (now) => isAsDecided(now, journey),
   });
-  const creating = await store.update(journey, creates).catch(async (error: unknown) => {
-    // The source is being renamed: under its new name the note would be somebody else's.
-    if (outcomeOfError(error) === 'never-sent') await contacts.takeBack(key, note, last);
-    throw error;
-  });
+  const creating = await store.update(journey, creates);
   // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
   if (creating?.intent?.token !== intent.token) {
     const isNobodys = !creating || !askedStates.includes(creating.state);

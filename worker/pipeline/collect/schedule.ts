@@ -5,12 +5,11 @@ import type { Outage } from '../../operations/outage.ts';
 import { type Pause, Pauses } from '../../operations/pauses.ts';
 import { probeTurnMs } from '../../operations/probe-turn.ts';
 import { askedInKey, globalTag } from '../../redis/keys.ts';
-import type { SourceNames } from '../../redis/source-names.ts';
 import { probe } from '../../redis/unavailable.ts';
 import type { SourceContext } from '../context.ts';
 import { type EngineOptions, sweepIntervalOf } from '../engine-options.ts';
 import { JobQueue } from '../job-queue.ts';
-import { CollectJob, done } from '../jobs.ts';
+import { CollectJob } from '../jobs.ts';
 import { Stage } from '../stage.ts';
 import { collect } from './collect.ts';
 import { alertOverdue } from './overdue.ts';
@@ -22,7 +21,6 @@ interface CollectingOptions {
   service: Outage;
   alerts: Alerts;
   sources: SourceContext['sources'];
-  names: SourceNames;
   /** The campaigns that any rule of this configuration asks in. */
   campaigns: readonly number[];
   onLost: (error: Error) => void;
@@ -37,7 +35,7 @@ export class Collecting {
 
   constructor(options: CollectingOptions) {
     this.#options = options;
-    const { engine, feedback, service, alerts, sources, names, onLost } = options;
+    const { engine, feedback, service, alerts, sources, onLost } = options;
     const { config, redis, log, clock, ports, quarantine, observer, tracing } = engine;
     const onStop = (_stage: string, why: string) =>
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' });
@@ -63,21 +61,19 @@ export class Collecting {
       probe: () => probe(redis, globalTag),
       concurrency: 4,
       endpoints: [service],
-      // The schedule brings the next pass.
       process: async (data) =>
-        (await names.isAnyMoving())
-          ? done
-          : await collect(data, {
-              redis,
-              feedback,
-              sources,
-              clock,
-              log,
-              fullEveryMs: config.collect.fullEvery,
-              narrowed,
-              lastErrors,
-              alert,
-            }),
+        await collect(data, {
+          redis,
+          feedback,
+          sources,
+          clock,
+          log,
+          fullEveryMs: config.collect.fullEvery,
+          narrowed,
+          lastErrors,
+          alert,
+        }),
+      // The schedule brings the next pass.
       giveUp: async ({ campaign }, why) => log.error({ campaign, why }, 'collecting failed; the next pass tries again'),
       onDone: () => this.pauses.cameThrough(this.stage.jobs.queue),
       onConfigError: (why) => this.pauses.set('collect', why),

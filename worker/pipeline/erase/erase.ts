@@ -1,5 +1,5 @@
 import type { Erasure } from '../../journey/erasures.ts';
-import { type AskedToErase, done, type EraseJob, type JobResult, retryLater } from '../jobs.ts';
+import { type AskedToErase, done, type EraseJob, type JobResult } from '../jobs.ts';
 import { type EraseContext, type Found, findAll } from './find.ts';
 import { forget } from './forget.ts';
 import type { Held } from './held.ts';
@@ -35,8 +35,6 @@ export async function begin(asked: AskedToErase, context: EraseContext): Promise
  * personal data.
  */
 export async function attempt(id: string, context: EraseContext): Promise<JobResult> {
-  const places = await context.placesOfSources();
-  if (places === undefined) return retryLater;
   const erasure = await context.erasures.get(id);
   if (!erasure) return done;
   let held: Held[];
@@ -48,8 +46,6 @@ export async function attempt(id: string, context: EraseContext): Promise<JobRes
   } while (held.length === 0 && found.journeys.size + found.snapshots.size + found.mentions.size > 0);
   held.push(...(await removeWrittenAnswers(id, context)));
   if (held.length > 0) return await postpone(erasure, held, context);
-  // A source that was being renamed may have been missed: a rename does not wait for an erasure that a command runs.
-  if ((await context.placesOfSources()) !== places) return retryLater;
   await prove(erasure, found, context);
   return done;
 }

@@ -21,7 +21,7 @@ export const identityKeys = {
 /** The identity keys of subjects in this source. A contact is the same person in every source. */
 export function identityKeysOf(
   subjects: readonly Subject[],
-  { name: source, contacts }: Pick<Named, 'name'> & Pick<Journeys, 'contacts'>,
+  { storedAs: source, contacts }: Pick<Named, 'storedAs'> & Pick<Journeys, 'contacts'>,
 ): string[] {
   return subjects.flatMap((subject) => {
     if (subject.kind === 'contact') {

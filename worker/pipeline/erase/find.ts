@@ -78,7 +78,7 @@ class Search implements Found {
   constructor({ everybody, receivedAt }: Erasure, here: EraseContext) {
     const now = here.ports.now();
     this.until = now > receivedAt ? now : receivedAt;
-    this.#everybody = everybody ? here.name : undefined;
+    this.#everybody = everybody ? here.storedAs : undefined;
     this.#here = here;
   }
 
@@ -128,7 +128,7 @@ class Search implements Found {
     await of.erasures.noteForgotten(keys, this.until, of.keepMs);
     for (const subject of fresh) {
       for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);
-      const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.name;
+      const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.storedAs;
       if (isItsRecord)
         await this.#addSnapshot(subject.id, await this.#snapshotOf(subject.id, of, { isTheirs: true }), of);
     }
@@ -137,7 +137,7 @@ class Search implements Found {
 
   async partIn(event: PlanJob, of: EraseContext): Promise<Part> {
     if (event.receivedAt > this.until || event.kind === 'revoked') return 'none';
-    if (of.name === this.#everybody) return 'theirs';
+    if (of.storedAs === this.#everybody) return 'theirs';
     if (event.kind === 'survey') return (await this.#isTheirs(event.requestId)) ? 'theirs' : 'none';
     const isKnown = (['record', 'snapshot'] as const).some((kind) => this.#has(kind, of, event.recordId));
     if (isKnown) return 'theirs';
@@ -159,23 +159,23 @@ class Search implements Found {
         return contact ? forms.has(contactKey(contact)) : personId === undefined;
       });
     }
-    if (subject.source !== of.name) return [];
+    if (subject.source !== of.storedAs) return [];
     if (subject.kind === 'person') return await of.store.queries.of({ personId: subject.id }, left);
     return subject.kind === 'record' ? await of.store.records.journeysOf(subject.id, left) : [];
   }
 
   #addJourney(journey: Journey, of: EraseContext): void {
     if (journey.erasedAt) return;
-    this.journeys.set(refOf(of.name, journey.id), { journey, of });
+    this.journeys.set(refOf(of.storedAs, journey.id), { journey, of });
     const { contact, personId, recordId, requestId } = journey;
     if (requestId !== undefined) this.#requests.add(requestId);
     const subject = contact && subjectOf(contact.value, of);
     if (subject) this.add([subject]);
     // An erasure of everybody finds all journeys and snapshots without these.
-    if (of.name === this.#everybody) return;
+    if (of.storedAs === this.#everybody) return;
     this.add([
-      ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.name, id: personId }]),
-      { kind: 'snapshot', source: of.name, id: recordId },
+      ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.storedAs, id: personId }]),
+      { kind: 'snapshot', source: of.storedAs, id: recordId },
     ]);
   }
 
@@ -183,16 +183,16 @@ class Search implements Found {
     if (snapshot === undefined) return;
     const leads = await this.#leadsIn(snapshot, recordId, of);
     const personId = personIn(snapshot);
-    this.snapshots.set(refOf(of.name, recordId), { recordId, of, contacts: leads.map(({ key }) => key) });
+    this.snapshots.set(refOf(of.storedAs, recordId), { recordId, of, contacts: leads.map(({ key }) => key) });
     this.add([
       ...leads,
-      ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.name, id: personId }]),
+      ...(personId === undefined ? [] : [{ kind: 'person' as const, source: of.storedAs, id: personId }]),
     ]);
   }
 
   /** Of records with a journey, of others, and in events that wait to be planned. Events first: they become the others. */
   async #searchSnapshots(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
-    const isEverybody = of.name === this.#everybody;
+    const isEverybody = of.storedAs === this.#everybody;
     const sought = await soughtBy(fresh, of);
     const addPart = async (recordId: string, snapshot: unknown) => {
       const part = isEverybody ? 'theirs' : await this.#partIn(snapshot, recordId, of, sought);
@@ -228,8 +228,8 @@ class Search implements Found {
   }
 
   #addMention(recordId: string, of: EraseContext): void {
-    this.mentions.set(refOf(of.name, recordId), { recordId, of });
-    this.add([{ kind: 'mention', source: of.name, id: recordId }]);
+    this.mentions.set(refOf(of.storedAs, recordId), { recordId, of });
+    this.add([{ kind: 'mention', source: of.storedAs, id: recordId }]);
   }
 
   async #partIn(snapshot: unknown, recordId: string, of: EraseContext, sought: Sought): Promise<Part> {
@@ -257,7 +257,7 @@ class Search implements Found {
       return (await of.snapshots.of([recordId]))[0];
     } catch (error) {
       if (!isUnreadable(error)) throw error;
-      const ref = refOf(of.name, recordId);
+      const ref = refOf(of.storedAs, recordId);
       if (isTheirs) this.snapshots.set(ref, { recordId, of, contacts: [] });
       else this.unreadable.add(`the snapshot of ${ref}`);
       return undefined;
@@ -265,12 +265,12 @@ class Search implements Found {
   }
 
   async #addRecord(recordId: string, snapshot: unknown, of: EraseContext): Promise<void> {
-    this.add([{ kind: 'record', source: of.name, id: recordId }]);
+    this.add([{ kind: 'record', source: of.storedAs, id: recordId }]);
     await this.#addSnapshot(recordId, snapshot, of);
   }
 
   #has(kind: 'record' | 'snapshot' | 'person', of: EraseContext, id: string): boolean {
-    return this.#known.has(nameOf({ kind, source: of.name, id }));
+    return this.#known.has(nameOf({ kind, source: of.storedAs, id }));
   }
 
   #left(id: string, of: EraseContext): void {
@@ -285,10 +285,10 @@ class Search implements Found {
 export function elsewhere(subjects: readonly Subject[], sources: readonly Named[]): Subject[] {
   return subjects.flatMap((subject) => {
     if (subject.kind !== 'person' && subject.kind !== 'record') return [];
-    const account = sources.find(({ name }) => name === subject.source)?.account;
+    const account = sources.find(({ storedAs }) => storedAs === subject.source)?.account;
     const isAlike = (of: Named) => account !== undefined && of.account === account;
-    const isTwin = (of: Named) => nameInEarnest(of.name) === nameInEarnest(subject.source);
-    return sources.filter((of) => isAlike(of) || isTwin(of)).map(({ name }) => ({ ...subject, source: name }));
+    const isTwin = (of: Named) => nameInEarnest(of.storedAs) === nameInEarnest(subject.source);
+    return sources.filter((of) => isAlike(of) || isTwin(of)).map(({ storedAs }) => ({ ...subject, source: storedAs }));
   });
 }
 
@@ -297,7 +297,7 @@ async function soughtBy(subjects: readonly Subject[], of: EraseContext): Promise
   const people = new Set<string>();
   for await (const one of spread(subjects)) {
     if (one.kind === 'contact') for (const key of keysOf(one)) keys.add(key);
-    if (one.kind === 'person' && one.source === of.name) people.add(one.id);
+    if (one.kind === 'person' && one.source === of.storedAs) people.add(one.id);
   }
   return { isPerson: (id) => people.has(id), isContact: (key) => keys.has(key) };
 }

@@ -32,7 +32,7 @@ export async function forget(found: Found, erasure: Erasure, context: EraseConte
   const free: { journey: Journey; of: EraseContext }[] = [];
   for await (const [ref, { journey, of }] of spread(found.journeys)) {
     const contacts = [journey.contact, journey.test?.contact].flatMap((one) => (one ? [contactKey(one)] : []));
-    if (busy.has(ref) || isHeld(contacts)) heldRecords.add(refOf(of.name, journey.recordId));
+    if (busy.has(ref) || isHeld(contacts)) heldRecords.add(refOf(of.storedAs, journey.recordId));
     else free.push({ journey, of });
   }
   for (const [ref, { contacts }] of found.snapshots) if (isHeld(contacts)) heldRecords.add(ref);
@@ -51,7 +51,7 @@ async function unlink(
   { id }: Erasure,
   { contacts, ...context }: EraseContext,
 ): Promise<void> {
-  const sources = new Map((await context.sources()).map((of) => [of.name, of]));
+  const sources = new Map((await context.sources()).map((of) => [of.storedAs, of]));
   for (const subject of await context.erasures.subjects(id)) {
     const of = subject.kind === 'person' ? sources.get(subject.source) : undefined;
     if (subject.kind === 'person' && of) await contacts.unlink(contacts.addressOf(vendorsPerson(of, subject.id)));
@@ -191,7 +191,7 @@ async function eraseOne(
     if (written.length === 0) return after;
     await context.erasures.change(
       id,
-      written.map((record) => ({ kind: 'written-answer', source: of.name, id: record })),
+      written.map((record) => ({ kind: 'written-answer', source: of.storedAs, id: record })),
     );
     for (const record of written) noted.add(record);
   }

@@ -20,7 +20,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
     requestsMasked: contacts.reduce((sum, { masked }) => sum + masked, 0),
     ...(maskedBefore > 0 && { maskedBefore }),
     mentions: mentionsIn(subjects),
-    writtenAnswers: writtenAnswersIn(subjects),
+    writtenAnswers: writtenAnswersIn(subjects, sources),
     kept: keptOf(subjects, sources, context),
     ...(unreadable.length > 0 && { unreadable }),
   };
@@ -32,7 +32,7 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
   // The aliases go last: written answers are removed from records by the records' ids.
   for (const of of sources) {
     const records = subjects.flatMap((one) =>
-      ['record', 'snapshot', 'written-answer'].includes(one.kind) && 'source' in one && one.source === of.name
+      ['record', 'snapshot', 'written-answer'].includes(one.kind) && 'source' in one && one.source === of.storedAs
         ? [one.id]
         : [],
     );
@@ -53,16 +53,17 @@ function mentionsIn(subjects: readonly Subject[]): number {
   return subjects.filter((one) => one.kind === 'mention' && !own.has(refOf(one.source, one.id))).length;
 }
 
-function writtenAnswersIn(subjects: readonly Subject[]): string {
+function writtenAnswersIn(subjects: readonly Subject[], sources: readonly EraseContext[]): string {
   if (subjects.every(({ kind }) => kind !== 'written-answer')) return noWrittenAnswers;
-  const left = leftIn(subjects);
+  const left = leftIn(subjects, sources);
   return left.length === 0 ? 'none left' : `left at ${left.join('; ')}`;
 }
 
 /** What was left at the vendors, as `<source>: <what>`. */
-function leftIn(subjects: readonly Subject[]): string[] {
+function leftIn(subjects: readonly Subject[], sources: readonly EraseContext[]): string[] {
   const writtenAnswers = subjects.filter((one) => one.kind === 'written-answer');
-  return writtenAnswers.flatMap(({ source, left = [] }) => left.map((what) => `${source}: ${what}`));
+  const nameOf = (source: string) => sources.find(({ storedAs }) => storedAs === source)?.name ?? source;
+  return writtenAnswers.flatMap(({ source, left = [] }) => left.map((what) => `${nameOf(source)}: ${what}`));
 }
 
 const keptByService =
@@ -75,7 +76,7 @@ function keptOf(subjects: readonly Subject[], sources: readonly EraseContext[], 
   const isWritten = subjects.some(({ kind }) => kind === 'written-answer');
   return [
     ...(isMasked ? [keptByService] : []),
-    ...leftIn(subjects),
+    ...leftIn(subjects, sources),
     ...sources.flatMap((of) => idsLeftIn(subjects, of, days)),
     ...(isWritten
       ? ['answers that were written by earlier settings of a source, where these name no place of theirs now']
@@ -88,10 +89,10 @@ function keptOf(subjects: readonly Subject[], sources: readonly EraseContext[], 
  * Ids of the person's records, which name journeys and keys. An id that is an address has an alias (journey/aliases.ts) and is gone; of any
  * other that a sender has chosen nobody can tell whether it names the person.
  */
-function idsLeftIn(subjects: readonly Subject[], { name, source }: EraseContext, days: number): string[] {
+function idsLeftIn(subjects: readonly Subject[], { name, storedAs, source }: EraseContext, days: number): string[] {
   if (source.namesRecordsFreely !== true) return [];
   const ids = subjects.flatMap((one) =>
-    (one.kind === 'record' || one.kind === 'snapshot') && one.source === name && !isAlias(one.id) ? [one.id] : [],
+    (one.kind === 'record' || one.kind === 'snapshot') && one.source === storedAs && !isAlias(one.id) ? [one.id] : [],
   );
   const { size } = new Set(ids);
   if (size === 0) return [];

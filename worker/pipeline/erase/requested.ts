@@ -6,7 +6,7 @@ import { identityKeys, identityKeysOf } from './erasure-race.ts';
 import { elsewhere } from './find.ts';
 import { subjectOf } from './people-in-snapshot.ts';
 
-type Context = Pick<Named, 'name'> & Pick<Policy, 'defaultCountry'>;
+type Context = Pick<Named, 'storedAs'> & Pick<Policy, 'defaultCountry'>;
 
 /** As many as there is time for before a delivery is answered. Further people are noted when their erasure begins. */
 const mostNoted = 1_000;
@@ -14,7 +14,7 @@ const mostNoted = 1_000;
 /** Whom a request for an erasure names. */
 export function* subjectsOf(
   { personIds = [], recordIds = [], contacts = [] }: Pick<EraseEvent, 'personIds' | 'recordIds' | 'contacts'>,
-  { name: source, ...reading }: Context,
+  { storedAs: source, ...reading }: Context,
 ): Generator<Subject> {
   for (const id of personIds) yield { kind: 'person', source, id };
   for (const id of recordIds) yield { kind: 'record', source, id };
@@ -42,7 +42,7 @@ export async function noteRequested(
   await Promise.all(
     sources.map(async (of) => {
       const keys = new Set(identityKeysOf(everywhere, of));
-      if (isOfEverybody && of.name === context.name) keys.add(identityKeys.everybody);
+      if (isOfEverybody && of.storedAs === context.storedAs) keys.add(identityKeys.everybody);
       await of.erasures.noteForgotten([...keys].map(identityKeys.requested), at, of.keepMs);
     }),
   );

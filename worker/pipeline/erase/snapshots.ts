@@ -18,7 +18,7 @@ export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, con
         return 'snapshot' in event && event.snapshot
           ? { ...event, snapshot: await withoutMentions(event.snapshot, isContact, of) }
           : undefined;
-      if ('recordId' in event && held.has(refOf(of.name, event.recordId))) return undefined;
+      if ('recordId' in event && held.has(refOf(of.storedAs, event.recordId))) return undefined;
       if ('snapshot' in event && event.snapshot) waiting.add(event.recordId);
       return withoutPerson(event);
     });

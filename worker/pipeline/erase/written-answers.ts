@@ -18,14 +18,15 @@ export async function removeWrittenAnswers(id: string, context: EraseContext): P
     writtenAnswers.filter(({ left }) => left === undefined),
     ({ source }) => source,
   );
-  for (const [name, some] of still) {
-    const of = (await context.sources()).find((one) => one.name === name);
+  for (const [source, some] of still) {
+    const of = (await context.sources()).find(({ storedAs }) => storedAs === source);
+    const name = of?.name ?? source;
     let left: string[];
     try {
       const ids = some.map((copy) => copy.id);
       left = (await of?.source.forget?.(ids)) ?? ['everything: its connector takes nothing off again'];
     } catch (error) {
-      const isOwn = name === context.name;
+      const isOwn = source === context.storedAs;
       if (error instanceof AbsentSource && of && !isOwn) {
         left = [await leaveTo(of, id, some)];
       } else if (
@@ -76,6 +77,6 @@ export async function removeLateAnswer(
   const key = `late ${journey.id} ${recordId}`;
   const what = 'an answer was being written while its person was forgotten';
   const asked = { key, what, receivedAt: context.ports.now(), everybody: false };
-  const id = await context.erasures.begin(asked, [{ kind: 'written-answer', source: context.name, id: recordId }]);
+  const id = await context.erasures.begin(asked, [{ kind: 'written-answer', source: context.storedAs, id: recordId }]);
   await context.queueErasure(id, 0);
 }

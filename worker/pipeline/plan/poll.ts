@@ -50,12 +50,12 @@ type PollContext = Named &
  */
 export async function poll(context: PollContext, options: PollOptions): Promise<void> {
   const { redis, pauses, everyMs, headStartMs, jobs } = options;
-  const { name, source, log } = context;
-  const key = pollKey(name);
+  const { name, storedAs, source, log } = context;
+  const key = pollKey(storedAs);
   // Before the first start nothing was missed: the first poll comes when the first interval has passed.
   if ((await redis.hsetnx(key, 'since', Date.now())) === 1) await redis.hset(key, 'begunAt', Date.now());
   if (!source.poll || (await options.isHeldUp?.())) return;
-  const known = await pollState(redis, name);
+  const known = await pollState(redis, storedAs);
   // In the future: the clock was set back since.
   if (!known || Math.abs(Date.now() - known.begunAt) < everyMs) return;
   const token = randomUUID();

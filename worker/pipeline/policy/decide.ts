@@ -28,13 +28,13 @@ export type DecisionContext = FitContext &
   Pick<Service, 'campaigns'>;
 
 /** What of a source says whether a rule fits its campaign. */
-type FitContext = Pick<Named, 'name'> & Pick<Policy, 'marker' | 'timeZone' | 'policy' | 'holidays'>;
+type FitContext = Pick<Named, 'name' | 'storedAs'> & Pick<Policy, 'marker' | 'timeZone' | 'policy' | 'holidays'>;
 
 /** What stays as it was when the record closed, and what is known of the journey. All else is as it is when the decision is made. */
 export interface Closing {
   /** The journey that the closing has, or would get. Chooses the sample, with `source`. */
   journeyId: string;
-  /** The source's name when the journey began; left out: the present name. */
+  /** As `Journey.source`; left out: where its data is stored. */
   source?: string | undefined;
   closedAt: Date;
   /** The planned time, if there is one. */
@@ -90,8 +90,8 @@ export async function decide(
   now: Date,
   chosen: (rule: CampaignRule) => Promise<void> = async () => undefined,
 ): Promise<Verdict> {
-  // A dry run, and a renamed source, have the same sample.
-  const ref = refOf(nameInEarnest(closing.source ?? context.name), closing.journeyId);
+  // A dry run has the same sample.
+  const ref = refOf(nameInEarnest(closing.source ?? context.storedAs), closing.journeyId);
   const never = await neverByRecord(context.never, record.shape, closing.closedAt);
   if (never) return { do: 'skip', ...never, trace: [] };
   const choice = await chooseRule(context.rules, record.shape, context.never.expressions);

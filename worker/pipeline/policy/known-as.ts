@@ -60,6 +60,6 @@ export function linksOf(
 }
 
 /** The vendor's id of a person, in the form of an address: a person has one id in all sources of an account. */
-export function vendorsPerson({ name, account }: Named, personId: string): string {
-  return `person of ${account ?? `source ${name}`}: ${personId}`;
+export function vendorsPerson({ storedAs, account }: Pick<Named, 'storedAs' | 'account'>, personId: string): string {
+  return `person of ${account ?? `source ${storedAs}`}: ${personId}`;
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, expect, test, vi } from 'vitest';
 import { check } from '../../../../worker/cli/check.ts';
 import { showJourney } from '../../../../worker/cli/journeys.ts';
-import { newSource, renameSource } from '../../../../worker/cli/source.ts';
+import { renameSource } from '../../../../worker/cli/source.ts';
 import { pauseSource, resumeSource } from '../../../../worker/cli/source-pause.ts';
 import { status } from '../../../../worker/cli/status.ts';
-import { type Loop, startLoop, until } from '../../../support/loop.ts';
+import { type Loop, startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -39,35 +39,37 @@ function beside({ store, text, vendor }: Loop) {
   return { config, data: dir, json: true, connectors: [vendor.builtIn] };
 }
 
-test('a source that was renamed in the configuration is told of, moved by a command, and still found by its old name (audit 14)', async () => {
+test('a source that was renamed by a command goes on under its new name, and is still found by its old one', async () => {
   const before = await startLoop(redis, { source: 'old' });
   await before.post(before.vendor.close('a').delivery);
   await before.journey('a.1', 'asked');
   await expect(printed(before, (options) => renameSource({ ...options, ...rename }))).rejects.toThrow(
-    /no source "new"/,
+    /has to have source "new" in place of "old"/,
   );
-  await before.app.close();
 
   const { feedback, vendor } = before;
-  const loop = await startLoop(redis, { source: 'new', feedback, vendor });
-  const waiting = { source: 'old', notConfigured: true, asked: 1, journeys: 1 };
-  expect((await printed(loop, status)).rows).toContainEqual(expect.objectContaining(waiting));
-  const found = await printed(loop, check);
+  const now = { ...before, text: before.text.replace('  old:', '  new:') };
+  const waiting = { source: 'old', notConfigured: true, waiting: 1, deliveries: 0, journeys: 1 };
+  expect((await printed(now, status)).rows).toContainEqual(expect.objectContaining(waiting));
+  const found = await printed(now, check);
   expect(JSON.stringify(found.rows)).toMatch(/not in this configuration.*source rename old/);
-  expect(found.code).toBe(1);
-  expect(JSON.stringify(found.rows)).toMatch(/may be what source old is called now.*source new new --beside old/);
-  const held = { source: 'new', paused: [expect.objectContaining({ stage: 'plan' })] };
-  expect((await printed(loop, status)).rows).toContainEqual(expect.objectContaining(held));
+  const rules = '[{ name: all, campaign: 12, contact: customer.email }]';
+  const both = { ...now, text: `${now.text}\n  old: { connector: toy, secret: good, rules: ${rules} }\n` };
+  await expect(printed(both, (options) => renameSource({ ...options, ...rename }))).rejects.toThrow(
+    /in place of "old"/,
+  );
+  for (const already of [false, true]) {
+    expect(await printed(now, (options) => renameSource({ ...options, ...rename }))).toEqual({
+      code: 0,
+      rows: [{ source: 'new', was: 'old', already }],
+    });
+  }
 
-  const moved = { source: 'new', was: 'old', journeys: 1 };
-  expect(await printed(loop, (options) => renameSource({ ...options, ...rename }))).toMatchObject({
-    code: 0,
-    rows: [moved],
-  });
-  expect(await printed(loop, (options) => renameSource({ ...options, ...rename }))).toMatchObject({
-    code: 0,
-    rows: [{ source: 'new', was: 'old', already: true }],
-  });
+  // A process with the old name works on, also beside one that has the new one.
+  await before.post(vendor.close('b').delivery);
+  await before.journey('b.1', 'asked');
+  const loop = await startLoop(redis, { source: 'new', feedback, vendor });
+  await before.app.close();
   const shown = await printed(loop, (options) => showJourney({ ...options, journey: 'old/a.1' }));
   expect(shown.rows).toMatchObject([{ id: 'a.1', state: 'asked' }]);
   expect((await printed(loop, status)).rows).toMatchObject([{ source: 'new' }, { processes: [] }]);
@@ -76,30 +78,27 @@ test('a source that was renamed in the configuration is told of, moved by a comm
   await loop.journey('a.1', 'written');
   expect(vendor.written).toMatchObject([{ recordId: 'a', marker: 'old/a.1.v1', grade: 4 }]);
 
-  const { delivery } = vendor.close('b');
-  await until(async () => (await loop.post(delivery, {}, 'old')).status === 202);
-  await loop.journey('b.1', 'asked');
+  for (const [id, address] of Object.entries({ c: 'old', d: 'new' })) {
+    expect((await loop.post(vendor.close(id).delivery, {}, address)).status).toBe(202);
+    await loop.journey(`${id}.1`, 'asked');
+  }
   await loop.app.close();
   await feedback.close();
 });
 
-test('a source that is held up begins when a person says that it is another one, and names which (audit 14)', async () => {
+test('a start with "was" goes on with what is stored by the old name', async () => {
   const before = await startLoop(redis, { source: 'shop' });
   await before.post(before.vendor.close('a').delivery);
   await before.journey('a.1', 'asked');
   await before.app.close();
   const { feedback, vendor } = before;
-  const loop = await startLoop(redis, { source: 'returns', feedback, vendor });
-  await loop.post(vendor.close('b').delivery);
-  const begin = (beside: string) => printed(loop, (options) => newSource({ ...options, name: 'returns', beside }));
-  await expect(begin('shpo')).rejects.toThrow(/not held up for "shpo"; it may be: .*shop/);
-  expect(await loop.store.get('b.1')).toBeUndefined();
-  for (const beside of await loop.app.engine.newcomers.mayBe(
-    loop.app.engine.pipelines.get('returns') ?? expect.fail('no pipeline'),
-  ))
-    expect((await begin(beside)).code).toBe(0);
-  await loop.journey('b.1', 'asked');
-  await loop.app.close();
+  const renamed = { source: 'store', feedback, vendor };
+  for (const was of [{ was: 'shop' }, { was: 'shop' }, {}]) {
+    const loop = await startLoop(redis, { ...renamed, ...was });
+    expect(loop.store.source).toBe('shop');
+    expect((await loop.store.get('a.1'))?.state).toBe('asked');
+    await loop.app.close();
+  }
   await feedback.close();
 });
 

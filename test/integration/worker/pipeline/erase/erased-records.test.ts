@@ -280,8 +280,8 @@ describe('what was written on records of a source that this process does not hav
     await asked(other, 'a', { email });
     const asking = eraseOf({ contacts: [email], receivedAt: ago(hour) });
     await begin(asking, knowing.context);
-    const [orphan] = await other.engine.orphans.all();
-    const { context, jobs, stages } = orphan?.pipeline ?? expect.fail('no orphan');
+    const [absent] = await other.engine.absent.all();
+    const { context, jobs, stages } = absent?.pipeline ?? expect.fail('no absent source');
     await sweep(context, { expireAfterMs: 1e12, retentionMs: 1e12, isGone: true });
     for (const { data } of await jobs.erase.queue.getJobs()) await stages.erase.run(data);
     expect(await isErased(other.context, 'a.1')).toBe(true);

@@ -3,7 +3,6 @@ import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { attempt, begin, erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { SourceNames } from '../../../../../worker/redis/source-names.ts';
 import { aliasedSource } from '../../../../../worker/sources/aliased-source.ts';
 import { eventOf, goesAhead, hasAsked, overriding, useManual } from '../../../../support/manual.ts';
 import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../../support/worker/erasing.ts';
@@ -11,53 +10,6 @@ import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../
 const service = useManual();
 const { redis, unitContext } = service;
 const sentTo = () => sentToBy(service.standin);
-
-describe('a source that is being renamed', () => {
-  const began = async () => {
-    const unit = unitContext();
-    const id = await begin(eraseOf({ contacts: [email] }), unit.context);
-    return { unit, id, names: new SourceNames(redis.handle.client) };
-  };
-
-  test('an erasure is not begun in it, where it would be lost among what is moved there (audit trace)', async () => {
-    const { context } = unitContext();
-    const names = new SourceNames(redis.handle.client);
-    await names.begin('old', 'calm');
-    await expect(begin(eraseOf({ contacts: [email] }), context)).rejects.toMatchObject({
-      advice: { kind: 'transient' },
-    });
-    expect(await redis.handle.client.keys('{cl:calm}:erasure*')).toEqual([]);
-    await names.end('old', 'calm');
-    await begin(eraseOf({ contacts: [email] }), context);
-    expect(await context.erasures.open()).toHaveLength(1);
-  });
-
-  test('an erasure by command waits for the end, as nothing can be found for certain (audit trace)', async () => {
-    const { unit, id, names } = await began();
-    await names.begin('old', 'new');
-    expect(await attempt(id, unit.context)).toMatchObject({ do: 'wait' });
-    expect(await unit.context.erasures.open()).toHaveLength(1);
-    await names.end('old', 'new');
-    expect(await attempt(id, unit.context)).toEqual({ do: 'done' });
-  });
-
-  test('one that was at work meanwhile looks once more (audit trace)', async () => {
-    const { unit, id, names } = await began();
-    const passing = {
-      ...unit.context,
-      feedback: overriding(unit.context.feedback, {
-        mask: async (contact) => {
-          await names.begin('old', 'new');
-          await names.end('old', 'new');
-          return await unit.context.feedback.mask(contact);
-        },
-      }),
-    };
-    expect(await attempt(id, passing)).toMatchObject({ do: 'wait' });
-    expect(await unit.context.erasures.all()).toEqual([]);
-    expect(await attempt(id, unit.context)).toEqual({ do: 'done' });
-  });
-});
 
 describe('what is on its way while somebody is forgotten', () => {
   test('of two attempts at once the later one leaves nobody behind when its process is killed after the end (audit trace)', async () => {

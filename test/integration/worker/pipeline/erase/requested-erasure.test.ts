@@ -7,7 +7,7 @@ import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { poll } from '../../../../../worker/pipeline/plan/poll.ts';
 import { beginMasking } from '../../../../../worker/support/masking.ts';
-import { eventOf, hour, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { eventOf, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 import { ago, email, isErased, sentTo } from '../../../../support/worker/erasing.ts';
 
@@ -151,25 +151,11 @@ describe('an erasure that was requested, and has not begun', () => {
   test('its source gets another name before it begins', async () => {
     const old = await waiting(unitContext({ source: 'old' }));
     await accepted(old, { personIds: ['p-7'] }, 'old');
-    const now = unitContext({ source: 'new', vendor: old.vendor });
-    await now.engine.rename('old', now.pipeline, () => undefined);
+    const now = unitContext({ source: 'new', storedAs: 'old', vendor: old.vendor });
     await ask({ journeyId: 'x.1' }, now.context);
     expect(sentTo(service.standin)).toEqual([]);
-  });
-
-  test('it is accepted while its source gets another name', async () => {
-    const old = await waiting(unitContext({ source: 'old' }));
-    const long = ago(hour);
-    await old.context.erasures.noteForgotten(['somebody'], long, 2 * hour);
-    const now = unitContext({ source: 'new', vendor: old.vendor });
-    await now.engine.names.begin('old', 'new');
-    await now.engine.names.noteChecked('old', 'new');
-    await accepted(now, { personIds: ['p-7'] }, 'new');
-    await now.engine.rename('old', now.pipeline, () => undefined);
-    await ask({ journeyId: 'x.1' }, now.context);
-    expect(sentTo(service.standin)).toEqual([]);
-    expect(await now.context.erasures.forgottenSince(long, ['somebody'])).toEqual(['somebody']);
-    expect(await redis.handle.client.pttl('{cl:new}:erasures:forgotten')).toBeGreaterThan(0);
+    for (const job of await jobsOf(now.pipeline.jobs.erase)) await erase(job, now.context);
+    expect((await now.store.get('x.1'))?.erasedAt).toBeDefined();
   });
 
   test('it names more people than a delivery may take time for', async () => {

@@ -2,7 +2,6 @@ import type { Command } from 'ioredis';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan-and-ask.ts';
-import { gateOf } from '../../../../../worker/redis/keys.ts';
 import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 import {
   anyone,
@@ -154,14 +153,6 @@ describe.each(['lock', 'reserve'] as const)('after the %s', (point) => {
     });
     expect(sent()).toBe(0);
     expect(await here.store.get('a.1')).toMatchObject({ state: 'cancelled', contact: { value: 'erika@example.com' } });
-  });
-
-  test('the note of the person is taken back where the source is renamed: the job goes on under the new name', async () => {
-    const { client } = world.redis.handle;
-    const renamed = asking(point, async () => await client.set(gateOf('calm'), 'is called other now'));
-    await expect(renamed).rejects.toThrow(/is being renamed/);
-    expect(sent()).toBe(0);
-    expect(await here.context.contacts.lastAsked('erika@example.com')).toBeUndefined();
   });
 });
 

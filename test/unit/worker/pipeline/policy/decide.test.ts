@@ -99,7 +99,13 @@ test('mapFields looks at a rule again for every definition of its campaign', () 
     campaign: 12,
   };
   const findings = { of: () => ({ ok: true as const, value: 'North' }) };
-  const context = { name: 'support', marker: 'closeloop', timeZone: 'UTC', policy: Policy.parse({}) };
+  const context = {
+    name: 'support',
+    storedAs: 'support',
+    marker: 'closeloop',
+    timeZone: 'UTC',
+    policy: Policy.parse({}),
+  };
   const definitionOf = (...names: string[]) =>
     Campaign.parse({ ...campaign, custom_fields: names.map((name) => ({ ...campaign.custom_fields[0], name })) });
   const map = (definition: Campaign) => mapFields(rule, findings, definition, context);

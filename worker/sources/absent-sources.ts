@@ -1,0 +1,111 @@
+import { CloseloopError } from '../../core/errors.ts';
+import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
+import type { Config, ConfiguredSource } from '../config/config.ts';
+import { unopened } from '../config/unneeded.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { isDryRun } from '../redis/keys.ts';
+import { absenceOf, stateOf } from './absent-state.ts';
+import { AbsentSource, type KnownSource, knownSources, mayBeSame } from './known-sources.ts';
+
+/** A source that Redis knows and this configuration does not: another process has it, or it was removed. */
+export interface Absent {
+  pipeline: SourcePipeline;
+  /** What Redis holds about the source. */
+  known: KnownSource;
+}
+
+/**
+ * Their stored data is used like any other source's: answers come in, retention and erasures hold. Their vendor can't be reached, and
+ * their jobs are not run, except the erasures of those that no process has (sweeping.ts).
+ */
+export class AbsentSources {
+  readonly #redis: RedisClient;
+  readonly #configured: ReadonlySet<string>;
+  readonly #create: (source: ConfiguredSource) => SourcePipeline;
+  readonly #dryRun: boolean;
+  readonly #pipelines = new Map<string, SourcePipeline>();
+
+  constructor(redis: RedisClient, config: Config, create: (source: ConfiguredSource) => SourcePipeline) {
+    this.#redis = redis;
+    this.#configured = new Set(config.sources.map(({ storedAs }) => storedAs));
+    this.#create = create;
+    this.#dryRun = config.dryRun;
+  }
+
+  /** As of now, by name. In earnest also sources of dry runs, whose data has the same people; in a dry run no source in earnest. */
+  async all(): Promise<Absent[]> {
+    const all = (await knownSources(this.#redis)).filter(({ storedAs }) => !this.#dryRun || isDryRun(storedAs));
+    const absent = all.filter(({ storedAs }) => !this.#configured.has(storedAs));
+    return absent.map((known) => ({ pipeline: this.#pipelineOf(known), known }));
+  }
+
+  /** The pipeline of an absent source, which may have been renamed meanwhile. */
+  async named(name: string): Promise<SourcePipeline | undefined> {
+    return (await this.all()).find(({ known }) => known.name === name || known.storedAs === name)?.pipeline;
+  }
+
+  async close(graceMs: number): Promise<void> {
+    const stages = [...this.#pipelines.values()].flatMap((pipeline) => Object.values(pipeline.stages));
+    await Promise.all(stages.map((stage) => stage.close(graceMs)));
+  }
+
+  #pipelineOf(known: KnownSource): SourcePipeline {
+    const { name, storedAs } = known;
+    const pipeline =
+      this.#pipelines.get(storedAs) ?? this.#create({ name, storedAs, ...absent(known), rules: [], policy: {} });
+    this.#pipelines.set(storedAs, pipeline);
+    // The process that has the source may have other rules by now.
+    const { customerContacts } = pipeline.context;
+    if (customerContacts.map(({ source }) => source).join() !== known.contacts.join()) {
+      pipeline.context.customerContacts = known.contacts.flatMap(compiled);
+    }
+    return pipeline;
+  }
+}
+
+export interface Absence {
+  source: string;
+  problem: string;
+  remedy: string;
+}
+
+/** Those of which something waits. What a dry run knows is of no consequence. @param options `isNew`: whether the source has no journey yet */
+export async function absencesOf(
+  absent: readonly Absent[],
+  options: {
+    configured: readonly ConfiguredSource[];
+    isNew: (source: ConfiguredSource) => Promise<boolean>;
+    redis: RedisClient;
+  },
+): Promise<Absence[]> {
+  const { configured, isNew, redis } = options;
+  const found: Absence[] = [];
+  for (const { known, pipeline } of absent) {
+    const absence = absenceOf(known.name, await stateOf(pipeline.context, redis));
+    if (absence === undefined || isDryRun(known.name)) continue;
+    const alike: string[] = [];
+    for (const one of configured) if (mayBeSame(known, one) && (await isNew(one))) alike.push(`"${one.name}"`);
+    const { problem, remedy } = absence;
+    const news = `; ${alike.join(', ')}, which is new here, may be the same account, and asks people whom ${known.name} has asked`;
+    found.push({ source: known.name, problem: alike.length > 0 ? problem + news : problem, remedy });
+  }
+  return found;
+}
+
+/** The compiled expressions; none where another version wrote them and they do not compile. */
+function compiled(source: string): Expression[] {
+  try {
+    return [compileExpression(source)];
+  } catch (error) {
+    if (error instanceof CloseloopError) return [];
+    throw error;
+  }
+}
+
+/** In place of the connector, as this process has no settings of the source. */
+function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
+  const error = new AbsentSource(name);
+  const forget = () => Promise.reject(error);
+  return unopened({ name: connector }, error, { account, writesNoAnswer, forget });
+}
