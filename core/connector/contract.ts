@@ -237,8 +237,6 @@ export interface Source<Shape extends object = object> {
   };
   /** Records are called as the sender likes: an id may be a customer's name or number. Left out: the vendor counts its records. */
   namesRecordsFreely?: boolean;
-  /** Of a source with several kinds of records (tickets and deals): which one this is. `check` tries some of each. */
-  recordKind?(recordId: string): string | undefined;
   /** Where people see the record at the vendor: an https address. Left out, or undefined: nobody can tell. */
   recordUrl?(recordId: string): string | undefined;
   /** The most records that the worker collects for one `read` or `writeBack`: as many as the call that takes the most. */

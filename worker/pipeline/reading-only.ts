@@ -28,7 +28,6 @@ const ofVendor: readonly (keyof Source)[] = [
   'read',
   'poll',
   'recordNames',
-  'recordKind',
   'recordUrl',
 ];
 
