@@ -1,7 +1,7 @@
 import type { Contact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { refOf } from '../journey/refs.ts';
+import type { SourceContext } from '../pipeline/context.ts';
 import { type PreviewedClosing, previewClosings } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import { SummaryCount } from '../support/summary.ts';
@@ -57,8 +57,11 @@ export async function previewPast(
   const zone = listing[0]?.timeZone ?? 'UTC';
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : `${tableOf(rows, zone)}${summaryText(summary)}`);
   if (silent.length === 0) return 0;
-  const example = rows.length > 0 ? ` "closeloop why ${rows.at(-1)?.record}" shows every condition with its value.` : '';
-  shown.say(`Nobody would be asked by ${silent.join(', ')}: mend the rules, "never", the campaign or the data.${example}`);
+  const example =
+    rows.length > 0 ? ` "closeloop why ${rows.at(-1)?.record}" shows every condition with its value.` : '';
+  shown.say(
+    `Nobody would be asked by ${silent.join(', ')}: mend the rules, "never", the campaign or the data.${example}`,
+  );
   return 3;
 }
 

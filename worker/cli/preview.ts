@@ -37,7 +37,10 @@ export async function preview(options: Options): Promise<number> {
     const contexts = pipelines(options.source).map(({ context }) => context);
     if (record !== undefined) return await previewRecord(record, contexts, options);
     const { json, limit, until } = options;
-    const period = periodOf({ since: since ?? '', ...(until !== undefined && { until }) }, runtime.config.feedback.timeZone);
+    const period = periodOf(
+      { since: since ?? '', ...(until !== undefined && { until }) },
+      runtime.config.feedback.timeZone,
+    );
     return await previewPast(contexts, period, { json, limit });
   });
 }

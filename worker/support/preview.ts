@@ -52,7 +52,11 @@ async function previewOfStatus(
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   const journey = exists ? await context.store.get(id) : undefined;
   const ref = refOf(context.name, id);
-  const planned = unlessAsked(journey, ref, await forecastOf(record, id, { ...journey, ...options, closedAt }, context));
+  const planned = unlessAsked(
+    journey,
+    ref,
+    await forecastOf(record, id, { ...journey, ...options, closedAt }, context),
+  );
   const forecast = await unlessLater(journey ?? begun(id, record, status, context), planned, context);
   return { is: 'closed', record, closing, closedAt, ref, journey, forecast };
 }

@@ -180,7 +180,13 @@ describe('preview --since', () => {
     const { source } = loop.store;
     const range = { source, since: daysAgo(8.5).toISOString(), until: daysAgo(2.5).toISOString(), showRecord: false };
     const { rows, code } = await printed(() => preview({ ...beside(loop), ...range }));
-    const ask = { decision: 'ask', dueAt: expect.any(String), contact: 'email p…@example.com', campaign: 12, rule: 'all' };
+    const ask = {
+      decision: 'ask',
+      dueAt: expect.any(String),
+      contact: 'email p…@example.com',
+      campaign: 12,
+      rule: 'all',
+    };
     const no = (reason: string) => ({ decision: 'skip', reason, why: expect.any(String) });
     expect(rows).toEqual([
       { record: `${source}/p2`, ...ask },
@@ -235,7 +241,9 @@ describe('preview --since', () => {
         return 2;
       }),
     );
-    expect(said.join('')).toMatch(/can't list its closings: "closeloop preview \S+\/<record>" shows one\.\n.*No source here/);
+    expect(said.join('')).toMatch(
+      /can't list its closings: "closeloop preview \S+\/<record>" shows one\.\n.*No source here/,
+    );
     await silent.close();
   });
 
