@@ -29,6 +29,8 @@ const ofVendor: readonly (keyof Source)[] = [
   'poll',
   'recordNames',
   'recordUrl',
+  'mayNamePerson',
+  'vendorIds',
 ];
 
 /** For a dry run: the service, at which nothing can be written. */

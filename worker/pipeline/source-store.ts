@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts';
-import { RecordAliases } from '../journey/aliases.ts';
 import { CapSlots } from '../journey/cap-slots.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
@@ -21,18 +20,16 @@ type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal'> 
 export function storedOf(
   name: string,
   { config, redis, ...store }: StoreOptions,
-): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal' | 'aliases'> {
+): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal'> {
   const { seal } = store;
-  const kept = { keepMs: config.retention.journeys, seal };
   const rules = config.sources.flatMap((source) => source.rules);
   const throttles = throttlesOf(rules, config.policy);
   return {
     store: new JourneyStore(redis, name, store),
     erasures: new Erasures(redis, name, seal),
-    snapshots: createSnapshotStore(redis, { tag: tagOf(name), ...kept }),
+    snapshots: createSnapshotStore(redis, { tag: tagOf(name), keepMs: config.retention.journeys, seal }),
     contacts: new ContactMemory(redis, seal, longestThrottle(throttles), throttles.some(prefersLatest), spaceOf(name)),
     caps: new CapSlots(redis, spaceOf(name)),
     seal,
-    aliases: new RecordAliases(redis, name, kept),
   };
 }

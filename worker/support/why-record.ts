@@ -34,13 +34,12 @@ export async function explainRecord(
   context: ReadingContext,
   standing: Standing | undefined,
 ): Promise<ExplainedRecord> {
-  const { name, timeZone, aliases, clock } = context;
-  const [vendorsId] = await aliases.idsOf([recordId]);
-  const url = vendorsId === undefined ? undefined : context.source.recordUrl?.(vendorsId);
+  const { name, timeZone, clock } = context;
+  const url = context.source.recordUrl?.(recordId);
   const about = {
     source: name,
     timeZone,
-    record: aliases.of(recordId),
+    record: recordId,
     ...(url !== undefined && { url }),
     conditions: [],
   };
