@@ -20,6 +20,8 @@ interface Row {
   rule?: string | undefined;
   reason?: string | undefined;
   why?: string | undefined;
+  /** Of a journey that the closing has: `backfill` leaves it as it is. */
+  state?: string | undefined;
 }
 
 /**
@@ -88,7 +90,7 @@ function mayAsk({ forecast: { request, reason } }: PreviewedClosing): boolean {
   return request !== undefined || reason === 'sample' || reason === 'asked-already';
 }
 
-function rowOf(source: string, { record, forecast }: PreviewedClosing): Row {
+function rowOf(source: string, { record, state, forecast }: PreviewedClosing): Row {
   const { decision, reason, why, rule, request } = forecast;
   const to = decision === 'ask' && request ? (request.test ?? request.contact) : undefined;
   return {
@@ -99,6 +101,7 @@ function rowOf(source: string, { record, forecast }: PreviewedClosing): Row {
     rule: rule?.name,
     reason,
     why,
+    state,
   };
 }
 
@@ -112,13 +115,13 @@ function masked({ kind, value }: Contact): string {
 function tableOf(rows: readonly Row[], timeZone: string): string {
   if (rows.length === 0) return '';
   const head = ['record', 'asked', 'when', 'whom', 'campaign', 'because'];
-  const cells = rows.map(({ record, decision, dueAt, contact = '', campaign = '', rule, why }) => [
+  const cells = rows.map(({ record, decision, dueAt, contact = '', campaign = '', rule, why, state }) => [
     record,
     decision === 'ask' ? 'yes' : 'no',
     dueAt ? inZone(dueAt.toISOString(), timeZone) : '',
     contact,
     String(campaign),
-    why ?? `rule "${rule}"`,
+    why ?? `rule "${rule}"${state === undefined ? '' : `; it has a journey: ${state}`}`,
   ]);
   return `${table([head, ...cells])}\n`;
 }

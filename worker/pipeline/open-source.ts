@@ -31,8 +31,8 @@ export function openSource(
   const outage = new Outage(redis, { ...vendorEndpoint(name), log });
   const watched = watchCalls(connected(configured, { snapshots }, options), outage, {
     isShared: false,
-    // These look at a delivery: that one came in says nothing of the vendor's API.
-    local: ['handshake', 'verify', 'events'],
+    // These look at a delivery, or at what is stored here, which says nothing of the vendor's API.
+    local: ['handshake', 'verify', 'events', 'vendorIds'],
     onCall: (operation, end) => observer.vendorCall(name, operation, end),
   });
   return { source: isDryRun(name) ? readingVendor(watched) : watched, outage };

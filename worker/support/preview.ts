@@ -1,7 +1,7 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
-import type { Journey } from '../journey/journey.ts';
+import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
 import { capsAhead } from '../pipeline/ask/cap.ts';
@@ -66,6 +66,8 @@ export interface PreviewedClosing {
   record: string;
   /** The journey that the closing has, or would get; the record where it is not closed any more. */
   ref: string;
+  /** Of a journey that the closing has. */
+  state?: JourneyState | undefined;
   forecast: Omit<Forecast, 'trace'>;
 }
 
@@ -82,18 +84,21 @@ export async function* previewClosings(
   { since, until }: { since: Date; until: Date },
   context: PreviewContext,
 ): AsyncGenerator<PreviewedClosing> {
-  for (const ids of slices(recordIds, atOnce)) {
-    const results = await context.source.read(ids);
-    const previews = results.map((result) => previewOfStatus(statusOf(result), context, { backfilled: true }));
-    for (const [i, preview] of (await Promise.all(previews)).entries()) {
-      const record = ids[i] ?? '';
+  const results = recordIds.length === 0 ? [] : await context.source.read(recordIds);
+  const read = results.map((result, i) => ({ record: recordIds[i] ?? '', status: statusOf(result) }));
+  for (const some of slices(read, atOnce)) {
+    const previews = some.map(async ({ record, status }) => ({
+      record,
+      preview: await previewOfStatus(status, context, { backfilled: true }),
+    }));
+    for (const { record, preview } of await Promise.all(previews)) {
       const notClosed = { record, ref: refOf(context.name, record) };
       if (preview.is === 'out') {
         yield { ...notClosed, forecast: { decision: 'skip', reason: 'out', why: preview.why } };
       } else if (preview.is === 'open') {
         yield { ...notClosed, forecast: { decision: 'skip', reason: 'reopened', why: 'it is not closed any more' } };
       } else if (preview.closedAt >= since && preview.closedAt <= until) {
-        yield { record, ref: preview.ref, forecast: preview.forecast };
+        yield { record, ref: preview.ref, state: preview.journey?.state, forecast: preview.forecast };
       }
     }
   }

@@ -264,6 +264,17 @@ describe('preview --since', () => {
     await loop.close();
   });
 
+  test('of a closing that has a journey and would be asked about now it says in which state that is', async () => {
+    const vendor = listing([{ id: 'a', at: new Date() }]);
+    const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
+    const loop = await startLoop(redis, { source: fresh(), vendor, rule, general: 'poll: { every: 1d }' });
+    await loop.post(vendor.close('a').delivery);
+    await loop.journey('a.1', 'waiting');
+    const about = { ...beside(loop), since: daysAgo(2).toISOString(), showRecord: false, json: false };
+    expect((await printed(() => preview(about))).out).toMatch(/ yes .* rule "all"; it has a journey: waiting$/m);
+    await loop.close();
+  });
+
   test('where everybody was asked already nothing is wrong', async () => {
     const vendor = listing([{ id: 'a', at: new Date() }]);
     const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
@@ -271,7 +282,10 @@ describe('preview --since', () => {
     await loop.journey('a.1', 'asked');
     const about = { ...beside(loop), since: daysAgo(2).toISOString(), showRecord: false };
     const { code, rows } = await printed(() => preview(about));
-    expect([code, rows[0]]).toEqual([0, expect.objectContaining({ decision: 'skip', reason: 'asked-already' })]);
+    expect([code, rows[0]]).toEqual([
+      0,
+      expect.objectContaining({ decision: 'skip', reason: 'asked-already', state: 'asked' }),
+    ]);
     await loop.close();
   });
 });
