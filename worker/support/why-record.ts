@@ -1,8 +1,8 @@
 import { messageOf } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';
-import { type Condition, conditionsOf } from '../preflight/conditions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
+import { type Condition, conditionsOf } from './conditions.ts';
 import { type Standing, stopsOf } from './explain.ts';
 import type { Forecast } from './forecast.ts';
 import { ifClosedAt, readRecord } from './preview.ts';

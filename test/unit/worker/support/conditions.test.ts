@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Rule } from '../../../../worker/config/rule.ts';
 import { loadRule } from '../../../../worker/pipeline/rules.ts';
-import { conditionsOf } from '../../../../worker/preflight/conditions.ts';
+import { conditionsOf } from '../../../../worker/support/conditions.ts';
 
 const closing = (group: string | null, more: object = {}) => ({
   ticket: { group: group === null ? null : { name: group }, tags: ['a'], ...more },
