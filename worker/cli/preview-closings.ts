@@ -46,7 +46,7 @@ export async function previewPast(
     let closings = 0;
     let isAsking = false;
     for await (const closing of closingsOf(context, period, limit, shown)) {
-      closings++;
+      if (isClosed(closing)) closings++;
       isAsking ||= mayAsk(closing);
       count.addForecast(name, closing);
       const row = rowOf(name, closing);
@@ -84,6 +84,9 @@ async function* closingsOf(
   }
   shown.end();
 }
+
+/** Whether the record is still closed: of another one the rules say nothing. */
+const isClosed = ({ forecast: { reason } }: PreviewedClosing): boolean => reason !== 'out' && reason !== 'reopened';
 
 /** Whether the rules would ask, whatever else keeps the person from being asked this time. */
 function mayAsk({ forecast: { request, reason } }: PreviewedClosing): boolean {

@@ -275,6 +275,15 @@ describe('preview --since', () => {
     await loop.close();
   });
 
+  test('where every record is open again nothing is wrong', async () => {
+    const vendor = listing([{ id: 'a', at: daysAgo(1) }]);
+    vendor.close('a', { state: { is: 'open' } });
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
+    const about = { ...beside(loop), since: daysAgo(2).toISOString(), showRecord: false };
+    expect((await printed(() => preview(about))).code).toBe(0);
+    await loop.close();
+  });
+
   test('where everybody was asked already nothing is wrong', async () => {
     const vendor = listing([{ id: 'a', at: new Date() }]);
     const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
