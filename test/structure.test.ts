@@ -180,7 +180,7 @@ test('one place of the pipeline creates feedback requests: what redirects them i
     (file) => /^worker\//.test(file) && /\b(feedback|service)\.create\(/.test(readFileSync(join(root, file), 'utf8')),
   );
   // By hand: a person names whom, and in test mode nobody but the test contact is taken.
-  const byHand = ['worker/cli/requests.ts', 'worker/cli/try-form.ts'];
+  const byHand = ['worker/cli/requests.ts'];
   expect(creating.sort()).toEqual([...byHand, 'worker/pipeline/ask/create.ts']);
 });
 

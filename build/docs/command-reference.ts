@@ -69,7 +69,7 @@ ${table(
     ['2', 'wrong use, or a wrong configuration; also when credentials are refused'],
     [
       '3',
-      '`check --strict`: warnings, and no error. `contact mask`, `contact erasures retry`: not done yet, it is tried again',
+      '`check --strict`: warnings, and no error. `preview --since`: a source would ask about none of its closings. `contact mask`, `contact erasures retry`: not done yet, it is tried again',
     ],
     ['4', '`contact mask`, `contact erasures retry`: something could not be read, and is named'],
     ['5', 'Redis does not answer: nothing was looked at or done'],

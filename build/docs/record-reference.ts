@@ -31,7 +31,7 @@ export function recordReference(): string {
   return `# Records reference
 
 What \`when\`, \`contact\` and \`fields\` see of a record, by vendor, made from the types that the connectors present
-(\`npm run schema\`). \`closeloop preview --source support --record 41960 --show-record\` prints one of yours. How to write expressions:
+(\`npm run schema\`). \`closeloop preview support/41960 --show-record\` prints one of yours. How to write expressions:
 [Expressions](../expressions.md).
 
 An entry of a *list* is found in all of its members at once: \`order.items.sku\` is the list of the SKUs. *Or nothing*: the value may be

@@ -5,7 +5,7 @@ import { hubSpotApi } from './api.ts';
 import { checker } from './check.ts';
 import { events } from './events.ts';
 import { forgetter } from './forget.ts';
-import { parseRecordId, recordNames, recordUrl } from './objects.ts';
+import { recordNames, recordUrl } from './objects.ts';
 import { pipelineReader } from './pipelines.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
@@ -59,7 +59,6 @@ export const hubspot = defineConnector({
       forget: forgetter(settings, api),
       writesNoAnswer: settings.writeBack.noAnswer,
       recordNames: recordNames(settings.objects),
-      recordKind: (id) => parseRecordId(id)?.type,
       recordUrl: (id) => recordUrl(settings.portalId, id),
       surveyQuestions: Object.keys(settings.writeBack.answers),
     };

@@ -93,7 +93,7 @@ function ofExpressions({ event }: WebhookSettings): Finding[] {
 
 async function ofSamples(settings: WebhookSettings, { reads }: PreflightContext): Promise<Finding[]> {
   const { samples } = settings;
-  const read = eventReader(settings);
+  const read = eventReader(settings, (recordId) => recordId);
   const found: Finding[] = [];
   const shapes: object[] = [];
   for (const [i, sample] of samples.entries()) {

@@ -16,7 +16,7 @@ import { listOf, mapOf } from '../../core/entries.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import { compileAll, type Find, instantFrom, textFrom, Unreadable } from './expressions.ts';
 import type { RecordSnapshot } from './record.ts';
-import { recordIdFrom } from './record-id.ts';
+import { type NameOf, recordIdFrom, senderIdOf } from './record-id.ts';
 import type { WebhookSettings } from './settings.ts';
 
 const Shape = z.record(z.string(), z.unknown());
@@ -37,16 +37,17 @@ interface Happening {
   saidAt: Date | undefined;
   id: string;
   what: string;
+  nameOf: NameOf;
 }
 
 /**
  * The events of a verified delivery, by the expressions of `event`. A delivery may hold several (a grade that closes the record). A
  * body that an expression can't read is refused: an acknowledged delivery must not be lost.
  */
-export function eventReader({
-  event,
-  signature,
-}: Pick<WebhookSettings, 'event' | 'signature'>): (delivery: Delivery) => Promise<Events> {
+export function eventReader(
+  { event, signature }: Pick<WebhookSettings, 'event' | 'signature'>,
+  nameOf: NameOf,
+): (delivery: Delivery) => Promise<Events> {
   const { over } = compileAll(event);
   // Only Standard Webhooks sign the id. An unsigned id could be changed to make a replay look new.
   const signedIdOf = ({ headers }: Delivery) => (signature.kind === 'standard' ? signedMessageId(headers) : undefined);
@@ -56,7 +57,7 @@ export function eventReader({
     if (body === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
     try {
       const find = await over(body);
-      const happening = happeningOf(find, delivery, signedIdOf(delivery));
+      const happening = { ...happeningOf(find, delivery, signedIdOf(delivery)), nameOf };
       const events = eventsIn(find, happening);
       const ignored =
         events.length > 0 ? [] : [{ what: happening.what, why: 'none of the conditions in event is true' }];
@@ -69,7 +70,11 @@ export function eventReader({
   };
 }
 
-function happeningOf(find: Find, { raw, receivedAt }: Delivery, signedId: string | undefined): Happening {
+function happeningOf(
+  find: Find,
+  { raw, receivedAt }: Delivery,
+  signedId: string | undefined,
+): Omit<Happening, 'nameOf'> {
   const saidAt = instantFrom(find, 'at');
   const type = find('type');
   return {
@@ -100,18 +105,20 @@ const happened = <K extends SourceEvent['kind']>(kind: K, { at, id, what }: Happ
 });
 
 function changed(find: Find, happening: Happening): RecordEvent {
-  const open: RecordSnapshot = { state: 'open' };
-  return { ...happened('changed', happening), recordId: recordId(find), snapshot: open };
+  const { recordId, sender } = recordIn(find, happening);
+  const open: RecordSnapshot = { state: 'open', ...sender };
+  return { ...happened('changed', happening), recordId, snapshot: open };
 }
 
 function closed(find: Find, happening: Happening): RecordEvent {
+  const { recordId, sender } = recordIn(find, happening);
   const record = closedRecord(find, happening);
   return {
     ...happened('closed', happening),
     certain: true,
-    recordId: recordId(find),
+    recordId,
     closing: record.closing,
-    snapshot: record,
+    snapshot: { ...record, ...sender },
   };
 }
 
@@ -138,12 +145,13 @@ function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot,
 function externalGrade(find: Find, happening: Happening): ExternalGradeEvent {
   const comment = find('graded.comment') ?? null;
   if (comment !== null && typeof comment !== 'string') throw new Unreadable('event.graded.comment finds no text');
+  const { recordId, sender } = recordIn(find, happening);
   return {
     ...happened('external-grade', happening),
-    recordId: recordId(find),
+    recordId,
     grade: gradeFrom(find('graded.grade')),
     comment: comment === null || isBlank(comment) ? null : comment,
-    snapshot: closedRecord(find, happening),
+    snapshot: { ...closedRecord(find, happening), ...sender },
   };
 }
 
@@ -178,7 +186,7 @@ function erase(find: Find, happening: Happening): EraseEvent {
   return {
     ...happened('erase', happening),
     ...(personId === undefined ? {} : { personIds: [personId] }),
-    ...(record === undefined ? {} : { recordIds: [recordId(find)] }),
+    ...(record === undefined ? {} : { recordIds: [recordIn(find, happening).recordId] }),
     contacts,
   };
 }
@@ -195,13 +203,15 @@ function contactsFrom(find: Find, at: string): string[] {
   return contacts.data;
 }
 
-function recordId(find: Find): string {
+/** The record, and for its snapshot the sender's id, where the event does not carry that. */
+function recordIn(find: Find, { nameOf }: Happening): { recordId: string; sender: { sender?: string } } {
   const text = textFrom(find, 'record');
   if (text === undefined) throw new Unreadable('event.record finds nothing');
   const id = recordIdFrom(text);
   if (id === undefined)
     throw new Unreadable('event.record finds no id: it is too long (100 characters), or broken Unicode');
-  return id;
+  const recordId = nameOf(id);
+  return { recordId, sender: recordId === id ? {} : { sender: senderIdOf(id) } };
 }
 
 function digest(of: string | Uint8Array): string {

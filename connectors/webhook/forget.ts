@@ -3,7 +3,7 @@ import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { Post } from './post.ts';
-import { senderIdOf } from './record-id.ts';
+import { isDigest, senderIdOf } from './record-id.ts';
 
 /**
  * Asks the receiver of answers to forget the answers of these records, one signed event per record. Whether the receiver does is
@@ -14,7 +14,9 @@ export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<
     let informed = 0;
     let unknown = 0;
     const left: string[] = [];
-    for (const recordId of new Set(recordIds)) {
+    const all = [...new Set(recordIds)];
+    const named = all.filter((recordId) => !isDigest(recordId));
+    for (const recordId of named) {
       const at = now().toISOString();
       const event = { type: 'feedback.erased', timestamp: at, data: { record: senderIdOf(recordId) } };
       // A new id each time: answers may have come since the record was last forgotten.
@@ -32,6 +34,11 @@ export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<
     if (unknown > 0)
       left.push(
         `what the receiver of answers keeps of ${unknown} records: it answered 404, as if it did not know them`,
+      );
+    const erased = all.length - named.length;
+    if (erased > 0)
+      left.push(
+        `what the receiver of answers keeps of ${erased} records: their ids were erased before it could be told`,
       );
     return left;
   };

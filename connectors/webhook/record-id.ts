@@ -1,3 +1,6 @@
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { contactKey } from '../../core/contact.ts';
+
 /** Characters that the contract forbids in an id, and the escape sign. */
 const forbidden = /[\s:%\p{Cc}]/gu;
 
@@ -18,4 +21,23 @@ export function senderIdOf(recordId: string): string {
   } catch {
     return recordId;
   }
+}
+
+/** An e-mail address, or a phone number with its country. */
+const looksPersonal = /@|^(?:\+|00)[\d\s().-]{7,}$/;
+const digestForm = /^digest-[\w-]{22}$/;
+
+/** Whether this stands for an id that looks like personal data. */
+export const isDigest = (recordId: string): boolean => digestForm.test(recordId);
+
+/** What events call the record of an id. */
+export type NameOf = (recordId: string) => string;
+
+/** A keyed digest for an id that looks like personal data, the same for all spellings of an address; the id itself for others. */
+export function namer({ digest }: Pick<ConnectorPorts, 'digest'>): NameOf {
+  return (recordId) => {
+    const text = senderIdOf(recordId);
+    if (!looksPersonal.test(text)) return recordId;
+    return `digest-${digest(contactKey({ kind: 'identifier', value: text })).slice(0, 22)}`;
+  };
 }

@@ -1,16 +1,21 @@
 import { z } from 'zod';
-import type { ReadResult, RecordSnapshots, RecordState } from '../../core/connector/contract.ts';
+import type { ReadResult, RecordSnapshots, RecordState, Source } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import { listOf } from '../../core/entries.ts';
+import { isDigest, type NameOf, recordIdFrom } from './record-id.ts';
+
+/** The sender's id of the record, where the event carries a digest of it. */
+const sender = z.string().optional();
 
 /**
  * A record as an event carried it: there is no API that reads it. The snapshot of an open record holds nothing but that, so that
  * personal data is stored only for records that lead or led to a question.
  */
 export const RecordSnapshot = z.discriminatedUnion('state', [
-  z.object({ state: z.literal('open') }),
+  z.object({ state: z.literal('open'), sender }),
   z.object({
     state: z.literal('closed'),
+    sender,
     closing: z.string(),
     closedAt: z.string(),
     personId: z.string().optional(),
@@ -35,9 +40,25 @@ export function reader(snapshots: RecordSnapshots) {
       if (record.state === 'open') {
         return { ok: true, record: { id, currentId: id, state: { is: 'open' }, shape: {} } };
       }
-      const { closing, closedAt, shape, state: _, contacts: _1, ...person } = record;
+      const { closing, closedAt, shape, state: _, contacts: _1, sender: _2, ...person } = record;
       const state: RecordState = { is: 'closed', closing, closedAt: new Date(closedAt) };
       return { ok: true, record: { id, currentId: id, state, shape, ...customerOf(person) } };
+    });
+  };
+}
+
+export type SenderIds = NonNullable<Source['vendorIds']>;
+
+/** The sender's own ids, from the snapshots; undefined where the person was erased. */
+export function senderIds(snapshots: RecordSnapshots, nameOf: NameOf): SenderIds {
+  return async (recordIds) => {
+    if (!recordIds.some(isDigest)) return [...recordIds];
+    const all = await snapshots.of(recordIds);
+    return recordIds.map((id, i) => {
+      if (!isDigest(id)) return id;
+      const known = recordIdFrom(RecordSnapshot.safeParse(all[i]).data?.sender ?? '');
+      // An erasure takes the address of another person out of a snapshot: what it leaves is no id.
+      return known !== undefined && nameOf(known) === id ? known : undefined;
     });
   };
 }

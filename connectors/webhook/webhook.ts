@@ -4,7 +4,8 @@ import { checker } from './check.ts';
 import { eventReader } from './events.ts';
 import { forgetter } from './forget.ts';
 import { poster } from './post.ts';
-import { reader } from './record.ts';
+import { reader, senderIds } from './record.ts';
+import { isDigest, namer } from './record-id.ts';
 import { settings } from './settings.ts';
 import { verify } from './signature.ts';
 import { writer } from './write-back.ts';
@@ -24,16 +25,20 @@ export const webhook = defineConnector({
   open: (settings, ports) => {
     const { signature, event, writeBack } = settings;
     const post = writeBack && poster(writeBack, ports);
+    const nameOf = namer(ports);
+    const vendorIds = senderIds(ports.snapshots, nameOf);
     return {
       batchSize: 100,
       taken: { status: 202 },
-      namesRecordsFreely: true,
+      mayNamePerson: (id) => !isDigest(id),
+      recordNames: { like: 'its id as the sender writes it', parse: nameOf },
+      vendorIds,
       writesNoAnswer: writeBack?.noAnswer ?? false,
       bringsExternalGrades: event.graded !== undefined,
       verify: (delivery) => verify(delivery, signature),
-      events: eventReader(settings),
+      events: eventReader(settings, nameOf),
       read: reader(ports.snapshots),
-      writeBack: writeBack && post ? writer(writeBack.include, post) : keepHere,
+      writeBack: writeBack && post ? writer(writeBack.include, post, vendorIds) : keepHere,
       // Without a receiver no answer was sent.
       forget: post ? forgetter(post, ports) : async () => [],
       check: checker(settings),

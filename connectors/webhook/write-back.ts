@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Post } from './post.ts';
+import type { SenderIds } from './record.ts';
 import { senderIdOf } from './record-id.ts';
 import type { WebhookSettings } from './settings.ts';
 
@@ -12,8 +13,14 @@ const atOnce = 5;
  * One signed event per answer, in order for each record. A retry has the same id and the same body, by which the receiver
  * recognises it; the receiver finds the newest answer by `answeredAt`.
  */
-export function writer(include: NonNullable<WebhookSettings['writeBack']>['include'], post: Post): Source['writeBack'] {
+export function writer(
+  include: NonNullable<WebhookSettings['writeBack']>['include'],
+  post: Post,
+  senderIds: SenderIds,
+): Source['writeBack'] {
   return async (items) => {
+    const ids = await senderIds(items.map(({ recordId }) => recordId));
+    const idsOfItems = new Map(items.map((item, i) => [item, ids[i]]));
     const results = new Map<WriteBack, WriteResult>();
     const byRecord = Map.groupBy(items, ({ recordId }) => recordId);
     const queue = [...byRecord.values()];
@@ -22,8 +29,10 @@ export function writer(include: NonNullable<WebhookSettings['writeBack']>['inclu
 
     async function write(item: WriteBack): Promise<WriteResult> {
       if (failure !== undefined) return { ok: false, why: 'error', error: failure };
+      const recordId = idsOfItems.get(item);
+      if (recordId === undefined) return { ok: false, why: 'not-found', message: 'the id of the record was erased' };
       try {
-        const taken = await post(idOf(item), eventOf(item, include));
+        const taken = await post(idOf(item), eventOf({ ...item, recordId }, include));
         if (taken === 'taken') return { ok: true, findings: [] };
         const message = 'The receiver of answers says that it has no such record (404).';
         return { ok: false, why: 'not-found', message };

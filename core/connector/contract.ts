@@ -167,6 +167,11 @@ export interface ConnectorPorts extends Ports {
   budget: Budget;
   vault: Vault;
   snapshots: RecordSnapshots;
+  /**
+   * A keyed digest (43 characters, base64url), the same in every process of the installation and after any restart. In place of a record's
+   * id that is personal data: ids stand in clear in keys, journeys, logs and the service's marker.
+   */
+  digest(text: string): string;
 }
 
 /**
@@ -214,6 +219,7 @@ export interface Source<Shape extends object = object> {
    * Removes from records all that `writeBack` put there, for a person who is to be forgotten. Repeatable; ignores records that
    * the vendor no longer has. Returns what could not be removed, in words for the proof, without personal data ("the notes:
    * Zendesk deletes none"). Left out: everything stays, and the proof says so.
+   * @param recordIds as `vendorIds` gives them, where it knows them
    */
   forget?(recordIds: readonly string[]): Promise<string[]>;
   /** The fields that this account has on its records, for `closeloop init` to choose from. */
@@ -235,10 +241,10 @@ export interface Source<Shape extends object = object> {
     /** Examples: 'deal-7 or ticket-7'. */
     like: string;
   };
-  /** Records are called as the sender likes: an id may be a customer's name or number. Left out: the vendor counts its records. */
-  namesRecordsFreely?: boolean;
-  /** Of a source with several kinds of records (tickets and deals): which one this is. `check` tries some of each. */
-  recordKind?(recordId: string): string | undefined;
+  /** Whether this id, which the sender has chosen, may be a customer's name or number. Left out: the vendor counts its records. */
+  mayNamePerson?(recordId: string): boolean;
+  /** By which ids the vendor knows these records, where events carry digests; undefined where the id was erased. Left out: by the same ids. */
+  vendorIds?(recordIds: readonly string[]): Promise<(string | undefined)[]>;
   /** Where people see the record at the vendor: an https address. Left out, or undefined: nobody can tell. */
   recordUrl?(recordId: string): string | undefined;
   /** The most records that the worker collects for one `read` or `writeBack`: as many as the call that takes the most. */

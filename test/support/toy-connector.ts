@@ -34,8 +34,8 @@ export class ToyVendor {
   readonly written: WriteBack[] = [];
   surveyQuestions: string[] | undefined;
   recordNames: Source['recordNames'];
-  /** Whether its sender calls records as it likes. */
-  namesRecordsFreely = false;
+  mayNamePerson: Source['mayNamePerson'];
+  vendorIds: Source['vendorIds'];
   /** What the next writes come to, first to last; then all is taken. */
   readonly results: WriteResult[] = [];
   readonly calls: { what: string; size: number }[] = [];
@@ -161,7 +161,8 @@ export class ToyVendor {
         ...(this.pages ? { poll: (from) => this.pages?.(from) ?? Promise.reject(new Error('no pages')) } : {}),
         ...(this.check ? { check: this.check } : {}),
         ...(this.setup ? { setup: this.setup } : {}),
-        namesRecordsFreely: this.namesRecordsFreely,
+        ...(this.mayNamePerson && { mayNamePerson: this.mayNamePerson }),
+        ...(this.vendorIds && { vendorIds: this.vendorIds }),
         ...(this.recover ? { recover: this.recover } : {}),
         ...(this.recordNames && { recordNames: this.recordNames }),
         ...(this.surveyQuestions && { surveyQuestions: this.surveyQuestions }),

@@ -4,17 +4,14 @@ import { testMeans, testPlaces } from '../config/tests.ts';
 import { saveCheck } from '../preflight/last-check.ts';
 import { checkSource } from '../preflight/preflight.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
-import type { Trial } from '../preflight/trial.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { trialTable } from './trial-table.ts';
 import { withSources } from './with-engine.ts';
 
 /** Everything that can be verified before going live. 1 when anything is an error; with `strict` 3 when there are warnings alone. */
 export async function check(
   options: RuntimeOptions & { source?: string; json: boolean; strict?: boolean },
 ): Promise<number> {
-  const trials: (Trial & { source: string })[] = [];
   const found = await withSources(options, async ({ pipelines, runtime, engine }) => {
     const all: (Finding & { source: string })[] = [];
     const problem = keyAdvice(runtime.config);
@@ -30,9 +27,7 @@ export async function check(
       });
     for (const { context } of pipelines(options.source)) {
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
-      const { findings, trial } = await checkSource(context, runtime.config);
-      for (const finding of findings) all.push({ source: context.name, ...finding });
-      if (trial) trials.push({ source: context.name, ...trial });
+      for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
     }
     for (const { sources, problem, remedy } of sharedAccounts(runtime.config.sources)) {
       if (options.source !== undefined && !sources.includes(options.source)) continue;
@@ -46,14 +41,10 @@ export async function check(
   });
   const errors = found.filter(({ level }) => level === 'error').length;
   const warnings = found.length - errors;
-  const tried = trials.map(({ source, closings, conditions }) => ({ source, closings, conditions }));
-  if (options.json) process.stdout.write(`${JSON.stringify({ errors, warnings, findings: found, tried })}\n`);
-  else {
-    const tables = trials.map((trial) => `${trialTable(trial.source, trial)}\n`);
-    process.stdout.write(
-      `${[...found.map(inWords), '', ...tables, summary(errors, warnings)].join('\n').trimStart()}\n`,
-    );
-  }
+  const text = options.json
+    ? JSON.stringify({ errors, warnings, findings: found })
+    : [...found.map(inWords), '', summary(errors, warnings), ...(errors > 0 ? [] : [next()])].join('\n').trimStart();
+  process.stdout.write(`${text}\n`);
   if (errors > 0) return 1;
   return options.strict && warnings > 0 ? 3 : 0;
 }
@@ -66,6 +57,12 @@ const keyRemedy =
 function inWords({ source, level, at, problem, remedy }: Finding & { source: string }): string {
   const mark = level === 'error' ? styleText('red', '✗ error  ') : styleText('yellow', '! warning');
   return `${mark} ${styleText('bold', `${source}: ${at}`)}\n            ${problem}\n            → ${remedy}`;
+}
+
+/** No setting tells whether the rules fit the records that close. */
+function next(): string {
+  const since = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
+  return `"closeloop preview --since ${since}" shows which closings of the last week would be asked about, and why the others would not`;
 }
 
 function summary(errors: number, warnings: number): string {

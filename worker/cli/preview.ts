@@ -2,66 +2,80 @@ import { styleText } from 'node:util';
 import { recordNamed } from '../../core/connector/record-name.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { type Trial, tryLatest } from '../preflight/trial.ts';
 import { type Forecast, forecastForMachines } from '../support/forecast.ts';
 import { withinSource } from '../support/journey-filter.ts';
 import { type Preview, previewOf } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import { forecastLines, row } from './forecast-lines.ts';
+import { periodOf } from './past-closings.ts';
+import { previewPast } from './preview-closings.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { trialTable } from './trial-table.ts';
 import { withSources } from './with-engine.ts';
 
+interface Options extends RuntimeOptions {
+  /** `<source>/<record>`, or a record of `source`. */
+  record?: string | undefined;
+  source?: string;
+  since?: string;
+  until?: string;
+  limit?: number;
+  showRecord: boolean;
+  json: boolean;
+}
+
 /**
- * What would be sent about a record: to whom, when, with which values and why; or why not. Of an open record: what would be if
- * it closed now. Sends and stores nothing.
+ * What would be sent about a record, or about the closings since a date: to whom, when, with which values and why; or why not. Of an
+ * open record: what would be if it closed now. Sends and stores nothing.
  */
-export async function preview(
-  options: RuntimeOptions & { source: string; record?: string; showRecord: boolean; json: boolean },
-): Promise<number> {
-  return await withSources(options, async ({ pipeline }) => {
-    const { context } = pipeline(options.source);
-    if (options.record === undefined) return await previewLatest(context, options);
-    const found = await previewOf(recordIn(context, options.record), context);
-    const shape = options.showRecord ? found.record?.shape : undefined;
-    const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
-    const text = options.json
-      ? JSON.stringify({ ...forMachines(found), record: shape })
-      : [inZone(linesOf(found, context).join('\n'), context.timeZone), ...end].join('\n');
-    process.stdout.write(`${text}\n`);
-    return found.record === undefined ? 1 : 0;
+export async function preview(options: Options): Promise<number> {
+  const { record, since } = options;
+  if ((record === undefined) === (since === undefined)) {
+    const message = `Name a record ("closeloop preview support/41960"), or a time (--since yesterday)${since === undefined ? '' : ', not both'}.`;
+    throw new CloseloopError(message, { kind: 'config' });
+  }
+  return await withSources(options, async ({ pipelines, runtime }) => {
+    const contexts = pipelines(options.source).map(({ context }) => context);
+    if (record !== undefined) return await previewRecord(record, contexts, options);
+    const { json, limit, until } = options;
+    const period = periodOf(
+      { since: since ?? '', ...(until !== undefined && { until }) },
+      runtime.config.feedback.timeZone,
+    );
+    return await previewPast(contexts, period, { json, limit });
   });
 }
 
-/** What each condition gave over the latest closings, and what would become of them. */
-async function previewLatest(context: SourceContext, { json }: { json: boolean }): Promise<number> {
-  const trial = await tryLatest(context);
-  if (trial === undefined) {
-    const message = `source ${context.name} can't list its latest closings: name one with --record.`;
-    throw new CloseloopError(message, { kind: 'config' });
-  }
-  const { closings, conditions, decisions } = trial;
-  const lines = decisions.map(({ count, ...decision }) => `${String(count).padStart(6)}  ${inWordsOf(decision)}`);
+async function previewRecord(
+  written: string,
+  contexts: readonly SourceContext[],
+  { showRecord, json }: Options,
+): Promise<number> {
+  const context = sourceOf(written, contexts);
+  const found = await previewOf(recordIn(context, written), context);
+  const shape = showRecord ? found.record?.shape : undefined;
+  const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
   const text = json
-    ? JSON.stringify({ source: context.name, closings, conditions, decisions })
-    : [trialTable(context.name, trial), ...lines, ...(closings === 0 ? [] : ['', notInIt])].join('\n').trimEnd();
+    ? JSON.stringify({ ...forMachines(found), record: shape })
+    : [inZone(linesOf(found, context).join('\n'), context.timeZone), ...end].join('\n');
   process.stdout.write(`${text}\n`);
-  return 0;
+  return found.record === undefined ? 1 : 0;
 }
 
-const notInIt =
-  'Throttles, caps and what was asked before are not in these figures; "--record" shows them for one record.';
-
-function inWordsOf({ decision, rule, campaign, reason }: Omit<Trial['decisions'][number], 'count'>): string {
-  const by = rule === undefined ? '' : ` (rule "${rule}"${campaign === undefined ? '' : `, campaign ${campaign}`})`;
-  return decision === 'ask' ? `would be asked about${by}` : `would not: ${reason}${by}`;
+/** @throws CloseloopError config where it is not clear which source is meant */
+function sourceOf(written: string, contexts: readonly SourceContext[]): SourceContext {
+  const [only, ...others] = contexts;
+  const found = contexts.find(({ name }) => withinSource(name, written) !== undefined);
+  if (found) return found;
+  if (only && others.length === 0) return only;
+  const message = `Which source is it of? Write <source>/${written}; there are: ${contexts.map(({ name }) => name).join(', ')}.`;
+  throw new CloseloopError(message, { kind: 'config' });
 }
 
 /** @throws CloseloopError config for what can't be a record of this source */
 function recordIn({ name, source }: SourceContext, written: string): string {
   const found = recordNamed(source, withinSource(name, written) ?? written);
   if (found !== undefined) return found;
-  const message = `--record: "${written}" is no record of source ${name}: write ${source.recordNames?.like}.`;
+  const message = `"${written}" is no record of source ${name}: write ${source.recordNames?.like}.`;
   throw new CloseloopError(message, { kind: 'config' });
 }
 

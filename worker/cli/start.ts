@@ -13,7 +13,7 @@ import { Rounds } from '../pipeline/rounds.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import { knownData } from '../redis/data-version.ts';
-import { sentenceOf, summaryOf } from '../support/dry-run-summary.ts';
+import { dryRunSummary, sentenceOf } from '../support/summary.ts';
 import { graceOf, type Role, run } from './app.ts';
 import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
@@ -104,7 +104,7 @@ async function endDryRun(engine: Engine, { redis }: Runtime, log: Log): Promise<
   const printSummary = async () => {
     await engine.noteSources();
     const sources = [...engine.pipelines.values()].map(({ context, holds }) => ({ ...context, holds }));
-    const summary = await summaryOf(sources, redis);
+    const summary = await dryRunSummary(sources, redis);
     log.info({ found: sentenceOf(summary), remedy: '"closeloop dry-run" tells more' }, 'DRY RUN');
   };
   const onError = (error: unknown) => log.warn({ why: messageOf(error) }, 'the dry run could not be summed up');

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import type { Condition } from '../preflight/conditions.ts';
+import type { Condition } from '../support/conditions.ts';
 import type { Standing } from '../support/explain.ts';
 import { forecastForMachines } from '../support/forecast.ts';
 import { inZone } from '../support/shown-time.ts';

@@ -1,6 +1,5 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
-import { RecordAliases } from '../journey/aliases.ts';
 import { Erasures } from '../journey/erasures.ts';
 import { JourneyStore } from '../journey/store.ts';
 import { Holds } from '../operations/holds.ts';
@@ -66,7 +65,6 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
       defaultCountry: config.defaultCountry,
       store: new JourneyStore(redis, storedAs, { now, log, seal }),
       erasures: new Erasures(redis, storedAs, seal),
-      aliases: new RecordAliases(redis, storedAs, { keepMs: config.retention.journeys, seal }),
       pauses: new Pauses(redis, tag, name, log),
       holds: new Holds({ redis, tag, source: name, log, onNews: async () => undefined, queues: () => [] }),
       vendor: new Outage(redis, { ...vendorEndpoint({ name, storedAs }), log }),

@@ -41,10 +41,11 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
 
   app.get('/journeys/:source/:id', async (request, reply) => {
     const { journey, context } = await find(request);
-    const { store, source, aliases } = context;
-    const [trace, [recordName], others] = await Promise.all([
+    const { store, source } = context;
+    const record = journey.currentId ?? journey.recordId;
+    const [trace, [recordName] = [record], others] = await Promise.all([
       store.trace(journey),
-      aliases.idsOf([journey.currentId ?? journey.recordId]),
+      source.vendorIds?.([record]),
       store.records.journeysOf(journey.recordId),
     ]);
     const ref = refOf(context.name, journey.id);

@@ -54,6 +54,8 @@ const Subject = z.discriminatedUnion('kind', [
     id: z.string(),
     left: z.array(z.string()).optional(),
   }),
+  /** By which id the vendor knows a record of the person's journeys, where events carry a digest: its snapshot is erased before its answer. */
+  z.object({ kind: z.literal('vendor-id'), source: z.string(), id: z.string(), vendorId: z.string() }),
 ]);
 export type Subject = z.output<typeof Subject>;
 export type SubjectOf<K extends Subject['kind']> = Extract<Subject, { kind: K }>;

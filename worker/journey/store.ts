@@ -47,7 +47,7 @@ redis.call('SET', tag .. ':journey:' .. id, '1  ' .. sealed)
 enlist(KEYS[3], at, id)
 for i = 10, #ARGV, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 redis.call('PERSIST', KEYS[2])
-for _, of in ipairs({':snapshot:', ':alias:'}) do redis.call('PERSIST', tag .. of .. record) end
+redis.call('PERSIST', tag .. ':snapshot:' .. record)
 return {id, 1}`;
 
 /**
@@ -94,8 +94,6 @@ if request ~= '' then redis.call('HDEL', KEYS[3], request) end
 for i = 7, #ARGV, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
 if not forgetNumber(KEYS[4], record, string.match(id, '%d+$')) then return 1 end
 redis.call('DEL', tag .. ':snapshot:' .. record)
--- A delivery that was just stored may still need it.
-redis.call('PEXPIRE', tag .. ':alias:' .. record, 86400000)
 forgetMerges(tag, record)
 return 1`;
 

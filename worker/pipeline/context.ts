@@ -3,7 +3,6 @@ import type { Expression } from '../../core/mapping/expression.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
 import type { Config } from '../config/config.ts';
-import type { RecordAliases } from '../journey/aliases.ts';
 import type { CapSlots } from '../journey/cap-slots.ts';
 import type { ContactMemory } from '../journey/contacts.ts';
 import type { Erasures } from '../journey/erasures.ts';
@@ -42,8 +41,6 @@ export interface Journeys {
   contacts: ContactMemory;
   caps: CapSlots;
   seal: Seal;
-  /** The aliases of records whose ids are a person's address or number. */
-  aliases: RecordAliases;
   /** Resolves when a failover would not lose this source's writes; undefined where that is so at once: redis/replicated.ts. */
   replicated(): Promise<void> | undefined;
   /** For each of these feedback requests: whether it belongs to a journey of any source. */

@@ -6,7 +6,6 @@ import { slices } from '../../core/spread.ts';
 import { noteDelivery } from '../operations/delivery-counts.ts';
 import { failpoint } from '../operations/failpoints.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
-import { aliasedEvents } from '../sources/aliased-source.ts';
 import { storedNames } from '../sources/stored-names.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -76,7 +75,7 @@ export class Inlets {
    * time; the others a hundred per write, as thousands in one write would block the process for a second. Resolves when Redis, and a
    * replica if there is one, has them all.
    */
-  async store(door: string, delivered: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+  async store(door: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     failpoint('event-received');
     const { engine, pipelines } = this.#options;
     const source = this.doors.get(door)?.context.name ?? door;
@@ -84,11 +83,10 @@ export class Inlets {
     const pipeline = pipelines.get(source);
     if (!inlet || !pipeline) throw new Error(`source ${source} has no inlet: openInlets comes first`);
     // A delivery is acknowledged only if every event can be processed.
-    for (const event of delivered) {
+    for (const event of events) {
       const { error } = (event.kind === 'erase' ? EraseJob : PlanJob).safeParse({ ...event, receivedAt });
       if (error) throw new Error(`its connector has made an event that is none: ${z.prettifyError(error)}`);
     }
-    const events = await aliasedEvents(delivered, pipeline.context.aliases, receivedAt);
     const [shared, alone]: [RecordEvent[], SourceEvent[]] = [[], []];
     for (const event of events) {
       if (mayShareJob(event)) shared.push(event);

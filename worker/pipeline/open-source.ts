@@ -1,6 +1,5 @@
 import type { Source } from '../../core/connector/contract.ts';
 import type { ConfiguredSource } from '../config/config.ts';
-import type { RecordAliases } from '../journey/aliases.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
 import { unobserved } from '../operations/observer.ts';
 import { Outage, vendorEndpoint } from '../operations/outage.ts';
@@ -8,7 +7,6 @@ import { watchCalls } from '../operations/watched-calls.ts';
 import { budgetAccount, createBudget } from '../redis/budget.ts';
 import { isDryRun, nameInEarnest, tagOf } from '../redis/keys.ts';
 import { createVault } from '../redis/vault.ts';
-import { aliasedSource, snapshotsByIds } from '../sources/aliased-source.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { readingVendor } from './reading-only.ts';
 
@@ -17,29 +15,24 @@ export type SourceOptions = Pick<
   'config' | 'redis' | 'seal' | 'ports' | 'log' | 'vendorTime' | 'observer'
 >;
 
-interface Known {
-  snapshots: SnapshotStore;
-  aliases: RecordAliases;
-}
-
 /** The source's names and account, as the steps know it. */
 export function namedOf({ name, storedAs, connector, account }: ConfiguredSource) {
   return { name, storedAs, account: account === undefined ? undefined : budgetAccount(connector.name, account) };
 }
 
-/** Opens a configured source, which is used by its records' aliases. `outage`: whether the vendor is down. */
+/** Opens a configured source. `outage`: whether the vendor is down. */
 export function openSource(
   configured: ConfiguredSource,
-  known: Known,
+  { snapshots }: { snapshots: SnapshotStore },
   options: SourceOptions,
 ): { source: Source; outage: Outage } {
   const { redis, log, observer = unobserved } = options;
   const { name } = configured;
   const outage = new Outage(redis, { ...vendorEndpoint(configured), log });
-  const watched = watchCalls(connected(configured, known, options), outage, {
+  const watched = watchCalls(connected(configured, { snapshots }, options), outage, {
     isShared: false,
-    // These look at a delivery: that one came in says nothing of the vendor's API.
-    local: ['handshake', 'verify', 'events'],
+    // These look at a delivery, or at what is stored here, which says nothing of the vendor's API.
+    local: ['handshake', 'verify', 'events', 'vendorIds'],
     onCall: (operation, end) => observer.vendorCall(name, operation, end),
   });
   return { source: isDryRun(name) ? readingVendor(watched) : watched, outage };
@@ -48,7 +41,7 @@ export function openSource(
 /** With the budget of its vendor's account and its stored secrets. */
 function connected(
   configured: ConfiguredSource,
-  known: Known,
+  { snapshots }: { snapshots: SnapshotStore },
   { config, redis, seal, ports, log, vendorTime = { now: () => new Date(), sleep: ports.sleep } }: SourceOptions,
 ): Source {
   // The vendor's account has one quota and one set of secrets, whoever calls it, and knows closeloop by one address.
@@ -65,7 +58,8 @@ function connected(
     log,
     budget,
     vault,
-    snapshots: snapshotsByIds(known.snapshots, known.aliases),
+    snapshots,
+    digest: (text: string) => seal.digest(`id ${text}`),
   };
-  return aliasedSource(configured.open(own), known.aliases, { now: () => new Date() });
+  return configured.open(own);
 }

@@ -28,8 +28,9 @@ const ofVendor: readonly (keyof Source)[] = [
   'read',
   'poll',
   'recordNames',
-  'recordKind',
   'recordUrl',
+  'mayNamePerson',
+  'vendorIds',
 ];
 
 /** For a dry run: the service, at which nothing can be written. */

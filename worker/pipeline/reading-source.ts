@@ -10,7 +10,7 @@ import { storedOf } from './source-store.ts';
 /** What a source is looked at with: its data, its vendor, the service and the rules, without queues and jobs. */
 export interface ReadingContext
   extends Named,
-    Pick<Journeys, 'store' | 'aliases' | 'contacts' | 'caps'>,
+    Pick<Journeys, 'store' | 'contacts' | 'caps'>,
     Pick<Service, 'feedback' | 'campaigns'>,
     Pick<Vendor, 'source'>,
     Policy,

@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts';
-import { RecordAliases } from '../journey/aliases.ts';
 import { CapSlots } from '../journey/cap-slots.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
@@ -21,15 +20,14 @@ type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal'> 
 export function storedOf(
   source: string,
   { config, redis, ...store }: StoreOptions,
-): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal' | 'aliases'> {
+): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal'> {
   const { seal } = store;
-  const kept = { keepMs: config.retention.journeys, seal };
   const rules = config.sources.flatMap((one) => one.rules);
   const throttles = throttlesOf(rules, config.policy);
   return {
     store: new JourneyStore(redis, source, store),
     erasures: new Erasures(redis, source, seal),
-    snapshots: createSnapshotStore(redis, { tag: tagOf(source), ...kept }),
+    snapshots: createSnapshotStore(redis, { tag: tagOf(source), keepMs: config.retention.journeys, seal }),
     contacts: new ContactMemory(
       redis,
       seal,
@@ -39,6 +37,5 @@ export function storedOf(
     ),
     caps: new CapSlots(redis, spaceOf(source)),
     seal,
-    aliases: new RecordAliases(redis, source, kept),
   };
 }

@@ -2,7 +2,6 @@ import DataLoader from 'dataloader';
 import type { PresentedRecord, ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
-import type { RecordAliases } from '../journey/aliases.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -58,7 +57,7 @@ interface Filling {
 export function openVendor(
   configured: ConfiguredSource,
   jobs: JobQueues,
-  known: { snapshots: SnapshotStore; aliases: RecordAliases },
+  known: { snapshots: SnapshotStore },
   options: EngineOptions,
 ): Vendor & { outage: Outage } {
   const { batchWindowMs: windowMs = defaultBatchWindowMs } = options;

@@ -12,7 +12,6 @@ import { campaignOf, rulesProblems } from '../pipeline/policy/decide.ts';
 import { testMark, usualField } from '../pipeline/policy/recipient.ts';
 import { type CampaignRule, inEachCampaign, type LoadedRule } from '../pipeline/rules.ts';
 import { surveyFindings } from './survey-questions.ts';
-import { type Trial, tryLatest } from './trial.ts';
 
 const dayMs = 86_400_000;
 
@@ -45,16 +44,9 @@ function expressionsOf(rule: LoadedRule, index: number): { at: string; expressio
   ];
 }
 
-/** `trial`: undefined where nothing could be tried. */
-interface Checked {
-  findings: Finding[];
-  trial: Trial | undefined;
-}
-
 /** All findings: between the rules and the service, and the vendor's own. */
-export async function checkSource(context: SourceContext, config: Config): Promise<Checked> {
+export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
-  let trial: Trial | undefined;
   const checked: NamedCampaign[] = [];
   const each = context.rules.flatMap((one, i) =>
     inEachCampaign(one).map(({ rule, setting }) => ({ rule, at: `rules[${i}]`, setting: `rules[${i}].${setting}` })),
@@ -75,16 +67,7 @@ export async function checkSource(context: SourceContext, config: Config): Promi
   const about = await aboutSource(context, config);
   const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
   found.push(...ofVendor.map((finding) => withFixedText(finding, context)));
-  // Without access, or with rules that can't work, trying records would only repeat that finding.
-  if (!found.some(({ level }) => level === 'error')) {
-    found.push(
-      ...(await attempt('the trial', async () => {
-        trial = await tryLatest(context);
-        return trial?.findings ?? [];
-      })),
-    );
-  }
-  return { findings: merged(found), trial };
+  return merged(found);
 }
 
 /** A single name that no record has may be a text that was meant as it stands. */

@@ -26,9 +26,9 @@ export interface JourneyFilter {
 
 /** The parts of a source that a search needs. */
 export interface Searched
-  extends Pick<SourceContext, 'name' | 'storedAs' | 'store' | 'aliases' | 'timeZone' | 'defaultCountry'> {
+  extends Pick<SourceContext, 'name' | 'storedAs' | 'store' | 'timeZone' | 'defaultCountry'> {
   /** Left out: a record is named as events name it. */
-  source?: Pick<Source, 'recordNames'>;
+  source?: Pick<Source, 'recordNames' | 'mayNamePerson'>;
 }
 
 export interface Found<In> {
@@ -46,12 +46,9 @@ export function withinSource(name: string, text: string): string | undefined {
  * The record of this source that a person names, as the vendor prints its id or as events have it, also behind the source's name;
  * by its present id where it was merged.
  */
-export function recordIn(
-  { name, source, aliases }: Pick<Searched, 'name' | 'source' | 'aliases'>,
-  text: string,
-): string {
+export function recordIn({ name, source }: Pick<Searched, 'name' | 'source'>, text: string): string {
   const written = withinSource(name, text) ?? text;
-  return aliases.of(recordNamed(source ?? {}, written) ?? written);
+  return recordNamed(source ?? {}, written) ?? written;
 }
 
 /** Journeys that fit, source by source, last changed first (waiting: last due first). */

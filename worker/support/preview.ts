@@ -1,6 +1,7 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { contactKey } from '../../core/contact.ts';
-import type { Journey } from '../journey/journey.ts';
+import { slices } from '../../core/spread.ts';
+import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
 import { capsAhead } from '../pipeline/ask/cap.ts';
@@ -32,7 +33,15 @@ type PreviewContext = ReadingContext & Pick<Journeys, 'sources'>;
 
 /** Reads the record, and says what would be sent about it. Sends, stores and reserves nothing. @throws what the vendor answers */
 export async function previewOf(recordId: string, context: PreviewContext): Promise<Preview> {
-  const status = await readRecord(recordId, context);
+  return await previewOfStatus(await readRecord(recordId, context), context);
+}
+
+/** @param options `backfilled`: the closing counts however old it is */
+async function previewOfStatus(
+  status: RecordStatus,
+  context: PreviewContext,
+  options: { backfilled?: true } = {},
+): Promise<Preview> {
   if (status.is === 'out') return status;
   const { record } = status;
   if (status.is === 'open') {
@@ -43,9 +52,56 @@ export async function previewOf(recordId: string, context: PreviewContext): Prom
   const { id, exists } = await context.store.records.nameOf(record.currentId, closing);
   const journey = exists ? await context.store.get(id) : undefined;
   const ref = refOf(context.name, id);
-  const planned = unlessAsked(journey, ref, await forecastOf(record, id, { ...journey, closedAt }, context));
+  const planned = unlessAsked(
+    journey,
+    ref,
+    await forecastOf(record, id, { ...journey, ...options, closedAt }, context),
+  );
   const forecast = await unlessLater(journey ?? begun(id, record, status, context), planned, context);
   return { is: 'closed', record, closing, closedAt, ref, journey, forecast };
+}
+
+/** A closing of the past, and what would become of it. */
+export interface PreviewedClosing {
+  record: string;
+  /** The journey that the closing has, or would get; the record where it is not closed any more. */
+  ref: string;
+  /** Of a journey that the closing has. */
+  state?: JourneyState | undefined;
+  forecast: Omit<Forecast, 'trace'>;
+}
+
+/** As many closings are decided about at once. */
+const atOnce = 25;
+
+/**
+ * Reads these records, and says of each that was closed in that time what would be sent, however long ago that was. Sends, stores and
+ * reserves nothing.
+ * @throws what the vendor answers
+ */
+export async function* previewClosings(
+  recordIds: readonly string[],
+  { since, until }: { since: Date; until: Date },
+  context: PreviewContext,
+): AsyncGenerator<PreviewedClosing> {
+  const results = recordIds.length === 0 ? [] : await context.source.read(recordIds);
+  const read = results.map((result, i) => ({ record: recordIds[i] ?? '', status: statusOf(result) }));
+  for (const some of slices(read, atOnce)) {
+    const previews = some.map(async ({ record, status }) => ({
+      record,
+      preview: await previewOfStatus(status, context, { backfilled: true }),
+    }));
+    for (const { record, preview } of await Promise.all(previews)) {
+      const notClosed = { record, ref: refOf(context.name, record) };
+      if (preview.is === 'out') {
+        yield { ...notClosed, forecast: { decision: 'skip', reason: 'out', why: preview.why } };
+      } else if (preview.is === 'open') {
+        yield { ...notClosed, forecast: { decision: 'skip', reason: 'reopened', why: 'it is not closed any more' } };
+      } else if (preview.closedAt >= since && preview.closedAt <= until) {
+        yield { record, ref: preview.ref, state: preview.journey?.state, forecast: preview.forecast };
+      }
+    }
+  }
 }
 
 /** @throws what the vendor answers */
@@ -73,7 +129,7 @@ function unlessAsked(journey: Journey | undefined, ref: string, forecast: Foreca
   if (journey === undefined || !mayHaveAsked(journey)) return forecast;
   const what = journey.requestId === undefined ? 'may have been asked' : 'was asked already';
   const why = `its customer ${what}: journey ${ref} is ${journey.state}`;
-  return { ...forecast, decision: 'skip', why };
+  return { ...forecast, decision: 'skip', reason: 'asked-already', why };
 }
 
 /** As the journey of a closing that nobody has told of yet would begin. */

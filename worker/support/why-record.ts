@@ -1,8 +1,8 @@
 import { messageOf } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';
-import { type Condition, conditionsOf } from '../preflight/conditions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
+import { type Condition, conditionsOf } from './conditions.ts';
 import { type Standing, stopsOf } from './explain.ts';
 import type { Forecast } from './forecast.ts';
 import { ifClosedAt, readRecord } from './preview.ts';
@@ -34,13 +34,12 @@ export async function explainRecord(
   context: ReadingContext,
   standing: Standing | undefined,
 ): Promise<ExplainedRecord> {
-  const { name, timeZone, aliases, clock } = context;
-  const [vendorsId] = await aliases.idsOf([recordId]);
-  const url = vendorsId === undefined ? undefined : context.source.recordUrl?.(vendorsId);
+  const { name, timeZone, clock } = context;
+  const url = context.source.recordUrl?.(recordId);
   const about = {
     source: name,
     timeZone,
-    record: aliases.of(recordId),
+    record: recordId,
     ...(url !== undefined && { url }),
     conditions: [],
   };

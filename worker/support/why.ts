@@ -135,12 +135,12 @@ interface ClosingsIn {
 }
 
 async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> {
-  const { name, store, source, aliases, defaultCountry } = context;
+  const { name, store, source, defaultCountry } = context;
   const own = withinSource(name, text);
   const named = own === undefined ? undefined : await store.get(own);
   if (named) return { closings: [directly(named)], count: 1 };
   const record = recordNamed(source ?? {}, own ?? text);
-  const ofRecord = record === undefined ? [] : await store.records.journeysOf(aliases.of(record));
+  const ofRecord = record === undefined ? [] : await store.records.journeysOf(record);
   if (own !== undefined) return { closings: ofRecord.map(directly), count: ofRecord.length, record };
   const who = peopleNamed(text, { defaultCountry });
   const found = await Promise.all(who.map((contact) => store.queries.newestKnownBy({ contact }, mostClosings)));
@@ -151,7 +151,8 @@ async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> 
   const isThroughOther = ({ id, contact }: Journey) =>
     contact !== undefined && !keys.has(contactKey(contact)) && !isOfRecord.has(id);
   const others = ofRecord.filter((journey) => !who.some((one) => store.queries.isKnownBy(journey, one)));
-  const mayBeRecord = source?.recordNames !== undefined || who[0].kind === 'identifier';
+  const isNumbered = source?.recordNames !== undefined && source.mayNamePerson === undefined;
+  const mayBeRecord = isNumbered || who[0].kind === 'identifier';
   return {
     closings: [
       ...[...ofPerson.values()].map((journey) => ({ journey, isThroughOther: isThroughOther(journey) })),

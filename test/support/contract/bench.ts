@@ -13,6 +13,7 @@ import { endlessPoints } from './memory-points.ts';
 import { memorySnapshots } from './memory-snapshots.ts';
 import { memoryVault } from './memory-vault.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from './sample.ts';
+import { testDigest } from './test-digest.ts';
 
 /** The four words that test runners have in common. They are handed in: two copies of a runner don't share their tests. */
 export interface TestRunner {
@@ -100,6 +101,7 @@ export function openPorts(
     log: { debug: log, info: log, warn: log, error: log },
     budget: asked.budget,
     snapshots: memorySnapshots(),
+    digest: testDigest,
     vault: memoryVault(),
     ...own,
   };

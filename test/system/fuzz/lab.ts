@@ -9,6 +9,7 @@ import { loadConfig } from '../../../worker/config/config.ts';
 import { EraseJob, PlanJob } from '../../../worker/pipeline/jobs.ts';
 import { endlessPoints } from '../../support/contract/memory-points.ts';
 import { memoryVault } from '../../support/contract/memory-vault.ts';
+import { testDigest } from '../../support/contract/test-digest.ts';
 import { type Chance, chanceOf } from '../chaos/random.ts';
 import { answering } from './answers.ts';
 import { expression } from './expressions.ts';
@@ -51,6 +52,7 @@ function ports(fetch: typeof globalThis.fetch): ConnectorPorts {
     },
     vault: memoryVault(),
     snapshots: { of: async (ids) => ids.map(() => undefined) },
+    digest: testDigest,
   };
 }
 

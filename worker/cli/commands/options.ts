@@ -13,6 +13,15 @@ export function withConfig(command: Command): Command {
     .option('--json', 'for machines: one JSON object a line', false);
 }
 
+/** Options that are gone: one that is given ends the command, and says what to give instead. */
+export function withRemoved(command: Command, removed: Readonly<Record<string, string>>): Command {
+  for (const [name, instead] of Object.entries(removed)) {
+    command.addOption(new Option(`--${name}`).hideHelp());
+    command.on(`option:${name}`, () => command.error(`error: --${name} is gone: ${instead}`));
+  }
+  return command;
+}
+
 export const dryRunHelp = 'of what "start --dry-run" does';
 
 /** `--as`. @param otherwise what the contact is without it */

@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { instantHelp } from '../instant-help.ts';
 import { dryRunHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 import { positiveNumber } from './values.ts';
@@ -7,14 +8,20 @@ import { positiveNumber } from './values.ts';
 export function addPolicy(program: Command): void {
   withConfig(program.command('preview'))
     .description(
-      'what would be sent about a record, to whom, when and why, or why not; without a record: what each condition gave over the latest closings. Sends nothing',
+      'what would be sent about a record, or about the closings since a day, to whom, when and why, or why not; 3 where no closing of a source would be asked about. Sends nothing',
     )
-    .requiredOption('--source <name>', 'the source')
-    .option('--record <id>', 'the record, as its journeys name it')
+    .argument('[record]', 'the record: <source>/<record>')
+    .option('--source <name>', 'the source of the record, or the only one whose closings are shown')
+    .option('--since <when>', `the closings from then on, however old: ${instantHelp}`)
+    .option('--until <when>', 'and before; left out: now')
+    .option('--limit <n>', 'at most so many of each source', positiveNumber)
+    .addOption(new Option('--record <id>', 'the record, as the argument').hideHelp())
     .option('--show-record', 'also what rules and fields see of it', false)
-    .addHelpText('after', example('preview --config closeloop.yaml --source support --record 41960'))
-    .action((options) =>
-      run(import('../preview.ts'), ({ preview }, connectors) => preview({ ...options, connectors })),
+    .addHelpText('after', example('preview support/41960 --config closeloop.yaml'))
+    .action((record: string | undefined, options) =>
+      run(import('../preview.ts'), ({ preview }, connectors) =>
+        preview({ ...options, record: record ?? options.record, connectors }),
+      ),
     );
 
   withConfig(program.command('why'))

@@ -1,27 +1,16 @@
 import type { Command } from 'commander';
-import { example, withConfig } from './options.ts';
+import { example, withConfig, withRemoved } from './options.ts';
 import { loadConnectors, run } from './run.ts';
-import { positiveNumber, repeated } from './values.ts';
+import { repeated } from './values.ts';
 
 /** `check`, `setup`. */
 export function addChecks(program: Command): void {
-  withConfig(program.command('check'))
+  withRemoved(withConfig(program.command('check')), { try: tried })
     .description('everything that would keep it from working, found at the service and the vendors; 1 for an error')
     .option('--source <name>', 'only this source')
     .option('--strict', 'also warnings have an exit code: 3', false)
-    .option(
-      '--try',
-      'make one request instead, read it and cancel it at once: is the form of these calls right?',
-      false,
-    )
-    .option('--campaign <id>', 'with --try: in this campaign; left out: an external one of the rules', positiveNumber)
-    .option('--contact <contact>', 'with --try: to this contact of your own; nothing is sent, as it is cancelled')
-    .addHelpText('after', example('check --try --campaign 99 --config closeloop.yaml'))
-    .action((options) =>
-      options.try
-        ? run(import('../try-form.ts'), ({ tryForm }, connectors) => tryForm({ ...options, connectors }))
-        : run(import('../check.ts'), ({ check }, connectors) => check({ ...options, connectors })),
-    );
+    .addHelpText('after', example('check --strict --config closeloop.yaml'))
+    .action((options) => run(import('../check.ts'), ({ check }, connectors) => check({ ...options, connectors })));
 
   withConfig(program.command('setup'))
     .description(
@@ -32,6 +21,9 @@ export function addChecks(program: Command): void {
     .addHelpText('after', example('setup --config closeloop.yaml --source support'))
     .action((options) => run(import('../setup.ts'), ({ setup }, connectors) => setup({ ...options, connectors })));
 }
+
+const tried =
+  '"closeloop preview" shows who would be asked; "closeloop requests create", "get" and "cancel" try the calls to the service, each by itself';
 
 /** `init`. */
 export function addInit(program: Command): void {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { pausableSteps } from '../../operations/pausable-steps.ts';
 import { instantHelp } from '../instant-help.ts';
-import { example, withConfig } from './options.ts';
+import { example, withConfig, withRemoved } from './options.ts';
 import { run } from './run.ts';
 import { positiveNumber } from './values.ts';
 
@@ -44,15 +44,16 @@ export function addSources(program: Command): void {
 
 /** `backfill`. */
 export function addBackfill(program: Command): void {
-  withConfig(program.command('backfill'))
+  withRemoved(withConfig(program.command('backfill')), {
+    'dry-run': '"closeloop preview --since" shows what would become of them',
+  })
     .description('ask about closings of the past; interrupted, the same command goes on')
     .requiredOption('--source <name>', 'the source')
     .requiredOption('--since <when>', `closings from then on: ${instantHelp}`)
     .option('--until <when>', 'and before; left out: now')
     .option('--limit <n>', 'at most so many', positiveNumber)
     .option('--per-hour <n>', 'so many an hour, at most', positiveNumber, 200)
-    .option('--dry-run', 'only tell what would become of them', false)
-    .addHelpText('after', example('backfill --config closeloop.yaml --source support --since 2026-11-01 --dry-run'))
+    .addHelpText('after', example('backfill --config closeloop.yaml --source support --since 2026-11-01'))
     .action((options) =>
       run(import('../backfill.ts'), ({ backfill }, connectors) => backfill({ ...options, connectors })),
     );

@@ -76,10 +76,7 @@ async function prepare(options: InitOptions, say: (text: string) => void): Promi
   await setup({ ...common, yes });
   const code = await check(common);
   const named = config === 'closeloop.yaml' ? '' : ` --config ${config}`;
-  const steps =
-    code === 0
-      ? ['preview --source <name> --record <id>', 'start', 'backfill --source <name> --since yesterday --dry-run']
-      : ['setup', 'check'];
+  const steps = code === 0 ? ['preview --since yesterday', 'start --dry-run', 'start'] : ['setup', 'check'];
   say(`\n${styleText('bold', 'Next')}${code === 0 ? '' : ': mend what was found, then'}`);
   for (const step of steps) say(`  closeloop ${step}${named}`);
   return code;

@@ -1,4 +1,4 @@
-import type { Condition } from '../../preflight/conditions.ts';
+import type { Condition } from '../../support/conditions.ts';
 import type { Answer, ExplainedClosing } from '../../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../../support/why-record.ts';
 import { journeyAt } from '../addresses.ts';

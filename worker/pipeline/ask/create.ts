@@ -332,7 +332,7 @@ async function faultOf(error: unknown, rule: CampaignRule, context: AskContext):
   const own = new Set((await campaignOf(rule, context)).custom_fields.map(({ name }) => name));
   const others = names.filter((name) => !own.has(name)).map((name) => shownField(name));
   if (others.length === 0) return error;
-  const why = `campaign ${campaign}: the service requires or does not know ${others.join(', ')}, see feedback.operations.create: "closeloop check --try" shows what it takes. ${error.message}`;
+  const why = `campaign ${campaign}: the service requires or does not know ${others.join(', ')}, see feedback.operations.create: "closeloop requests create" tries it by hand. ${error.message}`;
   return campaignFault(why, campaign, error);
 }
 

@@ -13,6 +13,7 @@ import { tryToWithdraw } from '../withdraw.ts';
 import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 import { wipeSnapshots } from './snapshots.ts';
+import { storeVendorIds } from './written-answers.ts';
 
 /**
  * How long masking waits for the search that finds out whether a request was made, once the search may begin. A masked request shows no
@@ -36,6 +37,7 @@ export async function forget(found: Found, erasure: Erasure, context: EraseConte
     else free.push({ journey, of });
   }
   for (const [ref, { contacts }] of found.snapshots) if (isHeld(contacts)) heldRecords.add(ref);
+  await storeVendorIds(found, erasure, context);
   await wipeSnapshots(found, heldRecords, context);
   await unlink(free, erasure, context);
   for (const { journey, of } of free) {

@@ -1,5 +1,3 @@
-import { spread } from '../../../core/spread.ts';
-import { isAlias } from '../../journey/aliases.ts';
 import { type Erasure, noWrittenAnswers, type Proof, type Subject } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { EraseContext, Found } from './find.ts';
@@ -28,18 +26,6 @@ export async function prove({ id, what }: Erasure, found: Found, context: EraseC
     const why = 'what can not be read was left out of an erasure: personal data may still be in it';
     context.log.error({ source: context.name, event: what, unreadable }, why);
     await context.alert('to-do', why, 'look at it in Redis, and remove it there; the log names it');
-  }
-  // The aliases go last: written answers are removed from records by the records' ids.
-  for (const of of sources) {
-    const records = subjects.flatMap((one) =>
-      ['record', 'snapshot', 'written-answer'].includes(one.kind) && 'source' in one && one.source === of.storedAs
-        ? [one.id]
-        : [],
-    );
-    // A record's id may be the person's address, also where nothing else is stored of the record.
-    const addresses: string[] = [];
-    for await (const { forms } of spread(contacts)) addresses.push(...forms.map(({ value }) => of.aliases.of(value)));
-    await of.aliases.forget([...records, ...addresses], found.until);
   }
   await context.erasures.end(proof);
   context.log.info({ source: context.name, event: what, proof }, 'erased');
@@ -86,13 +72,16 @@ function keptOf(subjects: readonly Subject[], sources: readonly EraseContext[], 
 }
 
 /**
- * Ids of the person's records, which name journeys and keys. An id that is an address has an alias (journey/aliases.ts) and is gone; of any
- * other that a sender has chosen nobody can tell whether it names the person.
+ * Ids of the person's records, which name journeys and keys. Of an id that a sender has chosen nobody can tell whether it names the person,
+ * unless the connector has put a digest in its place.
  */
 function idsLeftIn(subjects: readonly Subject[], { name, storedAs, source }: EraseContext, days: number): string[] {
-  if (source.namesRecordsFreely !== true) return [];
   const ids = subjects.flatMap((one) =>
-    (one.kind === 'record' || one.kind === 'snapshot') && one.source === storedAs && !isAlias(one.id) ? [one.id] : [],
+    (one.kind === 'record' || one.kind === 'snapshot') &&
+    one.source === storedAs &&
+    source.mayNamePerson?.(one.id) === true
+      ? [one.id]
+      : [],
   );
   const { size } = new Set(ids);
   if (size === 0) return [];

@@ -1,11 +1,27 @@
 import { ZodError } from 'zod';
 import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
-import type { SubjectOf } from '../../journey/erasures.ts';
+import type { Erasure, SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { refOf } from '../../journey/refs.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
 import type { Journeys, Named, Queues, Timing } from '../context.ts';
-import type { EraseContext } from './find.ts';
+import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';
+
+/** Stores by which ids vendors know the records of these journeys, where only the snapshots tell, which are erased first. */
+export async function storeVendorIds({ journeys }: Found, { id }: Erasure, context: EraseContext): Promise<void> {
+  for (const [of, some] of Map.groupBy(journeys.values(), (one) => one.of)) {
+    const records = some.flatMap(({ journey: { recordId, currentId = recordId } }) => [recordId, currentId]);
+    const unique = [...new Set(records)];
+    const vendorIds = (await of.source.vendorIds?.(unique)) ?? unique;
+    const known = unique.flatMap((recordId, i) => {
+      const vendorId = vendorIds[i];
+      const isOther = vendorId !== undefined && vendorId !== recordId;
+      return isOther ? [{ kind: 'vendor-id' as const, source: of.name, id: recordId, vendorId }] : [];
+    });
+    if (known.length > 0) await context.erasures.change(id, known);
+  }
+}
 
 /**
  * Removes the answers that closeloop wrote on records, where the connector can. After a permanent error (revoked access, say) the
@@ -13,7 +29,11 @@ import { type Held, heldBy } from './held.ts';
  */
 export async function removeWrittenAnswers(id: string, context: EraseContext): Promise<Held[]> {
   const held: Held[] = [];
-  const writtenAnswers = (await context.erasures.subjects(id)).filter((one) => one.kind === 'written-answer');
+  const subjects = await context.erasures.subjects(id);
+  const writtenAnswers = subjects.filter((one) => one.kind === 'written-answer');
+  const vendorIds = new Map(
+    subjects.flatMap((one) => (one.kind === 'vendor-id' ? [[refOf(one.source, one.id), one.vendorId]] : [])),
+  );
   const still = Map.groupBy(
     writtenAnswers.filter(({ left }) => left === undefined),
     ({ source }) => source,
@@ -23,7 +43,7 @@ export async function removeWrittenAnswers(id: string, context: EraseContext): P
     const name = of?.name ?? source;
     let left: string[];
     try {
-      const ids = some.map((copy) => copy.id);
+      const ids = some.map((copy) => vendorIds.get(refOf(name, copy.id)) ?? copy.id);
       left = (await of?.source.forget?.(ids)) ?? ['everything: its connector takes nothing off again'];
     } catch (error) {
       const isOwn = source === context.storedAs;

@@ -16,7 +16,7 @@ import { takeSurvey } from './survey.ts';
 /** What planning takes of a source. */
 export type PlanContext = GradeContext &
   WithdrawContext &
-  Pick<Journeys, 'aliases' | 'sources' | 'ranDry'> &
+  Pick<Journeys, 'sources' | 'ranDry'> &
   Pick<Queues, 'queueEvent' | 'rateLimit'> &
   Pick<Policy, 'keepMs' | 'dryRun'> &
   Pick<Operations, 'missed' | 'revoke'> &
@@ -88,9 +88,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
 
 /** Stores the event's snapshot of the record, unless the record's person was erased. */
 async function saveCarriedSnapshot(event: RecordJob, known: Journey | undefined, context: PlanContext): Promise<void> {
-  if (!known?.erasedAt) return await saveSnapshot(event, context);
-  const all = await context.store.records.journeysOf(event.recordId);
-  if (all.every(({ erasedAt }) => erasedAt)) await context.aliases.fade(event.recordId);
+  if (!known?.erasedAt) await saveSnapshot(event, context);
 }
 
 /** Those of the record's journeys that matter to an event, after finishing withdrawals that a killed worker had begun. */

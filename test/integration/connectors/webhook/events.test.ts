@@ -19,7 +19,7 @@ function reader(
   signature: object = standard,
 ): (body: unknown, headers?: Record<string, string>) => ReturnType<Reader> {
   const parsed = settings.parse({ signature, event: { ...jobEvents, ...more } });
-  const read = eventReader(parsed);
+  const read = eventReader(parsed, (recordId) => recordId);
   return (body, headers = signedAs('msg_1')) =>
     read({
       method: 'POST',

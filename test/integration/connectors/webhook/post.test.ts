@@ -194,6 +194,8 @@ describe('a private address', () => {
   );
 });
 
+const asTheyAre = async (ids: readonly string[]) => [...ids];
+
 describe('several answers', () => {
   test('those of one record go in order, and one that is refused fails alone', async () => {
     const told: string[] = [];
@@ -203,7 +205,7 @@ describe('several answers', () => {
       return 'taken' as const;
     };
     const items = ['a1', 'b1', 'a2', 'c1'].map((marker) => ({ ...item, recordId: marker.charAt(0), marker }));
-    const results = await writer(['comment'], post)(items);
+    const results = await writer(['comment'], post, asTheyAre)(items);
     expect(results.map(({ ok }) => ok)).toEqual([true, false, true, true]);
     const place = (marker: string) => told.indexOf(idOf({ recordId: marker.charAt(0), marker }));
     expect(place('a1')).toBeLessThan(place('a2'));
@@ -216,10 +218,10 @@ describe('several answers', () => {
       if (calls++ >= from) throw new CloseloopError('later', { kind: 'transient' });
       return 'taken' as const;
     };
-    const results = await writer([], failing(5))(items);
+    const results = await writer([], failing(5), asTheyAre)(items);
     expect(results.filter(({ ok }) => ok)).toHaveLength(5);
     expect(calls).toBeLessThanOrEqual(10);
     calls = 0;
-    await expect(writer([], failing(0))(items)).rejects.toThrow('later');
+    await expect(writer([], failing(0), asTheyAre)(items)).rejects.toThrow('later');
   });
 });

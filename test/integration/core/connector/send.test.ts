@@ -17,6 +17,7 @@ import { createFeedbackClient } from '../../../../core/feedback/client.ts';
 import { endlessPoints } from '../../../support/contract/memory-points.ts';
 import { memorySnapshots } from '../../../support/contract/memory-snapshots.ts';
 import { memoryVault } from '../../../support/contract/memory-vault.ts';
+import { testDigest } from '../../../support/contract/test-digest.ts';
 import { memoryLog } from '../../../support/loop.ts';
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -182,6 +183,7 @@ describe('every client', () => {
     },
     vault: memoryVault(),
     snapshots: memorySnapshots(),
+    digest: testDigest,
   };
   const item = {
     recordId: '7',

@@ -10,6 +10,7 @@ import { FaultQueue } from '../../../../standins/kit/faults.ts';
 import type { StandinRequest, StandinResponse } from '../../../../standins/kit/message.ts';
 import { type StandinServer, serve } from '../../../../standins/kit/server.ts';
 import { endlessPoints } from '../../../support/contract/memory-points.ts';
+import { testDigest } from '../../../support/contract/test-digest.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const asked = { takes: [] as unknown[], pauses: [] as unknown[], left: [] as unknown[] };
@@ -31,6 +32,7 @@ const ports: ConnectorPorts = {
     reportRemaining: async (quota) => void asked.left.push(quota),
   },
   snapshots: { of: async () => [] },
+  digest: testDigest,
   vault: { get: async () => undefined, set: async () => undefined, locked: (_name, work) => work() },
 };
 

@@ -33,7 +33,7 @@ describe('backfill', () => {
     };
     return seen;
   }
-  const options = { perHour: 1_000_000, dryRun: false };
+  const options = { perHour: 1_000_000 };
 
   test('it asks about closings between two days, once however often it runs', async () => {
     const vendor = new ToyVendor();
@@ -58,7 +58,7 @@ describe('backfill', () => {
       return { events: [], cursor: '0', done: true, reached: new Date() };
     };
     const loop = await startLoop(redis, { source: fresh(), vendor });
-    const range = { source: loop.store.source, since: '2026-02-01', until: '2026-02-02T12:00', dryRun: true };
+    const range = { source: loop.store.source, since: '2026-02-01', until: '2026-02-02T12:00' };
     await printed(() => backfill({ ...beside(loop), ...options, ...range }));
     // The harness has its account in Europe/Tallinn.
     expect(from).toEqual([{ since: new Date('2026-01-31T22:00:00Z') }]);
@@ -84,8 +84,6 @@ describe('backfill', () => {
     };
     const loop = await startLoop(redis, { source: fresh(), vendor });
     const range = { source: loop.store.source, since: daysAgo(7.5).toISOString(), until: daysAgo(4.5).toISOString() };
-    const dry = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true }));
-    expect(dry.rows).toMatchObject([{ closings: 3, decisions: [{ decision: 'ask', count: 3 }] }]);
     const { rows } = await printed(() => backfill({ ...beside(loop), ...options, ...range }));
     expect(rows).toMatchObject([{ queued: 3 }]);
     for (const id of ['p3', 'p4', 'p5']) await loop.journey(`${id}.1`, 'asked');
@@ -97,7 +95,7 @@ describe('backfill', () => {
     past(vendor);
     const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
     const since = daysAgo(10.5);
-    const range = { source: loop.store.source, since: since.toISOString(), perHour: 1, dryRun: false };
+    const range = { source: loop.store.source, since: since.toISOString(), perHour: 1 };
     const key = `{cl:${loop.store.source}}:backfill:${since.toISOString()}`;
     await redis.handle.client.hset(key, { cursor: '3', queued: 4, slot: Date.now() });
     const { rows } = await printed(() => backfill({ ...beside(loop), ...range, limit: 2 }));
@@ -124,35 +122,10 @@ describe('backfill', () => {
     const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
     vendor.close('first');
     const { at } = vendor.close('fresh');
-    const range = { source: loop.store.source, since: daysAgo(1).toISOString(), perHour: 1, dryRun: false };
+    const range = { source: loop.store.source, since: daysAgo(1).toISOString(), perHour: 1 };
     await printed(() => backfill({ ...beside(loop), ...range, until: new Date(Date.now() + 60_000).toISOString() }));
     await loop.post(vendor.delivery([{ kind: 'closed', id: 'fresh', at, key: 'same:fresh' }]));
     await loop.journey('fresh.1', 'asked');
-    await loop.close();
-  });
-
-  test('it tells what would become of them, and asks nobody, in a dry run', async () => {
-    const vendor = new ToyVendor();
-    past(vendor);
-    vendor.close('p9', { state: { is: 'closed', closing: 'one', closedAt: daysAgo(1) }, customer: {} });
-    vendor.close('p8', { state: { is: 'open' } });
-    const loop = await startLoop(redis, { source: fresh(), vendor });
-    const range = { source: loop.store.source, since: daysAgo(4.5).toISOString() };
-    const { rows } = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true }));
-    const no = { decision: 'skip', count: 1 };
-    expect(rows).toEqual([
-      {
-        closings: 4,
-        decisions: [
-          { decision: 'ask', rule: 'all', campaign: 12, count: 2, records: ['p6', 'p7'] },
-          { ...no, why: 'it is not closed any more', records: ['p8'] },
-          { ...no, why: 'no usable contact: customer.email: empty', records: ['p9'] },
-        ],
-      },
-    ]);
-    const words = await printed(() => backfill({ ...beside(loop), ...options, ...range, dryRun: true, json: false }));
-    expect(words.out.split('\n')[0]).toBe('     2  would ask: rule "all", campaign 12  (p6, p7)');
-    expect(await loop.store.queries.counts()).toMatchObject({ received: 0, waiting: 0, asked: 0 });
     await loop.close();
   });
 
@@ -167,7 +140,7 @@ describe('backfill', () => {
       return (await pages?.(from)) ?? expect.fail('no pages');
     };
     const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
-    const range = { source: loop.store.source, since: daysAgo(10.5).toISOString(), perHour: 4, dryRun: false };
+    const range = { source: loop.store.source, since: daysAgo(10.5).toISOString(), perHour: 4 };
     await expect(printed(() => backfill({ ...beside(loop), ...range }))).rejects.toThrow('interrupted');
     // Another range than the interrupted one: it begins anew, as that one has left out what lies between the two.
     const other = { ...range, until: daysAgo(8.5).toISOString() };
@@ -193,7 +166,7 @@ describe('backfill', () => {
     const vendor = new ToyVendor();
     past(vendor);
     const loop = await startLoop(redis, { source: fresh(), vendor, general: 'retention: { journeys: 1d }' });
-    const range = { source: loop.store.source, since: daysAgo(days).toISOString(), dryRun: true, perHour: 1 };
+    const range = { source: loop.store.source, since: daysAgo(days).toISOString(), perHour: 1 };
     const { said } = await sayings(() => backfill({ ...beside(loop), ...range }));
     expect(said.filter((line) => /retention\.journeys.*asked again/.test(line))).toHaveLength(times);
     await loop.close();

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { check } from '../../../../worker/cli/check.ts';
 import { listJourneys } from '../../../../worker/cli/journeys.ts';
 import { preview } from '../../../../worker/cli/preview.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
-import { printed, useCommands } from '../../../support/worker/cli/commands.ts';
+import { daysAgo, printed, sayings, useCommands } from '../../../support/worker/cli/commands.ts';
 
 const { beside, fresh, redis } = useCommands();
 
@@ -51,66 +50,31 @@ describe('preview', () => {
     await loop.close();
   });
 
-  test('without a record it shows what each condition gave over the latest closings, and what would become of them', async () => {
-    const vendor = new ToyVendor();
-    const at = new Date();
-    const ids = ['a', 'b', 'c', 'd'];
-    for (const [i, id] of ids.entries()) vendor.close(id, { store: ['Tallinn', 'Tallinn', 'Tartu', 'Soon'][i] ?? '' });
-    const event = (recordId: string) => ({ kind: 'closed' as const, recordId, at, key: recordId, what: 'toy poll' });
-    vendor.pages = async () => ({ events: ids.map(event), cursor: '1', done: true, reached: at });
-    const loop = await startLoop(redis, {
-      source: fresh(),
-      vendor,
-      general: `policy: { never: ['ticket.store = "Soon"', { ownDomains: [b.ee] }] }`,
-      rule: `{ name: one, when: 'ticket.store = "Tallinn"', campaign: 12, contact: customer.email }
-      - { name: all, campaign: 12, contact: customer.email }`,
-    });
-    const { source } = loop.store;
-    const about = { ...beside(loop), source, showRecord: false };
-    const { rows } = await printed(() => preview(about));
-    const counts = { of: 'rule', errors: 0 };
-    const never = { of: 'never', errors: 0 };
-    expect(rows).toEqual([
-      {
-        source,
-        closings: 4,
-        conditions: [
-          { ...never, condition: 'ticket.store = "Soon"', matches: 1, decides: 1 },
-          { ...never, condition: 'ownDomains: b.ee', matches: 0, decides: 0 },
-          { ...counts, rule: 'one', condition: 'ticket.store = "Tallinn"', matches: 2, decides: 2 },
-          { ...counts, rule: 'all', condition: 'always', matches: 4, decides: 1 },
-        ],
-        decisions: [
-          { decision: 'ask', rule: 'one', campaign: 12, count: 2 },
-          { decision: 'ask', rule: 'all', campaign: 12, count: 1 },
-          { decision: 'skip', reason: 'never', count: 1 },
-        ],
-      },
-    ]);
-    const { out } = await printed(() => preview({ ...about, json: false }));
-    expect(out).toMatch(/what conditions gave over the last 4 closings/);
-    expect(out).toMatch(/rule "one" +ticket\.store = "Tallinn" +2 +2\n/);
-    expect(out).toMatch(/ 2 {2}would be asked about \(rule "one", campaign 12\)/);
-    expect(out).toMatch(/Throttles, caps .* are not in these figures/);
-    const checked = await printed(() => check(beside(loop)));
-    expect(checked.rows).toMatchObject([
-      { tried: [{ source, closings: 4, conditions: [{ matches: 1 }, {}, {}, {}] }] },
-    ]);
-    expect(loop.feedback.standin.requests()).toEqual([]);
-    await loop.close();
-  });
-
-  test('it says so where the vendor can list no closings, and names the caps that a request keeps to', async () => {
+  test('it names the caps that a request keeps to', async () => {
     const general = 'policy: { cap: { hour: 5 }, campaigns: { 12: { cap: { day: 9 } } } }';
     const loop = await startLoop(redis, { source: fresh(), general });
     const about = { ...beside(loop), source: loop.store.source, showRecord: false };
-    await expect(preview(about)).rejects.toThrow(/can't list its latest closings: name one with --record/);
     await loop.post(loop.vendor.close('a').delivery);
     await loop.journey('a.1', 'asked');
     loop.vendor.close('b');
     const { out } = await printed(() => preview({ ...about, record: 'b', json: false }));
     expect(out).toMatch(/cap of 9 a day of campaign 12: [01] on its day so far/);
     expect(out).toMatch(/cap of 5 an hour of policy: [01] in its hour so far; its place is found when it is due/);
+    await loop.close();
+  });
+
+  test('the record says of which source it is; where there are several it has to', async () => {
+    const [source, other] = [fresh(), fresh()];
+    const loop = await startLoop(redis, { source, others: [other] });
+    loop.vendor.close('a');
+    const about = { ...beside(loop), showRecord: false };
+    const { rows } = await printed(() => preview({ ...about, record: `${other}/a` }));
+    expect(rows).toMatchObject([{ decision: 'ask', journey: `${other}/a.1` }]);
+    await expect(preview({ ...about, record: 'a' })).rejects.toThrow(
+      `Which source is it of? Write <source>/a; there are: ${source}, ${other}.`,
+    );
+    await expect(preview(about)).rejects.toThrow(/^Name a record .* or a time \(--since yesterday\)\.$/);
+    await expect(preview({ ...about, record: 'a', since: 'yesterday' })).rejects.toThrow(/not both/);
     await loop.close();
   });
 
@@ -182,6 +146,155 @@ describe('preview', () => {
       preview({ ...beside(loop), source: loop.store.source, record: 'b', showRecord: false }),
     );
     expect(rows).toMatchObject([{ decision: 'skip', why: expect.stringMatching(/asked .* ago \(throttle/) }]);
+    await loop.close();
+  });
+});
+
+describe('preview --since', () => {
+  /** A vendor that lists these closings, a few to a page, in the order in which they were changed. */
+  function listing(closed: readonly { id: string; at: Date }[], vendor = new ToyVendor()) {
+    const event = ({ id, at }: { id: string; at: Date }) =>
+      ({ kind: 'closed', recordId: id, at, key: `past:${id}`, what: 'toy poll' }) as const;
+    vendor.pages = async (from) => {
+      const start = 'cursor' in from ? Number(from.cursor) : 0;
+      const page = closed.slice(start, start + 3);
+      const done = start + 3 >= closed.length;
+      return { events: page.map(event), cursor: String(start + 3), done, reached: page.at(-1)?.at ?? new Date() };
+    };
+    return vendor;
+  }
+  const closedAt = (vendor: ToyVendor, id: string, at: Date, more: object = {}) =>
+    vendor.close(id, { state: { is: 'closed', closing: 'one', closedAt: at }, ...more });
+
+  test('it shows of each closing of the period whether, when and whom it would ask, or why not, and sums up', async () => {
+    const closed = Array.from({ length: 8 }, (_, i) => ({ id: `p${i}`, at: daysAgo(10 - i) }));
+    const vendor = listing(closed);
+    for (const { id, at } of closed) closedAt(vendor, id, at);
+    closedAt(vendor, 'p3', daysAgo(7), { store: 'Soon' });
+    closedAt(vendor, 'p4', daysAgo(6), { customer: {} });
+    vendor.close('p5', { state: { is: 'open' } });
+    // Closed again since, which is another closing.
+    closedAt(vendor, 'p6', daysAgo(1));
+    const general = `policy: { never: ['ticket.store = "Soon"'] }`;
+    const loop = await startLoop(redis, { source: fresh(), vendor, general });
+    const { source } = loop.store;
+    const range = { source, since: daysAgo(8.5).toISOString(), until: daysAgo(2.5).toISOString(), showRecord: false };
+    const { rows, code } = await printed(() => preview({ ...beside(loop), ...range }));
+    const ask = {
+      decision: 'ask',
+      dueAt: expect.any(String),
+      contact: 'email p…@example.com',
+      campaign: 12,
+      rule: 'all',
+    };
+    const no = (reason: string) => ({ decision: 'skip', reason, why: expect.any(String) });
+    expect(rows).toEqual([
+      { record: `${source}/p2`, ...ask },
+      { record: `${source}/p3`, ...no('never') },
+      { record: `${source}/p4`, ...no('no-contact'), rule: 'all' },
+      { record: `${source}/p5`, ...no('reopened') },
+      { record: `${source}/p7`, ...ask },
+      {
+        closings: 5,
+        outcomes: [
+          { source, what: 'would be asked', rule: 'all', campaign: 12, count: 2 },
+          { source, what: 'excluded (never)', reason: 'never', count: 1 },
+          { source, what: 'open again when they were read', reason: 'reopened', count: 1 },
+          { source, what: 'without a usable contact', reason: 'no-contact', rule: 'all', count: 1 },
+        ],
+        forReview: { count: 0, first: [] },
+      },
+    ]);
+    expect(code).toBe(0);
+    const words = await printed(() => preview({ ...beside(loop), ...range, limit: 2, json: false }));
+    const lines = [
+      /^record +asked +when +whom +campaign +because$/m,
+      /\/p2 +yes +\S+[+-]\d\d:\d\d +email p…@example\.com +12 +rule "all"$/m,
+      /\/p3 +no +`ticket\.store = "Soon"` is true \(never\)$/m,
+      /^2 closings: 1 would be asked, 1 excluded \(never\)$/m,
+    ];
+    for (const line of lines) expect(words.out).toMatch(line);
+    expect(words.out).not.toContain('p4');
+    expect(loop.feedback.standin.requests()).toEqual([]);
+    expect(await loop.store.queries.counts()).toMatchObject({ received: 0, waiting: 0, asked: 0 });
+    await loop.close();
+  });
+
+  test('it begins a day on the clock of the account, and says which sources can not list their closings', async () => {
+    const from: unknown[] = [];
+    const vendor = new ToyVendor();
+    vendor.pages = async (at) => {
+      from.push(at);
+      return { events: [], cursor: '0', done: true, reached: new Date() };
+    };
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
+    from.length = 0;
+    const about = { ...beside(loop), showRecord: false };
+    const { code } = await printed(() => preview({ ...about, since: '2026-02-01' }));
+    // The account of the harness is in Europe/Tallinn.
+    expect([code, from]).toEqual([0, [{ since: new Date('2026-01-31T22:00:00Z') }]]);
+    await loop.close();
+    const silent = await startLoop(redis, { source: fresh() });
+    const { said } = await sayings(() =>
+      preview({ ...beside(silent), showRecord: false, since: 'today' }).catch((error: Error) => {
+        process.stderr.write(error.message);
+        return 2;
+      }),
+    );
+    expect(said.join('')).toMatch(
+      /can't list its closings: "closeloop preview \S+\/<record>" shows one\.\n.*No source here/,
+    );
+    await silent.close();
+  });
+
+  test.each<[what: string, rule: string, customer: { email?: string }, code: number]>([
+    ['no rule takes', 'when: ticket.store = "Riga"', {}, 3],
+    ['has a contact', 'when: "true"', {}, 3],
+    ['is drawn', 'sample: 0', { email: 'a@example.com' }, 0],
+    ['is left out', 'when: "true"', { email: 'a@example.com' }, 0],
+  ])('its exit code tells whether any closing would be asked about: none %s', async (_, more, customer, expected) => {
+    const vendor = listing(['a', 'b'].map((id) => ({ id, at: daysAgo(1) })));
+    for (const id of ['a', 'b']) closedAt(vendor, id, daysAgo(1), { customer });
+    const rule = `{ name: all, campaign: 12, contact: customer.email, ${more} }`;
+    const loop = await startLoop(redis, { source: fresh(), vendor, rule, general: 'poll: { every: 1d }' });
+    const about = { ...beside(loop), since: daysAgo(2).toISOString(), showRecord: false, json: false };
+    const { code, said } = await sayings(() => preview(about));
+    const found = /Nobody would be asked by command-\d+: .*"closeloop why command-\d+\/b" shows every condition/;
+    expect([code, found.test(said.join(''))]).toEqual([expected, expected === 3]);
+    await loop.close();
+  });
+
+  test('of a closing that has a journey and would be asked about now it says in which state that is', async () => {
+    const vendor = listing([{ id: 'a', at: new Date() }]);
+    const rule = '{ name: all, campaign: 12, contact: customer.email, delay: 1h }';
+    const loop = await startLoop(redis, { source: fresh(), vendor, rule, general: 'poll: { every: 1d }' });
+    await loop.post(vendor.close('a').delivery);
+    await loop.journey('a.1', 'waiting');
+    const about = { ...beside(loop), since: daysAgo(2).toISOString(), showRecord: false, json: false };
+    expect((await printed(() => preview(about))).out).toMatch(/ yes .* rule "all"; it has a journey: waiting$/m);
+    await loop.close();
+  });
+
+  test('where every record is open again nothing is wrong', async () => {
+    const vendor = listing([{ id: 'a', at: daysAgo(1) }]);
+    vendor.close('a', { state: { is: 'open' } });
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
+    const about = { ...beside(loop), since: daysAgo(2).toISOString(), showRecord: false };
+    expect((await printed(() => preview(about))).code).toBe(0);
+    await loop.close();
+  });
+
+  test('where everybody was asked already nothing is wrong', async () => {
+    const vendor = listing([{ id: 'a', at: new Date() }]);
+    const loop = await startLoop(redis, { source: fresh(), vendor, general: 'poll: { every: 1d }' });
+    await loop.post(vendor.close('a').delivery);
+    await loop.journey('a.1', 'asked');
+    const about = { ...beside(loop), since: daysAgo(2).toISOString(), showRecord: false };
+    const { code, rows } = await printed(() => preview(about));
+    expect([code, rows[0]]).toEqual([
+      0,
+      expect.objectContaining({ decision: 'skip', reason: 'asked-already', state: 'asked' }),
+    ]);
     await loop.close();
   });
 });

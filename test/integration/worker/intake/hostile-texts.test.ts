@@ -9,6 +9,7 @@ const readerOf = (closed: string) =>
       signature: { kind: 'standard', secrets: [`whsec_${Buffer.alloc(32, 'jobs to us').toString('base64')}`] },
       event: { record: '$string(data.job.id)', closed },
     }),
+    (recordId) => recordId,
   );
 
 /** An intake with two sources: to "one" the texts are hostile that come, and "two" needs JSONata as well. */

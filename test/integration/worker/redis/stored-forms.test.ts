@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { RecordAliases } from '../../../../worker/journey/aliases.ts';
 import { CapSlots } from '../../../../worker/journey/cap-slots.ts';
 import { ContactMemory } from '../../../../worker/journey/contacts.ts';
 import { Erasures } from '../../../../worker/journey/erasures.ts';
@@ -92,7 +91,6 @@ async function storeAll(client: RedisClient): Promise<void> {
   const waits = { journey: `${source} r2.1`, campaign: 12, closedAt: at, dueAt: at };
   await people.noteWaiting('email:erika@example.com', waits);
   await createSnapshotStore(client, { tag, keepMs, seal }).save('r1', at, { subject: 'late' });
-  await new RecordAliases(client, source, { keepMs, seal }).note(['r1', 'other'], at);
   const hour = { hour: at.getTime(), dayFrom: at.getTime(), dayUntil: at.getTime() + keepMs, openMsThen: 1, openMs: 1 };
   await new CapSlots(client, 'forms').take('r2.1', [{ name: 'all', hour: 5 }], { keeps: 0, since: 0 }, [hour]);
   const erasure = { key: 'e', what: 'a person', receivedAt: at, everybody: false };

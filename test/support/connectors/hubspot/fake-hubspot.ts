@@ -6,6 +6,7 @@ import type { ConnectorPorts, Quota, Source } from '../../../../core/connector/c
 import { endlessPoints } from '../../contract/memory-points.ts';
 import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
+import { testDigest } from '../../contract/test-digest.ts';
 
 /** What may be sent in a batch; anything that isn't text as a value is refused, as HubSpot does. */
 const Sent = z.object({
@@ -77,6 +78,7 @@ export function testPorts(clock = () => now) {
     sleep: async () => undefined,
     log: { debug: silent, info: silent, warn: silent, error: silent },
     snapshots: memorySnapshots(),
+    digest: testDigest,
     vault: memoryVault(),
     budget: {
       takePoints: endlessPoints,

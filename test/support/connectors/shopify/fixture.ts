@@ -13,6 +13,7 @@ import type {
 import { type ShopifyStandinOptions, startShopifyStandin } from '../../../../standins/shopify/standin.ts';
 import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
+import { testDigest } from '../../contract/test-digest.ts';
 
 /** The webhooks of a shop that asks when an order is fulfilled or delivered. */
 export const topics = [
@@ -118,6 +119,7 @@ export function testPorts(more: Partial<ConnectorPorts> = {}): { ports: Connecto
     },
     vault: memoryVault(),
     snapshots: memorySnapshots(),
+    digest: testDigest,
     ...more,
   };
   return { ports, seen };

@@ -54,7 +54,7 @@ export const webhookSample: ConnectorSample = {
       },
     });
     /** Keeps the snapshots that the deliveries carry, as the worker does. */
-    const read = eventReader(schema.parse(settings(['first-secret'])));
+    const read = eventReader(schema.parse(settings(['first-secret'])), (recordId) => recordId);
     const told: Delivery[] = [];
     const hear = async (): Promise<Delivery[]> => {
       const heard = emptied();

@@ -5,6 +5,7 @@ import type { ConnectorPorts, Delivery } from '../../../../core/connector/contra
 import { endlessPoints } from '../../contract/memory-points.ts';
 import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
+import { testDigest } from '../../contract/test-digest.ts';
 
 /** A whole order as a shop of version 11.1 sends it. Persons and shops are made up. */
 export const fixture = z
@@ -88,6 +89,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
         reportRemaining: async () => undefined,
       },
       snapshots: memorySnapshots(),
+      digest: testDigest,
       vault: memoryVault(),
       ...overrides,
     },

@@ -3,6 +3,7 @@ import type { ConnectorPorts, Quota } from '../../../../core/connector/contract.
 import { endlessPoints } from '../../contract/memory-points.ts';
 import { memorySnapshots } from '../../contract/memory-snapshots.ts';
 import { memoryVault } from '../../contract/memory-vault.ts';
+import { testDigest } from '../../contract/test-digest.ts';
 
 /** What a connector asked of its surroundings. */
 export interface Recorded {
@@ -35,6 +36,7 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
       reportRemaining: async (quota, name) => void seen.left.push({ ...quota, ...(name !== undefined && { name }) }),
     },
     snapshots: memorySnapshots(),
+    digest: testDigest,
     vault: memoryVault(),
     ...overrides,
   };

@@ -30,5 +30,8 @@ test('it tells the receiver which answers to forget, once each, and the proof wh
   );
   expect(new Set(posted.map(({ id }) => id)).size).toBe(3);
   expect(await forget([])).toEqual([]);
+  expect(await forget([`digest-${'x'.repeat(22)}`])).toEqual([
+    'what the receiver of answers keeps of 1 records: their ids were erased before it could be told',
+  ]);
   await expect(forget(['away'])).rejects.toMatchObject({ advice: { kind: 'transient' } });
 });

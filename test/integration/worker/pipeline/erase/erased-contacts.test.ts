@@ -103,47 +103,6 @@ describe('what names somebody where no journey does', () => {
     expect(await context.contacts.lastAsked(email)).toBeUndefined();
   });
 
-  const ids: [called: string, erased: string][] = [
-    ['Erika@Example.com', 'erika@example.com'],
-    ['erika%40example.com', 'ERIKA@example.com'],
-    ['+372 5551 2345', '0037255512345'],
-  ];
-  test.each(ids)(
-    'a record that is called %j is not remembered by that, erased as %j (audit trace)',
-    async (called, erased) => {
-      const { context } = unitContext();
-      await context.aliases.note([called], ago(2_000));
-      await erase(eraseOf({ contacts: [erased] }), context);
-      expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([]);
-    },
-  );
-
-  test('a record that is called by their address is forgotten by it, whom nobody was to ask about (audit trace)', async () => {
-    const unit = unitContext({ rule: '{ name: none, campaign: 12, when: "false", contact: customer.email }' });
-    const { context } = unit;
-    const alias = context.aliases.of(email);
-    await context.aliases.note([email, 'other@example.com'], ago(2_000));
-    unit.vendor.close(email, { customer: { email } });
-    await plan(eventOf(alias, { receivedAt: ago(1_000) }), context);
-    expect(await unit.store.get(`${alias}.1`)).toMatchObject({ state: 'skipped' });
-    await erase(eraseOf({ contacts: [email] }), context);
-    const other = context.aliases.of('other@example.com');
-    expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([`{cl:calm}:alias:${other}`]);
-  });
-
-  test('its address comes back for a day at most, when a delivery from before is repeated (audit trace)', async () => {
-    const { context, vendor } = unitContext();
-    vendor.close(email, { customer: { email } });
-    const event = eventOf(context.aliases.of(email), { receivedAt: ago(1_000) });
-    await context.aliases.note([email], event.receivedAt);
-    await plan(event, context);
-    await erase(eraseOf({ contacts: [email] }), context);
-    await context.aliases.note([email], new Date());
-    await plan({ ...event, receivedAt: new Date() }, context);
-    const left = await redis.handle.client.pttl(`{cl:calm}:alias:${event.recordId}`);
-    expect([left > 0, left <= 86_400_000]).toEqual([true, true]);
-  });
-
   test('turns of a backfill are kept under digests (audit trace)', async () => {
     const { context } = unitContext();
     const turn = { via: 'backfill', everyMs: 60_000 } as const;

@@ -3,7 +3,6 @@ import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { attempt, begin, erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
-import { aliasedSource } from '../../../../../worker/sources/aliased-source.ts';
 import { eventOf, goesAhead, hasAsked, overriding, useManual } from '../../../../support/manual.ts';
 import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../../support/worker/erasing.ts';
 
@@ -56,22 +55,6 @@ describe('what is on its way while somebody is forgotten', () => {
     await ask({ journeyId: 'a.1' }, racing);
     expect(isErasing).toBe(true);
     expect(await redis.handle.client.keys('{cl}:notes:*')).toEqual([]);
-  });
-
-  test('a record that is called by their address is not remembered by it once it has been read (audit trace)', async () => {
-    const { aliases, source } = unitContext().context;
-    const alias = aliases.of(email);
-    await aliases.note([email], ago(2_000));
-    const slow = overriding(source, {
-      read: async () => {
-        await aliases.forget([alias], new Date());
-        const record = { id: email, currentId: email, state: { is: 'open' as const }, shape: {} };
-        return [{ ok: true, record }];
-      },
-    });
-    const [result] = await aliasedSource(slow, aliases, { now: () => new Date() }).read([alias]);
-    expect(result).toMatchObject({ ok: true, record: { id: alias, currentId: alias } });
-    expect(await redis.handle.client.keys('{cl:calm}:alias:*')).toEqual([]);
   });
 });
 

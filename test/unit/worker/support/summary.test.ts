@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { sentenceOf } from '../../../../worker/support/dry-run-summary.ts';
+import { sentenceOf } from '../../../../worker/support/summary.ts';
 
-const nothing = { closings: 0, outcomes: [], forReview: { count: 0, first: [] }, held: [], erasures: 0 };
+const nothing = { closings: 0, outcomes: [], forReview: { count: 0, first: [] } };
 
 test('the sentence sums over sources and rules, and says first how many would be asked', () => {
   const outcomes = [

@@ -5,9 +5,10 @@ import type { Held } from '../operations/holds.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
+import type { PreviewedClosing } from './preview.ts';
 import type { StoredSource } from './source-state.ts';
 
-/** What a dry run decided about some closings of a source. */
+/** What some closings of a source have in common: what became of them, or would. */
 export interface Outcome {
   /** As the configuration names it. */
   source: string;
@@ -24,11 +25,15 @@ export interface ForReview {
   why: string;
 }
 
-export interface DryRunSummary {
+/** Closings by what became of them, or would. */
+export interface Summary {
   closings: number;
   /** Most frequent first, without those that a person should look at. */
   outcomes: (Outcome & { count: number })[];
   forReview: { count: number; first: ForReview[] };
+}
+
+export interface DryRunSummary extends Summary {
   /** Campaigns, rules and operations that a person has to mend: what waits for that is not decided. */
   held: (Pick<Held, 'stage' | 'only' | 'why' | 'jobs'> & { source: string })[];
   /** Erasures that were delivered to the dry run, and wait for a process in earnest. */
@@ -61,67 +66,82 @@ const skipped: Record<SkipReason, string> = {
 /** Reasons that point at a mistake in the configuration, or in the record. */
 const suspicious: readonly SkipReason[] = ['condition-failed', 'fields'];
 
-/** Why a person should look at it, if so. */
-function suspicionOf({ state, reason, why = 'the reason was not stored' }: Journey): string | undefined {
-  const isSuspicious =
-    state === 'failed' || state === 'parked' || (reason !== undefined && suspicious.includes(reason));
-  return isSuspicious ? why : undefined;
+const needsReview = (reason: SkipReason | undefined): boolean => reason !== undefined && suspicious.includes(reason);
+
+/** Counts closings. */
+export class SummaryCount {
+  readonly #outcomes = new Map<string, Outcome & { count: number }>();
+  readonly #forReview: Summary['forReview'] = { count: 0, first: [] };
+  #closings = 0;
+
+  /** A closing of a dry run. */
+  addJourney(source: string, ref: string, journey: Journey): void {
+    const { state, reason, why = 'the reason was not stored', recordId: record } = journey;
+    const isForReview = state === 'failed' || state === 'parked' || needsReview(reason);
+    this.#add({ source, ...outcomeOf(journey) }, isForReview ? { journey: ref, record, why } : undefined);
+  }
+
+  /** A closing that was previewed. */
+  addForecast(
+    source: string,
+    { ref: journey, record, forecast: { decision, reason, why = '', rule, request } }: PreviewedClosing,
+  ): void {
+    const what = decision === 'ask' || reason === undefined ? asked(request?.test) : skipped[reason];
+    const outcome = { source, what, reason, rule: rule?.name, campaign: request?.campaign.id };
+    this.#add(outcome, needsReview(reason) ? { journey, record, why } : undefined);
+  }
+
+  #add(outcome: Outcome, forReview: ForReview | undefined): void {
+    this.#closings++;
+    if (forReview) {
+      this.#forReview.count++;
+      if (this.#forReview.first.length < mostForReview) this.#forReview.first.push(forReview);
+      return;
+    }
+    const key = JSON.stringify(outcome);
+    const known = this.#outcomes.get(key) ?? { ...outcome, count: 0 };
+    this.#outcomes.set(key, { ...known, count: known.count + 1 });
+  }
+
+  summary(): Summary {
+    // Outcomes of the same count have a fixed order.
+    const sorted = [...this.#outcomes].sort(([one, a], [other, b]) => b.count - a.count || (one < other ? -1 : 1));
+    return { closings: this.#closings, outcomes: sorted.map(([, outcome]) => outcome), forReview: this.#forReview };
+  }
 }
 
+const asked = (test: object | undefined): string => (test ? `${wouldBeAsked} as a test` : wouldBeAsked);
+
 function outcomeOf({ state, reason, rule, campaign, test }: Journey): Omit<Outcome, 'source'> {
-  if (state === 'withheld') return { what: test ? `${wouldBeAsked} as a test` : wouldBeAsked, rule, campaign };
+  if (state === 'withheld') return { what: asked(test), rule, campaign };
   if (state === 'skipped' && reason !== undefined) return { what: skipped[reason], reason, rule, campaign };
   return { what: state === 'cancelled' ? 'reopened, gone or merged before their time' : 'not due yet', rule, campaign };
 }
 
 /** What a dry run would have done. @param closed only closings of this time */
-export async function summaryOf(
+export async function dryRunSummary(
   sources: readonly Pick<StoredSource, 'name' | 'storedAs' | 'store' | 'holds'>[],
   redis: RedisClient,
   closed: { since?: Date; until?: Date } = {},
 ): Promise<DryRunSummary> {
   const { since = new Date(0), until = new Date(8.64e15) } = closed;
-  const summary: DryRunSummary = {
-    closings: 0,
-    outcomes: [],
-    forReview: { count: 0, first: [] },
-    held: [],
-    erasures: 0,
-  };
-  const counted = new Map<string, Outcome & { count: number }>();
+  const count = new SummaryCount();
+  const held: DryRunSummary['held'] = [];
+  let erasures = 0;
   for (const { name, storedAs, store, holds } of sources) {
     const source = nameInEarnest(name);
-    summary.held.push(
-      ...(await holds.list()).map(({ stage, only, why, jobs }) => ({ source, stage, only, why, jobs })),
-    );
-    summary.erasures += await queuedJobs(redis, storedAs, 'erase');
+    held.push(...(await holds.list()).map(({ stage, only, why, jobs }) => ({ source, stage, only, why, jobs })));
+    erasures += await queuedJobs(redis, storedAs, 'erase');
     for await (const journey of store.queries.all()) {
       if (journey.closedAt < since || journey.closedAt >= until) continue;
-      summary.closings++;
-      const why = suspicionOf(journey);
-      if (why === undefined) count(counted, { source, ...outcomeOf(journey) });
-      else note(summary, { journey: refOf(name, journey.id), record: journey.recordId, why });
+      count.addJourney(source, refOf(name, journey.id), journey);
     }
   }
-  // Those of one count in an order that stays.
-  const sorted = [...counted].sort(([one, a], [other, b]) => b.count - a.count || (one < other ? -1 : 1));
-  summary.outcomes = sorted.map(([, outcome]) => outcome);
-  return summary;
-}
-
-function count(counted: Map<string, Outcome & { count: number }>, outcome: Outcome): void {
-  const key = JSON.stringify(outcome);
-  const known = counted.get(key) ?? { ...outcome, count: 0 };
-  counted.set(key, { ...known, count: known.count + 1 });
-}
-
-function note({ forReview }: DryRunSummary, found: ForReview): void {
-  forReview.count++;
-  if (forReview.first.length < mostForReview) forReview.first.push(found);
+  return { ...count.summary(), held, erasures };
 }
 
 /** For people: "412 closings: 180 would be asked, 90 throttled, 12 that you should look at". */
-export function sentenceOf({ closings, outcomes, forReview }: DryRunSummary): string {
+export function sentenceOf({ closings, outcomes, forReview }: Summary): string {
   const sums = new Map([[wouldBeAsked, 0]]);
   for (const { what, count: n } of outcomes) sums.set(what, (sums.get(what) ?? 0) + n);
   const parts = [...sums].map(([what, n]) => `${n} ${what}`);

@@ -3,7 +3,6 @@ import type { SkipReason } from '../journey/reasons.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { contactsIn, reasonOfRecord } from '../pipeline/policy/never.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
-import { isBeside, looksPersonal, valuesAt } from './condition-counts.ts';
 
 /** A condition of `never` or of a rule, with its value for a record. */
 export interface Condition {
@@ -122,3 +121,24 @@ function shown(values: readonly string[]): string {
 }
 
 const inOneLine = (source: string): string => source.trim().replaceAll(/\s+/g, ' ');
+
+/** Texts, numbers and ticks; an object is none of them, and says nothing here. */
+function valuesAt(value: unknown, path: readonly string[]): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => valuesAt(one, path));
+  const [name, ...rest] = path;
+  if (name === undefined) {
+    return ['string', 'number', 'boolean'].includes(typeof value) && value !== '' ? [String(value)] : [];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return valuesAt(Object.getOwnPropertyDescriptor(value, name)?.value, rest);
+}
+
+/** Whether the path leads to the customer, or what stands beside their contact: their name, their town. */
+function isBeside(path: readonly string[], contact: readonly Expression[]): boolean {
+  const person = contact.flatMap(({ reads }) => reads.map((one) => (one.length > 1 ? one.slice(0, -1) : one)));
+  return person.some((one) => one.every((name, i) => path[i] === name));
+}
+
+function looksPersonal(text: string): boolean {
+  return text.includes('@') || text.replace(/\D/g, '').length >= 7;
+}
