@@ -13,7 +13,6 @@ import type { SourceNames } from '../redis/source-names.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
 import type { Journeys, Operations, Service, SourceContext } from './context.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
-import { withKillPoints } from './kill-points.ts';
 import { namedOf } from './open-source.ts';
 import { poll } from './plan/poll.ts';
 import { countMissed } from './plan/poll-state.ts';
@@ -65,7 +64,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const { pauses, holds } = stopsOf(name, alert, jobs, options);
   const journeys = journeysOf(name, shared);
   const { outage: vendor, ...calls } = openVendor(configured, jobs, journeys, options);
-  const context = withKillPoints({
+  const context: SourceContext = {
     ...namedOf(configured),
     ...journeys,
     ...serviceOf(shared),
@@ -80,7 +79,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     isCollectPaused: () => pauses.isPausedByPerson('collect'),
     clock,
     ports,
-  });
+  };
   const stages = createStages(jobs, {
     context,
     redis,

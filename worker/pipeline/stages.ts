@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { refOf } from '../journey/refs.ts';
-import { failpoint } from '../operations/failpoints.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Observer } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
@@ -165,7 +164,6 @@ function createStage<Data extends z.ZodType>(
         if (mustWait) return retryLater;
         // It may be another one under a new name: newcomers.ts.
         if (newcomer !== undefined) throw new CloseloopError(newcomer, { kind: 'config' });
-        if (name === 'plan' || name === 'ask' || name === 'write-back') failpoint(`${name}-begun`);
         return await untilMended(process(job, tellingOfCalls(context, arrived)), context);
       }),
     giveUp: async (job, why) => {
