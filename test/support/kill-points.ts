@@ -27,7 +27,8 @@ export const killPoints = {
   'record-read-again': /^call GET \/api\/v2\/tickets\/show_many/,
   'contact-locked': /^redis (?:eval|set) \S+:person:\S+:lock/,
   'last-asked-noted': /^redis eval \S+:address:\S+ \S+:notes:/,
-  'intent-saved': moves('(?:received|waiting)', 'creating'),
+  // Of a customer who is due at once the journey is stored with the intent.
+  'intent-saved': new RegExp(`${moves('waiting', 'creating').source}|:merges:\\S+ \\S+:state:creating$`),
   'create-answered': /^call POST \/api\/appeals\/$/,
   'campaign-noted': /^redis zadd \S+:asked-in/,
   'asked-saved': moves('creating', 'asked'),
