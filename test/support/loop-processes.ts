@@ -78,8 +78,8 @@ ${Object.entries(rules)
   const seal = await sealOf(redis.handle.client);
   const storeOf = (name: string) => new JourneyStore(redis.handle.client, name, { now: () => new Date(), seal });
 
-  /** @param dies where the process is killed (operations/failpoints.ts) */
-  const start = async (role: 'intake' | 'worker' | 'all', dies = ''): Promise<Worker> => {
+  /** @param env more of its environment: where it is killed (`killedAt`) */
+  const start = async (role: 'intake' | 'worker' | 'all', env: Record<string, string> = {}): Promise<Worker> => {
     const started = JSON.stringify({
       role,
       redis: redis.socket,
@@ -90,7 +90,7 @@ ${Object.entries(rules)
     const entry = join(import.meta.dirname, 'worker-process.ts');
     const child = spawn(process.execPath, [entry, started], {
       stdio: ['pipe', 'pipe', 'ignore'],
-      env: { ...process.env, CLOSELOOP_FAILPOINT: dies },
+      env: { ...process.env, ...env },
     });
     children.add(child);
     let url: string | undefined;

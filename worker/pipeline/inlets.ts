@@ -4,7 +4,6 @@ import type { RecordEvent } from '../../core/connector/events.ts';
 import { messageOf } from '../../core/errors.ts';
 import { slices } from '../../core/spread.ts';
 import { noteDelivery } from '../operations/delivery-counts.ts';
-import { failpoint } from '../operations/failpoints.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import { storedNames } from '../sources/stored-names.ts';
 import type { SourceContext } from './context.ts';
@@ -76,7 +75,6 @@ export class Inlets {
    * replica if there is one, has them all.
    */
   async store(door: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
-    failpoint('event-received');
     const { engine, pipelines } = this.#options;
     const source = this.doors.get(door)?.context.name ?? door;
     const inlet = this.#inlets.get(source);
@@ -96,7 +94,6 @@ export class Inlets {
       await Promise.all(some.map((event) => inlet.together.add(stored(event, receivedAt))));
     }
     if (alone.length > 0) await this.#storeAlone(pipeline.context, inlet, alone, receivedAt);
-    failpoint('event-stored');
     this.#noteDelivery(pipeline.context, receivedAt);
     this.#retryGivenUp(inlet, events, receivedAt).catch((error: unknown) =>
       engine.log.debug({ source, why: messageOf(error) }, 'whether events were given up could not be looked at'),

@@ -12,7 +12,6 @@ import { shared } from '../redis/shared.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
 import type { Journeys, Operations, Service, SourceContext } from './context.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
-import { withKillPoints } from './kill-points.ts';
 import { namedOf } from './open-source.ts';
 import { poll } from './plan/poll.ts';
 import { countMissed } from './plan/poll-state.ts';
@@ -61,7 +60,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const { pauses, holds } = stopsOf(configured, alert, jobs, options);
   const journeys = journeysOf(configured, shared);
   const { outage: vendor, ...calls } = openVendor(configured, jobs, journeys, options);
-  const context = withKillPoints({
+  const context: SourceContext = {
     ...namedOf(configured),
     ...journeys,
     ...serviceOf(shared),
@@ -76,7 +75,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     isCollectPaused: () => pauses.isPausedByPerson('collect'),
     clock,
     ports,
-  });
+  };
   const stages = createStages(jobs, {
     context,
     redis,

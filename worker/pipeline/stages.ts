@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { refOf } from '../journey/refs.ts';
-import { failpoint } from '../operations/failpoints.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Observer } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
@@ -153,7 +152,6 @@ function createStage<Data extends z.ZodType>(
     source,
     process: async (job) =>
       await jobs.approach.run(async (arrived) => {
-        if (name === 'plan' || name === 'ask' || name === 'write-back') failpoint(`${name}-begun`);
         return await untilMended(process(job, tellingOfCalls(context, arrived)), context);
       }),
     giveUp: async (job, why) => {

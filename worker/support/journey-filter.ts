@@ -25,8 +25,7 @@ export interface JourneyFilter {
 }
 
 /** The parts of a source that a search needs. */
-export interface Searched
-  extends Pick<SourceContext, 'name' | 'storedAs' | 'store' | 'timeZone' | 'defaultCountry'> {
+export interface Searched extends Pick<SourceContext, 'name' | 'storedAs' | 'store' | 'timeZone' | 'defaultCountry'> {
   /** Left out: a record is named as events name it. */
   source?: Pick<Source, 'recordNames' | 'mayNamePerson'>;
 }

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { barrierKeys } from '../../support/barrier.ts';
+import { type KillPoint, killedAt } from '../../support/kill-points.ts';
 import { until } from '../../support/loop.ts';
 import { startWorld } from '../../support/loop-processes.ts';
 import { useRedis } from '../../support/redis.ts';
@@ -35,17 +36,17 @@ async function allAskAtOnce(): Promise<void> {
   await redis.handle.client.set(barrierKeys.open, 'yes');
 }
 
-async function startRace(throttle: string, dies = '') {
+async function startRace(throttle: string, dies?: KillPoint) {
   const world = await startWorld(redis, 'mail', sources.flatMap(idsOf), {
     rules,
     policy: `throttle: ${throttle}`,
     customer: { email: 'erika@b.ee', phone: '+37255512345' },
     // A process that is to die holds nothing.
-    ...(dies === '' && { barrier: { jobsAtOnce: 4 } }),
+    ...(dies === undefined && { barrier: { jobsAtOnce: 4 } }),
   });
   const { standin } = world;
   const intake = await world.start('intake');
-  const workers = await Promise.all(Array.from({ length: 5 }, () => world.start('worker', dies)));
+  const workers = await Promise.all(Array.from({ length: 5 }, () => world.start('worker', dies && killedAt(dies))));
   standin.faults.add({ method: 'GET', path: '/api/contacts/', delayMs: 30, times: 1_000 });
   standin.faults.add({ method: 'POST', path: '/api/appeals/$', delayMs: 100, times: 1_000 });
   // Again where it was not taken, as vendors do.
@@ -53,7 +54,7 @@ async function startRace(throttle: string, dies = '') {
     until(async () => (await world.post(intake.url, [id], '', source)).status === 202);
   // One after the other: what comes together is one job, which one process has.
   for (const source of sources) for (const id of idsOf(source)) await tell(source, id);
-  if (dies === '') await allAskAtOnce();
+  if (dies === undefined) await allAskAtOnce();
   const journeys = async () => {
     const all = sources.flatMap((source) => idsOf(source).map((id) => world.storeOf(source).get(`${id}.1`)));
     return (await Promise.all(all)).filter((journey) => journey !== undefined);
@@ -102,7 +103,7 @@ test('… or wait until the period is over', async () => {
   expect(trace).toMatch(/waits: the person was asked 0 days ago \(throttle of policy, 1h: until/);
 });
 
-test.each(['last-asked-noted', 'create-answered'])(
+test.each<KillPoint>(['last-asked-noted', 'create-answered'])(
   'one request goes to them also where a worker is killed in the middle (%s)',
   async (point) => {
     const { world, standin, workers, settled } = await startRace('30d', point);

@@ -8,7 +8,6 @@ import type { CampaignStats } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
 import { keepingUnknown } from '../../journey/keeping-unknown.ts';
 import type { CollectPass } from '../../journey/requests.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { absentKey, begunKey, failingKey, passKey, seenKey } from '../../redis/keys.ts';
 import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
@@ -106,7 +105,6 @@ async function collectOnce(
   const { campaign, generation } = current;
   const seen = await seenBefore(campaign, context);
   const { stats } = await context.feedback.campaign(campaign);
-  failpoint('collect-begun');
   const now = clock.now();
   const isFullDue = !seen || now.getTime() - seen.fullAt.getTime() >= context.fullEveryMs;
   if (!isFullDue && seen.stats === fingerprint(stats)) return;
@@ -129,7 +127,6 @@ async function collectOnce(
   const fullAt = found.isWhole || !seen ? now : seen.fullAt;
   const noted = JSON.stringify({ ...seen, ...news, fullAt, window: found.window });
   await runScript(redis, noteScript, [seenKey(campaign), passKey(campaign)], generation, noted);
-  failpoint('collected-noted');
   const { answers, unreadable } = pass;
   log.info({ campaign, answers, ...(unreadable > 0 ? { unreadable } : {}) }, 'collected');
 }

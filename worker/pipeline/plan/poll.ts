@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { isRecordEvent, type SourceEvent } from '../../../core/connector/events.ts';
 import { pageWatch } from '../../../core/connector/pages.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
-import { failpoint } from '../../operations/failpoints.ts';
 import type { Pauses } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
@@ -71,9 +70,7 @@ export async function poll(context: PollContext, options: PollOptions): Promise<
       await noteRequested(page.events, new Date(), context);
       // Under ids of their own: a webhook of the same closing must not be taken for its repetition.
       await addEvents(jobs, found, (key) => `poll-${jobIdOf(key, context.seal)}`);
-      failpoint('poll-events-queued');
       await redis.hset(key, 'cursor', page.cursor);
-      failpoint('poll-cursor-saved');
       from = { cursor: page.cursor };
       if (page.done) break;
       watch(page.cursor);

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { type KillPoint, killedAt } from '../../../support/kill-points.ts';
 import { until } from '../../../support/loop.ts';
 import { startWorld } from '../../../support/loop-processes.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -36,12 +37,16 @@ test('it asks 30 customers once each, though the worker is killed three times in
   expect(new Set(journeys.map((journey) => journey?.requestId)).size).toBe(30);
 });
 
-test.each(['event-stored', 'intent-saved:12', 'asked-saved:12'])(
-  'closings that came together are asked about once each, though the process is killed in the middle of them: %s',
-  async (point) => {
+test.each<[KillPoint, number]>([
+  ['event-stored', 1],
+  ['intent-saved', 12],
+  ['asked-saved', 12],
+])(
+  'closings that came together are asked about once each, though the process is killed in the middle of them: %s, time %i',
+  async (point, nth) => {
     const ids = Array.from({ length: 30 }, (_, i) => `t${i}`);
     const world = await startWorld(redis, 'together', ids);
-    const doomed = await world.start('all', point);
+    const doomed = await world.start('all', killedAt(point, nth));
     // Killed before it answers, it has the vendor deliver again.
     const answer = await world.post(doomed.url, ids).catch(() => undefined);
     await until(() => doomed.child.signalCode !== null);
