@@ -10,6 +10,8 @@ const calmMs = 4_000;
 const patienceMs = 240_000;
 /** The window of rule `hours` opens within this time of the begin of the load. */
 const farMs = 200_000;
+/** Of what waits longer to be asked about the journeys tell. */
+const soonMs = 5_000;
 /** However much still moves. */
 const longestMs = 45 * 60_000;
 
@@ -51,10 +53,12 @@ export async function quiet(options: {
   say(`still not over: ${last}`);
 }
 
-/** A cap or a closed window has put it off: nobody waits for that. */
+/** A cap or a closed window has put it off: nobody waits for that. Places under a cap go on through the hour, every two minutes or so. */
 const isFar = (at: number): boolean => at - Date.now() > farMs;
-const isPutOff = ({ state, dueAt }: StoredJourney): boolean =>
-  state === 'waiting' && dueAt !== undefined && isFar(dueAt.getTime());
+const isPutOff = ({ state, rule, dueAt }: StoredJourney): boolean =>
+  state === 'waiting' &&
+  dueAt !== undefined &&
+  (rule === 'capped' ? dueAt.getTime() > Date.now() : isFar(dueAt.getTime()));
 
 async function whatIsOpen(world: World, customers: Customers, redis: Redis) {
   let jobs = 0;
@@ -69,7 +73,7 @@ async function whatIsOpen(world: World, customers: Customers, redis: Redis) {
       ]);
       // BullMQ keeps the instant and a counter of 12 bits in one number.
       const dues = delayed.flatMap((score, i) => (i % 2 === 1 ? [Number(score) / 0x1000] : []));
-      const near = dues.filter((at) => !isFar(at));
+      const near = dues.filter((at) => at < Date.now() + (stage === 'ask' ? soonMs : farMs));
       jobs += waiting + active + near.length;
       if (near[0] !== undefined) dueAt = Math.max(dueAt ?? 0, near[0]);
     }
