@@ -13,17 +13,12 @@ export interface ResponseHeaders extends Iterable<[name: string, value: string]>
   get(name: string): string | null;
 }
 
-/** A body to read piece by piece. */
-export interface ResponseBody extends AsyncIterable<Uint8Array> {
-  /** All of it, where it has come as one piece; reading it piece by piece gives the same. Undefined: not, or not yet. */
-  readonly whole?: Uint8Array | undefined;
-}
-
 /** A response that has begun. */
 export interface BegunResponse {
   status: number;
   headers: ResponseHeaders;
-  body: ResponseBody | null;
+  /** To read piece by piece. */
+  body: AsyncIterable<Uint8Array> | null;
 }
 
 /** Node's own `fetch` is one, too. */

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { pipeline, Readable } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import type { BegunResponse, Fetch, ResponseBody, ResponseHeaders, SentRequest } from '../ports.ts';
+import type { Fetch, ResponseHeaders, SentRequest } from '../ports.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -17,131 +17,40 @@ export function connections(): typeof import('./connections.ts') {
 /** Those that the process keeps. */
 export const keptConnections = (): Dispatcher => connections().getGlobalDispatcher();
 
+type Init = SentRequest & { dispatcher?: Pick<Dispatcher, 'dispatch'> };
+
 /**
  * Sends one request over kept connections and resolves when its response begins. What `fetch` does beyond that for browsers (streams,
  * headers and requests as objects of their own) takes more of the CPU than the whole request.
  */
-export const exchange: Fetch = (url, init: SentRequest & { dispatcher?: Pick<Dispatcher, 'dispatch'> }) =>
-  new Promise((resolve, reject) => {
-    const { method = 'GET', body = null, headers, signal, dispatcher = keptConnections() } = init;
-    signal?.throwIfAborted();
-    const { origin, pathname, search } = new URL(url);
-    const incoming = new Incoming(signal, { resolve, reject });
-    const request = { origin, path: pathname + search, method, headers: withOwn(headers), body };
-    dispatcher.dispatch({ ...request, ...withoutDeadline }, incoming);
-  });
+export const exchange: Fetch = async (url, init: Init) => {
+  const { method = 'GET', body = null, headers, signal, dispatcher = keptConnections() } = init;
+  signal?.throwIfAborted();
+  const { origin, pathname, search } = new URL(url);
+  const request = { origin, path: pathname + search, method, headers: withOwn(headers), body, ...withoutDeadline };
+  const begun = connections().request.call(dispatcher, signal ? { ...request, signal } : request);
+  const response = await (signal ? Promise.race([begun, abortOf(signal)]) : begun);
+  const codings = `${response.headers['content-encoding'] ?? ''}`;
+  return {
+    status: response.statusCode,
+    headers: new ReceivedHeaders(response.headers),
+    body: codings === '' ? response.body : decoded(response.body, codings),
+  };
+};
 
 /** The caller's signal is the only deadline. Undici's own would end longer ones: after five minutes without a head, or a piece of the body. */
 const withoutDeadline = { headersTimeout: 0, bodyTimeout: 0 };
+
+/** Rejects as soon as it is given up: undici itself would first wait for its connection, on which nothing is sent then. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+}
 
 /** As `fetch` does it, a line break at the end of a value (of a token from a file) is left out. */
 function withOwn(headers: SentRequest['headers'] = {}): Record<string, string> {
   const sent: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'closeloop' };
   for (const name of Object.keys(headers)) sent[name.toLowerCase()] = headers[name]?.trim() ?? '';
   return sent;
-}
-
-interface Begun {
-  resolve: (response: BegunResponse) => void;
-  reject: (error: unknown) => void;
-}
-
-const asleep = (): void => undefined;
-
-/** More of a body than this is not read ahead. Bytes. */
-const mostAhead = 65_536;
-
-/** A response as it comes in: what the connection tells of it, and its body for one reader. */
-class Incoming implements Dispatcher.DispatchHandler, AsyncIterableIterator<Uint8Array>, ResponseBody {
-  readonly #begun: Begun;
-  readonly #signal: AbortSignal | undefined;
-  readonly #chunks: Uint8Array[] = [];
-  #ahead = 0;
-  #controller: Dispatcher.DispatchController | undefined;
-  #end: { error?: unknown } | undefined;
-  #wake = asleep;
-
-  constructor(signal: AbortSignal | undefined, begun: Begun) {
-    this.#begun = begun;
-    this.#signal = signal;
-    signal?.addEventListener('abort', this);
-  }
-
-  /** The signal's. Also of a request that still waits for its connection: that is not sent. */
-  handleEvent(): void {
-    this.#controller?.abort(this.#signal?.reason);
-    this.#finish({ error: this.#signal?.reason });
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#signal?.aborted) controller.abort(this.#signal.reason);
-  }
-
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Received): void {
-    if (status < 200) return;
-    const codings = `${headers['content-encoding'] ?? ''}`;
-    this.#begun.resolve({
-      status,
-      headers: new ReceivedHeaders(headers),
-      body: codings === '' ? this : decoded(this, codings),
-    });
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
-    this.#chunks.push(chunk);
-    this.#ahead += chunk.byteLength;
-    if (this.#ahead > mostAhead) controller.pause();
-    this.#wake();
-  }
-
-  onResponseEnd(): void {
-    this.#finish({});
-  }
-
-  onResponseError(_: unknown, error: unknown): void {
-    this.#finish({ error });
-  }
-
-  #finish(end: { error?: unknown }): void {
-    this.#signal?.removeEventListener('abort', this);
-    this.#end ??= end;
-    if ('error' in end) this.#begun.reject(end.error);
-    this.#wake();
-  }
-
-  get whole(): Uint8Array | undefined {
-    const hasCome = this.#end !== undefined && !('error' in this.#end);
-    return hasCome && this.#chunks.length === 1 ? this.#chunks[0] : undefined;
-  }
-
-  async next(): Promise<IteratorResult<Uint8Array>> {
-    for (;;) {
-      const value = this.#chunks.shift();
-      if (value !== undefined) {
-        this.#ahead -= value.byteLength;
-        if (this.#ahead <= mostAhead) this.#controller?.resume();
-        return { value, done: false };
-      }
-      if (this.#end !== undefined) {
-        if ('error' in this.#end) throw this.#end.error;
-        return { value: undefined, done: true };
-      }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-
-  /** The reader wants no more. */
-  async return(): Promise<IteratorResult<Uint8Array>> {
-    this.#controller?.abort(new DOMException('the rest is not read', 'AbortError'));
-    return { value: undefined, done: true };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
 }
 
 /** By their names in lower case. */
@@ -181,9 +90,9 @@ const decoders = new Map([
 const mostCodings = 3;
 
 /** The body without the codings that it was sent in, the last one first; as it is where one of them was not asked for. */
-function decoded(body: AsyncIterable<Uint8Array>, text: string): AsyncIterable<Uint8Array> {
+function decoded(body: Readable, text: string): Readable {
   const codings = text.toLowerCase().split(',').reverse();
   const known = codings.flatMap((coding) => decoders.get(coding.trim()) ?? []);
   if (known.length < codings.length || known.length > mostCodings) return body;
-  return known.reduce<Readable>((from, decoder) => pipeline(from, decoder(), () => undefined), Readable.from(body));
+  return known.reduce((from, decoder) => pipeline(from, decoder(), () => undefined), body);
 }

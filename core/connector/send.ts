@@ -133,7 +133,7 @@ async function read(response: BegunResponse, head: number | undefined): Promise<
   const ok = status >= 200 && status < 300;
   try {
     const most = ok ? mostBytes : mostErrorBytes;
-    const sent = wholeOf(response, most, head) ?? (await bytesOf(response, most, head));
+    const sent = await bytesOf(response, most, head);
     const body = inUtf8(sent, { contentType: headers.get('content-type') ?? '', isPart: head !== undefined });
     if (typeof body === 'string') throw new SendFailure('unbearable', `an answer that ${body}`);
     const { flaw, longIntegers } = structureOf(body);
@@ -170,12 +170,6 @@ class TextResponse implements HttpResponse {
   get json(): unknown {
     return parsed(this.#longIntegers.length === 0 ? this.text : inQuotes(this.#body, this.#longIntegers));
   }
-}
-
-/** Most responses have come whole when they are read. */
-function wholeOf({ body }: BegunResponse, most: number, head?: number): Uint8Array | undefined {
-  const whole = body?.whole;
-  return whole !== undefined && whole.byteLength <= most ? whole.subarray(0, head) : undefined;
 }
 
 async function bytesOf({ body }: BegunResponse, most: number, head = Number.POSITIVE_INFINITY): Promise<Uint8Array> {

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
 
-/** Lists of what people did on the page, newest first, and of who logged in or tried to: those many would drop the others. */
-const key = `${globalTag}:audit`;
-const loginsKey = `${globalTag}:audit-logins`;
-/** Older ones are dropped, of each. */
+/** Older ones are dropped, of each list. */
 const most = 1_000;
 
 const AuditEntry = z.object({
@@ -18,42 +15,25 @@ const AuditEntry = z.object({
 });
 export type AuditEntry = z.output<typeof AuditEntry>;
 
-/** Who asked for what on the page, and when: noted before it is done; and logins, with the user's name. */
+/** Who asked for what on the page, and when: noted before it is done. */
 export class Audit {
   readonly #redis: RedisClient;
+  readonly #key: string;
 
-  constructor(redis: RedisClient) {
+  /** @param list logins have one of their own: those that fail are many, and would drop the others */
+  constructor(redis: RedisClient, list: 'audit' | 'audit-logins' = 'audit') {
     this.#redis = redis;
+    this.#key = `${globalTag}:${list}`;
   }
 
   async note(entry: AuditEntry): Promise<void> {
-    await this.#add(key, entry);
-  }
-
-  async noteLogin(entry: AuditEntry): Promise<void> {
-    await this.#add(loginsKey, entry);
+    const adding = this.#redis.multi().lpush(this.#key, JSON.stringify(entry));
+    for (const [error] of (await adding.ltrim(this.#key, 0, most - 1).exec()) ?? []) if (error) throw error;
   }
 
   /** Newest first. */
   async last(count: number): Promise<AuditEntry[]> {
-    return await this.#last(key, count);
-  }
-
-  /** Newest first. */
-  async lastLogins(count: number): Promise<AuditEntry[]> {
-    return await this.#last(loginsKey, count);
-  }
-
-  async #add(list: string, entry: AuditEntry): Promise<void> {
-    const results = await this.#redis
-      .multi()
-      .lpush(list, JSON.stringify(entry))
-      .ltrim(list, 0, most - 1)
-      .exec();
-    for (const [error] of results ?? []) if (error) throw error;
-  }
-
-  async #last(list: string, count: number): Promise<AuditEntry[]> {
-    return (await this.#redis.lrange(list, 0, count - 1)).map((text) => AuditEntry.parse(JSON.parse(text)));
+    const texts = await this.#redis.lrange(this.#key, 0, count - 1);
+    return texts.map((text) => AuditEntry.parse(JSON.parse(text)));
   }
 }

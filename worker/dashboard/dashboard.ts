@@ -2,11 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { createGuarded } from '../operations/guarded.ts';
 import { answersWithin } from '../redis/unavailable.ts';
-import { checkAccess } from './access.ts';
 import { serveAssets } from './assets.ts';
-import { Csrf, checkOrigin } from './csrf.ts';
 import { showGrades } from './grades.ts';
-import { noteAddress, pageGuard } from './guard.ts';
+import { guardAccess, hostGuard } from './guard.ts';
 import { type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
 import { listJourneys } from './journeys.ts';
@@ -36,20 +34,14 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
       requestTimeout: 30_000,
       routerOptions: { maxParamLength: longestPart },
     },
-    pageGuard(publicUrl),
+    hostGuard(publicUrl),
   );
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   );
-  noteAddress(app, publicUrl);
   // Before anything is read: a person is told within two seconds.
   app.addHook('onRequest', async () => await answersWithin(options.redis, redisMs));
-  const csrf = new Csrf(options.seal);
-  checkAccess(app, {
-    identify: identifier(options),
-    checkOrigin,
-    checkForm: (request, token) => csrf.check(request, token),
-  });
+  guardAccess(app, { publicUrl, seal: options.seal, identify: identifier(options) });
   noteOnPages(app, options.config().dryRun ? 'This is a dry run: nothing is sent.' : undefined);
   serveAssets(app);
   showLogin(app, options);

@@ -7,10 +7,9 @@ import type { SourceContext } from '../pipeline/context.ts';
 import { askNow } from '../support/ask-now.ts';
 import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
 import { SurveyAnswers } from '../support/survey-answers.ts';
-import { mayAct, nameOf } from './access.ts';
 import { journeyAt } from './addresses.ts';
 import { Audit } from './audit.ts';
-import { Csrf } from './csrf.ts';
+import { formToken, mayAct, nameOf } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { confirmView, journeyView } from './views/journey.ts';
@@ -28,7 +27,6 @@ const ResolveForm = z.object({
 
 /** A journey's page, and what a person may do with it: each step is confirmed on a page of its own, and noted. */
 export function showJourney(app: FastifyInstance, options: DashboardOptions): void {
-  const csrf = new Csrf(options.seal);
   const audit = new Audit(options.redis);
   const surveys = new SurveyAnswers(options.now);
   const find = async (request: FastifyRequest) => {
@@ -75,7 +73,7 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
       journey,
       source: context.name,
       isOpen: repairsOf(journey).includes(action),
-      csrf: csrf.tokenFor(request, reply),
+      csrf: formToken(reply),
       timeZone: context.timeZone,
     });
     return await show(reply, { title: `${titles[action]} ${ref}?`, section: '/journeys', body });

@@ -1,4 +1,4 @@
-import type { Visitor } from './access.ts';
+import type { Visitor } from './guard.ts';
 import { type Content, type Html, html } from './html.ts';
 
 export interface Page {

@@ -6,12 +6,10 @@ import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 
 /** Attempts within `periodMs` that were not right: by one name, and from one address. */
-const mostByName = 10;
-const mostByAddress = 30;
-const periodMs = 15 * 60_000;
+const limits = { byName: 10, byAddress: 30, periodMs: 15 * 60_000 };
 
 /** Counts an attempt, before anything is compared. Returns ms to wait; 0: it may be made. KEYS by name, by address · ARGV limit of each, ms */
-const attemptScript = `
+const countScript = `
 local waits = 0
 for i, key in ipairs(KEYS) do
   if tonumber(redis.call('GET', key) or 0) >= tonumber(ARGV[i]) then waits = math.max(waits, redis.call('PTTL', key), 1) end
@@ -22,14 +20,8 @@ for _, key in ipairs(KEYS) do
 end
 return 0`;
 
-/** It was right: the name has no attempts, the address one less. KEYS by name, by address */
-const rightScript = `
-redis.call('DEL', KEYS[1])
-if tonumber(redis.call('GET', KEYS[2]) or 0) > 0 then redis.call('DECR', KEYS[2]) end
-return 0`;
-
-/** Nothing was compared. KEYS by name, by address */
-const takenBackScript = `
+/** Takes one attempt from each of KEYS. */
+const takeBackScript = `
 for _, key in ipairs(KEYS) do
   if tonumber(redis.call('GET', key) or 0) > 0 then redis.call('DECR', key) end
 end
@@ -53,31 +45,26 @@ export class LoginLimit {
 
   /** Counts an attempt. @returns ms until the next one; 0: this one may be made */
   async count(attempt: Attempt): Promise<number> {
-    const waits = await runScript(
-      this.#redis,
-      attemptScript,
-      this.#keysOf(attempt),
-      mostByName,
-      mostByAddress,
-      periodMs,
-    );
-    return z.number().parse(waits);
+    const { byName, byAddress, periodMs } = limits;
+    return z
+      .number()
+      .parse(await runScript(this.#redis, countScript, this.#keysOf(attempt), byName, byAddress, periodMs));
   }
 
+  /** The name has no attempts then, the address one less. */
   async wasRight(attempt: Attempt): Promise<void> {
-    await runScript(this.#redis, rightScript, this.#keysOf(attempt));
+    const [byName, byAddress] = this.#keysOf(attempt);
+    await this.#redis.del(byName);
+    await runScript(this.#redis, takeBackScript, [byAddress]);
   }
 
   /** An attempt that was counted, and could not be made. */
   async takeBack(attempt: Attempt): Promise<void> {
-    await runScript(this.#redis, takenBackScript, this.#keysOf(attempt));
+    await runScript(this.#redis, takeBackScript, this.#keysOf(attempt));
   }
 
   #keysOf({ name, address }: Attempt): [byName: string, byAddress: string] {
-    const digest = (text: string) => this.#seal.digest(`login ${text}`);
-    return [
-      `${globalTag}:logins:${digest(`by ${name}`)}`,
-      `${globalTag}:logins:${digest(`from ${addressGroup(address)}`)}`,
-    ];
+    const keyOf = (what: string) => `${globalTag}:logins:${this.#seal.digest(`login ${what}`)}`;
+    return [keyOf(`by ${name}`), keyOf(`from ${addressGroup(address)}`)];
   }
 }

@@ -1,17 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { needsLogin } from '../config/dashboard.ts';
-import { nameOf, type Visitor, visitorOf } from './access.ts';
+import { type DashboardUser, needsLogin } from '../config/dashboard.ts';
 import { localAddress } from './addresses.ts';
-import { cookieOf, setCookie } from './cookies.ts';
-import { Csrf } from './csrf.ts';
-import { Logins } from './logins.ts';
+import { Audit } from './audit.ts';
+import { Cookie } from './cookies.ts';
+import { formToken, nameOf, type Visitor, visitorOf } from './guard.ts';
+import { type Attempt, LoginLimit } from './login-limit.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { isPassword } from './password.ts';
 import { Sessions } from './sessions.ts';
 import { loginView, logoutView } from './views/login.ts';
-
-const cookie = 'closeloop-session';
 
 const Form = z.object({
   name: z.string().trim().max(200).catch(''),
@@ -24,28 +23,29 @@ type Options = Pick<DashboardOptions, 'redis' | 'seal' | 'settings' | 'log'>;
 /** On this machine no login is needed where the configuration names no users. */
 const anybody: Visitor = { name: 'somebody on this machine', role: 'act' };
 
-/** Real time: sessions and attempts are of people, also where the loop's clock is another. */
-const now = () => new Date();
+/** In real time: sessions and attempts are of people, also where the loop's clock is another. */
+function sessionsOf(options: Options): { sessions: Sessions; cookie: Cookie } {
+  const cookie = new Cookie('closeloop-session', options.settings().publicUrl);
+  return { sessions: new Sessions({ ...options, now: () => new Date() }), cookie };
+}
 
 /** Who sends a request; undefined: somebody who has to log in first. */
-export function identifier({ redis, seal, settings }: Options) {
-  const sessions = new Sessions({ redis, seal, settings, now });
+export function identifier(options: Options) {
+  const { sessions, cookie } = sessionsOf(options);
   return async (request: FastifyRequest): Promise<Visitor | undefined> => {
-    if (!needsLogin(settings())) return anybody;
-    const id = cookieOf(request, cookie);
+    if (!needsLogin(options.settings())) return anybody;
     // That a page renews itself is not a person's doing.
     const isUsed = (request.headers['sec-fetch-mode'] ?? 'navigate') === 'navigate';
-    return id === undefined ? undefined : await sessions.find(id, { isUsed });
+    return await sessions.find(cookie.of(request) ?? '', { isUsed });
   };
 }
 
 /** `/login` and `/logout`. */
 export function showLogin(app: FastifyInstance, options: Options): void {
-  const csrf = new Csrf(options.seal);
-  const sessions = new Sessions({ ...options, now });
-  const logins = new Logins({ ...options, now });
+  const { sessions, cookie } = sessionsOf(options);
+  const logins = new Logins(options);
   const page = async (reply: FastifyReply, shown: { name?: string; wrong?: string }, status = 200) => {
-    const body = loginView({ ...shown, to: toOf(reply.request), csrf: csrf.tokenFor(reply.request, reply) });
+    const body = loginView({ ...shown, to: toOf(reply.request), csrf: formToken(reply) });
     return await show(reply, { title: 'Log in', body }, status);
   };
 
@@ -63,20 +63,19 @@ export function showLogin(app: FastifyInstance, options: Options): void {
       const wrong = `Too many attempts. Try again in ${Math.ceil(waitMs / 60_000)} minutes.`;
       return await page(reply.header('retry-after', Math.ceil(waitMs / 1_000)), { name, wrong }, 429);
     }
-    const before = cookieOf(request, cookie);
-    if (before !== undefined) await sessions.end(before);
-    setCookie(reply, cookie, await sessions.begin(result.user));
+    await sessions.end(cookie.of(request) ?? '');
+    cookie.set(reply, await sessions.begin(result.user));
     return await reply.redirect(toOf(request), 303);
   });
 
-  app.get('/logout', async (request, reply) => {
-    return await show(reply, { title: 'Log out?', body: logoutView(csrf.tokenFor(request, reply)) });
+  app.get('/logout', async (_request, reply) => {
+    return await show(reply, { title: 'Log out?', body: logoutView(formToken(reply)) });
   });
 
   app.post('/logout', { config: { access: 'read' } }, async (request, reply) => {
-    await sessions.end(cookieOf(request, cookie) ?? '');
+    await sessions.end(cookie.of(request) ?? '');
     await logins.note(nameOf(request), 'logged out');
-    setCookie(reply, cookie, '');
+    cookie.set(reply, '');
     return await reply.redirect('/login', 303);
   });
 }
@@ -84,4 +83,64 @@ export function showLogin(app: FastifyInstance, options: Options): void {
 /** Where the person wanted to go. */
 function toOf({ query }: FastifyRequest): string {
   return localAddress(Query.parse(query).to);
+}
+
+type LoginOutcome =
+  | { outcome: 'right'; user: DashboardUser }
+  | { outcome: 'wrong' }
+  | { outcome: 'too many'; waitMs: number };
+
+/** Attempts to log in: limited, compared in constant time, and noted with the name, never with what was typed. */
+export class Logins {
+  readonly #options: Options;
+  readonly #limit: LoginLimit;
+  readonly #audit: Audit;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#limit = new LoginLimit(options);
+    this.#audit = new Audit(options.redis, 'audit-logins');
+  }
+
+  /** @throws CloseloopError transient while too many passwords are checked in this process */
+  async attempt({ password, ...attempt }: Attempt & { password: string }): Promise<LoginOutcome> {
+    const user = this.#options.settings().users.find(({ name }) => name === attempt.name);
+    // What was typed as a name may be a password: only names that are ours are noted.
+    const who = user?.name ?? 'somebody unknown';
+    const waitMs = await this.#limit.count(attempt);
+    if (waitMs > 0) {
+      await this.note(who, 'login refused: too many attempts');
+      return { outcome: 'too many', waitMs };
+    }
+    const compared = user ?? this.#standIn(attempt.name);
+    const isRight = compared !== undefined && (await this.#isPassword(password, compared, attempt));
+    if (!user || !isRight) {
+      await this.note(who, 'login failed');
+      return { outcome: 'wrong' };
+    }
+    await this.#limit.wasRight(attempt);
+    await this.note(who, 'logged in');
+    return { outcome: 'right', user };
+  }
+
+  async note(who: string, what: string): Promise<void> {
+    this.#options.log.info({ user: who }, what);
+    await this.#audit.note({ at: new Date(), who, what, about: 'the page' });
+  }
+
+  async #isPassword(password: string, user: DashboardUser, attempt: Attempt): Promise<boolean> {
+    try {
+      return await isPassword(password, user.password);
+    } catch (error) {
+      await this.#limit.takeBack(attempt);
+      throw error;
+    }
+  }
+
+  /** Whose password is compared for a name that nobody has, always the same for that name: neither time nor cost tells. */
+  #standIn(name: string): DashboardUser | undefined {
+    const { users } = this.#options.settings();
+    const number = Buffer.from(this.#options.seal.digest(`no user ${name}`), 'base64url').readUInt32BE();
+    return users[number % users.length];
+  }
 }

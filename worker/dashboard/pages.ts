@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { visitorOf } from './access.ts';
+import { visitorOf } from './guard.ts';
 import { textOf } from './html.ts';
 import { layout, type Page } from './layout.ts';
 

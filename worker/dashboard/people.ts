@@ -5,10 +5,9 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { beginMasking, takingErasures } from '../support/masking.ts';
 import { contactsNamed } from '../support/named-contacts.ts';
 import { isNothing, type PersonHere, type PersonThere, personHere, personThere } from '../support/people.ts';
-import { mayAct, nameOf } from './access.ts';
 import { erasureAt } from './addresses.ts';
 import { Audit } from './audit.ts';
-import { Csrf } from './csrf.ts';
+import { formToken, mayAct, nameOf } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { serviceThere } from './service.ts';
@@ -26,7 +25,6 @@ const mostErasures = 50;
  * answer: addresses of pages are kept by browsers and proxies.
  */
 export function showPeople(app: FastifyInstance, options: DashboardOptions): void {
-  const csrf = new Csrf(options.seal);
   const audit = new Audit(options.redis);
   const page = { title: 'People', section: '/people' };
 
@@ -43,7 +41,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
 
   app.post('/people/confirm', async (request, reply) => {
     const { contact } = Mask.parse(request.body);
-    const body = maskView({ contact: contactOf(contact, options).value, csrf: csrf.tokenFor(request, reply) });
+    const body = maskView({ contact: contactOf(contact, options).value, csrf: formToken(reply) });
     return await show(reply, { title: 'Mask this person?', section: '/people', body });
   });
 
@@ -78,7 +76,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
     return personView({
       ...(await whoIsNamed(text, options)),
       keptDays: Math.round(retention.journeys / 86_400_000),
-      csrf: mayAct(request) ? csrf.tokenFor(request, reply) : undefined,
+      csrf: mayAct(request) ? formToken(reply) : undefined,
       timeZone: feedback.timeZone,
     });
   }

@@ -4,7 +4,7 @@ import type { DashboardSettings, DashboardUser } from '../config/dashboard.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-import type { Visitor } from './access.ts';
+import type { Visitor } from './guard.ts';
 
 const idForm = /^[\w-]{43}$/;
 

@@ -29,7 +29,7 @@ export function showSettings(
     const [processes, entries, logins, check, rules] = await Promise.all([
       runningProcesses(redis),
       audit.last(shownEntries),
-      audit.lastLogins(shownEntries),
+      new Audit(redis, 'audit-logins').last(shownEntries),
       lastCheck(redis),
       rulesOf(config(), { engine }, now()),
     ]);

@@ -9,9 +9,8 @@ import { remainingQuotas } from '../redis/budget.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { resumeStep } from '../support/resume.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
-import { mayAct, nameOf } from './access.ts';
 import { Audit } from './audit.ts';
-import { Csrf } from './csrf.ts';
+import { formToken, mayAct, nameOf } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { pauseView, type Today, todayView } from './views/today.ts';
@@ -21,7 +20,6 @@ const Form = z.object({ why: z.string().trim().min(1).max(500).catch('no reason 
 
 /** `/`: how things stand, what waits for a person, and pausing and resuming a source's steps. */
 export function showToday(app: FastifyInstance, options: DashboardOptions): void {
-  const csrf = new Csrf(options.seal);
   const audit = new Audit(options.redis);
 
   app.get('/', async (request, reply) => {
@@ -33,7 +31,7 @@ export function showToday(app: FastifyInstance, options: DashboardOptions): void
     const asked = Step.safeParse(request.params).data;
     if (!asked || !options.engine().pipelines.has(asked.source)) return reply.callNotFound();
     const { source, step, action } = asked;
-    const body = pauseView({ ...asked, csrf: csrf.tokenFor(request, reply) });
+    const body = pauseView({ ...asked, csrf: formToken(reply) });
     return await show(reply, {
       title: `${action === 'pause' ? 'Pause' : 'Resume'} ${step} of ${source}?`,
       section: '/',

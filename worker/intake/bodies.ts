@@ -59,6 +59,7 @@ export function discard(request: IncomingMessage, isTiny = tinyPieces()): void {
     length += piece.length;
     if (length <= mostDiscarded && !isTiny(piece)) return;
     request.off('data', pass).pause();
+    request.socket.pause();
     // The answer is written first.
     setImmediate(() => request.socket.destroySoon());
   };
@@ -105,7 +106,7 @@ export class Bodies {
     const take = (piece: Buffer): void => {
       const needed = length + piece.length;
       if (isTiny(piece)) {
-        // At once, as the rest of what was read comes in the same turn.
+        // At once: each further piece of the connection would be parsed.
         request.socket.pause();
         body.refuse(new BodyRefused(400, 'the body comes in pieces of a few bytes'));
         return;

@@ -14,7 +14,8 @@ const bodyPiece = { bytes: 16 * 1_024, cost: 5 };
 const costOfTurn = 20;
 /**
  * What a connection reads ahead: one read of the operating system's, as the server reads on only when the bytes have been passed on.
- * What comes meanwhile stays with the operating system, where it costs nothing.
+ * What comes meanwhile stays with the operating system, where it costs nothing. The same holds for what is passed on: a connection
+ * that is paused, as its body is refused, is given no further piece.
  */
 const readAhead = 1;
 /**
@@ -30,13 +31,14 @@ export const restMs = (small: number): number => Math.min(rest.longestMs, small 
 /**
  * In one turn of the event loop Node parses and answers up to 64 KB of each connection that is ready: millions of short requests,
  * where a thousand connections send as many as they can. This server passes the bytes on in small pieces, round-robin over the
- * connections, and limits what is processed in one turn to some milliseconds.
+ * connections and one of each in a turn, and limits what is processed in one turn to some milliseconds.
  */
 export class MeteredServer extends Server {
   readonly #turns = new Turns(costOfTurn);
 
   constructor(options: ServerOptions, handle: RequestListener) {
-    super({ ...options, highWaterMark: readAhead }, handle);
+    // Requests without a host come to `handle` as well, which counts them: Node would answer each by itself.
+    super({ ...options, highWaterMark: readAhead, requireHostHeader: false }, handle);
   }
 
   /** Node's documentation of 'connection': any duplex stream can be passed. */
@@ -68,7 +70,7 @@ class MeteredSocket extends Duplex {
   #resting: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, turns: Turns) {
-    super();
+    super({ readableHighWaterMark: readAhead });
     this.#socket = socket;
     this.#turns = turns;
     socket.on('readable', () => this.#enter());

@@ -16,7 +16,7 @@ export class Turns {
     this.#budget = budget;
   }
 
-  /** Puts `work` at the end of the line; `work` may enter again. */
+  /** Puts `work` at the end of the line; `work` may enter again, for a later turn. */
   enter(cost: number, work: () => void): void {
     this.#line.push({ cost, work });
     this.#schedule();
@@ -33,9 +33,10 @@ export class Turns {
     setImmediate(() => {
       this.#isScheduled = false;
       let left = this.#budget;
-      for (let next = this.#line.shift(); next !== undefined; next = this.#line.shift()) {
-        next.work();
-        left -= next.cost;
+      for (let waiting = this.#line.length; waiting > 0; waiting--) {
+        const next = this.#line.shift();
+        next?.work();
+        left -= next?.cost ?? 0;
         if (left < (this.#line[0]?.cost ?? 0)) break;
       }
       if (this.#line.length > 0) this.#schedule();

@@ -16,6 +16,7 @@ const Stored = z.object({
   recordId: z.string(),
   state: z.string(),
   why: z.string().optional(),
+  rule: z.string().optional(),
   requestId: z.string().optional(),
   /** newer-version.ts */
   ofNewerVersion: z.string().optional(),

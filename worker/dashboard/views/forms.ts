@@ -19,7 +19,7 @@ export function searchForm({
 </form>`;
 }
 
-/** What every form that acts carries: csrf.ts. */
+/** What every form that acts carries: `formToken`. */
 export function csrfField(token: string): Html {
   return html`<input type="hidden" name="csrf" value="${token}">`;
 }

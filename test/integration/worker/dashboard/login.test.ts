@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Dashboard } from '../../../../worker/config/dashboard.ts';
 import { Audit } from '../../../../worker/dashboard/audit.ts';
+import { Logins } from '../../../../worker/dashboard/login.ts';
 import { LoginLimit } from '../../../../worker/dashboard/login-limit.ts';
-import { Logins } from '../../../../worker/dashboard/logins.ts';
 import { Sessions } from '../../../../worker/dashboard/sessions.ts';
 import { memoryLog, startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -87,7 +87,7 @@ describe('a page with users', () => {
     expect(texts.size).toBe(1);
     const [known, unknown] = Object.values(times).map((all) => Math.min(...all.slice(1)));
     expect((unknown ?? 0) / (known ?? 0)).toBeGreaterThan(0.3);
-    const noted = JSON.stringify([await new Audit(redis.handle.client).lastLogins(100), loop.told]);
+    const noted = JSON.stringify([await new Audit(redis.handle.client, 'audit-logins').last(100), loop.told]);
     expect(noted).toContain('"who":"anna","what":"login failed"');
     expect(noted).toContain('"who":"somebody unknown","what":"login failed"');
     expect(noted).not.toMatch(/horse|hunter2/);
@@ -103,7 +103,7 @@ describe('a page with users', () => {
       status: 429,
     });
     expect((await visit().login('bob', passwords.bob)).status).toBe(303);
-    const [last] = (await new Audit(redis.handle.client).lastLogins(2)).slice(1);
+    const [last] = (await new Audit(redis.handle.client, 'audit-logins').last(2)).slice(1);
     expect(last).toMatchObject({ who: 'anna', what: 'login refused: too many attempts' });
   });
 
@@ -149,7 +149,7 @@ describe('a page with users', () => {
     const forwarded = { 'x-forwarded-for': '192.0.2.7' };
     const cookies = await cookiesAs({ host: 'closeloop.example.com', ...forwarded }, url);
     expect(cookies).toEqual([
-      expect.stringMatching(/^__Host-closeloop-visit=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/),
+      expect.stringMatching(/^__Host-closeloop-visit=[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Strict$/),
     ]);
     // A proxy that asks under a name of this machine would show the page to anybody.
     expect(await cookiesAs({ host: `127.0.0.1:${url.port}`, ...forwarded }, url)).toBe(421);
@@ -269,7 +269,7 @@ test('an attempt that was not made does not count', async () => {
 test('of many attempts at once no more are compared than may be made in a row, and a right one gives the address its place back', async () => {
   const settings = Dashboard.parse({ users });
   const { log } = memoryLog();
-  const options = { redis: redis.handle.client, seal: testSeal, settings: () => settings, now: () => new Date(), log };
+  const options = { redis: redis.handle.client, seal: testSeal, settings: () => settings, log };
   const [one, other] = [new Logins(options), new Logins(options)];
   const attempt = { name: 'anna', address: '2001:db8::1', password: 'wrong' };
   const all = await Promise.all(Array.from({ length: 16 }, (_, i) => (i % 2 ? one : other).attempt(attempt)));
