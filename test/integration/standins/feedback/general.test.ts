@@ -1,216 +1,216 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, envelope, noon, type Service, service } from '../../../support/standins/feedback/service.ts';
+import type { FeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { campaigns, envelope, noon, service } from '../../../support/standins/feedback/service.ts';
 
-/** One row: what the specification says, what to do, what must come back (`body` compared whole where given). */
-type Row = [says: string, run: (s: Service) => Promise<Answer>, expected: { status: number; body?: unknown }];
+/* The rules of the specification that hold for every call, and those of surveys: a row for each. */
 
-async function check(run: Row[1], expected: Row[2]): Promise<void> {
-  const s = await service();
-  s.standin.addCampaign({ account: 'a', id: 12 });
-  const answer = await run(s);
-  expect({ status: answer.status, ...('body' in expected ? { body: answer.body } : {}) }).toEqual(expected);
-}
+const expires = (ms: number | null) => (s: FeedbackStandin) =>
+  s.changeKey({ key: 'key', expiresAt: ms === null ? null : new Date(noon.getTime() + ms) });
+const [none, invalid] = ['Authentication credentials were not provided.', 'Invalid token.'];
 
-const get =
-  (path: string, headers: Record<string, string | undefined> = {}) =>
-  (s: Service): Promise<Answer> =>
-    s.call('GET', path, undefined, headers);
-
-describe('section 5, authentication', () => {
-  const token = (authorization: string | undefined) => get('/surveys/', { authorization });
-  const none = { status: 401, body: { detail: 'Authentication credentials were not provided.' } };
-  const invalid = { status: 401, body: { detail: 'Invalid token.' } };
-  const rows: Row[] = [
-    ['the header carries the word Token, one space, then the key', token('Token key'), { status: 200 }],
-    ['a missing header was not provided', token(undefined), none],
-    ['another scheme was not provided', token('Bearer key'), none],
-    ['the word is written with a capital letter', token('token key'), none],
-    ['two spaces are not one', token('Token  key'), invalid],
-    ['a key with a typo is invalid', token('Token kye'), invalid],
-    ['the word alone is invalid', token('Token'), invalid],
-    [
-      'a deleted key is invalid',
-      (s) => {
-        s.standin.deleteKey({ key: 'key' });
-        return token('Token key')(s);
-      },
-      invalid,
-    ],
-    [
-      'a deactivated key is inactive',
-      (s) => {
-        s.standin.changeKey({ key: 'key', active: false });
-        return token('Token key')(s);
-      },
-      { status: 401, body: { detail: 'Inactive API key.' } },
-    ],
-    [
-      'a key whose expiry date has passed is expired',
-      (s) => {
-        s.standin.changeKey({ key: 'key', expiresAt: noon });
-        return token('Token key')(s);
-      },
-      { status: 401, body: { detail: 'Expired API token.' } },
-    ],
-    [
-      'a key whose expiry is to come is valid',
-      (s) => {
-        s.standin.changeKey({ key: 'key', expiresAt: new Date(noon.getTime() + 1) });
-        return token('Token key')(s);
-      },
-      { status: 200 },
-    ],
-    [
-      'expiry passes as the clock moves',
-      (s) => {
-        s.standin.changeKey({ key: 'key', expiresAt: new Date(noon.getTime() + 60_000) });
-        s.standin.moveClock({ advanceMs: 60_000 });
-        return token('Token key')(s);
-      },
-      { status: 401, body: { detail: 'Expired API token.' } },
-    ],
-    [
-      'expiry can be cleared, and the switch set again',
-      (s) => {
-        s.standin.changeKey({ key: 'key', expiresAt: noon, active: false });
-        s.standin.changeKey({ key: 'key', expiresAt: null, active: true });
-        return token('Token key')(s);
-      },
-      { status: 200 },
-    ],
-  ];
-  test.for(rows)('%s', ([, run, expected]) => check(run, expected));
+test.each<
+  [says: string, header: string | undefined, detail?: string | undefined, before?: (s: FeedbackStandin) => void]
+>([
+  ['takes the word Token, one space and the key', 'Token key'],
+  ['refuses a missing header', undefined, none],
+  ['refuses another scheme', 'Bearer key', none],
+  ['refuses the word without its capital letter', 'token key', none],
+  ['refuses two spaces', 'Token  key', invalid],
+  ['refuses the word alone', 'Token', invalid],
+  ['refuses a key with a typo', 'Token kye', invalid],
+  ['refuses a deleted key', 'Token key', invalid, (s) => s.deleteKey({ key: 'key' })],
+  ['refuses a deactivated key', 'Token key', 'Inactive API key.', (s) => s.changeKey({ key: 'key', active: false })],
+  ['refuses a key at its expiry', 'Token key', 'Expired API token.', expires(0)],
+  ['takes a key before its expiry', 'Token key', undefined, expires(1)],
+  ['takes one whose expiry was cleared', 'Token key', undefined, (s) => [expires(0), expires(null)].map((f) => f(s))],
+])('authentication %s', async (_says, authorization, detail, before) => {
+  const { standin, ask } = await service();
+  before?.(standin);
+  const { status, body } = await ask('GET /surveys/', undefined, { authorization });
+  expect([status, body.detail]).toEqual([detail === undefined ? 200 : 401, detail]);
 });
 
-describe('section 1, path matching', () => {
-  const missing = { status: 404, body: { detail: 'Not found.' } };
-  const rows: Row[] = [
-    ['GET /appeals/ ends with a slash', get('/appeals/'), { status: 200 }],
-    ['GET /surveys/ ends with a slash', get('/surveys/'), { status: 200 }],
-    ['/surveys without its slash is not there', get('/surveys'), missing],
-    ['a slash added to the campaigns is 404', get('/appeals/campaigns/'), missing],
-    ['a slash added to a campaign is 404', get('/appeals/campaigns/12/'), missing],
-    ['a slash added to the custom fields is 404', get('/appeals/custom-fields/?campaign=12'), missing],
-    ['a slash added to a contact is 404', get('/contacts/x/'), missing],
-    ['a slash added to the access log is 404', get('/contacts/x/access-log/'), missing],
-    ['a slash added to a mask is 404', (s) => s.call('POST', '/contacts/x/mask/'), missing],
-    ['a slash added to a survey is 404', get('/surveys/1/'), missing],
-    ['a slash added to a feedback request is 404', get('/appeals/1/'), missing],
-    ['any other path is 404', get('/nothing'), missing],
-    ['a contact that is no URL encoding is 404', get('/contacts/%E0%A4%A'), missing],
-    ['an id too long for a number is 404', get('/surveys/99999999999999999999'), missing],
-  ];
-  test.for(rows)('%s', ([, run, expected]) => check(run, expected));
-
-  test('/appeals without the slash is redirected with 301, query kept', async () => {
-    const s = await service();
-    const answer = await s.call('GET', '/appeals?campaign=12&page=2');
-    expect([answer.status, answer.headers.get('location')]).toEqual([301, `${s.url}/api/appeals/?campaign=12&page=2`]);
-  });
+const text = { 'content-type': 'text/plain' };
+const utf8 = { 'content-type': 'application/json; charset=utf-8' };
+test.each<[says: string, call: string, status: number, body?: unknown, headers?: Record<string, string | undefined>]>([
+  ['GET /appeals/ ends with a slash', 'GET /appeals/', 200],
+  ['surveys without their slash', 'GET /surveys', 404],
+  ['campaigns with a slash', 'GET /appeals/campaigns/', 404],
+  ['a campaign with a slash', 'GET /appeals/campaigns/1/', 404],
+  ['custom fields with a slash', 'GET /appeals/custom-fields/?campaign=1', 404],
+  ['a contact with a slash', 'GET /contacts/x/', 404],
+  ['an access log with a slash', 'GET /contacts/x/access-log/', 404],
+  ['a mask with a slash', 'POST /contacts/x/mask/', 404],
+  ['a survey with a slash', 'GET /surveys/1/', 404],
+  ['a feedback request with a slash', 'GET /appeals/1/', 404],
+  ['any other path', 'GET /nothing', 404],
+  ['a contact that is no URL encoding', 'GET /contacts/%E0%A4%A', 404],
+  ['an id too long for a number', 'GET /surveys/99999999999999999999', 404],
+  ['a wrong method', 'POST /appeals/campaigns', 405],
+  ['GET where POST is expected', 'GET /contacts/x/mask', 405],
+  ['a key is asked for before the method', 'PUT /appeals/', 401, undefined, { authorization: undefined }],
+  ['a form post', 'POST /appeals/', 415, 'campaign=2', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ['a body that is not JSON', 'POST /appeals/', 415, '{"campaign":'],
+  ['a body that calls itself text', 'POST /appeals/', 415, '{}', text],
+  ['a body without Content-Type', 'POST /appeals/', 415, '{}', { 'content-type': undefined }],
+  ['JSON with a character set is JSON', 'POST /appeals/', 201, { campaign: 2, email: 'a@b.ee' }, utf8],
+])('%s: %s is %i', async (_says, call, status, body, headers) => {
+  const answer = await (await campaigns()).ask(call, body, headers);
+  expect([answer.status, status === 404 ? answer.body : undefined]).toEqual([
+    status,
+    status === 404 ? { detail: 'Not found.' } : undefined,
+  ]);
 });
 
-describe('section 1 and 7, methods and bodies', () => {
-  const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const rows: Row[] = [
-    ['a wrong method is 405', (s) => s.call('POST', '/appeals/campaigns'), { status: 405 }],
-    ['GET where POST is expected is 405', get('/contacts/x/mask'), { status: 405 }],
-    ['DELETE of a survey is 405', (s) => s.call('DELETE', '/surveys/1'), { status: 405 }],
-    ['a form post is 415', (s) => s.call('POST', '/appeals/', 'campaign=12', form), { status: 415 }],
-    ['a body that is not JSON is 415', (s) => s.call('POST', '/appeals/', '{"campaign":'), { status: 415 }],
-    [
-      'a body that calls itself text is 415',
-      (s) => s.call('POST', '/appeals/', '{}', { 'content-type': 'text/plain' }),
-      { status: 415 },
-    ],
-    [
-      'JSON with a character set is JSON',
-      (s) =>
-        s.call(
-          'POST',
-          '/appeals/',
-          { campaign: 12, email: 'a@b.ee' },
-          { 'content-type': 'application/json; charset=utf-8' },
-        ),
-      { status: 201 },
-    ],
-    ['no body needs no Content-Type', (s) => s.call('POST', '/contacts/x/mask'), { status: 404 }],
-    [
-      'a key is asked for before the method',
-      (s) => s.call('PUT', '/appeals/', undefined, { authorization: undefined }),
-      { status: 401 },
-    ],
-  ];
-  test.for(rows)('%s', ([, run, expected]) => check(run, expected));
-
-  test('a body without Content-Type is 415', async () => {
-    const s = await service();
-    const headers = { authorization: 'Token key' };
-    const response = await fetch(`${s.url}/api/appeals/`, { method: 'POST', headers, body: Buffer.from('{}') });
-    expect([response.status, response.headers.get('content-type')]).toEqual([415, 'application/json']);
-  });
+test('/appeals without the slash is redirected with 301, query kept', async () => {
+  const { url, ask } = await service();
+  const { status, headers } = await ask('GET /appeals?campaign=12&page=2');
+  expect([status, headers.get('location')]).toEqual([301, `${url}/api/appeals/?campaign=12&page=2`]);
 });
 
-describe('section 1, paging of lists', () => {
-  const many = async (count: number): Promise<Service> => {
-    const s = await service();
+describe('paging', () => {
+  const open = async (count: number, options?: Parameters<typeof service>[0]) => {
+    const s = await service(options);
     s.standin.addCampaign({ account: 'a', id: 12 });
     if (count > 0) s.standin.fill({ campaign: 12, count });
     return s;
   };
+  const page = async (count: number, query: string, options?: Parameters<typeof service>[0]) =>
+    envelope.parse((await (await open(count, options)).ask(`GET /appeals/${query}`)).body);
 
-  test('an empty list is one page', async () => {
-    const s = await many(0);
-    expect((await s.call('GET', '/appeals/?page=1')).body).toEqual({
-      count: 0,
-      next: null,
-      previous: null,
-      results: [],
-    });
-  });
-
-  test.for([
+  test.each([
+    [0, [0]],
     [1000, [1000]],
-    [1001, [1000, 1]],
-    [2500, [1000, 1000, 500]],
-  ] as const)('%i records come by following next until null, at most 1000 a page', async ([count, sizes]) => {
-    const s = await many(count);
-    const ids: (number | undefined)[] = [];
-    const seen: number[] = [];
-    let next: string | null = '/appeals/?campaign=12';
-    while (next !== null) {
-      const page: ReturnType<typeof envelope.parse> = envelope.parse((await s.call('GET', next)).body);
-      expect(page.count).toBe(count);
-      seen.push(page.results.length);
-      ids.push(...page.results.map(({ id }) => id));
-      next = page.next?.slice(`${s.url}/api`.length) ?? null;
+    [2001, [1000, 1000, 1]],
+  ])('%i records come by following next until null, at most 1000 a page', async (count, sizes) => {
+    const { url, ask } = await open(count);
+    const pages: ReturnType<typeof envelope.parse>[] = [];
+    for (let next: string | null | undefined = '/appeals/?campaign=12'; next; ) {
+      const read = envelope.parse((await ask(`GET ${next}`)).body);
+      pages.push(read);
+      next = read.next?.slice(`${url}/api`.length);
     }
-    expect(seen).toEqual(sizes);
-    expect(new Set(ids).size).toBe(count);
+    expect(pages.map(({ results }) => results.length)).toEqual(sizes);
+    expect(pages.every((one) => one.count === count) && pages[0]?.previous === null).toBe(true);
+    expect(new Set(pages.flatMap(({ results }) => results.map(({ id }) => id))).size).toBe(count);
   });
 
-  test('next and previous are full addresses that keep the query', async () => {
-    const s = await many(2001);
-    const page = envelope.parse((await s.call('GET', '/appeals/?campaign=12&page=2&x=a%20b&x=c')).body);
-    expect(page.next).toBe(`${s.url}/api/appeals/?campaign=12&page=3&x=a+b&x=c`);
-    expect(page.previous).toBe(`${s.url}/api/appeals/?campaign=12&page=1&x=a+b&x=c`);
+  test('next and previous are full addresses, the public ones, that keep the query', async () => {
+    const baseUrl = 'https://feedback.example.com/eu/api';
+    const { next, previous } = await page(2001, '?campaign=12&page=2&x=a%20b&x=c', { baseUrl });
+    expect(next).toBe(`${baseUrl}/appeals/?campaign=12&page=3&x=a+b&x=c`);
+    expect(previous).toBe(`${baseUrl}/appeals/?campaign=12&page=1&x=a+b&x=c`);
   });
 
-  test('next and previous follow the public base address where one is given', async () => {
-    const s = await service({ baseUrl: 'https://feedback.example.com/eu/api' });
-    s.standin.addCampaign({ account: 'a', id: 12 });
-    s.standin.fill({ campaign: 12, count: 1001 });
-    const page = envelope.parse((await s.call('GET', '/appeals/')).body);
-    expect(page.next).toBe('https://feedback.example.com/eu/api/appeals/?page=2');
-  });
-
-  test.for(['0', '-1', 'x', '1.5', ''])('page %s is 400 and names the parameter', async (page) => {
-    const s = await many(0);
-    const answer = await s.call('GET', `/appeals/?page=${page}`);
-    expect([answer.status, answer.body]).toEqual([400, { page: ['A valid integer of at least 1 is required.'] }]);
+  test.each(['0', '-1', 'x', '1.5', ''])('page "%s" is 400 and names the parameter', async (number) => {
+    const { status, body } = await (await open(0)).ask(`GET /appeals/?page=${number}`);
+    expect([status, body]).toEqual([400, { page: ['A valid integer of at least 1 is required.'] }]);
   });
 
   test('a page after the last is 404', async () => {
-    const s = await many(1000);
-    expect((await s.call('GET', '/appeals/?page=2')).status).toBe(404);
+    expect((await (await open(1000)).ask('GET /appeals/?page=2')).status).toBe(404);
   });
+
+  test.each<[path: string, add: (s: FeedbackStandin, n: number) => unknown]>([
+    ['/appeals/campaigns', (s, n) => s.addCampaign({ account: 'a', id: 100 + n })],
+    ['/surveys/', (s) => s.addSurvey({ account: 'a', name: 'S' })],
+    ['/contacts/x/access-log', (s) => s.addAccess({ account: 'a', contact: 'x', user: 'u' })],
+  ])('%s comes in pages as well', async (path, add) => {
+    const s = await service();
+    s.standin.addCampaign({ account: 'a', id: 5, type: 'external' });
+    await s.ask('POST /appeals/', { campaign: 5, identifier: 'x' });
+    for (let n = 0; n < 1001; n++) add(s.standin, n);
+    expect((await s.ask(`GET ${path}`)).body.next).toBe(`${s.url}/api${path}?page=2`);
+  });
+
+  test('a page costs a page, statistics and look-ups cost no scan, however many requests there are', async () => {
+    const { standin, ask } = await service();
+    standin.addCampaign({ account: 'a', id: 12, customFields: [{ name: 'Store' }] });
+    standin.fill({ campaign: 12, count: 10_000, graded: 0.3, days: 60 });
+    const costs: number[] = [];
+    const paths = [
+      '?campaign=12',
+      '?campaign=12&page=10',
+      'campaigns/12?stats_from=2026-02-01',
+      'custom-fields?campaign=12',
+    ];
+    for (const path of [...paths.map((end) => `/appeals/${end}`), '/contacts/fill0005000@example.com']) {
+      const before = standin.visited();
+      expect((await ask(`GET ${path}`)).status).toBe(200);
+      costs.push(standin.visited() - before);
+    }
+    expect(costs).toEqual([1000, 1000, 0, 0, 1]);
+  });
+});
+
+/** Config keys by answer type, in the order of the survey: the table of section 2, and the names it gives for the others. */
+const configKeys: Record<string, string> = {
+  metric: 'end label_end label_mid label_start metric nps_detractors nps_promoters start step',
+  choice: 'choices limit limit_exact limit_max limit_min show_other',
+  text: 'max_length widget',
+  range: 'end labels start',
+  number: 'max min',
+  date: 'max min',
+  time: 'max min',
+  bool: 'false_label true_label',
+};
+
+describe('surveys', () => {
+  const demo = { authorization: 'Token demo-key' };
+
+  test('the list has id, name and is_active; the detail every kind of question, in order, with the config of its type', async () => {
+    const { ask } = await service({ seed: true });
+    expect((await ask('GET /surveys/', undefined, demo)).body.results).toEqual([
+      { id: 71, name: 'How was it?', is_active: true },
+      { id: 72, name: 'Not shown yet', is_active: false },
+    ]);
+    const { questions, ...survey } = (await ask('GET /surveys/71', undefined, demo)).body;
+    expect(survey).toEqual({ id: 71, name: 'How was it?', is_active: true });
+    expect(
+      questions.map(({ answer_type, config }: { answer_type: string; config: object }) => [
+        answer_type,
+        Object.keys(config).sort().join(' '),
+      ]),
+    ).toEqual(Object.entries(configKeys));
+    const { answer_type: _, config: _config, ...question } = questions[2];
+    const asked = 'What should we do better?';
+    const instructions = 'In your own words.';
+    expect(question).toEqual({ id: 713, question: asked, instructions, required: false, is_active: true });
+    expect([questions[0].required, questions[7].is_active]).toEqual([true, false]);
+  });
+
+  test.each(['99', '71'])('survey %s is 404 when it is not in the account', async (id) => {
+    const { status, body } = await (await service({ seed: true })).ask(`GET /surveys/${id}`);
+    expect([status, body]).toEqual([404, { detail: 'Not found.' }]);
+  });
+});
+
+test.each<[what: string, call: string, body: object | string | undefined, status: number]>([
+  ['an unknown path', 'GET nothing', undefined, 404],
+  ['a wrong method', 'PUT keys', {}, 405],
+  ['broken JSON', 'POST keys', '{', 400],
+  ['an unknown field', 'POST campaigns', { account: 'a', nam: 'x' }, 400],
+  ['an account that is not there', 'POST campaigns', { account: 'x' }, 409],
+  ['a campaign id taken', 'POST campaigns', { account: 'a', id: 2 }, 409],
+  ['a campaign that is not there', 'PATCH campaigns', { id: 99 }, 409],
+  ['a key that is not there', 'DELETE keys', { key: 'x' }, 409],
+  ['an answer from nobody', 'POST answers', { grade: 5 }, 400],
+  ['an answer to what was not sent yet', 'POST answers', { contact: 'a@b.ee', grade: 5 }, 409],
+  ['a grade off the scale', 'POST answers', { request: 500_002, grade: 6 }, 409],
+  ['an unknown time zone', 'POST accounts', { name: 'z', timeZone: 'Mars/Olympus' }, 400],
+])('the control surface refuses %s', async (_what, call, body, status) => {
+  const { ask, control } = await campaigns();
+  await ask('POST /appeals/', { campaign: 2, email: 'a@b.ee' });
+  await ask('POST /appeals/', { campaign: 5, identifier: 'x' });
+  expect((await control(call, body)).status).toBe(status);
+});
+
+test('reset takes back clock, faults and keys, and plants the demo again', async () => {
+  const { standin, ask, control } = await service({ seed: true });
+  standin.moveClock({ advanceMs: 5000 });
+  standin.faults.add({ status: 500 });
+  standin.deleteKey({ key: 'demo-key' });
+  expect((await control('POST reset')).status).toBe(200);
+  const seeded = await ask('GET /appeals/campaigns', undefined, { authorization: 'Token demo-key' });
+  expect([standin.now(), seeded.body.count, (await ask('GET /appeals/')).status]).toEqual([noon, 7, 401]);
 });
