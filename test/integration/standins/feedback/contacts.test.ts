@@ -85,15 +85,6 @@ describe('a contact', () => {
     });
   });
 
-  test('may count what has gone out only', async () => {
-    const s = await campaigns({ contactCounts: 'sent' });
-    await created(s, { campaign: 1, phone, scheduled: '2026-04-01T10:00' });
-    const counted = async () => (await s.ask(`GET /contacts/${phone}`)).body;
-    expect(await counted()).toEqual({ ...empty, num_appeals: 0, last_appeal: null });
-    s.standin.moveClock({ now: '2026-04-01T07:00:00Z' });
-    expect(await counted()).toMatchObject({ num_appeals: 1, last_appeal: '2026-04-01T10:00:00.000000+03:00' });
-  });
-
   test('tells of blacklist and graylist', async () => {
     const s = await campaigns();
     await created(s, { campaign: 1, phone });
@@ -139,13 +130,6 @@ describe('masking', () => {
     expect((await s.ask('GET /appeals/')).body.results[1]).toMatchObject({ ...shown, custom_fields: customFields });
   });
 
-  test('takes an identifier', async () => {
-    const s = await campaigns();
-    await created(s, { campaign: 3, identifier: 'Case 1' });
-    expect((await mask(s, 'case 1')).body).toEqual({ contact: 'case 1', masked: { appeals: 1 } });
-    expect(s.standin.requests()[0]?.identifier).toBe('***');
-  });
-
   test('keeps grades, comments and statistics', async () => {
     const s = await answered();
     const campaign = (await s.ask('GET /appeals/campaigns/1')).body;
@@ -182,22 +166,6 @@ describe('masking', () => {
 
   test('is 404 for a contact that never had a request', async () => {
     expect(await mask(await answered(), 'nobody@example.com')).toMatchObject(notFound);
-  });
-
-  test('masks what has come since, and only that', async () => {
-    const s = await answered();
-    await mask(s);
-    await created(s, { campaign: 1, email });
-    expect((await s.ask(`GET /contacts/${email}`)).body).toMatchObject({ num_appeals: 1 });
-    expect((await mask(s)).body.masked).toEqual({ appeals: 1 });
-  });
-
-  test('keeps what has not gone out yet from being sent', async () => {
-    const s = await answered();
-    await created(s, { campaign: 1, email: 'eve@example.com', scheduled: '2026-04-01T10:00' });
-    await mask(s, 'eve@example.com');
-    s.standin.moveClock({ now: '2026-05-01T00:00:00Z' });
-    expect(s.standin.requests().at(-1)).toMatchObject({ status: 'Not sent', sentAt: null });
   });
 });
 

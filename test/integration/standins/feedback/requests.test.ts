@@ -145,20 +145,15 @@ describe('creating', () => {
 
 describe('a request goes out', () => {
   const nine = { sendFrom: '09:00:00', sendUntil: '20:00:00' };
-  const night = { sendFrom: '22:00:00', sendUntil: '02:00:00' };
   test.each<[says: string, campaign: object, scheduled: string | undefined, shown: string, dueAt: string]>([
     ['at once without delay and window', {}, undefined, '10T12:00:00.000000+02:00', '10T10:00'],
     ["after the campaign's delay", { sendDelay: 90 }, undefined, '10T13:30:00.000000+02:00', '10T11:30'],
     ['at its date, not later', { sendDelay: 90 }, '2026-03-10T14:00:00+02:00', '10T14:00:00.000000+02:00', '10T12:00'],
     ["without an offset in the account's zone", {}, '2026-03-30T09:30', '30T09:30:00.000000+03:00', '30T06:30'],
     ['at once by a date that has passed', {}, '2026-03-01T00:00:00Z', '01T02:00:00.000000+02:00', '10T10:00'],
-    ['at once inside the window', nine, undefined, '10T12:00:00.000000+02:00', '10T10:00'],
     ['today after a wait', { ...nine, sendFrom: '14:00:00' }, undefined, '10T12:00:00.000000+02:00', '10T12:00'],
-    ['tomorrow at the end', { ...nine, sendUntil: '12:00:00' }, undefined, '10T12:00:00.000000+02:00', '11T07:00'],
     ['the day after its delay', { ...nine, sendDelay: 600 }, undefined, '10T22:00:00.000000+02:00', '11T07:00'],
     ['at its date, moved into the window', nine, '2026-03-10T22:00:00Z', '11T00:00:00.000000+02:00', '11T07:00'],
-    ['when a window over midnight opens', night, undefined, '10T12:00:00.000000+02:00', '10T20:00'],
-    ['after midnight in such a window', night, '2026-03-11T01:00', '11T01:00:00.000000+02:00', '10T23:00'],
   ])('%s', async (_says, campaign, scheduled, shown, dueAt) => {
     const { standin, ask } = await service();
     standin.addCampaign({ account: 'a', id: 12, ...campaign });
@@ -174,40 +169,6 @@ describe('a request goes out', () => {
       scheduled: `2026-03-${shown}`,
     });
   });
-
-  test('by a changed window, when it has not gone out yet', async () => {
-    const s = await service();
-    s.standin.addCampaign({ account: 'a', id: 12, ...nine, sendFrom: '14:00:00' });
-    await created(s, { campaign: 12, email });
-    s.standin.changeCampaign({ id: 12, sendFrom: '12:00:00' });
-    expect(s.standin.requests()[0]?.status).toBe('Sent');
-  });
-
-  test.each(['blacklist', 'graylist'] as const)('never to a contact on the %s, though it is accepted', async (list) => {
-    const s = await service();
-    for (const id of [12, 13]) s.standin.addCampaign({ account: 'a', id, sendDelay: 5 });
-    if (list === 'blacklist') s.standin.blacklist({ account: 'a', contact: 'A@b.ee' });
-    else s.standin.graylist({ campaign: 12, contact: 'A@b.ee' });
-    await created(s, { campaign: 12, email: 'a@B.ee' });
-    await created(s, { campaign: 13, email });
-    const statuses = () => s.standin.requests().map(({ status }) => status);
-    expect(statuses()).toEqual(['Scheduled', 'Scheduled']);
-    s.standin.moveClock({ advanceMs: 3_600_000 });
-    expect(statuses()).toEqual(['Not sent', list === 'blacklist' ? 'Not sent' : 'Sent']);
-  });
-});
-
-test("the export has the account's requests, those of one campaign where asked", async () => {
-  const s = await campaigns();
-  const [first, second] = [
-    await created(s, { campaign: 2, email }),
-    await created(s, { campaign: 5, identifier: 'x' }),
-  ];
-  await s.ask('POST /appeals/', { campaign: 8, identifier: 'x' }, { authorization: 'Token other' });
-  const lists = ['', '?campaign=2', '?campaign=5', '?campaign=1'].map(async (query) =>
-    (await s.ask(`GET /appeals/${query}`)).body.results.map(({ id }: { id: number }) => id),
-  );
-  expect(await Promise.all(lists)).toEqual([[first, second], [first], [second], []]);
 });
 
 test.each([

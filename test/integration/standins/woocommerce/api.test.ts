@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import type { StandinRequest } from '../../../../standins/kit/message.ts';
 import { type StandinServer, serve } from '../../../../standins/kit/server.ts';
 import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
 import { startWooCommerceStandin } from '../../../../standins/woocommerce/standin.ts';
-import { isDeliverable } from '../../../../standins/woocommerce/webhooks.ts';
 
-/* What WooCommerce refuses or does in a way of its own, and the connector never provokes; signatures against the vectors. */
+/* What WooCommerce refuses or does in a way of its own, and the connector never provokes. */
 
 type Started = Awaited<ReturnType<typeof startWooCommerceStandin>>;
 let shop: Started;
@@ -61,7 +58,7 @@ test.each<[what: string, call: string, status: number, code: string, body?: unkn
     `POST ${orders}/batch`,
     413,
     'woocommerce_rest_request_entity_too_large',
-    { update: Array(101).fill({}) },
+    { update: Array(101).fill({ id: 1043 }) },
   ],
   ['an unknown status', `PUT ${orders}/1043`, 400, invalid, { status: 'done' }],
   ['meta data without a key', `PUT ${orders}/1043`, 400, invalid, { meta_data: [{ value: 'x' }] }],
@@ -94,33 +91,6 @@ test.each<[what: string, authorization: string | null, method: string, code: str
   expect([status, json.code]).toEqual([401, code]);
 });
 
-test('it answers as PHP does, with the fields of a real order', async () => {
-  const file = new URL('../../../support/connectors/woocommerce/vectors/order-completed.json', import.meta.url);
-  const real = JSON.parse(readFileSync(file, 'utf8'));
-  add({ id: 7, status: 'completed', billing: { city: 'Köln' } });
-  const { text, json } = await call(`GET ${orders}/7`);
-  for (const [name, value] of Object.entries(json)) expect([name, typeof value]).toEqual([name, typeof real[name]]);
-  expect(text).toMatch(/K\\u00f6ln.*http:\\\/\\\/127\.0\.0\.1/s);
-  expect([json.date_completed, json.date_completed_gmt]).toEqual(['2026-11-20T13:00:00', '2026-11-20T12:00:00']);
-  expect((await call(`POST ${orders}/batch`, { update: [] })).text).toBe('[]');
-});
-
-test('a list has ten a page unless asked for more, times after a whole second, of the shop or GMT, and no trash', async () => {
-  const ids = Array.from({ length: 12 }, () => add());
-  const { json, headers } = await call(`GET ${orders}`);
-  expect([json.length, headers.get('x-wp-total'), headers.get('x-wp-totalpages')]).toEqual([10, '12', '2']);
-  clock.now = new Date('2026-11-20T12:00:01.500Z');
-  await shop.standin.complete(ids[0] ?? 0);
-  const after = async (query: string) => (await call(`GET ${orders}?_fields=id,status&modified_after=${query}`)).json;
-  const one = [{ id: ids[0], status: 'completed' }];
-  expect(await after('2026-11-20T12:00:00&dates_are_gmt=true')).toEqual(one);
-  expect(await after('2026-11-20T13:00:00')).toEqual(one);
-  expect(await after('2026-11-20T13:00:01')).toEqual([]);
-  await shop.standin.trash(ids[1] ?? 0);
-  expect((await call(`GET ${orders}?include=${ids[1]}`)).json).toEqual([]);
-  expect((await call(`GET ${orders}?status=trash`)).json).toHaveLength(1);
-});
-
 describe('meta data', () => {
   test.each<[says: string, sent: object[], kept: object, recalculations?: number]>([
     ['is updated by its key, and its doubles dropped', [{ key: 'a', value: '3' }], { a: '3' }],
@@ -135,64 +105,9 @@ describe('meta data', () => {
     const { values, recalculations: counted } = shop.standin.order(id);
     expect([values, counted]).toEqual([expect.objectContaining(kept), recalculations]);
   });
-
-  test("fails for a row of a batch with 200, and notes' tags are filtered, and mailed where they are the customer's", async () => {
-    const id = add();
-    const { status, json } = await call(`POST ${orders}/batch`, { update: [{ id: 9 }, { id }] });
-    expect([status, json.update]).toMatchObject([
-      200,
-      [{ error: { code: 'woocommerce_rest_shop_order_invalid_id' } }, { id }],
-    ]);
-    const note = (body: object) => call(`POST ${orders}/${id}/notes`, body);
-    expect((await note({ note: 'a <b>bold</b> note' })).json).toMatchObject({
-      note: 'a bold note',
-      customer_note: false,
-    });
-    await note({ note: 'for you', customer_note: true });
-    expect(shop.standin.order(id).mails).toBe(1);
-  });
-});
-
-test('every completion is dated anew, and no other save', async () => {
-  const id = add({ status: 'completed' });
-  const date = async () => (await call(`GET ${orders}/${id}`)).json.date_completed_gmt;
-  clock.now = new Date('2026-11-20T13:00:00Z');
-  await shop.standin.setMeta({ id, key: 'x', value: 'y' });
-  await shop.standin.reopen(id);
-  expect(await date()).toBe('2026-11-20T12:00:00');
-  await shop.standin.complete(id);
-  expect(await date()).toBe('2026-11-20T13:00:00');
-});
-
-const query = 'consumer_key=ck_standin&consumer_secret=cs_standin';
-test.each<[says: string, set: object, path: string, status: number, authorization?: null]>([
-  ['by rest_route', {}, '/?rest_route=/wc/v3/orders', 200],
-  ['by rest_route with plain permalinks', { permalinks: false }, '/?rest_route=/wc/v3/orders', 200],
-  ['not otherwise with these', { permalinks: false }, orders, 404],
-  ['at another address where it redirects', { redirectTo: 'https://www.example.com/' }, orders, 301],
-  ['not by a key that the host drops', { dropsAuthorization: true }, orders, 401],
-  ['by a key in the query', { dropsAuthorization: true }, `${orders}?${query}`, 200, null],
-])('it is reached %s', async (_says, set, path, status, authorization) => {
-  shop.standin.changeSettings(set);
-  expect((await call(`GET ${path}`, undefined, authorization)).status).toBe(status);
 });
 
 describe('webhooks', () => {
-  const Vector = z.looseObject({ name: z.string(), secret: z.string(), headers: z.record(z.string(), z.string()) });
-  const Expected = Vector.extend({ expect: z.object({ valid: z.boolean() }), body_base64: z.string() });
-  const file = new URL('../../../support/connectors/woocommerce/vectors/webhooks.json', import.meta.url);
-  const vectors = z
-    .object({ woocommerce: z.array(Expected) })
-    .parse(JSON.parse(readFileSync(file, 'utf8'))).woocommerce;
-  test.each(vectors.filter((one) => one.expect.valid))('it signs as the vector says: $name', (vector) => {
-    const made = signWooCommerce(vector.secret, Buffer.from(vector.body_base64, 'base64'));
-    expect(made).toBe(vector.headers['X-WC-Webhook-Signature']);
-  });
-
-  test('it decodes the entities of a stored secret before it signs', () => {
-    expect(signWooCommerce('Tom &amp; &quot;Jerry&quot; &lt;3', 'x')).toBe(signWooCommerce('Tom & "Jerry" <3', 'x'));
-  });
-
   const webhook = () =>
     shop.standin.addWebhook({ topic: 'order.updated', url: `${receiver.url}/hooks/shop`, secret: 'wc-secret' }).id;
   const state = (id: number) => shop.standin.webhooks().find((one) => one.id === id)?.status;
@@ -202,11 +117,8 @@ describe('webhooks', () => {
     webhook();
     const [one, other] = [add(), add()];
     await Promise.all([shop.standin.complete(one), shop.standin.refund({ id: one }), shop.standin.complete(other)]);
-    expect(
-      bodies()
-        .map(({ status }) => status)
-        .sort(),
-    ).toEqual(['completed', 'refunded']);
+    expect(new Set(bodies().map(({ status }) => status))).toEqual(new Set(['refunded', 'completed']));
+    expect(got).toHaveLength(2);
     expect(new Set(got.map(({ headers }) => headers['x-wc-webhook-delivery-id'])).size).toBe(1);
   });
 
@@ -238,33 +150,12 @@ describe('webhooks', () => {
     expect(got[0]?.headers['x-wc-webhook-signature']).toBeUndefined();
   });
 
-  test.each<[says: string, set: object, told: object[]]>([
-    [
-      'an error, properly signed, when its owner has lost their rights',
-      { ownerLostRights: true },
-      [{ data: { status: 401 } }],
-    ],
-    ['nothing while background jobs stand still', { deliveries: false }, []],
-    ['nothing to this machine when it is as strict as WordPress', { localReceivers: false }, []],
-  ])('it delivers %s', async (_says, set, told) => {
-    const id = webhook();
-    shop.standin.changeSettings(set);
+  test('it delivers an error, properly signed, when its owner has lost their rights', async () => {
+    webhook();
+    shop.standin.changeSettings({ ownerLostRights: true });
     await shop.standin.complete(add());
-    expect([bodies(), state(id)]).toMatchObject([told, 'active']);
-    for (const { raw, headers } of got)
-      expect(headers['x-wc-webhook-signature']).toBe(signWooCommerce('wc-secret', raw));
+    expect(bodies()).toMatchObject([{ data: { status: 401 } }]);
+    const [{ raw, headers } = expect.fail('nothing came')] = got;
+    expect(headers['x-wc-webhook-signature']).toBe(signWooCommerce('wc-secret', raw));
   });
-
-  test.each([
-    ['https://closeloop.example/hooks', true],
-    ['http://closeloop.example:8080/hooks', true],
-    ['https://closeloop.example:8443/hooks', false],
-    ['https://u:p@closeloop.example/hooks', false],
-    ['ftp://closeloop.example/hooks', false],
-    ['http://192.168.1.4/hooks', false],
-    ['http://172.20.1.4/hooks', false],
-    ['http://172.32.1.4/hooks', true],
-    ['http://localhost/hooks', false],
-    ['closeloop', false],
-  ])('it delivers to %s: %s', (url, wanted) => expect(isDeliverable(url)).toBe(wanted));
 });

@@ -1,12 +1,42 @@
 import { describe, expect, test } from 'vitest';
-import { contactId, type Reply, readBody, ticketId, useAccount } from '../../../support/standins/hubspot/account.ts';
+import { signV3 } from '../../../../standins/hubspot/signature.ts';
+import { openAccount, readBody, ticketId, useAccount } from '../../../support/standins/hubspot/account.ts';
 
 /* What HubSpot refuses or does in a way of its own, and the connector never provokes or could not tell from success. */
 
 const account = useAccount();
 const tickets = '/crm/objects/2026-09/tickets';
 const many = (count: number) => Array.from({ length: count }, (_value, index) => index + 1);
-const write = (properties: object) => account.call('PATCH', `${tickets}/${ticketId}`, { properties });
+
+test.each(['', 'Bearer nope', 'Basic aHVic3BvdC10b2tlbg=='])('it refuses "%s"', async (authorization) => {
+  const { status, json } = await account.call('GET', `${tickets}/${ticketId}`, undefined, { authorization });
+  expect([status, json]).toMatchObject([401, { status: 'error', category: 'INVALID_AUTHENTICATION' }]);
+});
+
+test.each<[path: string, status: number]>([
+  [`/crm/objects/2026-03/tickets/${ticketId}`, 200],
+  [`/crm/objects/2027-03/0-5/${ticketId}`, 200],
+  [`/crm/v3/objects/tickets/${ticketId}`, 404],
+  [`/crm/objects/v3/tickets/${ticketId}`, 404],
+  ['/crm/objects/2026-09/gadgets/1', 404],
+])('it knows only date versions and object types: %s is %i', async (path, status) => {
+  expect((await account.call('GET', path)).status).toBe(status);
+});
+
+test('it refuses what is too much in any ten seconds, and serves again as they pass', async () => {
+  const small = await openAccount({ now: account.now, rateLimit: { per10s: 2 } });
+  const call = () => small.call('GET', `${tickets}/${ticketId}`);
+  expect((await call()).headers.get('x-hubspot-ratelimit-remaining')).toBe('1');
+  account.clock.now += 6_000;
+  await call();
+  const { status, headers, json } = await call();
+  expect([status, json]).toMatchObject([429, { errorType: 'RATE_LIMIT', policyName: 'TEN_SECONDLY_ROLLING' }]);
+  expect(headers.get('retry-after')).toBeNull();
+  expect(headers.get('x-hubspot-ratelimit-interval-milliseconds')).toBe('10000');
+  account.clock.now += 4_000;
+  expect([(await call()).status, (await call()).status]).toEqual([200, 429]);
+  await small.close();
+});
 
 describe('records', () => {
   const read = `${tickets}/batch/read`;
@@ -25,9 +55,7 @@ describe('records', () => {
     ['50 ids with history are taken', read, readBody(many(50), history), 207],
     ['more than 100 ids', read, readBody(many(101))],
     ['more than 50 ids with history', read, readBody(many(51), history)],
-    ['ids that are numbers', read, { inputs: [{ id: 1 }], properties: [], propertiesWithHistory: [] }],
     ['a body without both lists', read, { inputs: [{ id: '1' }], properties: [] }],
-    ['no ids', read, readBody([])],
     ['an id twice', update, { inputs: [entry(ticketId), entry(ticketId)] }],
     ['more than 100 updates', update, { inputs: many(101).map((id) => entry(id)) }],
     ['idProperty hs_object_id', update, { inputs: [entry(ticketId, { idProperty: 'hs_object_id' })] }],
@@ -37,10 +65,8 @@ describe('records', () => {
     ['seven filters in a group', `${tickets}/search`, groups(1, 7)],
     ['six groups', `${tickets}/search`, groups(6, 1)],
     ['nineteen filters', `${tickets}/search`, groups(4, 5)],
-    ['an unknown operator', `${tickets}/search`, filtered({ ...has, operator: 'LIKE' })],
     ['an unknown property', `${tickets}/search`, filtered({ ...has, propertyName: 'nope' })],
     ['a body of more than 3,000 characters', `${tickets}/search`, search({ properties: ['x'.repeat(3_000)] })],
-    ['a missing key', `${tickets}/search`, search({ sorts: undefined })],
   ])('%s', async (_what, path, body, status = 400) => {
     const reply = await account.call('POST', path, body);
     expect([reply.status, reply.json.category]).toEqual([status, status === 400 ? 'VALIDATION_ERROR' : undefined]);
@@ -71,13 +97,10 @@ describe('records', () => {
     const { status, json } = await account.call('POST', update, { inputs });
     const isTaken = typeof kept === 'object';
     expect([status, json.errors?.[0].code]).toEqual(isTaken ? [200, undefined] : [400, kept]);
-    if (isTaken) expect(account.standin.ticket(ticketId).properties).toMatchObject(clearedOf(kept));
+    const now = json.results?.find(({ id }: { id: string }) => id === String(ticketId)).properties;
+    if (isTaken) expect(now).toMatchObject(kept);
     expect(account.standin.ticket(other.id).properties.fb_comment).toBe(isTaken ? 'good' : undefined);
   });
-  const clearedOf = (kept: object) =>
-    Object.fromEntries(
-      Object.entries(kept).map(([name, value]) => [name, value ?? expect.toSatisfy((v) => v == null)]),
-    );
 
   test('a batch answers in no order, and is 207 with the rest for ids that are missing or deleted', async () => {
     const ids = many(50).map((id) => account.standin.addTicket({ id }).id);
@@ -87,32 +110,6 @@ describe('records', () => {
     expect([status, json.numErrors, json.errors[0].context.ids]).toEqual([207, 1, ['50', '77']]);
     expect(got).not.toEqual(many(49));
     expect(got.toSorted((a: number, b: number) => a - b)).toEqual(many(49));
-  });
-
-  test("an admin's rule, a wrong type of body and a date of the last change are as HubSpot has them", async () => {
-    account.clock.now += 5000;
-    const date = { hs_lastmodifieddate: '2026-11-21T10:00:05.000Z' };
-    expect((await write({ fb_grade: '9' })).json.properties).toMatchObject(date);
-    const text = { 'content-type': 'text/plain' };
-    expect((await account.call('PATCH', `${tickets}/${ticketId}`, { properties: {} }, text)).status).toBe(415);
-    account.standin.changeSettings({ requiredOnWrite: 'hs_resolution' });
-    const { status, json } = await write({ fb_grade: '9' });
-    expect([status, json.errors[0].code]).toEqual([400, 'MISSING_CONDITIONAL_REQUIRED_PROPERTY']);
-  });
-
-  test('a merged record is read under both ids, and its associations under the new one only', async () => {
-    const { standin } = account;
-    const other = standin.addTicket();
-    const { id } = standin.merge({ type: 'tickets', primary: ticketId, merged: [other.id] });
-    const { json } = await account.call('POST', read, readBody([ticketId, other.id]));
-    expect(json.results.map((one: { id: string }) => one.id)).toEqual([String(id)]);
-    const associations = '/crm/associations/2026-09/tickets/contacts/batch/read';
-    const inputs = [ticketId, id].map((one) => ({ id: String(one) }));
-    const found = await account.call('POST', associations, { inputs });
-    expect([found.status, found.json.results.length]).toEqual([207, 1]);
-    expect(found.json.errors).toMatchObject([{ subCategory: 'crm.associations.NO_ASSOCIATIONS_FOUND' }]);
-    await standin.deleteRecord({ type: 'contacts', id: contactId });
-    expect((await account.call('POST', associations, { inputs })).json.results).toEqual([]);
   });
 });
 
@@ -138,19 +135,6 @@ describe('properties', () => {
     const [method = '', end = ''] = call.split(' ');
     expect((await account.call(method, path + end, body)).status).toBe(status);
   });
-
-  test('a change replaces all options; a deleted one comes back as it was by creating one of its name', async () => {
-    const options = [option('good'), option('bad', 1)];
-    await account.call('POST', path, { ...text, type: 'enumeration', fieldType: 'select', options });
-    const changed = await account.call('PATCH', `${path}/mood`, { options: [option('fair')] });
-    expect([changed.json.label, changed.json.options]).toEqual(['Mood', [option('fair')]]);
-    account.standin.archiveProperty({ type: 'tickets', name: 'mood' });
-    const names = async (query = '') =>
-      (await account.call('GET', path + query)).json.results.map(({ name }: { name: string }) => name);
-    expect([(await names()).includes('mood'), await names('?archived=true')]).toEqual([false, ['mood']]);
-    const { status, json } = await account.call('POST', path, text);
-    expect([status, json.type, json.options]).toEqual([201, 'enumeration', [option('fair')]]);
-  });
 });
 
 describe("a legacy app's webhook settings", () => {
@@ -158,30 +142,12 @@ describe("a legacy app's webhook settings", () => {
   const key = '?hapikey=hubspot-developer-key';
   const target = { targetUrl: 'https://closeloop.example.com/hooks', throttling: { maxConcurrentRequests: 10 } };
   /** Without the token that `account.call` always sends. */
-  const call = async (method: string, path: string, body?: object): Promise<Reply> => {
+  const call = (method: string, end: string, body: object) => {
     const headers = { 'content-type': 'application/json' };
-    const sent = body && { headers, body: JSON.stringify(body) };
-    const response = await fetch(account.url + path, { method, ...sent });
-    return { status: response.status, headers: response.headers, json: await response.json() };
+    return fetch(`${account.url}${app}/${end}${key}`, { method, headers, body: JSON.stringify(body) });
   };
-  const set = (more: object = {}) => call('PUT', `${app}/settings${key}`, { ...target, ...more });
-  const subscribe = (body: object) => call('POST', `${app}/subscriptions${key}`, body);
+  const subscribe = (body: object) => call('POST', 'subscriptions', body);
   const change = { eventType: 'ticket.propertyChange', propertyName: 'subject' };
-
-  test('need the developer key, the right app, no token beside it, and a target', async () => {
-    const replies = [
-      await call('GET', `${app}/settings?hapikey=another`),
-      await call('GET', `${app}/settings`),
-      await account.call('GET', `${app}/settings${key}`),
-      await call('GET', `/webhooks/v3/7/settings${key}`),
-      await call('GET', `${app}/settings${key}`),
-      await subscribe(change),
-      await set({ targetUrl: 'http://closeloop.example.com/hooks' }),
-      await set({ throttling: { maxConcurrentRequests: 5 } }),
-      await set(),
-    ];
-    expect(replies.map(({ status }) => status)).toEqual([401, 401, 401, 404, 404, 404, 400, 400, 200]);
-  });
 
   test.each<[body: object, status: number]>([
     [{ ...change, eventType: 'object.propertyChange', objectTypeId: '0-5' }, 201],
@@ -193,24 +159,38 @@ describe("a legacy app's webhook settings", () => {
     [{ eventType: 'object.creation' }, 400],
     [{ eventType: 'object.privacyDeletion', objectTypeId: '0-1' }, 400],
   ])('take %o beside another: %i', async (body, status) => {
-    await set();
+    await call('PUT', 'settings', target);
     await subscribe(change);
     expect((await subscribe(body)).status).toBe(status);
   });
-
-  test('are what deliveries follow: a subscription is paused at first, and delivers nothing', async () => {
-    await set({ targetUrl: 'http://127.0.0.1:9/hooks' });
-    const { json } = await subscribe(change);
-    const rename = (subject: string) =>
-      account.standin.change({ type: 'tickets', id: ticketId, properties: { subject } });
-    expect(await rename('one')).toEqual([]);
-    expect((await call('PATCH', `${app}/subscriptions/${json.id}${key}`, { active: true })).status).toBe(200);
-    expect(await rename('two')).toHaveLength(1);
-  });
 });
 
-test('what a token is, is told to the token itself only', async () => {
-  const ask = (tokenKey: string) => account.call('POST', '/oauth/v2/private-apps/get/access-token-info', { tokenKey });
-  expect((await ask('hubspot-token')).json).toMatchObject({ appId: 3_190_457, hubId: 48_211_907 });
-  expect((await ask('another')).status).toBe(404);
+test('it tries a delivery again signed afresh, with the attempt in the body and under the event of the first', async () => {
+  let wall = Date.parse('2026-11-21T10:15:30Z');
+  const got: { body: string; headers: Headers }[] = [];
+  const url = 'https://closeloop.example/hooks?x=a%3Ab';
+  const hub = await openAccount({
+    wallClock: () => new Date(wall),
+    fetch: async (_input, init) => {
+      wall += 60_000;
+      return new Response(null, {
+        status: got.push({ body: String(init?.body), headers: new Headers(init?.headers) }) < 3 ? 500 : 200,
+      });
+    },
+  });
+  hub.standin.setWebhook({ url });
+  await hub.standin.close(ticketId);
+  const told = got.map(({ body }) => JSON.parse(body)[0]);
+  expect(told.map(({ attemptNumber, eventId }) => [attemptNumber, eventId === told[0].eventId])).toEqual([
+    [0, true],
+    [1, true],
+    [2, true],
+  ]);
+  for (const { body, headers } of got) {
+    const timestamp = headers.get('x-hubspot-request-timestamp') ?? '';
+    const uri = 'https://closeloop.example/hooks?x=a:b';
+    expect(headers.get('x-hubspot-signature-v3')).toBe(signV3('hubspot-client-secret', 'POST', uri, body, timestamp));
+  }
+  expect(new Set(got.map(({ headers }) => headers.get('x-hubspot-request-timestamp'))).size).toBe(3);
+  await hub.close();
 });
