@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { audit, isClean, offenceNames } from '../../system/chaos/auditor.ts';
 import { closedAt, evidence, journey, unasked } from '../../support/chaos/evidence.ts';
+import { audit, isClean, offenceNames } from '../../system/chaos/auditor.ts';
 
 test('the auditor tells what, why and what happened, with the trace of the journey', () => {
   const trace = [{ at: new Date(closedAt + 400), text: 'rule "once", campaign 41' }];

@@ -1,6 +1,6 @@
+import * as made from '../../support/chaos/evidence.ts';
 import { patienceMs } from '../../system/chaos/plan-records.ts';
 import { farZone } from '../../system/chaos/policy.ts';
-import * as made from '../../support/chaos/evidence.ts';
 
 const { always, closedAt, closedTwice, each, each1, each2, evidence, isCancelled, journey, journey2 } = made;
 const { again, nothingSeen, readTwice, said, saidFirst, steps, taken, told, twoOfOne, unanswered, unasked } = made;

@@ -1,6 +1,6 @@
+import * as made from '../../support/chaos/evidence.ts';
 import { freshMs } from '../../system/chaos/judge-requests.ts';
 import { campaigns, farZone, tester } from '../../system/chaos/policy.ts';
-import * as made from '../../support/chaos/evidence.ts';
 
 const { always, asked, closedAt, evidence, journey, nothingSeen, other, taken, twoOfOne, versions } = made;
 
@@ -12,7 +12,7 @@ const left = { personId: 71, person: other };
 const moved = { person: { email: 'new@example.com' } };
 const toStore = { values: { Store: 'Tartu' } };
 const changing = versions([0, -60_000, -9_000], [2, -20_000, always]);
-const late = { ms: 5_900, ticket: { flag: 'no_survey' } };
+const late = { ms: 5_900, ticket: { flag: 'no_survey' } } as const;
 const toBeAsked = (ms: number, id: number): typeof journey => ({
   ...{ ...journey, id: `${id}.1`, recordId: String(id), state: 'waiting', requestId: undefined },
   trace: [{ at: new Date(closedAt + ms), text: 'to be asked at 2026-11-26T10:00:10.000Z' }],
@@ -34,7 +34,11 @@ made.judged(
     asked('slow', { reads: [{ ms: 200 }], taken: at(201 + freshMs, 'slow') }),
   ],
   ['takes a reading as old as may be', '', evidence({ reads: [{ ms: 200 }], taken: at(200 + freshMs, 'once') })],
-  ["sees one by a reading of before it was due, the planning's", 'askedWrongly', asked('slow', { reads: [{ ms: 200 }] })],
+  [
+    "sees one by a reading of before it was due, the planning's",
+    'askedWrongly',
+    asked('slow', { reads: [{ ms: 200 }] }),
+  ],
   [
     'takes one by an earlier of two readings, as the later may be of another job',
     '',
@@ -50,7 +54,11 @@ made.judged(
     'askedWrongly',
     asked('slow', { reads: [{ ms: -9_000 }, { ms: 5_500, ...moved }] }),
   ],
-  ['sees a value that the record had no more', 'askedWrongly', asked('slow', { request: { values: { Store: 'once' } } })],
+  [
+    'sees a value that the record had no more',
+    'askedWrongly',
+    asked('slow', { request: { values: { Store: 'once' } } }),
+  ],
   [
     'sees a value that nobody mapped',
     'askedWrongly',

@@ -1,5 +1,5 @@
-import { tester } from '../../system/chaos/policy.ts';
 import * as made from '../../support/chaos/evidence.ts';
+import { tester } from '../../system/chaos/policy.ts';
 
 const { answeredAt, answeredTwice, asked, closedAt, evidence, journey2, nothingSeen, said, saidFirst, written } = made;
 
@@ -57,11 +57,7 @@ made.judged(
     'writtenWrong',
     evidence({ see: { notes: ['support/7.1.v1', 'support/7.1.v1'] } }),
   ],
-  [
-    'sees a grade tag that was left',
-    'writtenWrong',
-    evidence({ see: { gradeTags: ['fb_grade_3', 'fb_grade_4'] } }),
-  ],
+  ['sees a grade tag that was left', 'writtenWrong', evidence({ see: { gradeTags: ['fb_grade_3', 'fb_grade_4'] } })],
   ['sees a mail to the customer', 'writtenWrong', evidence({ see: { mails: 1 } })],
   ['sees that a record was reopened by us', 'writtenWrong', evidence({ see: { isClosed: false } })],
 );

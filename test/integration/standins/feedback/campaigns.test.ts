@@ -56,39 +56,6 @@ test.each<[call: string, status: number, answer: object]>([
   expect(await ask(`GET /appeals/${call}`)).toMatchObject({ status, body: answer });
 });
 
-test('a campaign has the shape of a list entry, whole', async () => {
-  const { standin, ask } = await service();
-  const campaign = {
-    account: 'a',
-    id: 12,
-    name: 'Support',
-    sendFrom: '09:00:00',
-    sendUntil: '20:30:00',
-    sendDelay: 90,
-  };
-  standin.addCampaign({
-    ...{ ...campaign, type: 'sms', metric: 'csat', gradeList: [1, 2, 3] },
-    customFields: [
-      { name: 'Store', fieldType: 'Choice', choices: ['A', 'B'], required: true },
-      { name: 'Secret', personal: true, showInReport: false },
-    ],
-  });
-  const expected = {
-    ...{ id: 12, type: 'sms', metric: 'csat', name: 'Support', grade_list: [1, 2, 3] },
-    ...{ send_from: '09:00:00', send_until: '20:30:00', send_delay: 90 },
-    custom_fields: [
-      { name: 'Store', field_type: 'Choice', required: true, choices: ['A', 'B'] },
-      { name: 'Secret', field_type: 'Text', required: false, choices: [] },
-    ],
-    stats: {
-      ...{ csat_index: 0, appeals_total: 0, appeals_graded: 0, appeals_commented: 0, average_grade: 0 },
-      grade_counts: { 1: 0, 2: 0, 3: 0 },
-    },
-  };
-  expect((await ask('GET /appeals/campaigns/12')).body).toEqual(expected);
-  expect((await ask('GET /appeals/campaigns')).body.results).toEqual([expected]);
-});
-
 test("a campaign without times of its own shows the account's, no delay as null, no fields and grades as empty", async () => {
   const { standin, ask } = await service();
   standin.addAccount({ name: 'c', sendFrom: '08:00:00', sendUntil: '21:00:00' });

@@ -222,17 +222,6 @@ describe('the operations on a request', () => {
     expect(await s.ask(`POST /appeals/${id}/${operation}`, body)).toMatchObject({ status: 400, body: answer });
   });
 
-  test('grade and comment answer with the record that they leave', async () => {
-    const s = await campaigns();
-    const id = await created(s, { campaign: 5, identifier: 'x' });
-    await s.ask(`POST /appeals/${id}/grade`, { grade: 4 });
-    const { status, body } = await s.ask(`POST /appeals/${id}/comment`, { comment: 'Tere' });
-    const record = { id, campaign: 5, phone: null, email: null, identifier: 'x', status: 'Sent', custom_fields: {} };
-    const scheduled = '2026-03-10T12:00:00.000000+02:00';
-    expect([status, body]).toEqual([200, { ...record, scheduled, grade: 4, comment: 'Tere' }]);
-    expect((await s.ask(`GET /appeals/${id}`)).body).toEqual(body);
-  });
-
   test('cancel is allowed in status Scheduled only, and what is cancelled is neither sent nor graded', async () => {
     const s = await campaigns();
     const id = await created(s, { campaign: 5, identifier: 'x', scheduled: '2026-04-01T10:00' });

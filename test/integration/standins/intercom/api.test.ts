@@ -74,15 +74,6 @@ test('it refuses more than the limit until the next ten seconds begin', async ()
   expect((await call('GET /me')).status).toBe(200);
 });
 
-test('a contact who was merged is gone from searches, and says where to', async () => {
-  const [lead, user] = [server.standin.addContact({ role: 'lead' }).id, server.standin.addContact({}).id];
-  server.standin.mergeContact({ id: lead, into: user });
-  const gone = await call(`GET /contacts/${lead}`);
-  expect(gone).toMatchObject({ status: 410, code: 'contact_merged' });
-  expect(gone.headers.get('link')).toBe(`</contacts/${user}>; rel="canonical"`);
-  expect((await call('POST /contacts/search', by('id', 'IN', [lead, user]))).json.data).toHaveLength(1);
-});
-
 const url = 'https://closeloop.example/hooks/inbox';
 
 test('its webhook is saved only where a HEAD is answered with 200, and switched off by a 410', async () => {

@@ -59,18 +59,6 @@ test.each<[query: string, ids: string[], cost: number]>([
   expect(requestedCost(parse(query), { ids })).toBe(cost);
 });
 
-test.each<[scopes: string[], query: string]>([
-  [[], '{ orders(first: 1) { nodes { id } } }'],
-  [['read_orders'], '{ orders(first: 1) { nodes { customer { id } } } }'],
-  [['read_orders'], '{ orders(first: 1) { nodes { retailLocation { id } } } }'],
-  [['read_orders'], 'mutation { tagsAdd(id: "gid://shopify/Order/1", tags: ["a"]) { userErrors { field } } }'],
-])('%j do not allow %s', async (scopes, query) => {
-  const { standin } = server;
-  order({ customerId: standin.addCustomer().id, locationId: standin.addLocation({ name: 'Tartu' }).id });
-  standin.changeSettings({ scopes });
-  expect((await call(query)).codes).toEqual(['ACCESS_DENIED']);
-});
-
 describe('metafields', () => {
   const mutation = 'metafieldsSet(metafields: $m) { metafields { compareDigest } userErrors { code elementIndex } }';
   const set = async (...metafields: object[]) => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StandinRequest } from '../../../../standins/kit/message.ts';
 import { type StandinServer, serve } from '../../../../standins/kit/server.ts';
-import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
 import { startWooCommerceStandin } from '../../../../standins/woocommerce/standin.ts';
 
 /* What WooCommerce refuses or does in a way of its own, and the connector never provokes. */
@@ -91,36 +90,10 @@ test.each<[what: string, authorization: string | null, method: string, code: str
   expect([status, json.code]).toEqual([401, code]);
 });
 
-describe('meta data', () => {
-  test.each<[says: string, sent: object[], kept: object, recalculations?: number]>([
-    ['is updated by its key, and its doubles dropped', [{ key: 'a', value: '3' }], { a: '3' }],
-    ['is taken away for null', [{ key: 'a', value: null }], {}],
-    ["of somebody else is overwritten by its row's id", [{ id: 98, key: 'ours', value: '5' }], { ours: '5', a: '2' }],
-    ['that begins with _ has all recalculated', [{ key: '_billing_email', value: 'x@a.ee' }], { a: '2' }, 1],
-  ])('%s', async (_says, meta_data, kept, recalculations = 0) => {
-    const id = add();
-    const { meta } = shop.standin.order(id);
-    meta.push({ id: 98, key: 'a', value: '1' }, { id: 99, key: 'a', value: '2' });
-    await call(`PUT ${orders}/${id}`, { meta_data });
-    const { values, recalculations: counted } = shop.standin.order(id);
-    expect([values, counted]).toEqual([expect.objectContaining(kept), recalculations]);
-  });
-});
-
 describe('webhooks', () => {
   const webhook = () =>
     shop.standin.addWebhook({ topic: 'order.updated', url: `${receiver.url}/hooks/shop`, secret: 'wc-secret' }).id;
   const state = (id: number) => shop.standin.webhooks().find((one) => one.id === id)?.status;
-  const bodies = () => got.map(({ raw }) => JSON.parse(raw.toString('utf8')));
-
-  test('it builds what it sends when it sends it, equal ones once, two of one second under one id', async () => {
-    webhook();
-    const [one, other] = [add(), add()];
-    await Promise.all([shop.standin.complete(one), shop.standin.refund({ id: one }), shop.standin.complete(other)]);
-    expect(new Set(bodies().map(({ status }) => status))).toEqual(new Set(['refunded', 'completed']));
-    expect(got).toHaveLength(2);
-    expect(new Set(got.map(({ headers }) => headers['x-wc-webhook-delivery-id'])).size).toBe(1);
-  });
 
   test('it tries once, and gives the webhook up at the seventh failure after the last success', async () => {
     const id = webhook();
@@ -148,14 +121,5 @@ describe('webhooks', () => {
     expect([status, text.includes('hidden'), got[0]?.raw.toString()]).toEqual([201, false, `webhook_id=${json.id}`]);
     expect(got[0]?.headers['content-type']).toBe('application/x-www-form-urlencoded');
     expect(got[0]?.headers['x-wc-webhook-signature']).toBeUndefined();
-  });
-
-  test('it delivers an error, properly signed, when its owner has lost their rights', async () => {
-    webhook();
-    shop.standin.changeSettings({ ownerLostRights: true });
-    await shop.standin.complete(add());
-    expect(bodies()).toMatchObject([{ data: { status: 401 } }]);
-    const [{ raw, headers } = expect.fail('nothing came')] = got;
-    expect(headers['x-wc-webhook-signature']).toBe(signWooCommerce('wc-secret', raw));
   });
 });

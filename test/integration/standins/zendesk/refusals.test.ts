@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { customer, fields, type Reply, useAccount } from '../../../support/standins/zendesk/account.ts';
+import { fields, type Reply, useAccount } from '../../../support/standins/zendesk/account.ts';
 
 /* What Zendesk refuses, drops or changes without a word, and the connector never provokes or could not tell from success. */
 
@@ -104,15 +104,5 @@ describe('an update of a ticket', () => {
     const { status, json } = await call(put, value(id, sent));
     const shown = json.ticket.custom_fields.find((one: { id: number }) => one.id === id);
     expect([status, shown?.value, json.ticket.tags]).toEqual([200, kept, ['vip', ...tags]]);
-  });
-
-  test.each<[what: string, isPublic: boolean, comment: object, shown: boolean, mails: number]>([
-    ['mails a comment on a public ticket', true, {}, true, 1],
-    ['keeps one on a private ticket private', false, {}, false, 0],
-    ['keeps an internal note internal', true, { public: false }, false, 0],
-  ])('%s', async (_what, isPublic, comment, shown, mails) => {
-    account.standin.addTicket({ id: 5, requesterId: customer, isPublic });
-    const { json } = await call('PUT /tickets/5', { ticket: { comment: { body: 'hi', ...comment } } });
-    expect([json.audit.events[0].public, account.standin.ticket(5).mails]).toEqual([shown, mails]);
   });
 });

@@ -82,7 +82,7 @@ const fields: { name: FieldType; fieldType: FieldType; choices?: string[] }[] = 
   { name: 'URL address', fieldType: 'URL address' },
 ];
 
-/** One campaign of every type (ids 1 to 5), of every other state, and of the other account. */
+/** One campaign of every type (ids 1 to 5), of every other state, and of the other account; and a survey of that one. */
 export async function campaigns(options: FeedbackStandinOptions = {}): Promise<Service> {
   const s = await service(options);
   s.standin.addCampaign({ account: 'a', id: 1, type: 'sms', metric: 'csat' });
@@ -93,6 +93,7 @@ export async function campaigns(options: FeedbackStandinOptions = {}): Promise<S
   s.standin.addCampaign({ account: 'a', id: 6, type: 'email', metric: 'survey', state: 'inactive' });
   s.standin.addCampaign({ account: 'a', id: 7, type: 'email', state: 'draft' });
   s.standin.addCampaign({ account: 'b', id: 8, type: 'external' });
+  s.standin.addSurvey({ account: 'b', id: 71, name: 'Theirs' });
   s.standin.addCampaign({ account: 'a', id: 9, type: 'email', customFields: [{ name: 'Store', required: true }] });
   return s;
 }
