@@ -75,7 +75,7 @@ describe('an answer', () => {
       ['/crm/objects/2026-09/deals/batch/update', [{ id: '7', properties: { g: '5' } }]],
     ]);
     expect(await writing(takes, [answer('ticket-7')], {})).toEqual({
-      results: [{ ok: true, findings: [] }],
+      results: [{ ok: true, findings: [], unwritten: 'the source has no writeBack' }],
       calls: [],
     });
   });

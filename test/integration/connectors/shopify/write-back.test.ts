@@ -214,7 +214,7 @@ test('it keeps the note within its 5,000 characters, and whole where there is no
 test('it makes no call where nothing is to be written back', async () => {
   const { source } = shop.open({ writeBack: {} });
   const id = shop.order();
-  expect(await source.writeBack([answer(id)])).toEqual([written]);
+  expect(await source.writeBack([answer(id)])).toEqual([{ ...written, unwritten: 'the source has no writeBack' }]);
   expect(shop.standin.callCounts()).toEqual({});
 });
 

@@ -5,6 +5,7 @@ import { campaigns, envelope, type Service, service } from '../../../support/sta
 
 const dayMs = 86_400_000;
 const badDate = 'Enter a valid date. Use YYYY-MM-DD.';
+const forbidden = { detail: 'You do not have permission to perform this action.' };
 const noCampaign = { detail: 'No Campaign matches the given query.' };
 const notAChoice = (value: string) => [`Select a valid choice. ${value} is not one of the available choices.`];
 const notANumber = ['A valid integer is required.'];
@@ -39,6 +40,11 @@ test.each<[call: string, status: number, answer: object]>([
   ['campaigns?stats_to=10.03.2026', 400, { stats_to: [badDate] }],
   ['campaigns/1?stats_from=', 400, { stats_from: [badDate] }],
   ['campaigns/1?stats_to=x', 400, { stats_to: [badDate] }],
+  ['?campaign=x', 400, { campaign: notANumber }],
+  ['?campaign=99', 404, noCampaign],
+  ['?campaign=7', 404, noCampaign],
+  ['?campaign=6', 403, forbidden],
+  ['?campaign=8', 403, forbidden],
   ['campaigns/99', 404, noCampaign],
   ['campaigns/7', 404, noCampaign],
   ['campaigns/8', 404, noCampaign],

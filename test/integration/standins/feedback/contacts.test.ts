@@ -84,21 +84,6 @@ describe('a contact', () => {
       last_survey: '2026-03-10T14:00:00.000000+02:00',
     });
   });
-
-  test('tells of blacklist and graylist', async () => {
-    const s = await campaigns();
-    await created(s, { campaign: 1, phone });
-    s.standin.blacklist({ account: 'a', contact: '0037255551234' });
-    s.standin.moveClock({ advanceMs: 1000 });
-    for (const campaign of [1, 2]) s.standin.graylist({ campaign, contact: phone });
-    const date_added = '2026-03-10T12:00:01.000000+02:00';
-    const listed = [1, 2].map((id) => ({ id, name: id === 1 ? 'Support' : 'Campaign', date_added }));
-    expect((await s.ask(`GET /contacts/${phone}`)).body).toEqual({
-      ...empty,
-      blacklist: { entry: phone, date_added: '2026-03-10T12:00:00.000000+02:00' },
-      graylist: { entry: phone, campaigns: listed },
-    });
-  });
 });
 
 describe('masking', () => {

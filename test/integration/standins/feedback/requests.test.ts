@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FieldType } from '../../../../standins/feedback/model.ts';
-import { defaultForm, type OperationsForm } from '../../../../standins/feedback/operations-form.ts';
+import { defaultForm } from '../../../../standins/feedback/operations-form.ts';
 import { campaigns, created, service } from '../../../support/standins/feedback/service.ts';
 
 /* Sections 2, 3 and 4.2 of the specification: feedback requests. A row for each rule, and for what the stand-in assumes. */
@@ -169,16 +169,22 @@ describe('a request goes out', () => {
       scheduled: `2026-03-${shown}`,
     });
   });
-});
 
-test.each([
-  ['no number', 'x', 400],
-  ['unknown', '99', 404],
-  ['a draft', '7', 404],
-  ['not active', '6', 403],
-  ["another account's", '8', 403],
-])('the export of a campaign that is %s (%s) is %i', async (_what, campaign, status) => {
-  expect((await (await campaigns()).ask(`GET /appeals/?campaign=${campaign}`)).status).toBe(status);
+  test('by a changed window where it has not gone out yet, and never to a contact on a list', async () => {
+    const s = await service();
+    for (const id of [12, 13]) s.standin.addCampaign({ account: 'a', id, ...nine, sendFrom: '14:00:00' });
+    s.standin.blacklist({ account: 'a', contact: 'Black@b.ee' });
+    s.standin.graylist({ campaign: 12, contact: 'Gray@b.ee' });
+    for (const campaign of [12, 13]) {
+      for (const to of ['black', 'gray', 'white']) await created(s, { campaign, email: `${to}@b.ee` });
+    }
+    const sent = () => s.standin.requests().flatMap((one) => (one.status === 'Sent' ? [one.campaign, one.email] : []));
+    expect(sent()).toEqual([]);
+    for (const id of [12, 13]) s.standin.changeCampaign({ id, sendFrom: '12:00:00' });
+    expect(sent()).toEqual([12, 'white@b.ee', 13, 'gray@b.ee', 13, 'white@b.ee']);
+    const exported = (await s.ask('GET /appeals/?campaign=12')).body.results;
+    expect(exported.map(({ status }: { status: string }) => status)).toEqual(['Not sent', 'Not sent', 'Sent']);
+  });
 });
 
 describe('the operations on a request', () => {
@@ -238,42 +244,26 @@ describe('the operations on a request', () => {
 });
 
 describe('in another wire form, which a test of the pipeline plays through,', () => {
+  const create = { method: 'PUT', path: '/campaigns/:campaign/invitations', constants: { 'meta.kind': 'invitation' } };
   const fieldsAs = { name: 'key', value: 'content.raw' };
-  const places = { phone: 'to.sms', email: 'to.mail', identifier: 'to.ref', scheduled: 'plan.at' };
-  const body = { campaign: 'campaign', ...places, customFields: 'data.values', fieldsAs };
-  const form: OperationsForm = {
-    create: { method: 'PUT', path: '/campaigns/:campaign/invitations', constants: { 'meta.kind': 'invitation' }, body },
-    get: { method: 'POST', path: '/invitations/find', id: { in: 'body', at: 'invitation.number' } },
-    grade: { method: 'PATCH', path: '/invitations/:id', grade: 'score.value' },
-    comment: { method: 'PUT', path: '/invitation-notes', id: { in: 'query', at: 'invitation' }, comment: 'note.text' },
-    cancel: { method: 'DELETE', path: '/invitations/:id' },
-    record: { ...defaultForm.record, ...places, id: 'number', status: 'state' },
-  };
+  const body = { ...defaultForm.create.body, identifier: 'to.ref', customFields: 'values', fieldsAs };
   const field = { key: 'Store', content: { raw: 'Tartu' } };
-  const sent = { meta: { kind: 'invitation' }, to: { ref: 'x' }, data: { values: [field] } };
+  const sent = { meta: { kind: 'invitation' }, to: { ref: 'x' }, values: [field] };
   const notAList = ['Expected a list of objects with key and content.raw.'];
-  const invite = 'PUT /campaigns/12/invitations';
-  test.each<[what: string, call: string, body: object | undefined, status: number, answer: object]>([
-    ['a missing constant', invite, { ...sent, meta: undefined }, 400, { 'meta.kind': ['Must be "invitation".'] }],
-    ['the usual place of the contact', invite, { ...sent, identifier: 'x' }, 400, { identifier: ['Unknown field.'] }],
-    ['fields as an object', invite, { ...sent, data: { values: { Store: 'x' } } }, 400, { values: notAList }],
-    [
-      'a field twice',
-      invite,
-      { ...sent, data: { values: [field, field] } },
-      400,
-      { Store: ['This field is given twice.'] },
-    ],
-    ['a missing required field', invite, { ...sent, data: undefined }, 400, { Store: required }],
-    ['a missing contact', invite, { ...sent, to: undefined }, 400, { ref: required }],
-    ['the usual create', 'POST /appeals/', { campaign: 12, identifier: 'x' }, 405, {}],
-    ['the usual get', 'GET /appeals/500001', undefined, 404, {}],
-    ['the usual grade', 'POST /appeals/500001/grade', { grade: 5 }, 404, {}],
-  ])('refuses %s', async (_what, call, given, status, answer) => {
-    const { standin, ask } = await service({ form });
+  test.each<[what: string, change: object, answer: object]>([
+    ['a missing constant', { meta: undefined }, { 'meta.kind': ['Must be "invitation".'] }],
+    ['the usual place of the contact', { identifier: 'x' }, { identifier: ['Unknown field.'] }],
+    ['fields as an object', { values: { Store: 'x' } }, { values: notAList }],
+    ['a field twice', { values: [field, field] }, { Store: ['This field is given twice.'] }],
+    ['a missing required field', { values: undefined }, { Store: required }],
+    ['a missing contact', { to: undefined }, { ref: required }],
+  ])('refuses %s, and the usual create', async (_what, change, answer) => {
+    const { standin, ask } = await service({ form: { ...defaultForm, create: { ...create, body } } });
     const customFields = [{ name: 'Store', required: true }];
     standin.addCampaign({ account: 'a', id: 12, type: 'external', customFields });
-    expect((await ask(invite, sent)).status).toBe(201);
-    expect(await ask(call, given)).toMatchObject({ status, body: answer });
+    const invite = (more: object) => ask('PUT /campaigns/12/invitations', { ...sent, ...more });
+    expect((await invite({})).status).toBe(201);
+    expect(await invite(change)).toMatchObject({ status: 400, body: answer });
+    expect((await ask('POST /appeals/', { campaign: 12, identifier: 'x' })).status).toBe(405);
   });
 });

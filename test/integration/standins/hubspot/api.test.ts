@@ -167,30 +167,73 @@ describe("a legacy app's webhook settings", () => {
 
 test('it tries a delivery again signed afresh, with the attempt in the body and under the event of the first', async () => {
   let wall = Date.parse('2026-11-21T10:15:30Z');
-  const got: { body: string; headers: Headers }[] = [];
-  const url = 'https://closeloop.example/hooks?x=a%3Ab';
+  const got: [attempt: number, event: string, timestamp: string | null, isSigned: boolean][] = [];
   const hub = await openAccount({
     wallClock: () => new Date(wall),
-    fetch: async (_input, init) => {
+    async fetch(_input, init) {
+      const [headers, body] = [new Headers(init?.headers), String(init?.body)];
+      const at = headers.get('x-hubspot-request-timestamp') ?? '';
+      const v3 = signV3('hubspot-client-secret', 'POST', 'https://closeloop.example/hooks?x=a:b', body, at);
+      const [{ attemptNumber, eventId }] = JSON.parse(body);
+      got.push([attemptNumber, eventId, at, headers.get('x-hubspot-signature-v3') === v3]);
       wall += 60_000;
-      return new Response(null, {
-        status: got.push({ body: String(init?.body), headers: new Headers(init?.headers) }) < 3 ? 500 : 200,
-      });
+      return new Response(null, { status: got.length < 3 ? 500 : 200 });
     },
   });
-  hub.standin.setWebhook({ url });
+  hub.standin.setWebhook({ url: 'https://closeloop.example/hooks?x=a%3Ab' });
   await hub.standin.close(ticketId);
-  const told = got.map(({ body }) => JSON.parse(body)[0]);
-  expect(told.map(({ attemptNumber, eventId }) => [attemptNumber, eventId === told[0].eventId])).toEqual([
-    [0, true],
-    [1, true],
-    [2, true],
-  ]);
-  for (const { body, headers } of got) {
-    const timestamp = headers.get('x-hubspot-request-timestamp') ?? '';
-    const uri = 'https://closeloop.example/hooks?x=a:b';
-    expect(headers.get('x-hubspot-signature-v3')).toBe(signV3('hubspot-client-secret', 'POST', uri, body, timestamp));
+  const event = got[0]?.[1];
+  expect(got).toEqual([0, 1, 2].map((attempt) => [attempt, event, String(1_795_256_130_000 + attempt * 60_000), true]));
+  await hub.close();
+});
+
+test('a search is taken five times a second, and of the calls of a day, which ends at midnight in the zone of the account', async () => {
+  account.clock.now = Date.parse('2026-11-21T21:59:00Z');
+  const small = await openAccount({ now: account.now, rateLimit: { daily: 6 } });
+  const body = { filterGroups: [], sorts: [], properties: [], limit: 10, after: '' };
+  const refusals: string[] = [];
+  for (const ms of [0, 0, 0, 0, 0, 0, 1_000, 1_000, 120_000]) {
+    account.clock.now += ms;
+    refusals.push((await small.call('POST', `${tickets}/search`, body)).json.policyName);
   }
-  expect(new Set(got.map(({ headers }) => headers.get('x-hubspot-request-timestamp'))).size).toBe(3);
+  const none = undefined;
+  expect(refusals).toEqual([none, none, none, none, none, 'SECONDLY', none, 'DAILY', none]);
+  await small.close();
+});
+
+test('long lists of associations come in pages', async () => {
+  const { standin } = account;
+  await standin.associate({ type: 'tickets', id: ticketId, contactId: standin.addContact().id });
+  standin.changeSettings({ associationPage: 1 });
+  const read = async (more: object) => {
+    const inputs = [{ id: String(ticketId), ...more }];
+    return (await account.call('POST', '/crm/associations/2026-09/tickets/contacts/batch/read', { inputs })).json
+      .results[0];
+  };
+  const first = await read({});
+  const second = await read({ after: first.paging.next.after });
+  expect([first.to.length, second.to.length, second.paging]).toEqual([1, 1, undefined]);
+});
+
+test('a sensitive value is hidden from the classic form of events, and a paused subscription tells nothing', async () => {
+  const told: unknown[] = [];
+  const hub = await openAccount({
+    async fetch(_input, init) {
+      told.push(JSON.parse(String(init?.body))[0].propertyValue);
+      return new Response(null, { status: 200 });
+    },
+  });
+  hub.standin.addProperty({ type: 'tickets', name: 'diagnosis', kind: 'string', sensitive: true });
+  const url = 'https://closeloop.example/hooks';
+  const diagnosis = { event: 'propertyChange', object: 'tickets', propertyName: 'diagnosis' } as const;
+  for (const [form, active] of [
+    ['classic', true],
+    ['generic', true],
+    ['generic', false],
+  ] as const) {
+    hub.standin.setWebhook({ url, form, subscriptions: [{ ...diagnosis, active }] });
+    await hub.standin.change({ type: 'tickets', id: ticketId, properties: { diagnosis: `${form} ${active}` } });
+  }
+  expect(told).toEqual(['REDACTED', 'generic true']);
   await hub.close();
 });

@@ -84,3 +84,18 @@ test('its webhook is saved only where a HEAD is answered with 200, and switched 
   await server.standin.close({ id: 1 });
   expect(server.standin.webhook()).toBeUndefined();
 });
+
+test('a search cuts times to days, unless told otherwise, and lags when told to', async () => {
+  const { standin } = server;
+  await standin.close({ id: 1 });
+  const count = async () => {
+    const since = by('statistics.last_close_at', '>', Date.parse('2026-11-20T11:00:00Z') / 1_000);
+    return (await call(search, since)).json.conversations.length;
+  };
+  const counts = [await count()];
+  for (const set of [{ searchBy: 'second' }, { indexLagMs: 5_000 }] as const) {
+    standin.changeSettings(set);
+    counts.push(await count());
+  }
+  expect(counts).toEqual([0, 1, 0]);
+});

@@ -8,10 +8,13 @@ import { startShopifyStandin } from '../../../../standins/shopify/standin.ts';
 let server: Awaited<ReturnType<typeof startShopifyStandin>>;
 /** What the receiver of webhooks answers, one after the other; and what it got. */
 let statuses: number[];
+let now: number;
 let came: string[];
 beforeEach(async () => {
   [statuses, came] = [[], []];
+  now = Date.parse('2026-11-20T12:00:00Z');
   server = await startShopifyStandin({
+    now: () => new Date(now),
     webhooks: { pauseScale: 0 },
     async fetch(_input, init) {
       came.push(`${new Headers(init?.headers).get('x-shopify-webhook-id')} ${init?.body}`);
@@ -102,4 +105,17 @@ test.each<[says: string, answers: number[], ofApp: boolean, tries: number, left:
   await server.standin.fulfil({ id: order() });
   expect([came.length, server.standin.subscriptions().length]).toEqual([tries, left]);
   expect(new Set(came).size, 'the same to the last byte').toBe(1);
+});
+
+test("a token that the app's credentials get is good for a day", async () => {
+  const app = { client_id: 'shopify-client', client_secret: 'shopify-client-secret', grant_type: 'client_credentials' };
+  const body = JSON.stringify(app);
+  const response = await fetch(`${server.url}/admin/oauth/access_token`, { method: 'POST', body });
+  const { access_token } = JSON.parse(await response.text());
+  const statuses: number[] = [];
+  for (const ms of [0, 86_399_000, 1_000]) {
+    now += ms;
+    statuses.push((await call('{ shop { id } }', {}, access_token)).status);
+  }
+  expect(statuses).toEqual([200, 200, 401]);
 });

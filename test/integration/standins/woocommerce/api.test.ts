@@ -123,3 +123,14 @@ describe('webhooks', () => {
     expect(got[0]?.headers['x-wc-webhook-signature']).toBeUndefined();
   });
 });
+
+test.each([
+  ['2026-11-20T12:00:00&dates_are_gmt=true', 1],
+  ['2026-11-20T12:00:01&dates_are_gmt=true', 0],
+  ['2026-11-20T13:00:00', 1],
+  ['2026-11-20T13:00:01', 0],
+])('modified_after=%s, in whole seconds and of the shop unless of GMT, finds %i', async (after, count) => {
+  clock.now = new Date('2026-11-20T12:00:01.500Z');
+  add();
+  expect((await call(`GET ${orders}?modified_after=${after}`)).json).toHaveLength(count);
+});
