@@ -11,7 +11,6 @@ let receiver: StandinServer;
 let got: StandinRequest[];
 let answer: number;
 const clock = { now: new Date(0) };
-const basic = (key = 'ck_standin', secret = 'cs_standin') => `Basic ${btoa(`${key}:${secret}`)}`;
 
 beforeEach(async () => {
   clock.now = new Date('2026-11-20T12:00:00Z');
@@ -27,11 +26,11 @@ afterEach(async () => {
   await receiver.close();
 });
 
-async function call(what: string, body?: unknown, authorization: string | null = basic()) {
+async function call(what: string, body?: unknown) {
   const [method = '', path = ''] = what.split(' ');
-  const headers = { 'content-type': 'application/json', ...(authorization !== null && { authorization }) };
+  const headers = { 'content-type': 'application/json', authorization: `Basic ${btoa('ck_standin:cs_standin')}` };
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const response = await fetch(shop.url + path, { method, redirect: 'manual', headers, ...sent });
+  const response = await fetch(shop.url + path, { method, headers, ...sent });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true;
   return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined };
@@ -69,25 +68,6 @@ test.each<[what: string, call: string, status: number, code: string, body?: unkn
   add({ id: 1043 });
   const { status: got, json } = await call(what, body);
   expect([got, json]).toMatchObject([status, { code, data: { status } }]);
-});
-
-const wrongKey = 'woocommerce_rest_authentication_error';
-test.each<[what: string, authorization: string | null, method: string, code: string]>([
-  ['nobody', null, 'GET', 'woocommerce_rest_cannot_view'],
-  ['an unknown key', basic('ck_other'), 'GET', wrongKey],
-  ['a wrong secret', basic('ck_standin', 'cs_other'), 'GET', wrongKey],
-  ['a key that may only read', basic('ck_read', 'cs'), 'POST', wrongKey],
-  ['a key that may only write', basic('ck_write', 'cs'), 'GET', wrongKey],
-  ['a user who may not see orders', basic('ck_clerk', 'cs'), 'GET', 'woocommerce_rest_cannot_view'],
-])('it refuses %s with 401', async (_what, authorization, method, code) => {
-  shop.standin.addKey({ key: 'ck_read', secret: 'cs', rights: 'read' });
-  shop.standin.addKey({ key: 'ck_write', secret: 'cs', rights: 'write' });
-  shop.standin.addKey({ key: 'ck_clerk', secret: 'cs', mayEditOrders: false });
-  const { status, json } =
-    method === 'GET'
-      ? await call(`GET ${orders}`, undefined, authorization)
-      : await call(`POST ${orders}/batch`, { update: [] }, authorization);
-  expect([status, json.code]).toEqual([401, code]);
 });
 
 describe('webhooks', () => {
