@@ -105,3 +105,19 @@ describe('paging', () => {
     expect((await s.ask(`GET ${path}`)).body.next).toBe(`${s.url}/api${path}?page=2`);
   });
 });
+
+test.each<[what: string, call: string, status: number, body?: object | string]>([
+  ['an unknown path', 'GET nothing', 404],
+  ['a wrong method', 'PUT keys', 405, {}],
+  ['broken JSON', 'POST keys', 400, '{'],
+  ['an unknown field', 'POST campaigns', 400, { account: 'a', nam: 'x' }],
+  ['an account that is not there', 'POST campaigns', 409, { account: 'x' }],
+  ['a campaign that is not there', 'PATCH campaigns', 409, { id: 99 }],
+  ['a key that is not there', 'DELETE keys', 409, { key: 'x' }],
+  ['an answer to no request', 'POST answers', 409, { request: 500_099, grade: 5 }],
+  ['an answer to what was not sent yet', 'POST answers', 409, { request: 500_001, grade: 5 }],
+])('the control surface refuses %s', async (_what, call, status, body) => {
+  const { ask, control } = await campaigns();
+  await ask('POST /appeals/', { campaign: 2, email: 'a@b.ee' });
+  expect((await control(call, body)).status).toBe(status);
+});
