@@ -2,7 +2,7 @@ import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { Problem } from '../kit/problem.ts';
 import { accountOf } from './api-key.ts';
 import { campaignEndpoints } from './campaign-endpoints.ts';
-import { type ContactCounts, contactEndpoints } from './contact-endpoints.ts';
+import { contactEndpoints } from './contact-endpoints.ts';
 import type { OperationsForm } from './operations-form.ts';
 import { notFound, problem } from './problem.ts';
 import { requestEndpoints } from './request-endpoints.ts';
@@ -15,7 +15,6 @@ export const prefix = '/api';
 interface ApiSettings {
   store: Store;
   form: OperationsForm;
-  contactCounts: ContactCounts;
   /** The public base address, ending in /api, for `next` and `previous`; left out: the Host header's. */
   baseUrl: string | undefined;
   /** Epoch milliseconds. */
@@ -33,7 +32,7 @@ export function createApi(settings: ApiSettings): (req: StandinRequest) => Stand
   const routes = [
     ...requestEndpoints(settings.form),
     ...campaignEndpoints,
-    ...contactEndpoints(settings.contactCounts),
+    ...contactEndpoints,
     ...surveyEndpoints,
   ].map((endpoint) => ({ endpoint, pattern: patternOf(endpoint.path) }));
 

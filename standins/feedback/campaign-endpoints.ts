@@ -1,5 +1,5 @@
 import { ok } from '../kit/message.ts';
-import { type Call, dayParameter, type Endpoint, endpoint, visibleCampaign, wholeNumber } from './endpoint.ts';
+import { dayParameter, type Endpoint, endpoint, visibleCampaign, wholeNumber } from './endpoint.ts';
 import type { ValueTally } from './model.ts';
 import { type Campaign, campaignTypes, type FieldValue, metrics } from './model.ts';
 import { paged } from './paging.ts';
@@ -32,7 +32,7 @@ export const campaignEndpoints: Endpoint[] = [
       to: dayParameter(call.query, 'date_to'),
       changedSince: dayParameter(call.query, 'changed_since'),
     };
-    return ok(fieldStatistics(call, visibleCampaign(call, wholeNumber(id, 'campaign')), filter));
+    return ok(fieldStatistics(visibleCampaign(call, wholeNumber(id, 'campaign')), filter));
   }),
 ];
 
@@ -86,16 +86,12 @@ function tallyIn(campaign: Campaign, range: Range) {
   return sum;
 }
 
-function fieldStatistics(
-  call: Call,
-  campaign: Campaign,
-  filter: Range & { changedSince: number | undefined },
-): object[] {
+function fieldStatistics(campaign: Campaign, filter: Range & { changedSince: number | undefined }): object[] {
   const unfiltered = Object.values(filter).every((day) => day === undefined);
   return campaign.fields.flatMap((field, position) => {
     const kept = campaign.values[position];
     if (kept === undefined) return [];
-    const tallies = unfiltered ? kept.values() : counted(call, campaign, position, filter);
+    const tallies = unfiltered ? kept.values() : counted(campaign, position, filter);
     const values = [...tallies]
       .filter((tally) => tally.requests > 0)
       .map(({ value, requests, graded, sum }) => ({ value, count: requests, average_grade: average(sum, graded) }))
@@ -106,14 +102,12 @@ function fieldStatistics(
 
 /** Dates may be any, so these are counted anew over the campaign's requests. */
 function counted(
-  call: Call,
   campaign: Campaign,
   position: number,
   filter: Range & { changedSince: number | undefined },
 ): Iterable<ValueTally> {
   const tallies = new Map<FieldValue, ValueTally>();
   for (const request of campaign.requests) {
-    call.store.visited += 1;
     if (!inside(request.day, filter)) continue;
     const changedAt = request.answer?.gradeChangedAt ?? null;
     if (filter.changedSince !== undefined) {

@@ -5,53 +5,42 @@ import type { Account, FeedbackRequest } from './model.ts';
 import { paged } from './paging.ts';
 import { notFound } from './problem.ts';
 import { average, csatIndex, npsIndex, type Received } from './statistics.ts';
-import { statusOf } from './store.ts';
 
-/**
- * Which requests `num_appeals` and `last_appeal` count. "Feedback requests sent to the contact" can be read both ways:
- * every request created for the contact, or only those that have gone out.
- */
-export type ContactCounts = 'created' | 'sent';
-
-export function contactEndpoints(counts: ContactCounts): Endpoint[] {
-  return [
-    endpoint('contacts.get', 'GET', '/contacts/:contact', (call) => {
-      const { contact, requests } = known(call);
-      const counted =
-        counts === 'created' ? requests : requests.filter((request) => statusOf(request, call.now) === 'Sent');
-      return ok(showContact(call.account, contact, requests, counted));
-    }),
-    {
-      /**
-       * After masking, the contact can no longer be looked up (404), and still a second masking answers an empty object:
-       * both sentences hold because the service keeps a one-way digest of what it masked, which only masking looks at.
-       * So 404 here means that there never was a request for this contact.
-       */
-      name: 'contacts.mask',
-      method: 'POST',
-      path: '/contacts/:contact/mask',
-      run(call) {
-        const given = call.params.contact ?? '';
-        const requests = call.store.matching(call.account, given);
-        if (requests.length === 0 && !call.store.wasMasked(call.account, given)) throw notFound();
-        for (const request of requests) call.store.mask(request, call.now);
-        const masked = requests.length === 0 ? {} : { appeals: requests.length };
-        return ok({ contact: normalised(given), masked });
-      },
+export const contactEndpoints: Endpoint[] = [
+  endpoint('contacts.get', 'GET', '/contacts/:contact', (call) => {
+    const { contact, requests } = known(call);
+    return ok(showContact(call.account, contact, requests));
+  }),
+  {
+    /**
+     * After masking, the contact can no longer be looked up (404), and still a second masking answers an empty object:
+     * both sentences hold because the service keeps a one-way digest of what it masked, which only masking looks at.
+     * So 404 here means that there never was a request for this contact.
+     */
+    name: 'contacts.mask',
+    method: 'POST',
+    path: '/contacts/:contact/mask',
+    run(call) {
+      const given = call.params.contact ?? '';
+      const requests = call.store.matching(call.account, given);
+      if (requests.length === 0 && !call.store.wasMasked(call.account, given)) throw notFound();
+      for (const request of requests) call.store.mask(request, call.now);
+      const masked = requests.length === 0 ? {} : { appeals: requests.length };
+      return ok({ contact: normalised(given), masked });
     },
-    endpoint('contacts.accessLog', 'GET', '/contacts/:contact/access-log', (call) => {
-      const { contact } = known(call);
-      const entries = (call.account.accessLog.get(contact) ?? []).toSorted((a, b) => b.at - a.at);
-      const { zone } = call.account;
-      const show = (entry: (typeof entries)[number]): object => ({
-        user: entry.user,
-        action: entry.action,
-        date_accessed: zone.timestamp(entry.at),
-      });
-      return ok(paged(entries, call.url, show));
-    }),
-  ];
-}
+  },
+  endpoint('contacts.accessLog', 'GET', '/contacts/:contact/access-log', (call) => {
+    const { contact } = known(call);
+    const entries = (call.account.accessLog.get(contact) ?? []).toSorted((a, b) => b.at - a.at);
+    const { zone } = call.account;
+    const show = (entry: (typeof entries)[number]): object => ({
+      user: entry.user,
+      action: entry.action,
+      date_accessed: zone.timestamp(entry.at),
+    });
+    return ok(paged(entries, call.url, show));
+  }),
+];
 
 function known(call: Call): { contact: string; requests: FeedbackRequest[] } {
   const given = call.params.contact ?? '';
@@ -60,12 +49,7 @@ function known(call: Call): { contact: string; requests: FeedbackRequest[] } {
   return { contact: normalised(given), requests };
 }
 
-function showContact(
-  account: Account,
-  contact: string,
-  requests: readonly FeedbackRequest[],
-  counted: readonly FeedbackRequest[],
-): object {
+function showContact(account: Account, contact: string, requests: readonly FeedbackRequest[]): object {
   const { zone } = account;
   const latest = (instants: (number | null | undefined)[]): string | null => {
     const known = instants.filter((at) => at !== null && at !== undefined);
@@ -82,7 +66,8 @@ function showContact(
   const gray = account.graylist.get(contact);
   return {
     contact,
-    num_appeals: counted.length,
+    // "Feedback requests sent to the contact": those that are scheduled for later are taken to count.
+    num_appeals: requests.length,
     num_feedback: graded.length,
     avg_grade: [...Map.groupBy(graded, ({ campaign }) => campaign.scale)].map(([scale, grades]) => ({
       scale,
@@ -93,7 +78,7 @@ function showContact(
     })),
     index_csat: csatIndex(received('csat')),
     index_nps: npsIndex(received('nps')),
-    last_appeal: latest(counted.map(({ scheduledAt }) => scheduledAt)),
+    last_appeal: latest(requests.map(({ scheduledAt }) => scheduledAt)),
     last_grade: latest(requests.map(({ answer }) => answer?.gradeAt)),
     last_comment: latest(requests.map(({ answer }) => answer?.commentAt)),
     last_survey: latest(requests.map(({ answer }) => answer?.surveyAt)),

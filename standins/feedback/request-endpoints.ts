@@ -44,11 +44,7 @@ export function requestEndpoints(form: OperationsForm): Endpoint[] {
     endpoint('requests.list', 'GET', '/appeals/', (call) => {
       const id = call.query.get('campaign');
       const requests = id === null ? call.account.requests : activeCampaign(call, wholeNumber(id, 'campaign')).requests;
-      const show = (request: FeedbackRequest): object => {
-        call.store.visited += 1;
-        return showRequest(request, form.record, call.now);
-      };
-      return ok(paged(requests, call.url, show));
+      return ok(paged(requests, call.url, (request) => showRequest(request, form.record, call.now)));
     }),
     endpoint('requests.create', form.create.method, form.create.path, (call) =>
       answer(create(call, form.create), call, 201),

@@ -171,11 +171,6 @@ export class FeedbackService {
     this.counts.clear();
   }
 
-  /** How many requests the API has looked at one by one since the start: the cost of a call, without a stop-watch. */
-  visited(): number {
-    return this.store.visited;
-  }
-
   /** Back to the state right after construction: data, clock, counts and faults. */
   reset(): void {
     this.store = new Store();

@@ -1,7 +1,6 @@
 import type { StandinRequest, StandinResponse } from '../kit/message.ts';
 import { type StandinServer, serveStandin } from '../kit/server.ts';
 import { createApi, prefix } from './api.ts';
-import type { ContactCounts } from './contact-endpoints.ts';
 import { createFeedbackControl } from './control.ts';
 import { defaultForm, type OperationsForm } from './operations-form.ts';
 import { plant } from './seed.ts';
@@ -12,8 +11,6 @@ export interface FeedbackStandinOptions extends ServiceOptions {
   baseUrl?: string;
   /** Wire form of the five operations the specification doesn't show. */
   form?: OperationsForm;
-  /** Which requests a contact's `num_appeals` counts. Default 'created'. */
-  contactCounts?: ContactCounts;
   /** Start, and start again after `reset`, with the demo's account, keys and campaigns (seed.ts). Default false. */
   seed?: boolean;
 }
@@ -57,7 +54,6 @@ export class FeedbackStandin extends FeedbackService {
     return createApi({
       store: this.store,
       form: this.#given.form ?? defaultForm,
-      contactCounts: this.#given.contactCounts ?? 'created',
       baseUrl: this.#given.baseUrl,
       now: () => this.instant(),
       count: (name) => this.counts.set(name, (this.counts.get(name) ?? 0) + 1),

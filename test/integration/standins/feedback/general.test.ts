@@ -1,216 +1,123 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, envelope, noon, type Service, service } from '../../../support/standins/feedback/service.ts';
+import type { FeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { campaigns, envelope, noon, service } from '../../../support/standins/feedback/service.ts';
 
-/** One row: what the specification says, what to do, what must come back (`body` compared whole where given). */
-type Row = [says: string, run: (s: Service) => Promise<Answer>, expected: { status: number; body?: unknown }];
+/* The rules of the specification that hold for every call, and those of surveys: a row for each. */
 
-async function check(run: Row[1], expected: Row[2]): Promise<void> {
-  const s = await service();
-  s.standin.addCampaign({ account: 'a', id: 12 });
-  const answer = await run(s);
-  expect({ status: answer.status, ...('body' in expected ? { body: answer.body } : {}) }).toEqual(expected);
-}
+const expires = (ms: number | null) => (s: FeedbackStandin) =>
+  s.changeKey({ key: 'key', expiresAt: ms === null ? null : new Date(noon.getTime() + ms) });
+const [none, invalid] = ['Authentication credentials were not provided.', 'Invalid token.'];
 
-const get =
-  (path: string, headers: Record<string, string | undefined> = {}) =>
-  (s: Service): Promise<Answer> =>
-    s.call('GET', path, undefined, headers);
-
-describe('section 5, authentication', () => {
-  const token = (authorization: string | undefined) => get('/surveys/', { authorization });
-  const none = { status: 401, body: { detail: 'Authentication credentials were not provided.' } };
-  const invalid = { status: 401, body: { detail: 'Invalid token.' } };
-  const rows: Row[] = [
-    ['the header carries the word Token, one space, then the key', token('Token key'), { status: 200 }],
-    ['a missing header was not provided', token(undefined), none],
-    ['another scheme was not provided', token('Bearer key'), none],
-    ['the word is written with a capital letter', token('token key'), none],
-    ['two spaces are not one', token('Token  key'), invalid],
-    ['a key with a typo is invalid', token('Token kye'), invalid],
-    ['the word alone is invalid', token('Token'), invalid],
-    [
-      'a deleted key is invalid',
-      (s) => {
-        s.standin.deleteKey({ key: 'key' });
-        return token('Token key')(s);
-      },
-      invalid,
-    ],
-    [
-      'a deactivated key is inactive',
-      (s) => {
-        s.standin.changeKey({ key: 'key', active: false });
-        return token('Token key')(s);
-      },
-      { status: 401, body: { detail: 'Inactive API key.' } },
-    ],
-    [
-      'a key whose expiry date has passed is expired',
-      (s) => {
-        s.standin.changeKey({ key: 'key', expiresAt: noon });
-        return token('Token key')(s);
-      },
-      { status: 401, body: { detail: 'Expired API token.' } },
-    ],
-    [
-      'a key whose expiry is to come is valid',
-      (s) => {
-        s.standin.changeKey({ key: 'key', expiresAt: new Date(noon.getTime() + 1) });
-        return token('Token key')(s);
-      },
-      { status: 200 },
-    ],
-    [
-      'expiry passes as the clock moves',
-      (s) => {
-        s.standin.changeKey({ key: 'key', expiresAt: new Date(noon.getTime() + 60_000) });
-        s.standin.moveClock({ advanceMs: 60_000 });
-        return token('Token key')(s);
-      },
-      { status: 401, body: { detail: 'Expired API token.' } },
-    ],
-    [
-      'expiry can be cleared, and the switch set again',
-      (s) => {
-        s.standin.changeKey({ key: 'key', expiresAt: noon, active: false });
-        s.standin.changeKey({ key: 'key', expiresAt: null, active: true });
-        return token('Token key')(s);
-      },
-      { status: 200 },
-    ],
-  ];
-  test.for(rows)('%s', ([, run, expected]) => check(run, expected));
+test.each<
+  [says: string, header: string | undefined, detail?: string | undefined, before?: (s: FeedbackStandin) => void]
+>([
+  ['takes the word Token, one space and the key', 'Token key'],
+  ['refuses a missing header', undefined, none],
+  ['refuses another scheme', 'Bearer key', none],
+  ['refuses the word without its capital letter', 'token key', none],
+  ['refuses two spaces', 'Token  key', invalid],
+  ['refuses the word alone', 'Token', invalid],
+  ['refuses a deleted key', 'Token key', invalid, (s) => s.deleteKey({ key: 'key' })],
+  ['takes a key before its expiry', 'Token key', undefined, expires(1)],
+  ['takes one whose expiry was cleared', 'Token key', undefined, (s) => [expires(0), expires(null)].map((f) => f(s))],
+])('authentication %s', async (_says, authorization, detail, before) => {
+  const { standin, ask } = await service();
+  before?.(standin);
+  const { status, body } = await ask('GET /surveys/', undefined, { authorization });
+  expect([status, body.detail]).toEqual([detail === undefined ? 200 : 401, detail]);
 });
 
-describe('section 1, path matching', () => {
-  const missing = { status: 404, body: { detail: 'Not found.' } };
-  const rows: Row[] = [
-    ['GET /appeals/ ends with a slash', get('/appeals/'), { status: 200 }],
-    ['GET /surveys/ ends with a slash', get('/surveys/'), { status: 200 }],
-    ['/surveys without its slash is not there', get('/surveys'), missing],
-    ['a slash added to the campaigns is 404', get('/appeals/campaigns/'), missing],
-    ['a slash added to a campaign is 404', get('/appeals/campaigns/12/'), missing],
-    ['a slash added to the custom fields is 404', get('/appeals/custom-fields/?campaign=12'), missing],
-    ['a slash added to a contact is 404', get('/contacts/x/'), missing],
-    ['a slash added to the access log is 404', get('/contacts/x/access-log/'), missing],
-    ['a slash added to a mask is 404', (s) => s.call('POST', '/contacts/x/mask/'), missing],
-    ['a slash added to a survey is 404', get('/surveys/1/'), missing],
-    ['a slash added to a feedback request is 404', get('/appeals/1/'), missing],
-    ['any other path is 404', get('/nothing'), missing],
-    ['a contact that is no URL encoding is 404', get('/contacts/%E0%A4%A'), missing],
-    ['an id too long for a number is 404', get('/surveys/99999999999999999999'), missing],
-  ];
-  test.for(rows)('%s', ([, run, expected]) => check(run, expected));
-
-  test('/appeals without the slash is redirected with 301, query kept', async () => {
-    const s = await service();
-    const answer = await s.call('GET', '/appeals?campaign=12&page=2');
-    expect([answer.status, answer.headers.get('location')]).toEqual([301, `${s.url}/api/appeals/?campaign=12&page=2`]);
-  });
+const text = { 'content-type': 'text/plain' };
+const utf8 = { 'content-type': 'application/json; charset=utf-8' };
+test.each<[says: string, call: string, status: number, body?: unknown, headers?: Record<string, string | undefined>]>([
+  ['GET /appeals/ ends with a slash', 'GET /appeals/', 200],
+  ['surveys without their slash', 'GET /surveys', 404],
+  ['campaigns with a slash', 'GET /appeals/campaigns/', 404],
+  ['a campaign with a slash', 'GET /appeals/campaigns/1/', 404],
+  ['custom fields with a slash', 'GET /appeals/custom-fields/?campaign=1', 404],
+  ['a contact with a slash', 'GET /contacts/x/', 404],
+  ['an access log with a slash', 'GET /contacts/x/access-log/', 404],
+  ['a mask with a slash', 'POST /contacts/x/mask/', 404],
+  ['a survey with a slash', 'GET /surveys/1/', 404],
+  ['a feedback request with a slash', 'GET /appeals/1/', 404],
+  ['a survey that is not there', 'GET /surveys/99', 404],
+  ["another account's survey", 'GET /surveys/71', 404],
+  ['any other path', 'GET /nothing', 404],
+  ['a contact that is no URL encoding', 'GET /contacts/%E0%A4%A', 404],
+  ['an id too long for a number', 'GET /surveys/99999999999999999999', 404],
+  ['a wrong method', 'POST /appeals/campaigns', 405],
+  ['GET where POST is expected', 'GET /contacts/x/mask', 405],
+  ['a key is asked for before the method', 'PUT /appeals/', 401, undefined, { authorization: undefined }],
+  ['a form post', 'POST /appeals/', 415, 'campaign=2', { 'content-type': 'application/x-www-form-urlencoded' }],
+  ['a body that is not JSON', 'POST /appeals/', 415, '{"campaign":'],
+  ['a body that calls itself text', 'POST /appeals/', 415, '{}', text],
+  ['a body without Content-Type', 'POST /appeals/', 415, '{}', { 'content-type': undefined }],
+  ['JSON with a character set is JSON', 'POST /appeals/', 201, { campaign: 2, email: 'a@b.ee' }, utf8],
+])('%s: %s is %i', async (_says, call, status, body, headers) => {
+  const answer = await (await campaigns()).ask(call, body, headers);
+  expect([answer.status, status === 404 ? answer.body : undefined]).toEqual([
+    status,
+    status === 404 ? { detail: 'Not found.' } : undefined,
+  ]);
 });
 
-describe('section 1 and 7, methods and bodies', () => {
-  const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const rows: Row[] = [
-    ['a wrong method is 405', (s) => s.call('POST', '/appeals/campaigns'), { status: 405 }],
-    ['GET where POST is expected is 405', get('/contacts/x/mask'), { status: 405 }],
-    ['DELETE of a survey is 405', (s) => s.call('DELETE', '/surveys/1'), { status: 405 }],
-    ['a form post is 415', (s) => s.call('POST', '/appeals/', 'campaign=12', form), { status: 415 }],
-    ['a body that is not JSON is 415', (s) => s.call('POST', '/appeals/', '{"campaign":'), { status: 415 }],
-    [
-      'a body that calls itself text is 415',
-      (s) => s.call('POST', '/appeals/', '{}', { 'content-type': 'text/plain' }),
-      { status: 415 },
-    ],
-    [
-      'JSON with a character set is JSON',
-      (s) =>
-        s.call(
-          'POST',
-          '/appeals/',
-          { campaign: 12, email: 'a@b.ee' },
-          { 'content-type': 'application/json; charset=utf-8' },
-        ),
-      { status: 201 },
-    ],
-    ['no body needs no Content-Type', (s) => s.call('POST', '/contacts/x/mask'), { status: 404 }],
-    [
-      'a key is asked for before the method',
-      (s) => s.call('PUT', '/appeals/', undefined, { authorization: undefined }),
-      { status: 401 },
-    ],
-  ];
-  test.for(rows)('%s', ([, run, expected]) => check(run, expected));
-
-  test('a body without Content-Type is 415', async () => {
-    const s = await service();
-    const headers = { authorization: 'Token key' };
-    const response = await fetch(`${s.url}/api/appeals/`, { method: 'POST', headers, body: Buffer.from('{}') });
-    expect([response.status, response.headers.get('content-type')]).toEqual([415, 'application/json']);
-  });
+test('/appeals without the slash is redirected with 301, query kept', async () => {
+  const { url, ask } = await service();
+  const { status, headers } = await ask('GET /appeals?campaign=12&page=2');
+  expect([status, headers.get('location')]).toEqual([301, `${url}/api/appeals/?campaign=12&page=2`]);
 });
 
-describe('section 1, paging of lists', () => {
-  const many = async (count: number): Promise<Service> => {
-    const s = await service();
+describe('paging', () => {
+  const open = async (count: number, options?: Parameters<typeof service>[0]) => {
+    const s = await service(options);
     s.standin.addCampaign({ account: 'a', id: 12 });
     if (count > 0) s.standin.fill({ campaign: 12, count });
     return s;
   };
+  const page = async (count: number, query: string, options?: Parameters<typeof service>[0]) =>
+    envelope.parse((await (await open(count, options)).ask(`GET /appeals/${query}`)).body);
 
-  test('an empty list is one page', async () => {
-    const s = await many(0);
-    expect((await s.call('GET', '/appeals/?page=1')).body).toEqual({
-      count: 0,
-      next: null,
-      previous: null,
-      results: [],
-    });
+  test('next and previous are full addresses, the public ones, that keep the query', async () => {
+    const baseUrl = 'https://feedback.example.com/eu/api';
+    const { next, previous } = await page(2001, '?campaign=12&page=2&x=a%20b&x=c', { baseUrl });
+    expect(next).toBe(`${baseUrl}/appeals/?campaign=12&page=3&x=a+b&x=c`);
+    expect(previous).toBe(`${baseUrl}/appeals/?campaign=12&page=1&x=a+b&x=c`);
   });
 
-  test.for([
-    [1000, [1000]],
-    [1001, [1000, 1]],
-    [2500, [1000, 1000, 500]],
-  ] as const)('%i records come by following next until null, at most 1000 a page', async ([count, sizes]) => {
-    const s = await many(count);
-    const ids: (number | undefined)[] = [];
-    const seen: number[] = [];
-    let next: string | null = '/appeals/?campaign=12';
-    while (next !== null) {
-      const page: ReturnType<typeof envelope.parse> = envelope.parse((await s.call('GET', next)).body);
-      expect(page.count).toBe(count);
-      seen.push(page.results.length);
-      ids.push(...page.results.map(({ id }) => id));
-      next = page.next?.slice(`${s.url}/api`.length) ?? null;
-    }
-    expect(seen).toEqual(sizes);
-    expect(new Set(ids).size).toBe(count);
-  });
-
-  test('next and previous are full addresses that keep the query', async () => {
-    const s = await many(2001);
-    const page = envelope.parse((await s.call('GET', '/appeals/?campaign=12&page=2&x=a%20b&x=c')).body);
-    expect(page.next).toBe(`${s.url}/api/appeals/?campaign=12&page=3&x=a+b&x=c`);
-    expect(page.previous).toBe(`${s.url}/api/appeals/?campaign=12&page=1&x=a+b&x=c`);
-  });
-
-  test('next and previous follow the public base address where one is given', async () => {
-    const s = await service({ baseUrl: 'https://feedback.example.com/eu/api' });
-    s.standin.addCampaign({ account: 'a', id: 12 });
-    s.standin.fill({ campaign: 12, count: 1001 });
-    const page = envelope.parse((await s.call('GET', '/appeals/')).body);
-    expect(page.next).toBe('https://feedback.example.com/eu/api/appeals/?page=2');
-  });
-
-  test.for(['0', '-1', 'x', '1.5', ''])('page %s is 400 and names the parameter', async (page) => {
-    const s = await many(0);
-    const answer = await s.call('GET', `/appeals/?page=${page}`);
-    expect([answer.status, answer.body]).toEqual([400, { page: ['A valid integer of at least 1 is required.'] }]);
+  test.each(['0', '-1', 'x', '1.5', ''])('page "%s" is 400 and names the parameter', async (number) => {
+    const { status, body } = await (await open(0)).ask(`GET /appeals/?page=${number}`);
+    expect([status, body]).toEqual([400, { page: ['A valid integer of at least 1 is required.'] }]);
   });
 
   test('a page after the last is 404', async () => {
-    const s = await many(1000);
-    expect((await s.call('GET', '/appeals/?page=2')).status).toBe(404);
+    expect((await (await open(1000)).ask('GET /appeals/?page=2')).status).toBe(404);
   });
+
+  test.each<[path: string, add: (s: FeedbackStandin, n: number) => unknown]>([
+    ['/appeals/campaigns', (s, n) => s.addCampaign({ account: 'a', id: 100 + n })],
+    ['/surveys/', (s) => s.addSurvey({ account: 'a', name: 'S' })],
+    ['/contacts/x/access-log', (s) => s.addAccess({ account: 'a', contact: 'x', user: 'u' })],
+  ])('%s comes in pages as well', async (path, add) => {
+    const s = await service();
+    s.standin.addCampaign({ account: 'a', id: 5, type: 'external' });
+    await s.ask('POST /appeals/', { campaign: 5, identifier: 'x' });
+    for (let n = 0; n < 1001; n++) add(s.standin, n);
+    expect((await s.ask(`GET ${path}`)).body.next).toBe(`${s.url}/api${path}?page=2`);
+  });
+});
+
+test.each<[what: string, call: string, status: number, body?: object | string]>([
+  ['an unknown path', 'GET nothing', 404],
+  ['a wrong method', 'PUT keys', 405, {}],
+  ['broken JSON', 'POST keys', 400, '{'],
+  ['an unknown field', 'POST campaigns', 400, { account: 'a', nam: 'x' }],
+  ['an account that is not there', 'POST campaigns', 409, { account: 'x' }],
+  ['a campaign that is not there', 'PATCH campaigns', 409, { id: 99 }],
+  ['a key that is not there', 'DELETE keys', 409, { key: 'x' }],
+  ['an answer to no request', 'POST answers', 409, { request: 500_099, grade: 5 }],
+  ['an answer to what was not sent yet', 'POST answers', 409, { request: 500_001, grade: 5 }],
+])('the control surface refuses %s', async (_what, call, status, body) => {
+  const { ask, control } = await campaigns();
+  await ask('POST /appeals/', { campaign: 2, email: 'a@b.ee' });
+  expect((await control(call, body)).status).toBe(status);
 });

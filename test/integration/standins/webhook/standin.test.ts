@@ -1,96 +1,47 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { isSigned, signature } from '../../../../standins/webhook/signature.ts';
 import { startWebhookStandin } from '../../../../standins/webhook/standin.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
-let board: Awaited<ReturnType<typeof startWebhookStandin>>;
 
-beforeAll(async () => {
-  board = await startWebhookStandin({ webhooks: { pauseScale: 0 } });
-});
-afterAll(async () => {
-  await board?.close();
-});
-
-async function control(method: string, path: string, body?: object): Promise<unknown> {
-  const answer = await fetch(`${board.url}/_control/${path}`, {
-    method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return await answer.json();
-}
-
-function posted(id: string, data: object, key = board.standin.answerSecret): Promise<Response> {
-  const at = new Date().toISOString();
-  const whole = {
-    request: '1',
-    campaign: 'c',
-    grade: 5,
-    maxGrade: 5,
-    comment: null,
-    answers: {},
-    answeredAt: at,
-    ...data,
+test.each<[what: string, answer: object, status: number, key?: string]>([
+  ['a signature of somebody else', {}, 401, secret],
+  ['an answer about no job', { record: 'none' }, 404],
+  ['a grade that is no number', { grade: 'five' }, 422],
+  ['a key too many', { more: 1 }, 422],
+  ['an older answer, which it takes and does not keep', { answeredAt: '2020-01-01T00:00:00Z' }, 204],
+])('it refuses %s, and takes an answer once', async (_what, change, status, key) => {
+  const { standin, url, close } = await startWebhookStandin();
+  onTestFinished(close);
+  standin.addJob({ id: 7 });
+  const post = async (id: string, more: object, by = standin.answerSecret) => {
+    const answeredAt = new Date().toISOString();
+    const answer = { request: '1', campaign: 'c', grade: 5, maxGrade: 5, comment: null, answers: {}, answeredAt };
+    const data = { record: '7', ...answer, ...more };
+    const body = JSON.stringify({ type: 'feedback.answered', timestamp: answeredAt, data });
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signed = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+    const headers = { ...signed, 'webhook-signature': signature(by, id, timestamp, body) };
+    return (await fetch(`${url}/answers`, { method: 'POST', body, headers })).status;
   };
-  const body = JSON.stringify({ type: 'feedback.answered', timestamp: at, data: whole });
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const headers = {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': signature(key, id, timestamp, body),
-  };
-  return fetch(`${board.url}/answers`, { method: 'POST', body, headers });
-}
-
-test('it tells of its jobs, signed; the same event again has the same id', async () => {
-  const other = await startWebhookStandin();
-  await control('PUT', 'hook', { url: `${other.url}/elsewhere`, secret });
-  expect(await control('POST', 'jobs', { id: 7 })).toMatchObject({ id: '7', status: 'open' });
-  expect(await control('POST', 'jobs/7/finish')).toMatchObject({ delivered: false, status: 404 });
-  const sent = await control('GET', 'sent');
-  expect(sent).toEqual([expect.stringMatching(/^msg_1_\d+$/)]);
-  expect(other.standin.totalCalls()).toBe(4);
-  await control('DELETE', 'hook');
-  await other.close();
+  expect([await post('a', {}), await post('a', {}), await post('b', { grade: 1, ...change }, key)]).toEqual([
+    204,
+    204,
+    status,
+  ]);
+  expect(standin.job('7')).toMatchObject({ taken: status === 204 ? 2 : 1, feedback: { grade: 5 } });
 });
 
-test('it tells of a job that was edited, in the state that it has', async () => {
-  await control('POST', 'jobs', { id: 8, customer: { id: 'c1', email: 'a@example.com' } });
-  const earlier = board.standin.sent().length;
-  await control('PATCH', 'jobs/8', { customer: { email: 'b@example.com' } });
-  expect(await control('GET', 'jobs/8')).toMatchObject({
-    status: 'open',
-    customer: { id: 'c1', email: 'b@example.com' },
-  });
-  expect(board.standin.sent()).toHaveLength(earlier + 1);
-});
-
-test('it takes an answer once, signed by us, about a job that it has', async () => {
-  expect((await posted('a1', { record: '7' })).status).toBe(204);
-  expect((await posted('a1', { record: '7' })).status).toBe(204);
-  expect(await control('GET', 'jobs/7')).toMatchObject({ taken: 1, feedback: { grade: 5 } });
-  expect((await posted('a2', { record: '7' }, secret)).status).toBe(401);
-  expect((await posted('a3', { record: 'none' })).status).toBe(404);
-  expect((await posted('a4', { record: '7', grade: 'five' })).status).toBe(422);
-  expect((await posted('a5', { record: '7', more: 1 })).status).toBe(422);
-});
-
-test('it keeps the newest answer', async () => {
-  await posted('b1', { record: '7', grade: 2, answeredAt: '2030-01-01T00:00:00Z' });
-  await posted('b2', { record: '7', grade: 4, answeredAt: '2029-01-01T00:00:00Z' });
-  expect(await control('GET', 'jobs/7')).toMatchObject({ taken: 3, feedback: { grade: 2 } });
-});
-
-test('a signature has an age, and an id without a full stop', () => {
+test.each([
+  [0, 'm', true],
+  [-300, 'm', true],
+  [-301, 'm', false],
+  [301, 'm', false],
+  [0, 'm.1', false],
+])('a signature %i seconds old of the id %s is good: %s', (seconds, id, isGood) => {
   const now = new Date('2026-11-21T10:00:00Z');
-  const at = (seconds: number, id = 'm') => {
-    const timestamp = String(now.getTime() / 1000 + seconds);
-    const headers = {
-      'webhook-id': id,
-      'webhook-timestamp': timestamp,
-      'webhook-signature': signature(secret, id, timestamp, 'x'),
-    };
-    return isSigned(headers, Buffer.from('x'), secret, now);
-  };
-  expect([at(0), at(-300), at(-301), at(301), at(0, 'm.1')]).toEqual([true, true, false, false, false]);
+  const timestamp = String(now.getTime() / 1000 + seconds);
+  const signed = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+  const headers = { ...signed, 'webhook-signature': signature(secret, id, timestamp, 'x') };
+  expect(isSigned(headers, Buffer.from('x'), secret, now)).toBe(isGood);
 });

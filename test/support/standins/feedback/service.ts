@@ -1,5 +1,6 @@
 import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import type { FieldType } from '../../../../standins/feedback/model.ts';
 import {
   type FeedbackStandin,
   type FeedbackStandinOptions,
@@ -12,15 +13,16 @@ export const noon = new Date('2026-03-10T10:00:00Z');
 export interface Answer {
   status: number;
   headers: Headers;
-  body: unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  body: any;
 }
 
 export interface Service {
   url: string;
   standin: FeedbackStandin;
-  /** Calls `path` under /api with key "key"; a body is sent as JSON. */
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string | undefined>): Promise<Answer>;
-  control(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Makes a call as "GET /appeals/", relative to /api, with key "key"; a body is sent as JSON, text as it is. */
+  ask(call: string, body?: unknown, headers?: Record<string, string | undefined>): Promise<Answer>;
+  control(call: string, body?: unknown): Promise<Answer>;
 }
 
 /** A stand-in with account "a" (key "key") and account "b" (key "other"), clock at noon. Ends with the test. */
@@ -32,25 +34,26 @@ export async function service(options: FeedbackStandinOptions = {}): Promise<Ser
   standin.addAccount({ name: 'b' });
   standin.addKey({ account: 'a', key: 'key' });
   standin.addKey({ account: 'b', key: 'other' });
-  const send: Service['call'] = async (method, path, body, headers = {}) => {
+  const send = async (prefix: string, call: string, body: unknown, headers: Record<string, string | undefined>) => {
+    const [method = '', path = ''] = call.split(/ (.*)/);
     const sent = { 'content-type': body === undefined ? undefined : 'application/json', ...headers };
-    const response = await fetch(url + path, {
+    const response = await fetch(`${url}/${prefix}${path}`, {
       method,
       redirect: 'manual',
       headers: Object.entries(sent).flatMap(([name, value]): [string, string][] =>
         value === undefined ? [] : [[name, value]],
       ),
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      // Bytes, as fetch would say of a text what it is.
+      ...(body === undefined ? {} : { body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)) }),
     });
-    expect(response.headers.get('content-type'), `${method} ${path} answers JSON`).toBe('application/json');
+    expect(response.headers.get('content-type'), `${call} is answered with JSON`).toBe('application/json');
     return { status: response.status, headers: response.headers, body: await response.json() };
   };
   return {
     url,
     standin,
-    call: (method, path, body, headers) =>
-      send(method, `/api${path}`, body, { authorization: 'Token key', ...headers }),
-    control: (method, path, body) => send(method, `/_control/${path}`, body),
+    ask: (call, body, headers) => send('api', call, body, { authorization: 'Token key', ...headers }),
+    control: (call, body) => send('_control/', call, body, {}),
   };
 }
 
@@ -62,8 +65,35 @@ export const envelope = z.strictObject({
 });
 
 /** Creates a request and gives its id. */
-export async function created(service: Service, body: object): Promise<number> {
-  const answer = await service.call('POST', '/appeals/', body);
+export async function created({ ask }: Service, body: object): Promise<number> {
+  const answer = await ask('POST /appeals/', body);
   expect(answer.status, JSON.stringify(answer.body)).toBe(201);
-  return z.looseObject({ id: z.number() }).parse(answer.body).id;
+  return answer.body.id;
+}
+
+const fields: { name: FieldType; fieldType: FieldType; choices?: string[] }[] = [
+  { name: 'Text', fieldType: 'Text' },
+  { name: 'Integer', fieldType: 'Integer' },
+  { name: 'Date', fieldType: 'Date' },
+  { name: 'Time', fieldType: 'Time' },
+  { name: 'Date and time', fieldType: 'Date and time' },
+  { name: 'Yes/No', fieldType: 'Yes/No' },
+  { name: 'Choice', fieldType: 'Choice', choices: ['A', 'B'] },
+  { name: 'URL address', fieldType: 'URL address' },
+];
+
+/** One campaign of every type (ids 1 to 5), of every other state, and of the other account; and a survey of that one. */
+export async function campaigns(options: FeedbackStandinOptions = {}): Promise<Service> {
+  const s = await service(options);
+  s.standin.addCampaign({ account: 'a', id: 1, type: 'sms', metric: 'csat' });
+  s.standin.addCampaign({ account: 'a', id: 2, type: 'email', metric: 'nps', sendDelay: 90 });
+  s.standin.addCampaign({ account: 'a', id: 3, type: 'mixed', metric: 'avg', customFields: fields });
+  s.standin.addCampaign({ account: 'a', id: 4, type: 'widget', metric: 'avg' });
+  s.standin.addCampaign({ account: 'a', id: 5, type: 'external', metric: 'avg' });
+  s.standin.addCampaign({ account: 'a', id: 6, type: 'email', metric: 'survey', state: 'inactive' });
+  s.standin.addCampaign({ account: 'a', id: 7, type: 'email', state: 'draft' });
+  s.standin.addCampaign({ account: 'b', id: 8, type: 'external' });
+  s.standin.addSurvey({ account: 'b', id: 71, name: 'Theirs' });
+  s.standin.addCampaign({ account: 'a', id: 9, type: 'email', customFields: [{ name: 'Store', required: true }] });
+  return s;
 }

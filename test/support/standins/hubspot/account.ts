@@ -7,28 +7,26 @@ import type { StandinServer } from '../../../../standins/kit/server.ts';
 import { accountOfEachTest } from '../each-test.ts';
 
 export const ticketId = 541_935_488_729;
-export const dealId = 318_842_210_076;
 export const contactId = 10_101;
 
-export interface Reply {
+interface Reply {
   status: number;
   headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
   json: any;
 }
 
-export interface Account extends StandinServer {
+interface Account extends StandinServer {
   standin: HubspotStandin;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }
 
-/** An account with a contact, a ticket and a deal of theirs, and properties of ours on tickets. */
+/** An account with a contact, a ticket of theirs, and properties of ours on tickets. */
 export async function openAccount(options: HubspotStandinOptions = {}): Promise<Account> {
   const server = await startHubspotStandin({ sleep: () => Promise.resolve(), ...options });
   const { standin, url } = server;
   standin.addContact({ id: contactId, properties: { email: 'cora@example.com', firstname: 'Cora' } });
   standin.addTicket({ id: ticketId, properties: { subject: 'Printer' }, contacts: [contactId] });
-  standin.addDeal({ id: dealId, properties: { dealname: 'Big' } });
   standin.addProperty({ type: 'tickets', name: 'fb_grade', kind: 'number', fieldType: 'number' });
   standin.addProperty({ type: 'tickets', name: 'fb_comment', kind: 'string', fieldType: 'textarea' });
   standin.addProperty({ type: 'tickets', name: 'fb_at', kind: 'datetime', fieldType: 'date' });

@@ -7,12 +7,11 @@ import {
 import { accountOfEachTest } from '../each-test.ts';
 
 export const customer = 8_645_878;
-export const agent = 9_001;
+const agent = 9_001;
 export const fields = { dropdown: 360_001, number: 360_002, when: 360_003, text: 360_004, box: 360_005, many: 360_006 };
 
-export interface Account extends StandinServer {
+interface Account extends StandinServer {
   standin: ZendeskStandin;
-  token: string;
   /** One call with a fresh token. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
 }
@@ -83,7 +82,7 @@ export async function openAccount(options: ZendeskStandinOptions = {}): Promise<
   standin.clearCalls();
   const call: Account['call'] = (method, path, body, headers) =>
     request(`${url}${path}`, method, body, { authorization: `Bearer ${token}`, ...headers });
-  return { ...server, token, call };
+  return { ...server, call };
 }
 
 /** The account of the test that runs. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { sign, verify } from '../../../../connectors/hubspot/signature.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
+import { signedUri, signV1, signV2, signV3 } from '../../../../standins/hubspot/signature.ts';
 
 const Headers = z.record(z.string(), z.string());
 const vectors = z
@@ -17,7 +18,8 @@ const vectors = z
         body: z.string(),
         headers: Headers,
         timestamp: z.string(),
-        signatures: z.object({ v3: z.string() }),
+        signedUri: z.string(),
+        signatures: z.object({ v1: z.string(), v2: z.string(), v3: z.string() }),
       }),
     ),
     negatives: z.array(
@@ -71,6 +73,19 @@ function delivery(of: {
     receivedAt: new Date(of.now),
   };
 }
+
+/** What the stand-in signs, in all three versions. */
+const signed = (of: { method: string; uri: string; body: string; timestamp?: string | undefined }, key = secret) => ({
+  v1: signV1(key, of.body),
+  v2: signV2(key, of.method, of.uri, of.body),
+  v3: signV3(key, of.method, of.uri, of.body, of.timestamp ?? ''),
+});
+test.each(vectors.vectors)('the stand-in signs $id as the vector says', (vector) => {
+  expect([signedUri(vector.uri), signed(vector)]).toEqual([vector.signedUri, vector.signatures]);
+});
+test.each(vectors.published)('the stand-in signs as HubSpot published, $version of $timestamp', (published) => {
+  expect(Object.entries(signed(published, published.secret))).toContainEqual([published.version, published.signature]);
+});
 
 describe('the signature v3', () => {
   for (const vector of vectors.vectors) {
