@@ -1,5 +1,4 @@
 import { CloseloopError } from '../errors.ts';
-import type { Campaign } from '../feedback/schemas.ts';
 import { countryOf } from './countries.ts';
 import { days } from './days.ts';
 import { formatDuration } from './duration.ts';
@@ -19,8 +18,13 @@ export interface CampaignHours {
   sendDelayMinutes: number | null;
 }
 
-/** Of a campaign as the service gives it. */
-export function hoursOf(campaign: Pick<Campaign, 'id' | 'send_from' | 'send_until' | 'send_delay'>): CampaignHours {
+/** Of a campaign, in the service's words. */
+export function hoursOf(campaign: {
+  id: number;
+  send_from: string;
+  send_until: string;
+  send_delay: number | null;
+}): CampaignHours {
   const { id, send_from, send_until, send_delay } = campaign;
   return { id, sendFrom: send_from, sendUntil: send_until, sendDelayMinutes: send_delay };
 }

@@ -10,7 +10,7 @@ import type { SourceNames } from '../redis/source-names.ts';
 import { aliasedEvents } from '../sources/aliased-source.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { noteRequested } from './erase/requested.ts';
+import { noteRequested } from './erasure-requests.ts';
 import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
 import { EraseJob, mayShareJob, PlanJob } from './jobs.ts';

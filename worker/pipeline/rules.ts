@@ -38,3 +38,38 @@ export function loadRule(rule: Rule): LoadedRule {
   const when = rule.when === undefined ? undefined : compileExpression(rule.when);
   return { ...rule, when, contact, mapping, then: [...contact, ...mapping.values()] };
 }
+
+/** The people and records about whom no rule asks. */
+export interface Never {
+  /** Conditions over the record, in JSONata. */
+  expressions: readonly { when: Expression; why: string }[];
+  /** Ready-made conditions over the record: why nobody is asked, if so. */
+  ofRecord: readonly OfRecord[];
+  /** Conditions over every contact that the chosen rule finds in the record. */
+  ofPerson: readonly OfPerson[];
+}
+
+interface OfRecord {
+  /** The condition as it stands in the configuration: `tags: vip, press`. */
+  what: string;
+  reads: readonly Expression[];
+  reasonFor: (values: readonly unknown[], closedAt: Date) => string | undefined;
+}
+
+interface OfPerson {
+  what: string;
+  reasonFor: (contacts: readonly string[]) => string | undefined;
+}
+
+/** What asking by a rule depends on: jobs that need one of these wait while a person has to mend it. */
+export function needsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
+  return [needOf.rule(rule), needOf.campaign(rule.campaign)];
+}
+
+export const needOf = {
+  rule: ({ name, campaign }: Pick<CampaignRule, 'name' | 'campaign'>) => `rule "${name}" in campaign ${campaign}`,
+  campaign: (id: number) => `campaign ${id}`,
+};
+
+/** Of asking at all: the service client's name of the create call's form. */
+export const createNeed = 'operation create';

@@ -1,10 +1,9 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
+import { isCancelled } from '../../core/feedback/request-form.ts';
 import { askedContactOf, type Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
 import { ifStill, unaskedStates } from '../journey/transitions.ts';
-import { giveTurnBack } from './ask/cap.ts';
-import { isCancelled } from './ask/find-request.ts';
 import type { Journeys, Named, Operations, Queues, Service, Timing, Vendor } from './context.ts';
 
 /** What withdrawing takes of a source. */
@@ -49,7 +48,7 @@ export async function withdraw(
     // between all of this is repeated.
     const asked = askedContactOf(journey);
     if (asked) await context.contacts.noteWithdrawn(asked, markOf(journey));
-    await giveTurnBack(journey, context);
+    await context.caps.giveBack(markOf(journey));
   }
   const after = await store.update(
     journey.id,
@@ -72,7 +71,7 @@ export async function withdraw(
 
 /** The customer was not asked: neither the journey's places under caps nor its contact's note must hold up another journey. */
 export async function giveBack(journey: Journey, context: Pick<WithdrawContext, 'contacts' | 'caps'>): Promise<void> {
-  await giveTurnBack(journey, context);
+  await context.caps.giveBack(markOf(journey));
   const contact = askedContactOf(journey);
   if (contact) await context.contacts.forgetAsked(contact, markOf(journey));
 }

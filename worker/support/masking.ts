@@ -2,7 +2,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Proof } from '../journey/erasures.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { begin } from '../pipeline/erase/erase.ts';
-import { noteRequested } from '../pipeline/erase/requested.ts';
+import { noteRequested } from '../pipeline/erasure-requests.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 
 /** The queue of a source that takes erasures: a source that is being renamed, or has another name now, takes none. */

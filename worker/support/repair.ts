@@ -1,11 +1,11 @@
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
+import { isTo } from '../../core/feedback/request-form.ts';
 import { askedContactOf, type Journey, type JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill, step, unaskedStates } from '../journey/transitions.ts';
 import { withContact } from '../pipeline/ask/ask-steps.ts';
-import { isTo } from '../pipeline/ask/find-request.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { queueGrade } from '../pipeline/queue-grade.ts';

@@ -3,8 +3,9 @@ import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import { elsewhere, type LastAsked } from '../../journey/contacts.ts';
 import { askedContactOf, type Intent, type Journey } from '../../journey/journey.ts';
 import { done, type JobResult } from '../jobs.ts';
-import { needOf } from '../needs.ts';
 import { asCampaignFault } from '../policy/decide.ts';
+import { clockSkewMs, explains } from '../policy/throttle.ts';
+import { needOf } from '../rules.ts';
 import {
   type AskContext,
   backToWaiting,
@@ -15,8 +16,7 @@ import {
   searchLater,
   withContact,
 } from './ask-steps.ts';
-import { clockSkewMs, type Found, findRequest, type Sought } from './find-request.ts';
-import { explains } from './throttle.ts';
+import { type Found, findRequest, type Sought } from './find-request.ts';
 
 /** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should look at the service. */
 const fewAttempts = 8;

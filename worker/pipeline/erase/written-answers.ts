@@ -1,9 +1,7 @@
 import { ZodError } from 'zod';
 import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
 import type { SubjectOf } from '../../journey/erasures.ts';
-import type { Journey } from '../../journey/journey.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
-import type { Journeys, Named, Queues, Timing } from '../context.ts';
 import type { EraseContext } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 
@@ -65,17 +63,4 @@ function whyLeft(error: unknown): string {
   if (error instanceof CloseloopError) return messageOf(error);
   if (error instanceof ZodError) return 'the vendor answered in another shape than documented';
   throw error;
-}
-
-/** Queues an erasure of its own for an answer that was being written on the record while the journey's person was erased. */
-export async function removeLateAnswer(
-  journey: Journey,
-  context: Named & Timing & Pick<Journeys, 'erasures'> & Pick<Queues, 'queueErasure'>,
-): Promise<void> {
-  const recordId = journey.currentId ?? journey.recordId;
-  const key = `late ${journey.id} ${recordId}`;
-  const what = 'an answer was being written while its person was forgotten';
-  const asked = { key, what, receivedAt: context.ports.now(), everybody: false };
-  const id = await context.erasures.begin(asked, [{ kind: 'written-answer', source: context.name, id: recordId }]);
-  await context.queueErasure(id, 0);
 }

@@ -4,7 +4,7 @@ import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Operations, Policy, Queues } from '../context.ts';
-import { saveSnapshot } from '../erase/erasure-race.ts';
+import { saveSnapshot } from '../erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import { merged } from '../merged.ts';
 import type { ClosedReading, RecordStatus } from '../vendor.ts';

@@ -1,9 +1,8 @@
-import type { EraseEvent, SourceEvent } from '../../../core/connector/events.ts';
-import { firstOf } from '../../../core/spread.ts';
-import type { Subject } from '../../journey/erasures.ts';
-import type { Journeys, Named, Policy } from '../context.ts';
-import { identityKeys, identityKeysOf } from './erasure-race.ts';
-import { elsewhere } from './find.ts';
+import type { EraseEvent, SourceEvent } from '../../core/connector/events.ts';
+import { firstOf } from '../../core/spread.ts';
+import type { Subject } from '../journey/erasures.ts';
+import type { Journeys, Named, Policy } from './context.ts';
+import { elsewhere, identityKeys, identityKeysOf } from './erasure-race.ts';
 import { subjectOf } from './people-in-snapshot.ts';
 
 type Context = Pick<Named, 'name'> & Pick<Policy, 'defaultCountry'>;
