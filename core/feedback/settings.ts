@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { isLoopback, isTimeZone } from '../address.ts';
+import { isLoopback } from '../address.ts';
+import { isTimeZone } from '../schedule/wall-clock.ts';
 import { OperationOverrides } from './operations.ts';
 
 const BaseUrl = z.string().superRefine((text, context) => {

@@ -13,8 +13,8 @@ import type { EngineOptions } from './engine-options.ts';
 import { noteRequested } from './erasure-requests.ts';
 import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
-import { EraseJob, mayShareJob, PlanJob } from './jobs.ts';
-import { addEvents, type InletQueues, jobIdOf, openInletQueues } from './queues.ts';
+import { EraseJob, PlanJob } from './jobs.ts';
+import { addEvents, type InletQueues, jobIdOf, mayShareJob, openInletQueues } from './queues.ts';
 import { Rounds } from './rounds.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 

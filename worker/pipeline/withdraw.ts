@@ -1,9 +1,9 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { isCancelled } from '../../core/feedback/request-form.ts';
-import { askedContactOf, type Journey } from '../journey/journey.ts';
+import type { Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
-import { ifStill, unaskedStates } from '../journey/transitions.ts';
+import { askedContactOf, ifStill, unaskedStates } from '../journey/transitions.ts';
 import type { Journeys, Named, Operations, Queues, Service, Timing, Vendor } from './context.ts';
 
 /** What withdrawing takes of a source. */
@@ -107,17 +107,6 @@ export async function tryToWithdraw(
     context.log.warn(fields, 'its request could not be cancelled');
     return 'ended';
   }
-}
-
-/** Finishes withdrawals that a killed worker began, whatever the record's state is now. @returns whether there were any */
-export async function finishWithdrawals(journeys: readonly Journey[], context: WithdrawContext): Promise<boolean> {
-  let any = false;
-  for (const journey of journeys) {
-    if (journey.state !== 'asked' || journey.withdrawing === undefined) continue;
-    await tryToWithdraw(journey, journey.withdrawing, context);
-    any = true;
-  }
-  return any;
 }
 
 /** Withdraws each journey. @returns `asking` when any withdrawal does */

@@ -16,6 +16,7 @@ import { eraseLate, erasureSince } from '../erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { tooOld } from '../policy/asking-time.ts';
 import { asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
+import { lostRequest } from '../policy/lost-request.ts';
 import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
 import {
   heldUntil,
@@ -43,7 +44,6 @@ import {
   staleMs,
 } from './ask-steps.ts';
 import { supersededBy } from './turn.ts';
-import { lostRequest } from './unknown-outcome.ts';
 
 /** A request that is due. */
 interface Wanted {
