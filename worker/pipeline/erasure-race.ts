@@ -78,9 +78,9 @@ async function erasureNoted(
   since: Date,
   erasures: Journeys['erasures'],
 ): Promise<'begun' | 'requested' | undefined> {
-  if (!(await erasures.hasForgottenSince(since))) return undefined;
+  if (!(await erasures.forgotten.anybodySince(since))) return undefined;
   const keys = identityKeysIn(journey);
-  const noted = await erasures.forgottenSince(since, [...keys, ...keys.map(identityKeys.requested)]);
+  const noted = await erasures.forgotten.since(since, [...keys, ...keys.map(identityKeys.requested)]);
   if (noted.length === 0) return undefined;
   return noted.some((key) => keys.includes(key)) ? 'begun' : 'requested';
 }
@@ -148,7 +148,7 @@ async function unforgotten(
   since: Date,
   context: SnapshotContext,
 ): Promise<object | null> {
-  if (!(await context.erasures.hasForgottenSince(since))) return snapshot;
+  if (!(await context.erasures.forgotten.anybodySince(since))) return snapshot;
   const isForgotten = await forgottenIn(snapshot, recordId, since, context);
   if ([identityKeys.everybody, identityKeys.record(recordId)].some(isForgotten)) return null;
   const isPerson = (id: string) => isForgotten(identityKeys.person(id));
@@ -172,7 +172,7 @@ async function forgottenIn(
     ...(personId === undefined ? [] : [identityKeys.person(personId)]),
     ...(await contactsIn(snapshot, context)).map(identityKeys.contact),
   ];
-  const forgotten = new Set(await context.erasures.forgottenSince(since, keys));
+  const forgotten = new Set(await context.erasures.forgotten.since(since, keys));
   return (key) => forgotten.has(key);
 }
 

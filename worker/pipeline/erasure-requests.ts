@@ -42,7 +42,7 @@ export async function noteRequested(
     sources.map(async (of) => {
       const keys = new Set(identityKeysOf(everywhere, of));
       if (isOfEverybody && of.name === context.name) keys.add(identityKeys.everybody);
-      await of.erasures.noteForgotten([...keys].map(identityKeys.requested), at, of.keepMs);
+      await of.erasures.forgotten.note([...keys].map(identityKeys.requested), at, of.keepMs);
     }),
   );
 }

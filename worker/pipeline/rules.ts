@@ -1,6 +1,7 @@
 import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
 import { compileMapping, type Mapping } from '../../core/mapping/mapping.ts';
 import { campaignsIn } from '../config/campaign-choice.ts';
+import type { Policy } from '../config/policy.ts';
 import type { Rule } from '../config/rule.ts';
 
 /** A rule with its expressions compiled. */
@@ -37,6 +38,19 @@ export function loadRule(rule: Rule): LoadedRule {
   const mapping = compileMapping(rule.fields);
   const when = rule.when === undefined ? undefined : compileExpression(rule.when);
   return { ...rule, when, contact, mapping, then: [...contact, ...mapping.values()] };
+}
+
+/**
+ * What holds for requests in this campaign beside the rule's own settings and those over everything: the campaign's, then those of
+ * its groups. `name`: for traces.
+ */
+export function policiesOf(campaign: number, policy: Pick<Policy, 'campaigns' | 'groups'>) {
+  const own = policy.campaigns?.[campaign];
+  const groups = Object.entries(policy.groups ?? {}).filter(([, { campaigns }]) => campaigns.includes(campaign));
+  return [
+    ...(own ? [{ ...own, name: `campaign ${campaign}`, campaigns: [campaign] }] : []),
+    ...groups.map(([name, group]) => ({ ...group, name: `group "${name}"` })),
+  ];
 }
 
 /** The people and records about whom no rule asks. */

@@ -71,7 +71,7 @@ export async function personHere(
   const memory = await sources[0]?.contacts.recordOf(key);
   const throttles = await Promise.all(sources.map((context) => throttlesOf(key, context, { known, now })));
   const erased = await Promise.all(
-    sources.map(({ erasures }) => erasures.forgottenSince(new Date(0), [identityKeys.contact(key)])),
+    sources.map(({ erasures }) => erasures.forgotten.since(new Date(0), [identityKeys.contact(key)])),
   );
   return {
     journeys,

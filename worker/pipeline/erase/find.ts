@@ -115,7 +115,7 @@ class Search implements Found {
 
   async everybody(): Promise<void> {
     const { store, erasures, keepMs } = this.#here;
-    await erasures.noteForgotten([identityKeys.everybody], this.until, keepMs);
+    await erasures.forgotten.note([identityKeys.everybody], this.until, keepMs);
     for await (const journey of store.queries.all((id) => this.#left(id, this.#here)))
       this.#addJourney(journey, this.#here);
     await this.#searchSnapshots(this.#here, []);
@@ -124,7 +124,7 @@ class Search implements Found {
   async searchIn(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
     const keys: string[] = [];
     for await (const subject of spread(fresh)) keys.push(...identityKeysOf([subject], of));
-    await of.erasures.noteForgotten(keys, this.until, of.keepMs);
+    await of.erasures.forgotten.note(keys, this.until, of.keepMs);
     for (const subject of fresh) {
       for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);
       const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.name;

@@ -1,12 +1,11 @@
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { clockText, type OpenDay } from '../../../core/schedule/open-hours.ts';
 import { slotAt } from '../../../core/schedule/slots.ts';
-import { policiesOf } from '../../config/campaign-policy.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { CapScope, Slot } from '../../journey/cap-slots.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import type { CampaignRule } from '../rules.ts';
+import { type CampaignRule, policiesOf } from '../rules.ts';
 import { tooOld } from './asking-time.ts';
 
 /** When a journey that is due may ask by the caps: now, or later, or never. */

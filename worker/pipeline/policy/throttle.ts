@@ -1,7 +1,6 @@
 import type { Contact } from '../../../core/contact.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import { formatDuration } from '../../../core/schedule/duration.ts';
-import { policiesOf } from '../../config/campaign-policy.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Throttle } from '../../config/throttle.ts';
 import {
@@ -15,7 +14,7 @@ import {
 } from '../../journey/contacts.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import type { CampaignRule } from '../rules.ts';
+import { type CampaignRule, policiesOf } from '../rules.ts';
 import { askingTime, type TimingContext, tooOld } from './asking-time.ts';
 
 /** A throttle, and which requests it counts. */

@@ -30,7 +30,7 @@ async function lived(source = 'old', email = anyone.customer.email): Promise<Uni
   await context.queueWriteBack(['asked.1']);
   await store.records.merge('gone', 'asked');
   await redis.handle.client.hset(`{cl:${source}}:poll`, { since: 1, cursor: 'page 7', doneAt: 2 });
-  await context.erasures.noteForgotten(['person:p1'], new Date(), 400 * 24 * hour);
+  await context.erasures.forgotten.note(['person:p1'], new Date(), 400 * 24 * hour);
   return old;
 }
 
@@ -58,7 +58,7 @@ async function seen(
     remaining: await store.records.remainingOf('gone', 'asked'),
     snapshots: await pipeline.context.snapshots.of(['waits']),
     poll: await redis.handle.client.hgetall(`{cl:${source}}:poll`),
-    forgotten: (await pipeline.context.erasures.forgottenSince(new Date(0), ['person:p1'])).length === 1,
+    forgotten: (await pipeline.context.erasures.forgotten.since(new Date(0), ['person:p1'])).length === 1,
   };
 }
 

@@ -160,7 +160,7 @@ describe('an erasure that was requested, and has not begun', () => {
   test('it is accepted while its source gets another name', async () => {
     const old = await waiting(unitContext({ source: 'old' }));
     const long = ago(hour);
-    await old.context.erasures.noteForgotten(['somebody'], long, 2 * hour);
+    await old.context.erasures.forgotten.note(['somebody'], long, 2 * hour);
     const now = unitContext({ source: 'new', vendor: old.vendor });
     await now.engine.names.begin('old', 'new');
     await now.engine.names.noteChecked('old', 'new');
@@ -168,7 +168,7 @@ describe('an erasure that was requested, and has not begun', () => {
     await now.engine.rename('old', now.pipeline, () => undefined);
     await ask({ journeyId: 'x.1' }, now.context);
     expect(sentTo(service.standin)).toEqual([]);
-    expect(await now.context.erasures.forgottenSince(long, ['somebody'])).toEqual(['somebody']);
+    expect(await now.context.erasures.forgotten.since(long, ['somebody'])).toEqual(['somebody']);
     expect(await redis.handle.client.pttl('{cl:new}:erasures:forgotten')).toBeGreaterThan(0);
   });
 
