@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ConnectionOptions } from 'bullmq';
 import type { z } from 'zod';
-import { isRecordEvent, type RecordEvent, type SourceEvent } from '../../core/connector/events.ts';
+import { isRecordEvent } from '../../core/connector/delivery.ts';
+import type { RecordEvent, SourceEvent } from '../../core/connector/events.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { RedisClient } from '../redis/client.ts';

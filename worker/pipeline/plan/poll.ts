@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isRecordEvent, type SourceEvent } from '../../../core/connector/events.ts';
+import { isRecordEvent } from '../../../core/connector/delivery.ts';
+import type { SourceEvent } from '../../../core/connector/events.ts';
 import { pageWatch } from '../../../core/connector/pages.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { failpoint } from '../../operations/failpoints.ts';
