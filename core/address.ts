@@ -20,3 +20,13 @@ export function isSafeAddress(text: string, part: 'origin' | 'path' | 'any' = 'a
   if (part !== 'any' && (/[?#]/.test(text) || (part === 'origin' && url.pathname !== '/'))) return false;
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(text));
 }
+
+/** An IANA zone, like Europe/Tallinn; not an offset. */
+export function isTimeZone(name: string): boolean {
+  if (!/[a-z]/i.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSafeAddress } from '../../core/address.ts';
+import { isSafeAddress, isTimeZone } from '../../core/address.ts';
 import {
   answerPlaces,
   noAnswerNeeds,
@@ -7,7 +7,6 @@ import {
   secret,
   webhookSecrets,
 } from '../../core/connector/settings.ts';
-import { isTimeZone } from '../../core/schedule/wall-clock.ts';
 
 const Id = z
   .union([z.int().nonnegative(), z.string().regex(/^\d+$/, 'a number, as HubSpot shows it')])

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { isLoopback } from '../address.ts';
-import { isTimeZone } from '../schedule/wall-clock.ts';
+import { isLoopback, isTimeZone } from '../address.ts';
 import { OperationOverrides } from './operations.ts';
 
 const BaseUrl = z.string().superRefine((text, context) => {

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { isTimeZone } from '../address.ts';
 
 /** A time in which a zone's clock keeps one distance from UTC. Epoch milliseconds, half-open. */
 export interface OffsetSpan {
@@ -64,14 +65,4 @@ export function weekdayOf(date: number): number {
 /** "2026-11-23" */
 export function dateText(date: number): string {
   return new Date(date * dayMs).toISOString().slice(0, 10);
-}
-
-/** An IANA zone, like Europe/Tallinn; not an offset. */
-export function isTimeZone(name: string): boolean {
-  if (!/[a-z]/i.test(name)) return false;
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined;
-  } catch {
-    return false;
-  }
 }

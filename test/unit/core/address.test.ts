@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLoopback, isSafeAddress } from '../../../core/address.ts';
-import { isTimeZone } from '../../../core/schedule/wall-clock.ts';
+import { isLoopback, isSafeAddress, isTimeZone } from '../../../core/address.ts';
 
 const addresses: [text: string, origin: boolean, path: boolean, any: boolean][] = [
   ['https://acme.example.com', true, true, true],
