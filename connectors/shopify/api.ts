@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ConnectorPorts, PointsBucket, PointsTaken, Urgency } from '../../core/connector/contract.ts';
-import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
+import { createVendorApi, type VendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { credentialsOf } from './credentials.ts';
 import { type Price, Prices, smallestPlan } from './points.ts';
@@ -85,25 +85,6 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
   const prices = new Prices();
   const compareVersion = versionComparer(shop, ports.log);
 
-  /** One call whose points are taken. Settles the points by the response before anything else. */
-  async function send(call: VendorCall, operation: Operation<z.ZodType>, paid: PointsTaken) {
-    let said: Parameters<PointsTaken['settle']>[0] = 'unknown';
-    try {
-      const response = await api.exchange(call);
-      const envelope = Envelope.safeParse(response.json).data;
-      const cost = envelope?.extensions?.cost;
-      said = cost === undefined ? (response.status < 500 ? 'unspent' : 'unknown') : bucketOf(cost);
-      const charged = cost?.requestedQueryCost ?? (envelope && exceededCost(envelope));
-      if (charged !== undefined) prices.learn(operation.name, operation.price, paid.records, charged);
-      return { response, envelope };
-    } catch (error) {
-      if (error instanceof CloseloopError && error.outcome === 'never-sent') said = 'unspent';
-      throw error;
-    } finally {
-      await paid.settle(said);
-    }
-  }
-
   async function charged<S extends z.ZodType>(
     operation: Operation<S>,
     { most, least = 1, since }: Size,
@@ -119,7 +100,7 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
     const { document: query, variables } = requestOf(paid.records);
     const body = { query, variables };
     const call: VendorCall = { method: 'POST', path: graphqlPath, place: operation.name, body, urgency };
-    const { response, envelope = {} } = await send(call, operation, paid);
+    const { response, envelope = {} } = await sendPaid(call, operation, paid, { api, prices });
     if (!(byEntry && response.ok && isPartial(envelope))) await api.accept(call, response);
     compareVersion(response.headers.get('x-shopify-api-version'));
     const failures = entryFailures(`${name}: ${operation.name}`, envelope);
@@ -134,6 +115,30 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
     },
     callSized: (operation, size, requestOf, urgency = 'work') => charged(operation, size, requestOf, urgency, true),
   };
+}
+
+/** One call whose points are taken. Settles the points by the response before anything else. */
+async function sendPaid(
+  call: VendorCall,
+  operation: Operation<z.ZodType>,
+  paid: PointsTaken,
+  { api, prices }: { api: VendorApi; prices: Prices },
+) {
+  let said: Parameters<PointsTaken['settle']>[0] = 'unknown';
+  try {
+    const response = await api.exchange(call);
+    const envelope = Envelope.safeParse(response.json).data;
+    const cost = envelope?.extensions?.cost;
+    said = cost === undefined ? (response.status < 500 ? 'unspent' : 'unknown') : bucketOf(cost);
+    const charged = cost?.requestedQueryCost ?? (envelope && exceededCost(envelope));
+    if (charged !== undefined) prices.learn(operation.name, operation.price, paid.records, charged);
+    return { response, envelope };
+  } catch (error) {
+    if (error instanceof CloseloopError && error.outcome === 'never-sent') said = 'unspent';
+    throw error;
+  } finally {
+    await paid.settle(said);
+  }
 }
 
 function bucketOf({ throttleStatus: { maximumAvailable, currentlyAvailable, restoreRate } }: Cost): PointsBucket {

@@ -34,35 +34,12 @@ export function forgetter(
     const page = await showMany(api, ids, writeBack.userFields === undefined ? [] : ['users']);
     const tickets = [...page.tickets.values()].flatMap((read) => (read.ok ? [read.ticket] : []));
     const there = tickets.filter(({ status }) => status !== 'deleted');
-    const left = [...unfound(resolved), ...(await forgetOn(there, fields))];
+    const left = [...unfound(resolved), ...(await clearTickets(there, fields, updateTickets))];
     if (writeBack.userFields !== undefined) left.push(...(await forgetPeople([...page.users.values()])));
     if (writeBack.customObject !== undefined) await deleteRecords(settings, api, ids);
     if (there.length > 0)
       left.push(`${writeBack.note ? 'the internal notes (redact them) and ' : ''}the tickets' history`);
     return left;
-  }
-
-  async function forgetOn(tickets: readonly Ticket[], fields: readonly WantedField[]): Promise<string[]> {
-    const orders = tickets
-      .map((ticket): Order => {
-        const change = removalFrom(ticket, fields);
-        return {
-          item: blank(ticket.id),
-          ticket,
-          wanted: { fields: change.fields, tags: [], unfit: [] },
-          change,
-          withNote: false,
-        };
-      })
-      .filter(({ change }) => sizeOf(change) > 0);
-    const updated = await updateTickets(orders);
-    return updated.flatMap(({ result, ticket: now }, index) => {
-      if (!result.ok && result.why === 'not-found') return [];
-      if (!result.ok && result.why === 'error') throw result.error;
-      const isBare = now !== undefined && sizeOf(removalFrom(now, fields)) === 0;
-      const { id, status } = orders[index]?.ticket ?? { id: '', status: '' };
-      return isBare ? [] : [`the answer on ticket ${id}${status === 'closed' ? ', which is closed' : ''}`];
-    });
   }
 
   async function forgetPeople(users: readonly User[]): Promise<string[]> {
@@ -85,6 +62,34 @@ export function forgetter(
     for (const some of chunks(ids, batchSize)) left.push(...(await forgetBatch(some)));
     return [...new Set(left)];
   };
+}
+
+/** @returns the tickets that still have an answer */
+async function clearTickets(
+  tickets: readonly Ticket[],
+  fields: readonly WantedField[],
+  updateTickets: ReturnType<typeof ticketUpdater>,
+): Promise<string[]> {
+  const orders = tickets
+    .map((ticket): Order => {
+      const change = removalFrom(ticket, fields);
+      return {
+        item: blank(ticket.id),
+        ticket,
+        wanted: { fields: change.fields, tags: [], unfit: [] },
+        change,
+        withNote: false,
+      };
+    })
+    .filter(({ change }) => sizeOf(change) > 0);
+  const updated = await updateTickets(orders);
+  return updated.flatMap(({ result, ticket: now }, index) => {
+    if (!result.ok && result.why === 'not-found') return [];
+    if (!result.ok && result.why === 'error') throw result.error;
+    const isBare = now !== undefined && sizeOf(removalFrom(now, fields)) === 0;
+    const { id, status } = orders[index]?.ticket ?? { id: '', status: '' };
+    return isBare ? [] : [`the answer on ticket ${id}${status === 'closed' ? ', which is closed' : ''}`];
+  });
 }
 
 /** The fields that were found, each empty. */

@@ -41,7 +41,6 @@ export function userFieldWriter(
   const catalogue = cached(() => userFields(api), cacheMs, ports.now);
 
   return async (asked, known) => {
-    if (asked.length === 0) return new Map();
     const resolve = async (loaded?: 'now') => resolveUserFields(writeBack, await catalogue(loaded));
     const targets = await writableTargets(resolve, subdomain);
     const newest = newestBy(

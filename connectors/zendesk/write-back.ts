@@ -75,7 +75,10 @@ export function writer(
     const open = orders.filter(({ ticket }) => ticket.status !== 'closed');
     const asked = plans.flatMap(({ item, userId }) => (userId === undefined ? [] : [{ item, userId }]));
     // Together, so that one call reads the status of both jobs.
-    const [updated, onPeople] = await both(updateTickets(open), writeUserFields(asked, before.users));
+    const [updated, onPeople] = await both(
+      updateTickets(open),
+      asked.length === 0 ? Promise.resolve(new Map<WriteBack, WriteResult>()) : writeUserFields(asked, before.users),
+    );
     const results = new Map(open.map(({ item }, index) => [item, updated[index]?.result]));
     await refuseRetired([...results.values()], () => resolve('now'), subdomain);
 
@@ -83,12 +86,14 @@ export function writer(
       const result = results.get(item);
       return ticket.status === 'closed' || (result?.ok === false && result.why === 'closed');
     });
-    const placed = await fallBack(writeBack.whenClosed, shut, {
-      edit: closedEdits(updateTickets),
-      userFields: answersOnly(async (some) => some.map(({ item }) => onPeople.get(item) ?? notFound(item))),
-      customObject: answersOnly((some) => writeRecords(some.map(({ item }) => item))),
-    });
-    for (const [index, { item }] of shut.entries()) results.set(item, placed[index]);
+    if (shut.length > 0) {
+      const placed = await fallBack(writeBack.whenClosed, shut, {
+        edit: closedEdits(updateTickets),
+        userFields: answersOnly(async (some) => some.map(({ item }) => onPeople.get(item) ?? notFound(item))),
+        customObject: answersOnly((some) => writeRecords(some.map(({ item }) => item))),
+      });
+      for (const [index, { item }] of shut.entries()) results.set(item, placed[index]);
+    }
 
     return plans.map(({ item, ticket }) =>
       together('change' in ticket ? (results.get(item) ?? notFound(item)) : ticket, onPeople.get(item)),

@@ -1,4 +1,4 @@
-import type { Delivery, SourceEvent } from './contract.ts';
+import type { Delivery, RecordEvent, SourceEvent } from './contract.ts';
 
 /* What most deliveries say: one event, or nothing that counts. */
 
@@ -20,3 +20,6 @@ export function happenedAt(written: string | null | undefined, { receivedAt }: P
   const at = new Date(written ?? Number.NaN);
   return Number.isNaN(at.getTime()) ? receivedAt : at;
 }
+
+export const isRecordEvent = (event: SourceEvent): event is RecordEvent =>
+  event.kind === 'closed' || event.kind === 'changed';

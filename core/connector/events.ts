@@ -86,8 +86,5 @@ export const SourceEvent = z.discriminatedUnion('kind', [
   RevokedEvent,
 ]);
 
-export const isRecordEvent = (event: SourceEvent): event is RecordEvent =>
-  event.kind === 'closed' || event.kind === 'changed';
-
 /** A delivery of more events is refused: storing them would take longer than the vendor waits. No vendor sends more than 100. */
 export const mostEvents = 500;

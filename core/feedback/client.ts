@@ -6,7 +6,6 @@ import { contactPath } from '../contact.ts';
 import { listOf } from '../entries.ts';
 import type { Ports } from '../ports.ts';
 import { checkGrade, checkNew, checkQuery, day, integer } from './arguments.ts';
-import type { Place } from './failure.ts';
 import { FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
 import type { Call } from './http.ts';
 import { createHttp, jsonOf, outcomeOf, parseAnswer } from './http.ts';
@@ -24,13 +23,13 @@ import {
   listParameters,
   recordReader,
 } from './request-form.ts';
+import type { Place } from './response.ts';
 import type { Metric, Page } from './schemas.ts';
 import {
   AccessLogEntry,
   Campaign,
   ContactRecord,
   CustomFieldStatistic,
-  envelopeOf,
   MaskResult,
   Survey,
   SurveyEntry,
@@ -137,6 +136,16 @@ type Methods<Name extends keyof FeedbackClient> = Pick<FeedbackClient, Name>;
 type ReadOptions = CallOptions & Pick<Place, 'sentValues'>;
 
 /** Reads one thing, or a list page by page. */
+/** The envelope of every list but the custom-field statistics. Source: specification section 1, Paging of lists. */
+function envelopeOf<Item>(results: z.ZodType<Item[]>) {
+  return z.object({
+    count: z.int().min(0),
+    next: z.string().nullable(),
+    previous: z.string().nullable(),
+    results,
+  });
+}
+
 function createReader(http: Http) {
   async function get<Schema extends z.ZodType>(path: string, schema: Schema, place: string, options?: ReadOptions) {
     const { signal, sentValues } = options ?? {};

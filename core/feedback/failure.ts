@@ -2,26 +2,10 @@ import { transientAfter } from '../connector/retry-after.ts';
 import type { Advice, Outcome } from '../errors.ts';
 import { CloseloopError } from '../errors.ts';
 import { shownField } from '../mismatches.ts';
-import type { ResponseHeaders } from '../ports.ts';
-import type { OperationName } from './operations.ts';
+import { type Answer, namesNobody, type Place, type Said, wordsOf } from './response.ts';
 import { shownMessage } from './shown-message.ts';
 
 /* Turns an answer other than success, or none, into an error with advice. Pure. */
-
-/** A call as errors name it. `place` has no personal data in it: `GET /contacts/:contact`. */
-export interface Place {
-  place: string;
-  /** One of the five operations whose form is assumed: its errors name the setting that changes the form. */
-  operation?: OperationName | undefined;
-  /** Where the form puts custom fields, so that an error shows the field's own name. */
-  customFieldsAt?: string | undefined;
-  /** Names of the custom fields that were sent. */
-  customFieldNames?: readonly string[] | undefined;
-  /** Texts and numbers that the call carries and no error may repeat: the contact, the comment, the values of custom fields. */
-  sentValues?: readonly unknown[] | undefined;
-  /** What may be wrong with the service's address, if nothing is found there. */
-  addressFlaw?: string | undefined;
-}
 
 interface ErrorOptions {
   outcome?: Outcome;
@@ -75,20 +59,6 @@ export function isNobody(error: unknown): boolean {
   return error instanceof FeedbackError && error.status === 404 && namesNobody(error);
 }
 
-/** The same of an answer. */
-export function saysNobody(answer: Answer, call: Place): boolean {
-  return answer.status === 404 && namesNobody(wordsOf(answer, call));
-}
-
-const namesNobody = ({ detail, fields }: Said): boolean => detail === 'Not found.' && fields === undefined;
-
-/** A response, its body read as far as possible. */
-export interface Answer {
-  status: number;
-  headers: ResponseHeaders;
-  body: { json: true; value: unknown } | { json: false };
-}
-
 /** Source: specification section 5, point 4. */
 const keyRemedies: Readonly<Record<string, string>> = {
   'Authentication credentials were not provided.':
@@ -120,13 +90,6 @@ export function answerFailure(answer: Answer, call: Place, now: Date): FeedbackE
   const flaw = addressFlaw === undefined ? '' : `; ${addressFlaw}`;
   const message = `Feedback service: ${call.place} answered ${status}${quoted}: ${meaning}${flaw}.`;
   return new FeedbackError(message, advice, { outcome, status, addressFlaw, ...said });
-}
-
-interface Said {
-  detail: string | undefined;
-  fields: Record<string, string[]> | undefined;
-  /** The fields whose messages came as specified, in a list: texts elsewhere may be data, such as names. */
-  specified?: ReadonlySet<string>;
 }
 
 interface Classification {
@@ -251,57 +214,6 @@ function badRequest(call: Place, said: Said): string {
   if (why !== undefined) return why;
   if (call.operation === 'cancel') return 'a feedback request can be cancelled only while it is scheduled';
   return 'a parameter is missing or malformed, or the current status does not allow this';
-}
-
-/** An object of JSON. */
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function wordsOf(answer: Answer, call: Place): Said {
-  const body = answer.body.json ? answer.body.value : undefined;
-  if (!isObject(body)) return { detail: undefined, fields: undefined };
-  const { detail, ...rest } = body;
-  const others = typeof detail === 'string' ? rest : body;
-  const prefix = call.customFieldsAt ? `${call.customFieldsAt}.` : '';
-  const found = messagesIn(others, '').map(({ name, ...more }) => ({
-    ...more,
-    name: name.startsWith(prefix) ? name.slice(prefix.length) : name,
-  }));
-  return {
-    detail: typeof detail === 'string' ? detail : undefined,
-    fields: found.length === 0 ? undefined : Object.fromEntries(found.map(({ name, messages }) => [name, messages])),
-    specified: new Set(found.flatMap(({ name, isSpecified }) => (isSpecified ? [name] : []))),
-  };
-}
-
-/** Limits of what an error repeats. A name is repeated before each message below it, so its length is limited, too. */
-const mostFields = 100;
-const longestName = 300;
-
-interface FieldMessages {
-  name: string;
-  messages: string[];
-  isSpecified: boolean;
-}
-
-/** Fields and their messages, however deep the service nests them. */
-function messagesIn(value: unknown, path: string, isWithinList = false): FieldMessages[] {
-  if (typeof value === 'string') return [{ name: path, messages: [value], isSpecified: false }];
-  if (Array.isArray(value)) {
-    const messages = value.filter((entry) => typeof entry === 'string').slice(0, mostFields);
-    if (messages.length > 0) return [{ name: path, messages, isSpecified: !isWithinList }];
-  }
-  const isList = Array.isArray(value);
-  const nested = isList ? { ...value.slice(0, mostFields) } : isObject(value) ? value : {};
-  const entries = Object.entries(nested).slice(0, mostFields);
-  return entries
-    .flatMap(([key, held]) => messagesIn(held, join(path, key), isWithinList || isList))
-    .slice(0, mostFields);
-}
-
-function join(path: string, key: string): string {
-  const name = key.slice(0, longestName);
-  return path === '' ? name : `${path}.${name}`.slice(0, longestName);
 }
 
 /**

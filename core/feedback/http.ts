@@ -3,8 +3,8 @@ import { SendFailure, send } from '../connector/send.ts';
 import type { Outcome } from '../errors.ts';
 import { mismatchesOf } from '../mismatches.ts';
 import type { Ports } from '../ports.ts';
-import type { Answer, Place } from './failure.ts';
-import { answerFailure, FeedbackError, notJsonFailure, saysNobody, shapeFailure } from './failure.ts';
+import { answerFailure, FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
+import { type Answer, type Place, saysNobody } from './response.ts';
 import { dispatcherUntil } from './send-deadline.ts';
 import type { FeedbackSettings } from './settings.ts';
 import { baseUrlOf, prefixFlaw } from './settings.ts';
@@ -41,7 +41,7 @@ export interface Http {
 
 export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch' | 'now'>): Http {
   const base = baseUrlOf(settings);
-  const prefix = `${base.origin}${base.pathname === '/' ? '' : base.pathname}`;
+  const prefix = prefixOf(base);
   const { apiKey, timeoutMs } = settings;
   const headers = { Authorization: `Token ${apiKey}`, Accept: 'application/json' };
   const headersWithBody = { ...headers, 'Content-Type': 'application/json' };
@@ -81,25 +81,35 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
     return saysNobody(answer, call) ? undefined : accepted(answer, call);
   }
 
-  function pathOf(next: string, page: Pick<Call, 'path' | 'place'>): string {
-    const url = URL.parse(next, `${prefix}${page.path}`);
-    const root = `${base.pathname === '/' ? '' : base.pathname}/`;
-    const ours =
-      url !== null &&
-      url.origin === base.origin &&
-      url.username === '' &&
-      url.password === '' &&
-      url.pathname.startsWith(root);
-    if (ours) return `${url.pathname.slice(root.length - 1)}${url.search}`;
-    const where = url === null ? 'no address at all' : url.origin === base.origin ? 'another path' : url.origin;
-    throw new FeedbackError(
-      `Feedback service: ${page.place} names its next page at ${where}, not under ${prefix}; it is not fetched. ` +
-        'Set feedback.baseUrl to the address under which the service knows itself.',
-      { kind: 'config' },
-    );
-  }
+  return {
+    send: async (call) => accepted(await attempt(call), call),
+    find,
+    pathOf: (next, page) => pathUnder(base, next, page),
+  };
+}
 
-  return { send: async (call) => accepted(await attempt(call), call), find, pathOf };
+/** The path of `next`, below the base address. */
+function pathUnder(base: URL, next: string, page: Pick<Call, 'path' | 'place'>): string {
+  const prefix = prefixOf(base);
+  const url = URL.parse(next, `${prefix}${page.path}`);
+  const root = `${base.pathname === '/' ? '' : base.pathname}/`;
+  const isOurs =
+    url !== null &&
+    url.origin === base.origin &&
+    url.username === '' &&
+    url.password === '' &&
+    url.pathname.startsWith(root);
+  if (isOurs) return `${url.pathname.slice(root.length - 1)}${url.search}`;
+  const where = url === null ? 'no address at all' : url.origin === base.origin ? 'another path' : url.origin;
+  throw new FeedbackError(
+    `Feedback service: ${page.place} names its next page at ${where}, not under ${prefix}; it is not fetched. ` +
+      'Set feedback.baseUrl to the address under which the service knows itself.',
+    { kind: 'config' },
+  );
+}
+
+function prefixOf({ origin, pathname }: URL): string {
+  return `${origin}${pathname === '/' ? '' : pathname}`;
 }
 
 /** The outcome of a call whose 2xx answer can't be read: a read changed nothing, any other call was probably carried out. */

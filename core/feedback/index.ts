@@ -14,12 +14,12 @@ export {
 } from '../mapping/expression.ts';
 export type { FieldDefinition } from '../mapping/field-value.ts';
 export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping } from '../mapping/mapping.ts';
-export { checkWindows } from '../schedule/check-windows.ts';
 export type { Day } from '../schedule/days.ts';
 export { formatDuration, parseDuration } from '../schedule/duration.ts';
 export { type PlaceHints, type RecipientPlace, recipientPlace } from '../schedule/recipient-place.ts';
 export {
   type CampaignHours,
+  checkWindows,
   hoursOf,
   type MessageHours,
   nextSendTime,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { Contact } from '../contact.ts';
-import { normaliseContact } from '../contact.ts';
+import { type Contact, contactKey, normaliseContact } from '../contact.ts';
 import { CloseloopError } from '../errors.ts';
 import { shownPath } from '../mismatches.ts';
 import { isBlank } from '../visible-text.ts';
@@ -23,6 +22,30 @@ export interface FeedbackRequest<Instant = Date> {
   grade: number | null;
   comment: string | null;
   customFields: Record<string, unknown>;
+}
+
+/** Whether this is the status of a request that was cancelled before it was sent. */
+export function isCancelled(status: string | null): boolean {
+  return status !== null && /^cancel/i.test(status);
+}
+
+/** Whether the request shows no contact, or something else in its place: the form of a mask is not specified. */
+export function isMasked({ phone, email, identifier }: FeedbackRequest): boolean {
+  if (phone === null && email === null && identifier === null) return true;
+  const isNoPhone = phone !== null && !/\d{7}/.test(phone.replace(/[\s().-]/g, ''));
+  const isNoEmail = email !== null && !/^[^*\s]+@[^*\s]+$/.test(email);
+  const isNoIdentifier = identifier !== null && !/[\p{L}\p{N}]/u.test(identifier);
+  return isNoPhone || isNoEmail || isNoIdentifier;
+}
+
+/** @param key of the contact */
+export function isTo(request: FeedbackRequest, key: string): boolean {
+  const { phone, email, identifier } = request;
+  return (
+    (phone !== null && contactKey({ kind: 'phone', value: phone }) === key) ||
+    (email !== null && contactKey({ kind: 'email', value: email }) === key) ||
+    (identifier !== null && contactKey({ kind: 'identifier', value: identifier }) === key)
+  );
 }
 
 export interface NewRequest {

@@ -233,13 +233,3 @@ export interface Page<Item> {
   count: number;
   results: Item[];
 }
-
-/** The envelope of every list but the custom-field statistics. Source: specification section 1, Paging of lists. */
-export function envelopeOf<Item>(results: z.ZodType<Item[]>) {
-  return z.object({
-    count: Count,
-    next: z.string().nullable(),
-    previous: z.string().nullable(),
-    results,
-  });
-}

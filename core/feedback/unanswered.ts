@@ -1,7 +1,7 @@
 import { faultOf, neverSentBy } from '../connector/network.ts';
 import type { Outcome } from '../errors.ts';
-import type { Place } from './failure.ts';
 import { FeedbackError } from './failure.ts';
+import type { Place } from './response.ts';
 
 /** The error for a call for which `fetch`, or reading the body, failed. The message never quotes the cause. */
 export function networkFailure(error: unknown, call: Place): FeedbackError {

@@ -1,12 +1,11 @@
 import { CloseloopError } from '../errors.ts';
-import type { Campaign } from '../feedback/schemas.ts';
 import { countryOf } from './countries.ts';
 import { days } from './days.ts';
 import { formatDuration } from './duration.ts';
 import type { HolidayRules, PlaceHolidays } from './holidays.ts';
-import { type Hours, mistake, windowOf } from './hours.ts';
+import { type Hours, mistake, overnight, windowOf } from './hours.ts';
 import type { RecipientPlace } from './recipient-place.ts';
-import { firstClosing, firstOpening, type SendWindow } from './send-window.ts';
+import { firstClosing, firstOpening, meet, type SendWindow } from './send-window.ts';
 import { dateText, dayMs, isZone, wallTime, weekdayOf } from './wall-clock.ts';
 
 /** A campaign's own hours and delay, as the service gives them (specification, section 2). They always hold. */
@@ -19,8 +18,13 @@ export interface CampaignHours {
   sendDelayMinutes: number | null;
 }
 
-/** Of a campaign as the service gives it. */
-export function hoursOf(campaign: Pick<Campaign, 'id' | 'send_from' | 'send_until' | 'send_delay'>): CampaignHours {
+/** Of a campaign, in the service's words. */
+export function hoursOf(campaign: {
+  id: number;
+  send_from: string;
+  send_until: string;
+  send_delay: number | null;
+}): CampaignHours {
   const { id, send_from, send_until, send_delay } = campaign;
   return { id, sendFrom: send_from, sendUntil: send_until, sendDelayMinutes: send_delay };
 }
@@ -148,7 +152,7 @@ function never({ sms, holidays }: MessageHours, windows: readonly SendWindow[]):
   throw new CloseloopError(neverTogether(windows), { kind }, { outcome: 'never-sent' });
 }
 
-export function neverTogether(windows: readonly SendWindow[]): string {
+function neverTogether(windows: readonly SendWindow[]): string {
   const names = windows.map(({ name }) => name).join(', and ');
   return `${names}: never open together. Change the rule's window, or the campaign's hours`;
 }
@@ -162,4 +166,51 @@ function inWords(epochMs: number, zone: string): string {
   const day = days[weekdayOf(date) - 1] ?? '';
   const time = onWall.toISOString().slice(11, onWall.getUTCSeconds() === 0 ? 16 : 19);
   return `${day.charAt(0).toUpperCase()}${day.slice(1)} ${onWall.getUTCDate()} ${months[onWall.getUTCMonth()]} ${time}`;
+}
+
+/** What can be seen before any record. `sms`: given where every message is a text message. */
+type KnownHours = Pick<MessageHours, 'campaign' | 'window' | 'accountZone' | 'sms'>;
+
+/** Why these windows never let a message out, if so: wrong hours, no days, never open together. */
+export function checkWindows(hours: KnownHours): string[] {
+  try {
+    const never = groups(hours).find((windows) => !meet(windows));
+    return never === undefined ? [] : [neverTogether(never)];
+  } catch (error) {
+    if (error instanceof CloseloopError) return [error.message];
+    throw error;
+  }
+}
+
+/** The windows that share a clock for every recipient: other windows may overlap in some recipient's zone. */
+function groups(hours: KnownHours): SendWindow[][] {
+  const { windows } = messageWindows(known(hours));
+  const [campaign, ...others] = windows;
+  if (hours.window === undefined) return [[campaign]];
+  const [rule, ...texts] = others;
+  if (rule === undefined) return [[campaign]];
+  return hours.window.zone === 'account' ? [[campaign, rule]] : [[rule, ...texts]];
+}
+
+/** Holidays close no window for ever. */
+function known({ campaign, window, accountZone, sms }: KnownHours): KnownHours {
+  return { campaign, window, accountZone, sms };
+}
+
+/** Windows that work and may not do what their writer meant. `sms`: given where some messages may be text messages. */
+export function doubtsAbout(hours: KnownHours): { problem: string; remedy: string }[] {
+  const doubts: { problem: string; remedy: string }[] = [];
+  const { window, accountZone } = hours;
+  const atNight = window && overnight(window);
+  if (window && atNight !== undefined) {
+    const remedy = `write from "${window.until}" and until "${window.from}" if the day was meant`;
+    doubts.push({ problem: `its window ${atNight}`, remedy });
+  }
+  const { windows } = messageWindows(known(hours));
+  if (hours.sms !== undefined && !meet(windows)) {
+    const names = windows.map(({ name }) => name).join(', and ');
+    const problem = `${names}: nobody whose zone is ${accountZone}, or not known, is sent a text message`;
+    doubts.push({ problem, remedy: "change the rule's window, the campaign's hours or policy.sms" });
+  }
+  return doubts;
 }

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
-import { addressDigest } from '../../worker/journey/address-digest.ts';
 import { Erasures, noWrittenAnswers } from '../../worker/journey/erasures.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
+import { addressDigest } from '../../worker/journey/journey-keys.ts';
 import type { SkipReason } from '../../worker/journey/reasons.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import { ifStill, type Step } from '../../worker/journey/transitions.ts';

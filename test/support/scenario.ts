@@ -93,8 +93,8 @@ export async function openScenario(redis: TestRedis, source: string) {
     requests,
     hooks: `http://127.0.0.1:${port}/hooks/${source}`,
 
-    /** `settings` is the source's section, without its rules' campaign and contact. */
-    configure: (settings: string) =>
+    /** `settings` is the source's section, without its rules' campaign and contact; `headStart` is the poll's. */
+    configure: (settings: string, { headStart = '5s' } = {}) =>
       writeFileSync(
         config,
         `
@@ -108,7 +108,7 @@ redis: { path: ${redis.socket} }
 secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
 http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }
 collect: { every: 300ms }
-poll: { every: 1s, headStart: 5s }
+poll: { every: 1s, headStart: ${headStart} }
 lookup: { after: 1s }
 sources:
   ${source}:
@@ -123,11 +123,12 @@ ${settings}
       return done.map(({ what }) => what);
     },
 
-    async start(...roles: string[]) {
+    async start(...roles: string[]): Promise<Running[]> {
       const started = roles.map((role) => background(['start', '--config', config, '--role', role], env));
       loops.push(...started);
       running.push(...started);
       await Promise.all(started.map((loop) => loop.says(/"started"/)));
+      return started;
     },
 
     /** SIGTERM to all that run: their exit codes. */

@@ -67,14 +67,13 @@ export interface App {
   close(graceMs?: number): Promise<void>;
 }
 
+type RunOptions = { role: Role; clock: Clock; log: Log } & Pick<
+  EngineOptions,
+  'batchWindowMs' | 'sweepEveryMs' | 'jobsAtOnce' | 'quarantine' | 'vendorTime' | 'tracing'
+>;
+
 /** The loop in this process: the intake, the worker, or both. */
-export async function run(
-  runtime: Runtime,
-  options: { role: Role; clock: Clock; log: Log } & Pick<
-    EngineOptions,
-    'batchWindowMs' | 'sweepEveryMs' | 'jobsAtOnce' | 'quarantine' | 'vendorTime' | 'tracing'
-  >,
-): Promise<App> {
+export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
   const { role, ...rest } = options;
   const { log } = rest;
   const { config, handle } = runtime;
@@ -90,13 +89,7 @@ export async function run(
   const watched = { ...rest, observer: metrics.observer };
   let engine = await engineOf(runtime, watched, { key, begins: true });
   for (const { problem, remedy } of await engine.absences()) log.warn({ why: problem, remedy }, 'sources');
-  // A worker has no connection for deliveries.
-  const tryToWrite = role === 'worker' ? (tag: string) => probe(handle.client, tag) : handle.tryToWrite;
-  const health: HealthOptions = {
-    tryToStore: () => [...engine.pipelines.values()].map(({ context }) => tryToWrite(tagOf(context.storedAs))),
-    paused: () => engine.paused(),
-    now: () => new Date(),
-  };
+  const health = healthOf(() => engine, handle, role);
   const admin = await openAdmin(config, health, metrics);
   const page = {
     engine: () => engine,
@@ -121,16 +114,10 @@ export async function run(
     dashboardUrl: dashboard ? dashboard.url : undefined,
     lost: watch.lost,
     reload: async (quarantine) => {
-      // Both engines work for a moment, as two processes would: no queue is without a worker, and nobody is asked twice.
       const next = await engineOf(runtime, { ...watched, ...(quarantine && { quarantine }) }, { key, begins: true });
       metrics.begin(namesOf(runtime.config));
-      try {
-        if (role !== 'worker') await next.openInlets();
-        if (role !== 'intake') await next.work();
-      } catch (error) {
-        await next.close(0);
-        throw error;
-      }
+      await begin(next, role);
+      // Both engines work for a moment, as two processes would: no queue is without a worker, and nobody is asked twice.
       const before = engine;
       engine = next;
       await before.close(graceMs);
@@ -143,6 +130,27 @@ export async function run(
       await admin.app.close();
     },
   };
+}
+
+function healthOf(engine: () => Engine, handle: Runtime['handle'], role: Role): HealthOptions {
+  // A worker has no connection for deliveries.
+  const tryToWrite = role === 'worker' ? (tag: string) => probe(handle.client, tag) : handle.tryToWrite;
+  return {
+    tryToStore: () => [...engine().pipelines.keys()].map((name) => tryToWrite(tagOf(name))),
+    paused: () => engine().paused(),
+    now: () => new Date(),
+  };
+}
+
+/** Puts an engine to work beside another one. */
+async function begin(engine: Engine, role: Role): Promise<void> {
+  try {
+    if (role !== 'worker') await engine.openInlets();
+    if (role !== 'intake') await engine.work();
+  } catch (error) {
+    await engine.close(0);
+    throw error;
+  }
 }
 
 interface Listening {

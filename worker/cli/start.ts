@@ -44,7 +44,7 @@ interface StartOptions {
 export async function start(options: StartOptions): Promise<number> {
   if (options.config === undefined) {
     if (options.dryRun) throw new CloseloopError('A dry run needs a configuration: --config.', { kind: 'config' });
-    const { demo } = await import('../demo/demo.ts');
+    const { demo } = await import('./demo.ts');
     return await demo({ once: options.once, connectors: options.connectors });
   }
   // First: a SIGHUP while the process starts must not end it.

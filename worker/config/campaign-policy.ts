@@ -19,19 +19,3 @@ export const Groups = z.record(
     ...frequency,
   }),
 );
-
-/**
- * What holds for requests in this campaign beside the rule's own settings and those over everything: the campaign's, then those of
- * its groups. `name`: for traces.
- */
-export function policiesOf(
-  campaign: number,
-  policy: { campaigns?: z.output<typeof Campaigns> | undefined; groups?: z.output<typeof Groups> | undefined },
-) {
-  const own = policy.campaigns?.[campaign];
-  const groups = Object.entries(policy.groups ?? {}).filter(([, { campaigns }]) => campaigns.includes(campaign));
-  return [
-    ...(own ? [{ ...own, name: `campaign ${campaign}`, campaigns: [campaign] }] : []),
-    ...groups.map(([name, group]) => ({ ...group, name: `group "${name}"` })),
-  ];
-}

@@ -27,18 +27,15 @@ const ResolveForm = z.object({
 
 /** A journey's page, and what a person may do with it: each step is confirmed on a page of its own, and noted. */
 export function showJourney(app: FastifyInstance, options: DashboardOptions): void {
-  const audit = new Audit(options.redis);
-  const surveys = new SurveyAnswers(options.now);
-  const find = async (request: FastifyRequest) => {
-    const { source, id } = Named.parse(request.params);
-    return await findAnywhere(options.engine(), refOf(source, id)).catch((error: unknown) => {
-      if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(error);
-      throw error;
-    });
-  };
+  showPage(app, options);
+  confirmSteps(app, options);
+  takeSteps(app, options);
+}
 
+function showPage(app: FastifyInstance, options: DashboardOptions): void {
+  const surveys = new SurveyAnswers(options.now);
   app.get('/journeys/:source/:id', async (request, reply) => {
-    const { journey, context } = await find(request);
+    const { journey, context } = await find(request, options);
     const { store, source } = context;
     const record = journey.currentId ?? journey.recordId;
     const [trace, [recordName] = [record], others] = await Promise.all([
@@ -62,11 +59,13 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
     });
     return await show(reply, { title: `Journey ${ref}`, section: '/journeys', body });
   });
+}
 
+function confirmSteps(app: FastifyInstance, options: DashboardOptions): void {
   app.get('/journeys/:source/:id/:action', { config: { access: 'act' } }, async (request, reply) => {
     const action = actionOf(request.params);
     if (action === undefined) return reply.callNotFound();
-    const { journey, context } = await find(request);
+    const { journey, context } = await find(request, options);
     const ref = refOf(context.name, journey.id);
     const body = confirmView({
       action,
@@ -78,11 +77,14 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
     });
     return await show(reply, { title: `${titles[action]} ${ref}?`, section: '/journeys', body });
   });
+}
 
+function takeSteps(app: FastifyInstance, options: DashboardOptions): void {
+  const audit = new Audit(options.redis);
   app.post('/journeys/:source/:id/:action', async (request, reply) => {
     const action = actionOf(request.params);
     if (action === undefined) return reply.callNotFound();
-    const { journey, context } = await find(request);
+    const { journey, context } = await find(request, options);
     const ref = refOf(context.name, journey.id);
     const note = (what: string) => audit.note({ at: new Date(), who: nameOf(request), what, about: ref });
     await note(action);
@@ -93,6 +95,14 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
       throw error;
     }
     return await reply.redirect(`${journeyAt(context.name, journey.id)}?did=${action}`, 303);
+  });
+}
+
+async function find(request: FastifyRequest, { engine }: Pick<DashboardOptions, 'engine'>) {
+  const { source, id } = Named.parse(request.params);
+  return await findAnywhere(engine(), refOf(source, id)).catch((error: unknown) => {
+    if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(error);
+    throw error;
   });
 }
 

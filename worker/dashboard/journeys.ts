@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { contactKey, parseContact } from '../../core/contact.ts';
-import { addressDigest } from '../journey/address-digest.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
+import { addressDigest } from '../journey/journey-keys.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { instant } from '../support/instant.ts';
 import { recordIn, withinSource } from '../support/journey-filter.ts';

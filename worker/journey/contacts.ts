@@ -6,8 +6,7 @@ import { globalTag, sharedSpaces } from '../redis/keys.ts';
 import { releaseLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
-import { addressDigest } from './address-digest.ts';
-import { bucketOf } from './journey-keys.ts';
+import { addressDigest, bucketOf } from './journey-keys.ts';
 import { keepingUnknown } from './keeping-unknown.ts';
 import {
   addressesScript,

@@ -5,7 +5,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
-import { shared } from '../redis/shared.ts';
+import { Forgotten } from './forgotten.ts';
 
 /**
  * An erasure, from the request until the erasure is done. Its subjects say, sealed, whom the erasure is about; this part names nobody.
@@ -115,8 +115,7 @@ export class Erasures {
   /** Ids of erasures by when each is tried again. */
   readonly #due: string;
   readonly #proofs: string;
-  /** The last person who was forgotten, and when. */
-  readonly #lastForgotten: () => Promise<string[]>;
+  readonly forgotten: Forgotten;
 
   constructor(redis: RedisClient, source: string, seal: Seal) {
     this.#redis = redis;
@@ -125,7 +124,7 @@ export class Erasures {
     this.#open = `${this.#tag}:erasures:open`;
     this.#due = `${this.#tag}:erasures:due`;
     this.#proofs = `${this.#tag}:erasures`;
-    this.#lastForgotten = shared(() => redis.zrange(`${this.#proofs}:forgotten`, '-1', '-1', 'WITHSCORES'));
+    this.forgotten = new Forgotten(redis, `${this.#proofs}:forgotten`, seal);
   }
 
   /** Stores an erasure until it is done. A repeated request before that is the same erasure. */
@@ -231,40 +230,6 @@ export class Erasures {
   async all(): Promise<Proof[]> {
     const proofs = (await this.#redis.hvals(this.#proofs)).map((text) => Proof.parse(JSON.parse(text)));
     return proofs.sort((a, b) => a.at.getTime() - b.at.getTime());
-  }
-
-  /** Remembers, by digests and for `keepMs`, who was forgotten as of `at`: data from before must not be stored again. */
-  async noteForgotten(who: readonly string[], at: Date, keepMs: number): Promise<void> {
-    if (who.length === 0) return;
-    const key = `${this.#proofs}:forgotten`;
-    for (const some of slices(who)) {
-      await this.#redis.zadd(key, 'GT', ...some.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
-    }
-    await this.#redis.zremrangebyscore(key, '-inf', at.getTime() - keepMs);
-    // Also where no entry is left.
-    await this.#redis.pexpire(key, keepMs);
-  }
-
-  /** Whether anybody was forgotten at `at` or since: nearly always nobody was, and nobody has to be looked for. */
-  async hasForgottenSince(at: Date): Promise<boolean> {
-    const [, last] = await this.#lastForgotten();
-    return last !== undefined && Number(last) >= at.getTime();
-  }
-
-  /** Which of these were forgotten at `at` or since. */
-  async forgottenSince(at: Date, who: readonly string[]): Promise<string[]> {
-    const times = await this.#timesOf(who);
-    return who.filter((_, i) => (times[i] ?? Number.NEGATIVE_INFINITY) >= at.getTime());
-  }
-
-  async #timesOf(who: readonly string[]): Promise<(number | undefined)[]> {
-    const times: (number | undefined)[] = [];
-    for (const some of slices(who)) {
-      const digests = some.map((one) => this.#seal.digest(one));
-      const found = await this.#redis.zmscore(`${this.#proofs}:forgotten`, ...digests);
-      for (const at of found) times.push(at === null ? undefined : Number(at));
-    }
-    return times;
   }
 
   /** The field of a subject, and the field's value. */

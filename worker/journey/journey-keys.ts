@@ -1,7 +1,6 @@
 import { type Contact, contactKey } from '../../core/contact.ts';
 import { tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-import { addressDigest } from './address-digest.ts';
 import type { Journey, JourneyState } from './journey.ts';
 
 /** The person by whom journeys are found. The journeys that asked a test contact are not about that person. */
@@ -24,6 +23,14 @@ export function bucketOf(text: string, kind: keyof typeof buckets): number {
   return sum;
 }
 
+/**
+ * What indexes and throttles call an address, or a vendor's id of a person: 22 characters of a keyed digest (132 bits).
+ * @param key of a contact (`contactKey`), or another text that stands for a person
+ */
+export function addressDigest(seal: Seal, key: string): string {
+  return seal.digest(key).slice(0, 22);
+}
+
 /** What is remembered of records with journeys: see record-memory.ts. */
 export function recordsKey(tag: string, recordId: string): string {
   return `${tag}:records:${bucketOf(recordId, 'records')}`;
@@ -34,6 +41,11 @@ const personDigits = 14;
 /** An entry says when its journey's record was closed, in seconds from 2020: six digits of base 36 reach to the year 2088. */
 const entriesBegin = Date.UTC(2020, 0) / 1_000;
 const secondDigits = 6;
+
+/** The journey's instant in the list of its state: of a waiting journey when it is due, so that overdue journeys are found without the others. */
+export function listedAt({ state, dueAt, updatedAt }: Journey): Date {
+  return state === 'waiting' && dueAt ? dueAt : updatedAt;
+}
 
 /** The Redis keys, and fields within them, of one source's journeys. */
 export class JourneyKeys {

@@ -133,16 +133,6 @@ const fields = {
 export const Journey = keepingUnknown(fields);
 export type Journey = z.output<typeof Journey>;
 
-/** Who got the journey's request, or is being sent it: in test mode the test contact. */
-export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'test'>): Journey['contact'] {
-  return test?.contact ?? contact;
-}
-
-/** The journey's instant in the list of its state: of a waiting journey when it is due, so that overdue journeys are found without the others. */
-export function listedAt({ state, dueAt, updatedAt }: Journey): Date {
-  return state === 'waiting' && dueAt ? dueAt : updatedAt;
-}
-
 /** One line of the decision trace. */
 export interface TraceLine {
   at: Date;

@@ -49,6 +49,11 @@ export const askedStates: readonly JourneyState[] = [
   'withheld',
 ];
 
+/** Who got the journey's request, or is being sent it: in test mode the test contact. */
+export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'test'>): Journey['contact'] {
+  return test?.contact ?? contact;
+}
+
 /**
  * Whether the journey counts as having asked, for rules of `again: never`: also where a person cancelled it while the outcome was
  * unknown. Not where the request was taken back, or turned out not to have reached anybody.

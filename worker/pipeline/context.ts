@@ -11,12 +11,11 @@ import type { JourneyStore } from '../journey/store.ts';
 import type { Alert } from '../operations/alerts/message.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Seal } from '../redis/seal.ts';
-import type { SharedExports } from './ask/shared-exports.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
-import type { Never } from './policy/never.ts';
 import type { Queues } from './queues.ts';
-import type { LoadedRule } from './rules.ts';
+import type { LoadedRule, Never } from './rules.ts';
+import type { SharedExports } from './shared-exports.ts';
 import type { Vendor } from './vendor.ts';
 
 export type { Queues } from './queues.ts';

@@ -11,7 +11,6 @@ import { type Absence, AbsentSources, absencesOf } from '../sources/absent-sourc
 import { noteDrySpans } from '../sources/dry-run.ts';
 import { knownSources, noteSources } from '../sources/known-sources.ts';
 import { sourceNamed } from '../sources/stored-names.ts';
-import { SharedExports } from './ask/shared-exports.ts';
 import { CampaignCache } from './campaigns.ts';
 import { Collecting } from './collect/schedule.ts';
 import type { SourceContext } from './context.ts';
@@ -23,6 +22,7 @@ import { downOf, type Stopped, stoppedOf } from './outage-watch.ts';
 import { checkRules } from './plan/check-rules.ts';
 import type { SuspectJob } from './quarantine.ts';
 import { Rounds } from './rounds.ts';
+import { SharedExports } from './shared-exports.ts';
 import { createSourcePipeline, type SourcePipeline } from './source-pipeline.ts';
 import type { Stage } from './stage.ts';
 import { worked } from './stages.ts';

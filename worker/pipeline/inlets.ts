@@ -8,11 +8,11 @@ import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import { storedNames } from '../sources/stored-names.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { noteRequested } from './erase/requested.ts';
+import { noteRequested } from './erasure-requests.ts';
 import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
-import { EraseJob, mayShareJob, PlanJob } from './jobs.ts';
-import { addEvents, type InletQueues, jobIdOf, openInletQueues } from './queues.ts';
+import { EraseJob, PlanJob } from './jobs.ts';
+import { addEvents, type InletQueues, jobIdOf, mayShareJob, openInletQueues } from './queues.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
 /** How often the time of the last delivery is noted, at most. */

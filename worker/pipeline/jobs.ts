@@ -1,13 +1,5 @@
 import { z } from 'zod';
-import {
-  EraseEvent,
-  ExternalGradeEvent,
-  isRecordEvent,
-  RecordEvent,
-  RevokedEvent,
-  type SourceEvent,
-  SurveyEvent,
-} from '../../core/connector/events.ts';
+import { EraseEvent, ExternalGradeEvent, RecordEvent, RevokedEvent, SurveyEvent } from '../../core/connector/events.ts';
 
 /** A job that waits spends no attempt. `delayMs` is real time. */
 export type JobResult = { do: 'done' } | { do: 'wait'; delayMs: number };
@@ -70,11 +62,6 @@ export const PlanJob = z.discriminatedUnion('kind', [
   RevokedEvent.extend(received),
 ]);
 export type PlanJob = z.output<typeof PlanJob>;
-
-/** Whether the event may share a job with others. One that holds personal data has a job of its own, which an erasure can change. */
-export function mayShareJob(event: SourceEvent): event is RecordEvent {
-  return isRecordEvent(event) && event.snapshot === undefined;
-}
 
 export const AskJob = z.object({ journeyId: z.string() });
 export type AskJob = z.output<typeof AskJob>;

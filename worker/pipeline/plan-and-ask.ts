@@ -1,13 +1,13 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
+import { markOf } from '../journey/refs.ts';
 import { endedUnasked } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { askAbout, askBy } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
-import { giveTurnBack } from './ask/cap.ts';
 import type { Queues, Vendor } from './context.ts';
 import type { AskDecision } from './decision.ts';
-import { erasedMeanwhile } from './erase/erasure-race.ts';
+import { erasedMeanwhile } from './erasure-race.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
 import { type PlanContext, plan } from './plan/plan.ts';
 import { freshMs, isFresh, type Reading } from './vendor.ts';
@@ -147,7 +147,7 @@ async function askNow({ journey, decision }: Due, context: PlanAndAskContext): P
   if (!(await context.store.keep(journey, []))) {
     const other = await context.store.get(journey.id);
     // Not the place of the journey that has its number now, and asks.
-    if (!other || endedUnasked(other)) await giveTurnBack(journey, context);
+    if (!other || endedUnasked(other)) await context.caps.giveBack(markOf(journey));
     return false;
   }
   if (decision) await erasedMeanwhile(journey, context);

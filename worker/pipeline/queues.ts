@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { ConnectionOptions } from 'bullmq';
 import type { z } from 'zod';
+import { isRecordEvent } from '../../core/connector/delivery.ts';
+import type { RecordEvent, SourceEvent } from '../../core/connector/events.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { Tracing } from '../operations/tracing.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -84,6 +86,11 @@ export function jobIdOf(key: string, seal: Seal): string {
 export interface DueEvent {
   event: Exclude<z.input<typeof PlanJob> | z.input<typeof EraseJob>, { kind: 'continue' }>;
   delayMs?: number;
+}
+
+/** Whether the event may share a job with others. One that holds personal data has a job of its own, which an erasure can change. */
+export function mayShareJob(event: SourceEvent): event is RecordEvent {
+  return isRecordEvent(event) && event.snapshot === undefined;
 }
 
 /** Queues events: those to plan in one write, erasures in another. */

@@ -1,6 +1,7 @@
 import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
 import { compileMapping, type Mapping } from '../../core/mapping/mapping.ts';
 import { campaignsIn } from '../config/campaign-choice.ts';
+import type { Policy } from '../config/policy.ts';
 import type { Rule } from '../config/rule.ts';
 
 /** A rule with its expressions compiled. */
@@ -38,3 +39,51 @@ export function loadRule(rule: Rule): LoadedRule {
   const when = rule.when === undefined ? undefined : compileExpression(rule.when);
   return { ...rule, when, contact, mapping, then: [...contact, ...mapping.values()] };
 }
+
+/**
+ * What holds for requests in this campaign beside the rule's own settings and those over everything: the campaign's, then those of
+ * its groups. `name`: for traces.
+ */
+export function policiesOf(campaign: number, policy: Pick<Policy, 'campaigns' | 'groups'>) {
+  const own = policy.campaigns?.[campaign];
+  const groups = Object.entries(policy.groups ?? {}).filter(([, { campaigns }]) => campaigns.includes(campaign));
+  return [
+    ...(own ? [{ ...own, name: `campaign ${campaign}`, campaigns: [campaign] }] : []),
+    ...groups.map(([name, group]) => ({ ...group, name: `group "${name}"` })),
+  ];
+}
+
+/** The people and records about whom no rule asks. */
+export interface Never {
+  /** Conditions over the record, in JSONata. */
+  expressions: readonly { when: Expression; why: string }[];
+  /** Ready-made conditions over the record: why nobody is asked, if so. */
+  ofRecord: readonly OfRecord[];
+  /** Conditions over every contact that the chosen rule finds in the record. */
+  ofPerson: readonly OfPerson[];
+}
+
+interface OfRecord {
+  /** The condition as it stands in the configuration: `tags: vip, press`. */
+  what: string;
+  reads: readonly Expression[];
+  reasonFor: (values: readonly unknown[], closedAt: Date) => string | undefined;
+}
+
+interface OfPerson {
+  what: string;
+  reasonFor: (contacts: readonly string[]) => string | undefined;
+}
+
+/** What asking by a rule depends on: jobs that need one of these wait while a person has to mend it. */
+export function needsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
+  return [needOf.rule(rule), needOf.campaign(rule.campaign)];
+}
+
+export const needOf = {
+  rule: ({ name, campaign }: Pick<CampaignRule, 'name' | 'campaign'>) => `rule "${name}" in campaign ${campaign}`,
+  campaign: (id: number) => `campaign ${id}`,
+};
+
+/** Of asking at all: the service client's name of the create call's form. */
+export const createNeed = 'operation create';

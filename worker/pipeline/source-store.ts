@@ -7,8 +7,8 @@ import { JourneyStore } from '../journey/store.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { spaceOf, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-import { longestThrottle, prefersLatest, throttlesOf } from './ask/throttle.ts';
 import type { Journeys } from './context.ts';
+import { longestThrottle, prefersLatest, throttlesOf } from './policy/throttle.ts';
 
 type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal'> & {
   config: Config;

@@ -1,10 +1,9 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
-import { askedContactOf, type Journey } from '../journey/journey.ts';
+import { isCancelled } from '../../core/feedback/request-form.ts';
+import type { Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
-import { ifStill, unaskedStates } from '../journey/transitions.ts';
-import { giveTurnBack } from './ask/cap.ts';
-import { isCancelled } from './ask/find-request.ts';
+import { askedContactOf, ifStill, unaskedStates } from '../journey/transitions.ts';
 import type { Journeys, Named, Operations, Queues, Service, Timing, Vendor } from './context.ts';
 
 /** What withdrawing takes of a source. */
@@ -49,7 +48,7 @@ export async function withdraw(
     // between all of this is repeated.
     const asked = askedContactOf(journey);
     if (asked) await context.contacts.noteWithdrawn(asked, markOf(journey));
-    await giveTurnBack(journey, context);
+    await context.caps.giveBack(markOf(journey));
   }
   const after = await store.update(
     journey.id,
@@ -72,7 +71,7 @@ export async function withdraw(
 
 /** The customer was not asked: neither the journey's places under caps nor its contact's note must hold up another journey. */
 export async function giveBack(journey: Journey, context: Pick<WithdrawContext, 'contacts' | 'caps'>): Promise<void> {
-  await giveTurnBack(journey, context);
+  await context.caps.giveBack(markOf(journey));
   const contact = askedContactOf(journey);
   if (contact) await context.contacts.forgetAsked(contact, markOf(journey));
 }
@@ -108,17 +107,6 @@ export async function tryToWithdraw(
     context.log.warn(fields, 'its request could not be cancelled');
     return 'ended';
   }
-}
-
-/** Finishes withdrawals that a killed worker began, whatever the record's state is now. @returns whether there were any */
-export async function finishWithdrawals(journeys: readonly Journey[], context: WithdrawContext): Promise<boolean> {
-  let any = false;
-  for (const journey of journeys) {
-    if (journey.state !== 'asked' || journey.withdrawing === undefined) continue;
-    await tryToWithdraw(journey, journey.withdrawing, context);
-    any = true;
-  }
-  return any;
 }
 
 /** Withdraws each journey. @returns `asking` when any withdrawal does */

@@ -2,7 +2,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill } from '../journey/transitions.ts';
-import { laterClosing } from '../pipeline/ask/throttle.ts';
+import { laterClosing } from '../pipeline/ask/turn.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { inCampaign } from '../pipeline/rules.ts';
 import { forecastOf, readRecord } from './preview.ts';

@@ -2,7 +2,7 @@ import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Held } from '../operations/holds.ts';
 import type { Pause } from '../operations/pauses.ts';
-import { createNeed, needsOf } from '../pipeline/needs.ts';
+import { createNeed, needsOf } from '../pipeline/rules.ts';
 
 /** What became of one closing, in a sentence, and what a person can do about it. */
 export interface Explanation {

@@ -2,11 +2,12 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { AccessLogEntry, ContactRecord } from '../../core/feedback/schemas.ts';
 import type { Ask } from '../journey/contacts.ts';
-import { holdsNow, lastCounted, throttled } from '../pipeline/ask/throttle.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { identityKeys } from '../pipeline/erase/erasure-race.ts';
+import { identityKeys } from '../pipeline/erasure-race.ts';
+import { lastCounted, throttled } from '../pipeline/policy/throttle.ts';
 import { inEachCampaign } from '../pipeline/rules.ts';
 import type { Found } from './journey-filter.ts';
+import { hitsNow } from './limits.ts';
 
 /** Entries of the access log that are shown, at most. */
 export const mostAccesses = 100;
@@ -70,7 +71,7 @@ export async function personHere(
   const memory = await sources[0]?.contacts.recordOf(key);
   const throttles = await Promise.all(sources.map((context) => throttlesOf(key, context, { known, now })));
   const erased = await Promise.all(
-    sources.map(({ erasures }) => erasures.forgottenSince(new Date(0), [identityKeys.contact(key)])),
+    sources.map(({ erasures }) => erasures.forgotten.since(new Date(0), [identityKeys.contact(key)])),
   );
   return {
     journeys,
@@ -102,7 +103,7 @@ async function throttlesOf(
     rules.flatMap(inEachCampaign).map(async ({ rule }) => {
       // Of no journey: its own requests do not count for one that asks.
       const note = { at: now, journey: '' };
-      const no = throttled(await holdsNow(key, rule, { last, note }, { contacts, policy }), now);
+      const no = throttled(await hitsNow(key, rule, { last, note }, { contacts, policy }), now);
       return no ? [{ source: name, rule: rule.name, why: no.why }] : [];
     }),
   );

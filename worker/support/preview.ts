@@ -4,15 +4,16 @@ import { slices } from '../../core/spread.ts';
 import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
-import { capsAhead } from '../pipeline/ask/cap.ts';
-import { heldUntil, holdsNow, lastCounted, laterClosing, type Throttled, throttled } from '../pipeline/ask/throttle.ts';
+import { laterClosing } from '../pipeline/ask/turn.ts';
 import type { Journeys } from '../pipeline/context.ts';
 import { decide, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
+import { heldUntil, lastCounted, type Throttled, throttled } from '../pipeline/policy/throttle.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';
 import { inCampaign } from '../pipeline/rules.ts';
 import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';
 import type { Forecast } from './forecast.ts';
+import { capsAhead, hitsNow } from './limits.ts';
 
 /** A record as it was read now, and what becomes of it. */
 export type Preview =
@@ -200,5 +201,5 @@ async function heldBack(
   const key = contactKey(contact);
   const note = { at: dueAt, journey: refOf(storedAs, journeyId) };
   const last = lastCounted(known, await contacts.lastAsked(key));
-  return throttled(await holdsNow(key, rule, { last, note }, { contacts, policy }), dueAt);
+  return throttled(await hitsNow(key, rule, { last, note }, { contacts, policy }), dueAt);
 }

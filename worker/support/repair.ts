@@ -1,14 +1,13 @@
 import { contactKey } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
-import { askedContactOf, type Journey, type JourneyState } from '../journey/journey.ts';
+import { isTo } from '../../core/feedback/request-form.ts';
+import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
-import { ifStill, step, unaskedStates } from '../journey/transitions.ts';
-import { withContact } from '../pipeline/ask/ask-steps.ts';
-import { isTo } from '../pipeline/ask/find-request.ts';
+import { askedContactOf, ifStill, step, unaskedStates } from '../journey/transitions.ts';
+import { queueGrade, withContact } from '../pipeline/ask/ask-steps.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import type { Engine } from '../pipeline/engine.ts';
-import { queueGrade } from '../pipeline/queue-grade.ts';
 import { withdraw } from '../pipeline/withdraw.ts';
 import { type Found, findJourney } from './journey-filter.ts';
 

@@ -5,7 +5,7 @@ import { Policy } from '../../../worker/config/policy.ts';
 import { Rule } from '../../../worker/config/rule.ts';
 import { CapSlots } from '../../../worker/journey/cap-slots.ts';
 import type { Journey } from '../../../worker/journey/journey.ts';
-import { takeTurn } from '../../../worker/pipeline/ask/cap.ts';
+import { takeTurn } from '../../../worker/pipeline/ask/turn.ts';
 import { askingTime } from '../../../worker/pipeline/policy/asking-time.ts';
 import { loadRule } from '../../../worker/pipeline/rules.ts';
 import type { RedisClient } from '../../../worker/redis/client.ts';

@@ -26,6 +26,11 @@ export function addJourneys(program: Command): void {
       run(import('../journeys.ts'), ({ showJourney }, connectors) => showJourney({ ...options, journey, connectors })),
     );
 
+  addRepairs(journeys);
+}
+
+/** What a person does about a journey. */
+function addRepairs(journeys: Command): void {
   filtered(journeys.command('replay [journey]'))
     .description(
       'take failed, skipped or parked journeys up again: one, or all that fit (failed ones, if no state is given); never asks twice',

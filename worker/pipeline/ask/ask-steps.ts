@@ -9,7 +9,6 @@ import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { linksOf } from '../policy/known-as.ts';
-import { queueGrade } from '../queue-grade.ts';
 import { giveBack } from '../withdraw.ts';
 
 /** What asking takes of a source. */
@@ -177,6 +176,24 @@ export async function markAsked(
     log.info({ journey: refOf(context.name, journey.id), request: requestId }, 'asked');
   // Another journey has this request: this journey's own request is still to be found.
   return after?.state === 'creating' ? { do: 'wait', delayMs: lockedMs } : done;
+}
+
+/**
+ * Queues the sending of a grade that came before the journey had a request. The event holds the journey's id, and no grade.
+ */
+export async function queueGrade({ id, recordId, given }: Journey, context: Pick<Queues, 'queueEvent'>): Promise<void> {
+  if (!given || given.delivered) return;
+  await context.queueEvent({
+    kind: 'external-grade',
+    journeyId: id,
+    recordId,
+    grade: null,
+    comment: null,
+    at: given.at,
+    key: `given:${id}:${given.at.toISOString()}`,
+    what: 'the grade that was given elsewhere can be passed on now',
+    receivedAt: new Date(),
+  });
 }
 
 /** @param options `counts`: the outcome was unknown, so the attempt counts; `searched`: the search that found no request */

@@ -1,21 +1,19 @@
-import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { campaignFor } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { markOf } from '../../journey/refs.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
 import type { AskDecision } from '../decision.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
 import { queueRemaining } from '../merged.ts';
-import { createNeed, needsOf } from '../needs.ts';
 import { campaignOf } from '../policy/decide.ts';
 import { recipientOf } from '../policy/recipient.ts';
-import { type CampaignRule, inCampaign } from '../rules.ts';
+import { type CampaignRule, createNeed, inCampaign, needsOf } from '../rules.ts';
 import type { Reading } from '../vendor.ts';
 import { giveBack, queueIfBack } from '../withdraw.ts';
 import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
-import { giveTurnBack, type Turn, takeTurn } from './cap.ts';
 import { create } from './create.ts';
 import { decideAgain } from './decide-again.ts';
-import { laterClosing } from './throttle.ts';
+import { type OwnTurn, turnOf } from './turn.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /** The wait between two looks at the journey of a later closing that asks in place of this journey. Real time. */
@@ -91,21 +89,6 @@ function hasContact(journey: Journey): journey is AskableJourney {
   return journey.contact !== undefined;
 }
 
-/** As `Turn`; `give way`: a later closing of the person is asked about first. */
-type OwnTurn = Turn | { do: 'give way'; at: Date; why: string[] };
-
-/** Whether it is this journey's turn, by throttles that prefer a person's latest closing, and by caps. */
-async function turnOf(
-  journey: AskableJourney,
-  rule: CampaignRule,
-  campaign: Campaign,
-  context: AskContext,
-): Promise<OwnTurn> {
-  const later = await laterClosing(journey, rule, campaign, context);
-  if (later) return { do: 'give way', at: later.dueAt, why: [later.why] };
-  return await takeTurn(journey, rule, campaign, context);
-}
-
 async function wait(
   journey: Journey,
   turn: Exclude<OwnTurn, { do: 'ask' } | { do: 'skip' }>,
@@ -113,7 +96,7 @@ async function wait(
 ): Promise<JobResult> {
   if (turn.do === 'wait') return await postpone(journey, turn, context);
   // The journey waits until the later closing's journey has asked, or has come to nothing.
-  await giveTurnBack(journey, context);
+  await context.caps.giveBack(markOf(journey));
   if (turn.at > context.clock.now()) return await postpone(journey, turn, context);
   return { do: 'wait', delayMs: retryMs };
 }

@@ -13,11 +13,23 @@ import { markOf } from '../../journey/refs.ts';
 import { askedStates, endedUnasked, ifStill } from '../../journey/transitions.ts';
 import type { Policy } from '../context.ts';
 import type { AskDecision } from '../decision.ts';
-import { eraseLate, erasureSince } from '../erase/erasure-race.ts';
+import { eraseLate, erasureSince } from '../erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { tooOld } from '../policy/asking-time.ts';
 import { asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
+import { lostRequest } from '../policy/lost-request.ts';
 import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
+import {
+  heldUntil,
+  hitsOf,
+  hitsOfLast,
+  lastCounted,
+  limitsOf,
+  type Scope,
+  scopesOf,
+  type ThrottleHit,
+  throttled,
+} from '../policy/throttle.ts';
 import type { CampaignRule } from '../rules.ts';
 import { isFresh } from '../vendor.ts';
 import {
@@ -32,20 +44,7 @@ import {
   searchLater,
   staleMs,
 } from './ask-steps.ts';
-import { giveTurnBack } from './cap.ts';
-import {
-  type Hold,
-  heldUntil,
-  holdsOf,
-  holdsOfLast,
-  lastCounted,
-  limitsOf,
-  type Scope,
-  scopesOf,
-  supersededBy,
-  throttled,
-} from './throttle.ts';
-import { lostRequest } from './unknown-outcome.ts';
+import { supersededBy } from './turn.ts';
 
 /** A request that is due. */
 interface Wanted {
@@ -53,7 +52,7 @@ interface Wanted {
   /** By which it is made. */
   decision: AskDecision;
   rule: CampaignRule;
-  /** What a person may have to mend before it can be made (needs.ts). */
+  /** What a person may have to mend before it can be made (rules.ts). */
   needs: readonly string[];
   campaign: Campaign;
   to: Recipient;
@@ -108,11 +107,11 @@ export async function create(
   const now = clock.now();
   const out = listed ?? tooOld(journey, rule, campaign, now);
   if (out) return await endJourney(journey, out, context);
-  const held = await holdBack(attempt, holdsOfLast(lastCounted(known, last), scopes, now), now, context);
+  const held = await holdBack(attempt, hitsOfLast(lastCounted(known, last), scopes, now), now, context);
   if (held) return held;
   // The process was suspended: the lock may have expired, or the window has closed.
   if (context.ports.now() > sendDeadline) return { do: 'wait', delayMs: 0 };
-  return await noteAndSend(attempt, context);
+  return await storeIntentAndSend(attempt, context);
 }
 
 /** Ends a journey whose person was erased since its event came in, or is to be. @returns false where nobody asked for that */
@@ -120,7 +119,7 @@ async function endErased(journey: Journey, context: AskContext): Promise<boolean
   const erasure = await erasureSince(journey, context);
   if (erasure === 'begun') {
     const isErased = (await eraseLate(journey, context)) !== undefined;
-    if (isErased) await giveTurnBack(journey, context);
+    if (isErased) await context.caps.giveBack(markOf(journey));
     return isErased;
   }
   if (erasure === 'requested') await endJourney(journey, { why: 'its person is to be erased' }, context);
@@ -140,17 +139,17 @@ async function askedSince(
 /** What throttles do with the journey: it ends, or is put off until they are over and the windows open. Undefined: none holds it. */
 async function holdBack(
   { journey, rule, campaign }: Attempt,
-  holds: readonly Hold[],
+  hits: readonly ThrottleHit[],
   now: Date,
   context: AskContext,
 ): Promise<JobResult | undefined> {
-  if (holds.length === 0) return undefined;
-  const no = (await supersededBy(journey, holds, context)) ?? throttled(holds, now);
+  if (hits.length === 0) return undefined;
+  const no = (await supersededBy(journey, hits, context)) ?? throttled(hits, now);
   if (!no) return undefined;
   if (!('until' in no)) return await endJourney(journey, no, context);
   const held = heldUntil(no, journey, rule, campaign, context);
   if (held.do === 'skip') return await endJourney(journey, held, context);
-  await giveTurnBack(journey, context);
+  await context.caps.giveBack(markOf(journey));
   return await postpone(journey, held, context);
 }
 
@@ -189,67 +188,96 @@ function noteOf({ journey, campaign, known, last }: Attempt, at: Date, context: 
  * Reserves the request with the contact's note, and stores the journey's intent, for a worker that takes over after a crash; then
  * sends. A dry run ends before that.
  */
-async function noteAndSend(attempt: Attempt, context: AskContext): Promise<JobResult | Rest> {
-  const { journey, campaign, to, last, scopes } = attempt;
-  const { store, contacts, clock } = context;
+async function storeIntentAndSend(attempt: Attempt, context: AskContext): Promise<JobResult | Rest> {
+  const { campaign, to, last, scopes } = attempt;
+  const { contacts, clock } = context;
   const key = contactKey(to.contact);
   const at = clock.now();
-  const intent = intentOf(attempt, at, context);
   const note = noteOf(attempt, at, context);
-  const limits = limitsOf(scopes, at);
-  const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits });
-  const no = await holdBack(attempt, holdsOf(held, scopes), at, context);
+  const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits: limitsOf(scopes, at) });
+  const no = await holdBack(attempt, hitsOf(held, scopes), at, context);
   if (no) return no;
+  const reserved: Reserved = {
+    intent: intentOf(attempt, at, context),
+    takeNoteBack: async (isErased) => await contacts.takeBack(key, note, isErased ? undefined : last),
+  };
+  const { creating, end } = await storeIntent(attempt, reserved, context);
+  if (creating === undefined) return end;
+  const takeBack: TakeBack = async (why, change) => {
+    await reserved.takeNoteBack(false);
+    await backToWaiting(creating, why, context, { counts: false, change });
+  };
+  if (await endForErasure(creating, reserved, context)) return done;
+  const { intent } = reserved;
+  return (await isStored(creating, takeBack, context))
+    ? await send(attempt, { creating, intent, takeBack }, context)
+    : done;
+}
+
+/** A request that is counted by throttles, before it is made. */
+interface Reserved {
+  intent: Intent;
+  /** @param isErased the person is: an earlier note must not come back either */
+  takeNoteBack(isErased: boolean): Promise<void>;
+}
+
+type Stored = { creating: Journey; end?: never } | { creating?: never; end: JobResult };
+
+/**
+ * The journey with its intent, stored. Where it is not to be sent, the job's end: in a dry run, or as another worker has the journey, or it
+ * ended; then the note is taken back where it is nobody's.
+ */
+async function storeIntent(
+  { journey, to }: Attempt,
+  { intent, takeNoteBack }: Reserved,
+  context: AskContext,
+): Promise<Stored> {
   const creates = ifStill('waiting', {
     to: context.dryRun ? 'withheld' : 'creating',
-    at,
+    at: intent.at,
     change: (now) => ({
       intent,
       ...testOf(to),
       attempts: (now.attempts ?? 0) + 1,
-      ...(context.dryRun && { askedAt: at }),
+      ...(context.dryRun && { askedAt: intent.at }),
     }),
     trace: [attemptInWords(to, context)],
     when: (now) => isAsDecided(now, journey),
   });
-  const creating = await store.update(journey, creates);
+  const after = await context.store.update(journey, creates);
+  if (after?.intent?.token === intent.token) return after.state === 'withheld' ? { end: done } : { creating: after };
   // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
-  if (creating?.intent?.token !== intent.token) {
-    const isNobodys = !creating || !askedStates.includes(creating.state);
-    // After an erasure the earlier note must not come back.
-    const isErased = creating ? creating.erasedAt : (await erasureSince(journey, context)) === 'begun';
-    if (isNobodys) await contacts.takeBack(key, note, isErased ? undefined : last);
-    // The place was taken after the journey had ended.
-    if (creating && endedUnasked(creating)) await giveTurnBack(journey, context);
-    return creating?.state === 'waiting' ? { do: 'wait', delayMs: 0 } : done;
+  if (!after || !askedStates.includes(after.state)) {
+    await takeNoteBack(after ? after.erasedAt !== undefined : (await erasureSince(journey, context)) === 'begun');
   }
-  if (creating.state === 'withheld') return done;
-  const takeBack: TakeBack = async (why, change) => {
-    await contacts.takeBack(key, note, last);
-    await backToWaiting(creating, why, context, { counts: false, change });
-  };
-  // Requested, or begun, since it was looked for: an erasure leaves a journey alone that is creating its request.
+  // The place was taken after the journey had ended.
+  if (after && endedUnasked(after)) await context.caps.giveBack(markOf(journey));
+  return { end: after?.state === 'waiting' ? { do: 'wait', delayMs: 0 } : done };
+}
+
+/** Ends the attempt where an erasure of the person was requested, or has begun, since it was looked for: it leaves a journey alone that is creating its request. */
+async function endForErasure(creating: Journey, { takeNoteBack }: Reserved, context: AskContext): Promise<boolean> {
   const erasure = await erasureSince(creating, context);
-  if (erasure !== undefined) {
-    await contacts.takeBack(key, note, erasure === 'begun' ? undefined : last);
-    await backToWaiting(creating, 'its person is to be erased', context, { counts: false });
-    await endErased(creating, context);
-    return done;
+  if (erasure === undefined) return false;
+  await takeNoteBack(erasure === 'begun');
+  await backToWaiting(creating, 'its person is to be erased', context, { counts: false });
+  await endErased(creating, context);
+  return true;
+}
+
+/** Waits until a failover would not lose the intent. @returns false where another worker has the journey by then */
+async function isStored(creating: Journey, takeBack: TakeBack, { store, replicated }: AskContext): Promise<boolean> {
+  const waiting = replicated();
+  if (waiting === undefined) return true;
+  try {
+    await waiting;
+  } catch (error) {
+    await takeBack(`nothing was sent: ${messageOf(error)}`);
+    throw error;
   }
-  const replicated = context.replicated();
-  if (replicated !== undefined) {
-    try {
-      await replicated;
-    } catch (error) {
-      await takeBack(`nothing was sent: ${messageOf(error)}`);
-      throw error;
-    }
-    // Checked in Redis, not by the clock: the machine's clock may have been suspended while another worker went ahead. Where nothing was
-    // waited for, the answer that the intent is saved says as much as a further answer would.
-    const isOurs = (await store.isCurrent(creating)) || (await store.get(journey.id))?.intent?.token === intent.token;
-    if (!isOurs) return done;
-  }
-  return await send(attempt, { creating, intent, takeBack }, context);
+  // Checked in Redis, not by the clock: the machine's clock may have been suspended while another worker went ahead. Where nothing was
+  // waited for, the answer that the intent is saved says as much as a further answer would.
+  return (await store.isCurrent(creating)) || (await store.get(creating.id))?.intent?.token === creating.intent?.token;
 }
 
 /** Whether the stored journey still has what the decision set. Another worker, with another configuration, may have decided since. */

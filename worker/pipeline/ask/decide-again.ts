@@ -4,13 +4,12 @@ import type { Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import { type AskDecision, decideAbout, linkPerson, noteWaiting, plannedBy, skippedBy } from '../decision.ts';
-import { erasedMeanwhile } from '../erase/erasure-race.ts';
+import { erasedMeanwhile } from '../erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import type { Ask } from '../policy/decide.ts';
 import type { CampaignRule } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
 import { type AskContext, endJourney, postpone } from './ask-steps.ts';
-import { giveTurnBack } from './cap.ts';
 
 /** What became of deciding again: the customer is to be asked now, or the job is done, or waits. */
 export type Again = { do: 'ask'; journey: Journey; decision: AskDecision } | { do: 'end'; result: JobResult };
@@ -37,7 +36,7 @@ export async function decideAgain(
   const after = await saveChanges(journey, verdict, reading, context);
   if (after === undefined) return { do: 'end', result: done };
   if (verdict.dueAt > clock.now()) {
-    await giveTurnBack(after, context);
+    await context.caps.giveBack(markOf(after));
     const due = { at: verdict.dueAt, why: verdict.timing };
     return { do: 'end', result: await postpone(after, due, context) };
   }
@@ -87,7 +86,7 @@ async function saveChanges(
   );
   if (after?.state !== 'waiting') return undefined;
   // Its places are under the caps of the rule that it had.
-  if (isOtherRule) await giveTurnBack(journey, context);
+  if (isOtherRule) await context.caps.giveBack(markOf(journey));
   if (isOtherContact && journey.contact)
     await context.contacts.noteSettled(contactKey(journey.contact), [markOf(journey)]);
   // An erasure in between has found the journey without what is new.

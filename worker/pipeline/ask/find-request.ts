@@ -1,10 +1,11 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { RequestPage } from '../../../core/feedback/client.ts';
-import { dayBefore, type FeedbackRequest } from '../../../core/feedback/request-form.ts';
+import { dayBefore, type FeedbackRequest, isCancelled, isMasked, isTo } from '../../../core/feedback/request-form.ts';
 import { lookUp } from '../../../core/look-up.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { recordOf } from '../../journey/refs.ts';
 import type { Journeys, Service } from '../context.ts';
+import { clockSkewMs } from '../policy/throttle.ts';
 import { compareValues } from './shown-values.ts';
 
 export type Found =
@@ -16,8 +17,6 @@ export type Found =
   /** Asking again might send a second message: a person decides. */
   | { is: 'unclear'; why: string };
 
-/** The clocks of closeloop and of the service may differ by this: a request scheduled so long before an intent may be of that intent. */
-export const clockSkewMs = 120_000;
 /** The service may cut times to the second. */
 const roundingMs = 1_000;
 
@@ -163,30 +162,6 @@ async function byCounters(
   return { is: 'not yet clear', why };
 }
 
-/** Whether this is the status of a request that was cancelled before it was sent. */
-export function isCancelled(status: string | null): boolean {
-  return status !== null && /^cancel/i.test(status);
-}
-
 function isBefore(scheduled: Date, at: Date): boolean {
   return scheduled.getTime() < at.getTime() - clockSkewMs;
-}
-
-/** Whether the request shows no contact, or something else in its place: the form of a mask is not specified. */
-export function isMasked({ phone, email, identifier }: FeedbackRequest): boolean {
-  if (phone === null && email === null && identifier === null) return true;
-  const isNoPhone = phone !== null && !/\d{7}/.test(phone.replace(/[\s().-]/g, ''));
-  const isNoEmail = email !== null && !/^[^*\s]+@[^*\s]+$/.test(email);
-  const isNoIdentifier = identifier !== null && !/[\p{L}\p{N}]/u.test(identifier);
-  return isNoPhone || isNoEmail || isNoIdentifier;
-}
-
-/** @param key of the contact */
-export function isTo(request: FeedbackRequest, key: string): boolean {
-  const { phone, email, identifier } = request;
-  return (
-    (phone !== null && contactKey({ kind: 'phone', value: phone }) === key) ||
-    (email !== null && contactKey({ kind: 'email', value: email }) === key) ||
-    (identifier !== null && contactKey({ kind: 'identifier', value: identifier }) === key)
-  );
 }

@@ -1,13 +1,12 @@
 import { contactKey } from '../../../core/contact.ts';
 import type { RequestPage } from '../../../core/feedback/client.ts';
-import type { FeedbackRequest } from '../../../core/feedback/request-form.ts';
+import { type FeedbackRequest, isMasked, isTo } from '../../../core/feedback/request-form.ts';
 import type { Log } from '../../../core/ports.ts';
-import { askedContactOf, type Journey } from '../../journey/journey.ts';
+import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { CollectPass } from '../../journey/requests.ts';
-import { type Decision, mayFollow, step } from '../../journey/transitions.ts';
-import { isMasked, isTo } from '../ask/find-request.ts';
+import { askedContactOf, type Decision, mayFollow, step } from '../../journey/transitions.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
 

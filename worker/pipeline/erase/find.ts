@@ -5,11 +5,10 @@ import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../.
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
-import { nameInEarnest } from '../../redis/keys.ts';
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
+import { elsewhere, identityKeys, identityKeysOf } from '../erasure-race.ts';
 import type { PlanJob } from '../jobs.ts';
-import { identityKeys, identityKeysOf } from './erasure-race.ts';
-import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from './people-in-snapshot.ts';
+import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from '../people-in-snapshot.ts';
 
 /** What erasing takes of a source: of the source that the request came through, and of each source that is searched. */
 export type EraseContext = Named &
@@ -116,7 +115,7 @@ class Search implements Found {
 
   async everybody(): Promise<void> {
     const { store, erasures, keepMs } = this.#here;
-    await erasures.noteForgotten([identityKeys.everybody], this.until, keepMs);
+    await erasures.forgotten.note([identityKeys.everybody], this.until, keepMs);
     for await (const journey of store.queries.all((id) => this.#left(id, this.#here)))
       this.#addJourney(journey, this.#here);
     await this.#searchSnapshots(this.#here, []);
@@ -125,7 +124,7 @@ class Search implements Found {
   async searchIn(of: EraseContext, fresh: readonly Subject[]): Promise<void> {
     const keys: string[] = [];
     for await (const subject of spread(fresh)) keys.push(...identityKeysOf([subject], of));
-    await of.erasures.noteForgotten(keys, this.until, of.keepMs);
+    await of.erasures.forgotten.note(keys, this.until, of.keepMs);
     for (const subject of fresh) {
       for (const journey of await this.#journeysOf(subject, of)) this.#addJourney(journey, of);
       const isItsRecord = (subject.kind === 'record' || subject.kind === 'snapshot') && subject.source === of.storedAs;
@@ -276,20 +275,6 @@ class Search implements Found {
   #left(id: string, of: EraseContext): void {
     this.unreadable.add(refOf(of.name, id));
   }
-}
-
-/**
- * The same people and records in other sources of the vendor's account, as the vendor may send the erasure to one source only, and
- * where a source ran dry.
- */
-export function elsewhere(subjects: readonly Subject[], sources: readonly Named[]): Subject[] {
-  return subjects.flatMap((subject) => {
-    if (subject.kind !== 'person' && subject.kind !== 'record') return [];
-    const account = sources.find(({ storedAs }) => storedAs === subject.source)?.account;
-    const isAlike = (of: Named) => account !== undefined && of.account === account;
-    const isTwin = (of: Named) => nameInEarnest(of.storedAs) === nameInEarnest(subject.source);
-    return sources.filter((of) => isAlike(of) || isTwin(of)).map(({ storedAs }) => ({ ...subject, source: storedAs }));
-  });
 }
 
 async function soughtBy(subjects: readonly Subject[], of: EraseContext): Promise<Sought> {

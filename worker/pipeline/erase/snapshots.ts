@@ -1,7 +1,7 @@
 import { refOf } from '../../journey/refs.ts';
 import type { PlanJob } from '../jobs.ts';
+import { withoutMentions } from '../people-in-snapshot.ts';
 import type { EraseContext, Found } from './find.ts';
-import { withoutMentions } from './people-in-snapshot.ts';
 
 /**
  * Erases the snapshots of the people's records, and removes the people from events that wait to be planned. In snapshots of other

@@ -1,10 +1,8 @@
 import { ZodError } from 'zod';
 import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
 import type { Erasure, SubjectOf } from '../../journey/erasures.ts';
-import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
-import type { Journeys, Named, Queues, Timing } from '../context.ts';
 import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 
@@ -17,7 +15,7 @@ export async function storeVendorIds({ journeys }: Found, { id }: Erasure, conte
     const known = unique.flatMap((recordId, i) => {
       const vendorId = vendorIds[i];
       const isOther = vendorId !== undefined && vendorId !== recordId;
-      return isOther ? [{ kind: 'vendor-id' as const, source: of.name, id: recordId, vendorId }] : [];
+      return isOther ? [{ kind: 'vendor-id' as const, source: of.storedAs, id: recordId, vendorId }] : [];
     });
     if (known.length > 0) await context.erasures.change(id, known);
   }
@@ -43,7 +41,7 @@ export async function removeWrittenAnswers(id: string, context: EraseContext): P
     const name = of?.name ?? source;
     let left: string[];
     try {
-      const ids = some.map((copy) => vendorIds.get(refOf(name, copy.id)) ?? copy.id);
+      const ids = some.map((copy) => vendorIds.get(refOf(source, copy.id)) ?? copy.id);
       left = (await of?.source.forget?.(ids)) ?? ['everything: its connector takes nothing off again'];
     } catch (error) {
       const isOwn = source === context.storedAs;
@@ -86,17 +84,4 @@ function whyLeft(error: unknown): string {
   if (error instanceof CloseloopError) return messageOf(error);
   if (error instanceof ZodError) return 'the vendor answered in another shape than documented';
   throw error;
-}
-
-/** Queues an erasure of its own for an answer that was being written on the record while the journey's person was erased. */
-export async function removeLateAnswer(
-  journey: Journey,
-  context: Named & Timing & Pick<Journeys, 'erasures'> & Pick<Queues, 'queueErasure'>,
-): Promise<void> {
-  const recordId = journey.currentId ?? journey.recordId;
-  const key = `late ${journey.id} ${recordId}`;
-  const what = 'an answer was being written while its person was forgotten';
-  const asked = { key, what, receivedAt: context.ports.now(), everybody: false };
-  const id = await context.erasures.begin(asked, [{ kind: 'written-answer', source: context.storedAs, id: recordId }]);
-  await context.queueErasure(id, 0);
 }

@@ -6,7 +6,7 @@ import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
 import type { Service, Vendor } from '../context.ts';
-import { type SnapshotContext, saveSnapshot } from '../erase/erasure-race.ts';
+import { type SnapshotContext, saveSnapshot } from '../erasure-race.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 

@@ -16,10 +16,9 @@ import {
   plannedBy,
   skippedBy,
 } from '../decision.ts';
-import { erasedMeanwhile } from '../erase/erasure-race.ts';
-import { needsOf } from '../needs.ts';
+import { erasedMeanwhile } from '../erasure-race.ts';
 import type { Ask } from '../policy/decide.ts';
-import type { CampaignRule } from '../rules.ts';
+import { type CampaignRule, needsOf } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
 
 /** Of a job that plans and asks. */

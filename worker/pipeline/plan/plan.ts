@@ -4,11 +4,11 @@ import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
 import type { Journeys, Operations, Policy, Queues } from '../context.ts';
-import { saveSnapshot } from '../erase/erasure-race.ts';
+import { saveSnapshot } from '../erasure-race.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import { merged } from '../merged.ts';
 import type { ClosedReading, RecordStatus } from '../vendor.ts';
-import { finishWithdrawals, queueIfBack, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
+import { queueIfBack, tryToWithdraw, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
 import { type AsksAtOnce, type PlannedJourney, planJourney, skipUndecided, storeHeld } from './plan-journey.ts';
 import { takeSurvey } from './survey.ts';
@@ -98,7 +98,14 @@ async function journeysOf(
   context: PlanContext,
 ): Promise<Pick<Before, 'live' | 'latest'>> {
   const found = await remembered.journeys();
-  const all = (await finishWithdrawals(found, context)) ? await context.store.records.journeysOf(recordId) : found;
+  let all = found;
+  for (const journey of found) {
+    const { state, withdrawing } = journey;
+    if (state !== 'asked' || withdrawing === undefined) continue;
+    // Whatever the record's state is now.
+    await tryToWithdraw(journey, withdrawing, context);
+    all = await context.store.records.journeysOf(recordId);
+  }
   return {
     live: all.filter((one) => one.state === 'creating' || endable(one)),
     latest: all.findLast((one) => one.recordId === recordId),

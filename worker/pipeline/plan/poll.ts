@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { isRecordEvent, type SourceEvent } from '../../../core/connector/events.ts';
+import { isRecordEvent } from '../../../core/connector/delivery.ts';
+import type { SourceEvent } from '../../../core/connector/events.ts';
 import { pageWatch } from '../../../core/connector/pages.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { Pauses } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
 import type { Journeys, Named, Operations, Policy, Vendor } from '../context.ts';
-import { noteRequested } from '../erase/requested.ts';
+import { noteRequested } from '../erasure-requests.ts';
 import { addEvents, type DueEvent, type InletQueues, jobIdOf } from '../queues.ts';
 import { type PollState, pollKey, pollState } from './poll-state.ts';
 

@@ -3,10 +3,16 @@ import type { Contact } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { countryOfPhone } from '../../../core/phone-numbers.ts';
-import { checkWindows, doubtsAbout } from '../../../core/schedule/check-windows.ts';
 import { formatDuration } from '../../../core/schedule/duration.ts';
 import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipient-place.ts';
-import { hoursOf, type MessageHours, nextSendTime, type SendTime } from '../../../core/schedule/send-time.ts';
+import {
+  checkWindows,
+  doubtsAbout,
+  hoursOf,
+  type MessageHours,
+  nextSendTime,
+  type SendTime,
+} from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { Policy } from '../context.ts';

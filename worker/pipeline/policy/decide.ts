@@ -14,11 +14,10 @@ import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import { nameInEarnest } from '../../redis/keys.ts';
 import type { Named, Policy, Service } from '../context.ts';
-import { needOf } from '../needs.ts';
-import { type CampaignRule, inCampaign, type LoadedRule } from '../rules.ts';
+import { type CampaignRule, inCampaign, type LoadedRule, type Never, needOf } from '../rules.ts';
 import { askingTime, maxAgeProblems, placeOf, type TimingContext, tooOld, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
-import { type Never, neverByPerson, neverByRecord } from './never.ts';
+import { neverByPerson, neverByRecord } from './never.ts';
 import { testProblems } from './recipient.ts';
 
 /** What a decision takes of a source: its configuration, and the campaigns as the service has them (cached). */
@@ -118,40 +117,53 @@ export async function decide(
   if (old) return no(old.reason, old.why);
   const mapped = mapFields(rule, findings, campaign, context);
   if (!mapped.ok) return no('fields', `custom fields: ${mapped.problems.join('; ')}`);
-  trace.push(`custom fields: ${describe(mapped.sources)}`);
-  for (const [name, { source }] of rule.mapping) {
-    if (!(name in mapped.values)) trace.push(`custom field "${name}" is left out: ${source} found nothing`);
-  }
+  trace.push(...mappingInWords(rule, mapped));
+  const whom = contactBy(rule, findings, campaign, context);
+  if (!whom.ok) return no('no-contact', whom.why);
+  const { contact } = whom;
+  trace.push(whom.why);
 
+  const place = placeOf(record, contact);
+  const { closedAt, hurried } = closing;
+  const time = askingTime(rule, campaign, { closedAt, hurried, contact, place }, context, now);
+  if (!time.ok) return no('no-time', time.why);
+  trace.push(...time.why, `to be asked at ${time.at.toISOString()}`);
+  const { values, sources } = mapped;
+  const { contactFrom, others } = whom;
+  const when = { dueAt: time.at, until: time.until, timing: time.why };
+  return { do: 'ask', trace, rule, campaign, contact, contactFrom, others, place, values, sources, ...when };
+}
+
+function mappingInWords({ mapping }: LoadedRule, { values, sources }: Pick<Ask, 'values' | 'sources'>): string[] {
+  const empty = [...mapping].filter(([name]) => !(name in values));
+  return [
+    `custom fields: ${describe(sources)}`,
+    ...empty.map(([name, { source }]) => `custom field "${name}" is left out: ${source} found nothing`),
+  ];
+}
+
+/** The first contact that the rule finds and that the campaign reaches; `why`: for the trace. */
+function contactBy(
+  rule: LoadedRule,
+  findings: Findings,
+  { type }: Campaign,
+  context: DecisionContext,
+): ({ ok: true; why: string } & Pick<Ask, 'contact' | 'contactFrom' | 'others'>) | { ok: false; why: string } {
   const candidates = rule.contact.map((expression) => {
     const found = findings.of(expression);
     if (found.ok) return found.value;
     throw new CloseloopError(found.why, { kind: 'permanent' });
   });
-  const contact = contactFor(candidates, campaign.type, context);
-  const passedOver = contact.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
-  if (!contact.ok) return no('no-contact', `no usable contact: ${passedOver.join('; ')}`);
-  trace.push(`contact: ${[contact.contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`);
-
-  const place = placeOf(record, contact.contact);
-  const { closedAt, hurried } = closing;
-  const time = askingTime(rule, campaign, { closedAt, hurried, contact: contact.contact, place }, context, now);
-  if (!time.ok) return no('no-time', time.why);
-  trace.push(...time.why, `to be asked at ${time.at.toISOString()}`);
+  const choice = contactFor(candidates, type, context);
+  const passedOver = choice.rejected.map(({ index, why }) => `${rule.contact[index]?.source}: ${why}`);
+  if (!choice.ok) return { ok: false, why: `no usable contact: ${passedOver.join('; ')}` };
+  const { contact, index } = choice;
   return {
-    do: 'ask',
-    trace,
-    rule,
-    campaign,
-    contact: contact.contact,
-    contactFrom: rule.contact[contact.index]?.source ?? 'contact',
-    others: furtherAddresses(candidates, rule, contact.contact, context),
-    place,
-    values: mapped.values,
-    sources: mapped.sources,
-    dueAt: time.at,
-    until: time.until,
-    timing: time.why,
+    ok: true,
+    contact,
+    contactFrom: rule.contact[index]?.source ?? 'contact',
+    others: furtherAddresses(candidates, rule, contact, context),
+    why: `contact: ${[contact.kind, ...passedOver.map((why) => `not ${why}`)].join('; ')}`,
   };
 }
 

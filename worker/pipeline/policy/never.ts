@@ -8,29 +8,9 @@ import type { ContactList } from '../../config/contact-list.ts';
 import type { NeverCondition } from '../../config/never.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Skip } from '../../journey/reasons.ts';
+import type { Never } from '../rules.ts';
 
-/** The people and records about whom no rule asks. */
-export interface Never {
-  /** Conditions over the record, in JSONata. */
-  expressions: readonly { when: Expression; why: string }[];
-  /** Ready-made conditions over the record: why nobody is asked, if so. */
-  ofRecord: readonly OfRecord[];
-  /** Conditions over every contact that the chosen rule finds in the record. */
-  ofPerson: readonly OfPerson[];
-}
-
-interface OfRecord {
-  /** The condition as it stands in the configuration: `tags: vip, press`. */
-  what: string;
-  reads: readonly Expression[];
-  reasonFor: (values: readonly unknown[], closedAt: Date) => Why;
-}
-
-interface OfPerson {
-  what: string;
-  reasonFor: (contacts: readonly string[]) => Why;
-}
-
+/** Undefined: nothing speaks against asking. */
 type Why = string | undefined;
 
 interface NeverOptions extends ContactOptions {
@@ -69,7 +49,11 @@ export async function neverByRecord(never: Never, shape: object, closedAt: Date)
 }
 
 /** Why nobody is asked, by what the expressions of a ready-made condition found. */
-export function reasonOfRecord({ reads, reasonFor }: OfRecord, findings: Findings, closedAt: Date): Why {
+export function reasonOfRecord(
+  { reads, reasonFor }: Never['ofRecord'][number],
+  findings: Findings,
+  closedAt: Date,
+): Why {
   return reasonFor(
     reads.flatMap((one) => valuesOf(findings, one)),
     closedAt,

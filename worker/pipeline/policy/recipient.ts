@@ -3,8 +3,7 @@ import { CloseloopError } from '../../../core/errors.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { TestContact } from '../../config/test-contact.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import { needOf } from '../needs.ts';
-import type { CampaignRule } from '../rules.ts';
+import { type CampaignRule, needOf } from '../rules.ts';
 
 /** Who gets a request: the customer, or in test mode the test contact. */
 export interface Recipient {

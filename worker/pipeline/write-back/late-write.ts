@@ -1,7 +1,7 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { outcomeOfError } from '../../../core/errors.ts';
 import type { Journeys, Named, Queues, Timing, Vendor } from '../context.ts';
-import { removeLateAnswer } from '../erase/written-answers.ts';
+import { removeLateAnswer } from '../erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { laterAnswer, writeOnceMore } from './later-answer.ts';
 

@@ -5,7 +5,7 @@ import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { type Decision, ifStill, step } from '../../journey/transitions.ts';
 import type { Journeys, Named, Operations, Queues, Timing, Vendor } from '../context.ts';
-import { removeLateAnswer } from '../erase/written-answers.ts';
+import { removeLateAnswer } from '../erasure-race.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
 import { checkLateWrite, send } from './late-write.ts';
 import { about, laterAnswer, leftTo, writeLaterAgain } from './later-answer.ts';

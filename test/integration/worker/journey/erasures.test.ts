@@ -36,9 +36,9 @@ test('as many may have been forgotten as a shop has customers (audit loop)', asy
   const erasures = new Erasures(redis.handle.client, 'huge', testSeal);
   const who = Array.from({ length: 130_000 }, (_, i) => `contact:+37255${100_000 + i}`);
   const id = await erasures.begin({ key: 'all', what: 'all', receivedAt: at, everybody: true }, []);
-  await erasures.noteForgotten(who, at, 60_000);
+  await erasures.forgotten.note(who, at, 60_000);
   await erasures.countJourneys(id, who);
   expect(await erasures.journeys(id)).toBe(who.length);
-  expect(await erasures.forgottenSince(at, who)).toHaveLength(who.length);
-  expect(await erasures.forgottenSince(new Date(at.getTime() + 1), who)).toEqual([]);
+  expect(await erasures.forgotten.since(at, who)).toHaveLength(who.length);
+  expect(await erasures.forgotten.since(new Date(at.getTime() + 1), who)).toEqual([]);
 });

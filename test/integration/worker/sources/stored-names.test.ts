@@ -30,7 +30,7 @@ async function lived(source = 'old', vendor = new ToyVendor()): Promise<UnitCont
   await context.queueAsk({ id: 'waits.1' }, new Date(Date.now() + hour));
   await context.queueEvent(eventOf('unplanned'));
   await redis.handle.client.hset(`{cl:${source}}:poll`, { since: 1, cursor: 'page 7', doneAt: 2 });
-  await context.erasures.noteForgotten(['person:p1'], new Date(), 400 * 24 * hour);
+  await context.erasures.forgotten.note(['person:p1'], new Date(), 400 * 24 * hour);
   return old;
 }
 

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
-  type Answer,
   answerFailure,
   FeedbackError,
   misnamed,
   notJsonFailure,
-  type Place,
   shapeFailure,
 } from '../../../../core/feedback/failure.ts';
+import type { Answer, Place } from '../../../../core/feedback/response.ts';
 import { mismatchesOf } from '../../../../core/mismatches.ts';
 
 const now = new Date('2026-03-02T10:00:00Z');

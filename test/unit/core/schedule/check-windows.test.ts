@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
-import { checkWindows, doubtsAbout } from '../../../../core/schedule/check-windows.ts';
-import { nextSendTime, type RuleWindow } from '../../../../core/schedule/send-time.ts';
+import { checkWindows, doubtsAbout, nextSendTime, type RuleWindow } from '../../../../core/schedule/send-time.ts';
 import { inputOf, type Row } from '../../../support/core/send-time-row.ts';
 
 const day = '08:00-21:00';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkWindows } from '../../../../core/schedule/check-windows.ts';
 import { publicHolidays, regionOf } from '../../../../core/schedule/public-holidays.ts';
 import { type PlaceHints, recipientPlace } from '../../../../core/schedule/recipient-place.ts';
-import { type MessageHours, nextSendTime } from '../../../../core/schedule/send-time.ts';
+import { checkWindows, type MessageHours, nextSendTime } from '../../../../core/schedule/send-time.ts';
 
 const calendar = publicHolidays();
 

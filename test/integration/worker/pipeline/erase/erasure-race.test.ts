@@ -187,7 +187,9 @@ describe('a person who is erased while their closing is being planned', () => {
     vendor.close('x', erika);
     const dying: SourceContext = {
       ...context,
-      erasures: overriding(context.erasures, { forgottenSince: () => Promise.reject(new Error('killed')) }),
+      erasures: overriding(context.erasures, {
+        forgotten: overriding(context.erasures.forgotten, { since: () => Promise.reject(new Error('killed')) }),
+      }),
       read: async (...args) => {
         const found = await context.read(...args);
         await erase(eraseOf({ personIds: ['p-7'] }), context);
@@ -210,7 +212,7 @@ describe('a person who is erased while their closing is being planned', () => {
     expect(await unit.store.get('y.1')).toMatchObject({ state: 'asked' });
     // All that came in before it was done is forgotten.
     const later = new Date(receivedAt.getTime() + 1);
-    expect(await unit.context.erasures.forgottenSince(later, [`contact:${email}`])).toHaveLength(1);
+    expect(await unit.context.erasures.forgotten.since(later, [`contact:${email}`])).toHaveLength(1);
   });
 });
 

@@ -10,7 +10,7 @@ import { FeedbackSettings } from '../../../../../core/feedback/settings.ts';
 import { livePorts } from '../../../../../worker/cli/live-ports.ts';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { findRequest } from '../../../../../worker/pipeline/ask/find-request.ts';
-import { SharedExports } from '../../../../../worker/pipeline/ask/shared-exports.ts';
+import { SharedExports } from '../../../../../worker/pipeline/shared-exports.ts';
 import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 
 const exports = new SharedExports((read) => read(), { isByContact: false });

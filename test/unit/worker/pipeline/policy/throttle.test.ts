@@ -3,13 +3,13 @@ import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import { elsewhere } from '../../../../../worker/journey/contacts.ts';
 import {
-  holdsOfLast,
+  hitsOfLast,
   limitsOf,
   longestThrottle,
   scopesOf,
   throttled,
   throttlesOf,
-} from '../../../../../worker/pipeline/ask/throttle.ts';
+} from '../../../../../worker/pipeline/policy/throttle.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
@@ -50,7 +50,7 @@ test('who was asked is known for as long as the longest throttle of all', () => 
 
 test('a request that somebody else made may have been in any campaign', () => {
   const names = (journey: string, campaign?: number) =>
-    holdsOfLast({ at: daysAgo(5), journey, campaign }, scopes, now).map(({ scope }) => scope.name);
+    hitsOfLast({ at: daysAgo(5), journey, campaign }, scopes, now).map(({ scope }) => scope.name);
   expect(names('shop/1.1', 13)).toEqual(['rule "all"', 'policy', 'group "csat"']);
   expect(names('shop/1.1')).toEqual(['rule "all"', 'policy']);
   expect(names(elsewhere)).toEqual(['rule "all"', 'policy', 'campaign 12', 'group "csat"']);

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import { expect, test } from 'vitest';
-import type { RequestPage } from '../../../../../core/feedback/client.ts';
-import type { RequestQuery } from '../../../../../core/feedback/request-form.ts';
-import { SharedExports } from '../../../../../worker/pipeline/ask/shared-exports.ts';
+import type { RequestPage } from '../../../../core/feedback/client.ts';
+import type { RequestQuery } from '../../../../core/feedback/request-form.ts';
+import { SharedExports } from '../../../../worker/pipeline/shared-exports.ts';
 
 const page: RequestPage = { count: 2_000, results: [], unreadable: [] };
 const contact = { kind: 'email', value: 'a@example.com' } as const;

@@ -1,5 +1,5 @@
-import { type Contact, contactKey } from '../../../core/contact.ts';
-import type { FeedbackClient, RequestPage } from '../../../core/feedback/client.ts';
+import { type Contact, contactKey } from '../../core/contact.ts';
+import type { FeedbackClient, RequestPage } from '../../core/feedback/client.ts';
 
 interface Search {
   campaign: number;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { contactForms, contactKey, mostCandidates } from '../../../core/contact.ts';
-import { contactsInText, withoutContacts } from '../../../core/contacts-in-text.ts';
-import { CloseloopError } from '../../../core/errors.ts';
-import { type Expression, ExpressionSetAside } from '../../../core/mapping/expression.ts';
-import { firstOf, spread } from '../../../core/spread.ts';
-import type { SubjectOf } from '../../journey/erasures.ts';
-import type { Policy } from '../context.ts';
+import { contactForms, contactKey, mostCandidates } from '../../core/contact.ts';
+import { contactsInText, withoutContacts } from '../../core/contacts-in-text.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { type Expression, ExpressionSetAside } from '../../core/mapping/expression.ts';
+import { firstOf, spread } from '../../core/spread.ts';
+import type { SubjectOf } from '../journey/erasures.ts';
+import type { Policy } from './context.ts';
 
 /** The fields of a record's snapshot, or of an event about a record, that name its customer (`RecordEvent.snapshot`). */
 const Snapshot = z.object({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
-import { lostRequest } from '../../../../../worker/pipeline/ask/unknown-outcome.ts';
+import { lostRequest } from '../../../../../worker/pipeline/policy/lost-request.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 const ref = 'desk/1.1';

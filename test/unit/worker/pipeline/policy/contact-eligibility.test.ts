@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
-import { holdsOfLast, lastCounted, scopesOf, throttled } from '../../../../../worker/pipeline/ask/throttle.ts';
 import { onList } from '../../../../../worker/pipeline/policy/recipient.ts';
+import { hitsOfLast, lastCounted, scopesOf, throttled } from '../../../../../worker/pipeline/policy/throttle.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 
@@ -52,7 +52,7 @@ const rows: [
   ['the service has asked since one was withdrawn', atService(1), here(2, { withdrawn: true }), monthly, /1 days ago/],
 ];
 test.each(rows)('a person is asked, or not: %s', (_, contact, lastHere, rule, why) => {
-  const holds = holdsOfLast(lastCounted(contact, lastHere), scopesOf(rule, {}), now);
+  const holds = hitsOfLast(lastCounted(contact, lastHere), scopesOf(rule, {}), now);
   const said = onList(contact, rule) ?? throttled(holds, now);
   if (why) {
     const reason = /list/.test(`${why}`) ? 'listed' : 'throttled';

@@ -6,8 +6,6 @@ import type { BuiltIn } from '../../core/connector/built-in.ts';
 import type { Log } from '../../core/ports.ts';
 import { type Scenario, scenarios } from '../../standins/demo/scenarios.ts';
 import { type DemoWorld, openDemoWorld, timeZone } from '../../standins/demo/world.ts';
-import { type App, run } from '../cli/app.ts';
-import { openRedis } from '../cli/runtime.ts';
 import { loadConfig } from '../config/config.ts';
 import { loadConnectors } from '../config/load-connectors.ts';
 import type { Journey } from '../journey/journey.ts';
@@ -16,6 +14,8 @@ import type { JourneyStore } from '../journey/store.ts';
 import { settledStates } from '../journey/transitions.ts';
 import { fastClock } from '../pipeline/clock.ts';
 import { serverCache } from '../redis/server-cache.ts';
+import { type App, run } from './app.ts';
+import { openRedis } from './runtime.ts';
 
 /** Monday afternoon in Tallinn; an hour passes in a second, so that a night's closed window takes half a minute. */
 const start = new Date('2026-11-23T14:30:00Z');

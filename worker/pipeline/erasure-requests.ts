@@ -1,9 +1,8 @@
-import type { EraseEvent, SourceEvent } from '../../../core/connector/events.ts';
-import { firstOf } from '../../../core/spread.ts';
-import type { Subject } from '../../journey/erasures.ts';
-import type { Journeys, Named, Policy } from '../context.ts';
-import { identityKeys, identityKeysOf } from './erasure-race.ts';
-import { elsewhere } from './find.ts';
+import type { EraseEvent, SourceEvent } from '../../core/connector/events.ts';
+import { firstOf } from '../../core/spread.ts';
+import type { Subject } from '../journey/erasures.ts';
+import type { Journeys, Named, Policy } from './context.ts';
+import { elsewhere, identityKeys, identityKeysOf } from './erasure-race.ts';
 import { subjectOf } from './people-in-snapshot.ts';
 
 type Context = Pick<Named, 'storedAs'> & Pick<Policy, 'defaultCountry'>;
@@ -43,7 +42,7 @@ export async function noteRequested(
     sources.map(async (of) => {
       const keys = new Set(identityKeysOf(everywhere, of));
       if (isOfEverybody && of.storedAs === context.storedAs) keys.add(identityKeys.everybody);
-      await of.erasures.noteForgotten([...keys].map(identityKeys.requested), at, of.keepMs);
+      await of.erasures.forgotten.note([...keys].map(identityKeys.requested), at, of.keepMs);
     }),
   );
 }

@@ -1,10 +1,11 @@
-import { contactKey } from '../../../core/contact.ts';
-import { keysOf, type Subject } from '../../journey/erasures.ts';
-import type { Journey } from '../../journey/journey.ts';
-import { erased } from '../../journey/transitions.ts';
-import type { Journeys, Named, Policy, Timing } from '../context.ts';
-import { linksOf } from '../policy/known-as.ts';
+import { contactKey } from '../../core/contact.ts';
+import { keysOf, type Subject } from '../journey/erasures.ts';
+import type { Journey } from '../journey/journey.ts';
+import { erased } from '../journey/transitions.ts';
+import { nameInEarnest } from '../redis/keys.ts';
+import type { Journeys, Named, Policy, Queues, Timing } from './context.ts';
 import { contactsIn, partIn, personIn, withoutMentions } from './people-in-snapshot.ts';
+import { linksOf } from './policy/known-as.ts';
 
 /** The keys by which erased people are remembered, and searched for in journeys and snapshots. */
 export const identityKeys = {
@@ -30,6 +31,20 @@ export function identityKeysOf(
     }
     const isHere = subject.source === source && (subject.kind === 'person' || subject.kind === 'record');
     return isHere ? [identityKeys[subject.kind](subject.id)] : [];
+  });
+}
+
+/**
+ * The same people and records in other sources of the vendor's account, as the vendor may send the erasure to one source only, and
+ * where a source ran dry.
+ */
+export function elsewhere(subjects: readonly Subject[], sources: readonly Named[]): Subject[] {
+  return subjects.flatMap((subject) => {
+    if (subject.kind !== 'person' && subject.kind !== 'record') return [];
+    const account = sources.find(({ storedAs }) => storedAs === subject.source)?.account;
+    const isAlike = (of: Named) => account !== undefined && of.account === account;
+    const isTwin = (of: Named) => nameInEarnest(of.storedAs) === nameInEarnest(subject.source);
+    return sources.filter((of) => isAlike(of) || isTwin(of)).map(({ storedAs }) => ({ ...subject, source: storedAs }));
   });
 }
 
@@ -63,9 +78,9 @@ async function erasureNoted(
   since: Date,
   erasures: Journeys['erasures'],
 ): Promise<'begun' | 'requested' | undefined> {
-  if (!(await erasures.hasForgottenSince(since))) return undefined;
+  if (!(await erasures.forgotten.anybodySince(since))) return undefined;
   const keys = identityKeysIn(journey);
-  const noted = await erasures.forgottenSince(since, [...keys, ...keys.map(identityKeys.requested)]);
+  const noted = await erasures.forgotten.since(since, [...keys, ...keys.map(identityKeys.requested)]);
   if (noted.length === 0) return undefined;
   return noted.some((key) => keys.includes(key)) ? 'begun' : 'requested';
 }
@@ -133,7 +148,7 @@ async function unforgotten(
   since: Date,
   context: SnapshotContext,
 ): Promise<object | null> {
-  if (!(await context.erasures.hasForgottenSince(since))) return snapshot;
+  if (!(await context.erasures.forgotten.anybodySince(since))) return snapshot;
   const isForgotten = await forgottenIn(snapshot, recordId, since, context);
   if ([identityKeys.everybody, identityKeys.record(recordId)].some(isForgotten)) return null;
   const isPerson = (id: string) => isForgotten(identityKeys.person(id));
@@ -157,6 +172,19 @@ async function forgottenIn(
     ...(personId === undefined ? [] : [identityKeys.person(personId)]),
     ...(await contactsIn(snapshot, context)).map(identityKeys.contact),
   ];
-  const forgotten = new Set(await context.erasures.forgottenSince(since, keys));
+  const forgotten = new Set(await context.erasures.forgotten.since(since, keys));
   return (key) => forgotten.has(key);
+}
+
+/** Queues an erasure of its own for an answer that was being written on the record while the journey's person was erased. */
+export async function removeLateAnswer(
+  journey: Journey,
+  context: Named & Timing & Pick<Journeys, 'erasures'> & Pick<Queues, 'queueErasure'>,
+): Promise<void> {
+  const recordId = journey.currentId ?? journey.recordId;
+  const key = `late ${journey.id} ${recordId}`;
+  const what = 'an answer was being written while its person was forgotten';
+  const asked = { key, what, receivedAt: context.ports.now(), everybody: false };
+  const id = await context.erasures.begin(asked, [{ kind: 'written-answer', source: context.storedAs, id: recordId }]);
+  await context.queueErasure(id, 0);
 }

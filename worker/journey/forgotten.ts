@@ -1,0 +1,53 @@
+import { slices } from '../../core/spread.ts';
+import type { RedisClient } from '../redis/client.ts';
+import type { Seal } from '../redis/seal.ts';
+import { shared } from '../redis/shared.ts';
+
+/** Who was forgotten through one source, by digests, and as of when: data from before that must not be stored again. */
+export class Forgotten {
+  readonly #redis: RedisClient;
+  readonly #key: string;
+  readonly #seal: Seal;
+  /** The last person who was forgotten, and when. */
+  readonly #last: () => Promise<string[]>;
+
+  constructor(redis: RedisClient, key: string, seal: Seal) {
+    this.#redis = redis;
+    this.#key = key;
+    this.#seal = seal;
+    this.#last = shared(() => redis.zrange(key, '-1', '-1', 'WITHSCORES'));
+  }
+
+  /** Kept for `keepMs`. */
+  async note(who: readonly string[], at: Date, keepMs: number): Promise<void> {
+    if (who.length === 0) return;
+    for (const some of slices(who)) {
+      await this.#redis.zadd(this.#key, 'GT', ...some.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
+    }
+    await this.#redis.zremrangebyscore(this.#key, '-inf', at.getTime() - keepMs);
+    // Also where no entry is left.
+    await this.#redis.pexpire(this.#key, keepMs);
+  }
+
+  /** Whether anybody was forgotten at `at` or since: nearly always nobody was, and nobody has to be looked for. */
+  async anybodySince(at: Date): Promise<boolean> {
+    const [, last] = await this.#last();
+    return last !== undefined && Number(last) >= at.getTime();
+  }
+
+  /** Which of these were forgotten at `at` or since. */
+  async since(at: Date, who: readonly string[]): Promise<string[]> {
+    const times = await this.#timesOf(who);
+    return who.filter((_, i) => (times[i] ?? Number.NEGATIVE_INFINITY) >= at.getTime());
+  }
+
+  async #timesOf(who: readonly string[]): Promise<(number | undefined)[]> {
+    const times: (number | undefined)[] = [];
+    for (const some of slices(who)) {
+      const digests = some.map((one) => this.#seal.digest(one));
+      const found = await this.#redis.zmscore(this.#key, ...digests);
+      for (const at of found) times.push(at === null ? undefined : Number(at));
+    }
+    return times;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Campaign } from '../../../core/feedback/schemas.ts';
+import { clockText, type OpenDay } from '../../../core/schedule/open-hours.ts';
+import { slotAt } from '../../../core/schedule/slots.ts';
+import type { Policy } from '../../config/policy.ts';
+import type { CapScope, Slot } from '../../journey/cap-slots.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { Skip } from '../../journey/reasons.ts';
+import { type CampaignRule, policiesOf } from '../rules.ts';
+import { tooOld } from './asking-time.ts';
+
+/** When a journey that is due may ask by the caps: now, or later, or never. */
+export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ do: 'skip' } & Skip);
+
+/** Every cap that a request of this rule has to keep to. */
+export function capsOf(source: string, rule: CampaignRule, policy: Policy): CapScope[] {
+  const { name, cap, campaign } = rule;
+  return [
+    ...(cap ? [{ ...cap, name: `rule "${name}" of ${source}` }] : []),
+    ...policiesOf(campaign, policy).flatMap(({ name: of, cap: theirs }) => (theirs ? [{ ...theirs, name: of }] : [])),
+    ...(policy.cap ? [{ ...policy.cap, name: 'policy' }] : []),
+  ];
+}
+
+/** The caps under which a request takes a place: a test takes no place from customers, and in an external campaign nobody is asked. */
+export function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: Policy): CapScope[] {
+  return rule.test || type === 'external' ? [] : capsOf(source, rule, policy);
+}
+
+/** The instant of a place: the n-th of the slots that are spread over the day, and over the hour. */
+export function turnIn(
+  { hour, places, fullBefore }: Extract<Slot, { is: 'new' }>,
+  scopes: readonly CapScope[],
+  day: OpenDay,
+  now: number,
+  zone: string,
+): Turn {
+  const open = day.hours.find((one) => one.hour === hour)?.open ?? { from: hour, until: hour };
+  let [at, by]: [number, CapScope | undefined] = [Math.max(now, open.from), fullBefore];
+  for (const [i, scope] of scopes.entries()) {
+    const { ofDay = 0, ofHour = 0 } = places[i] ?? {};
+    const slots = [
+      scope.day === undefined ? undefined : slotAt(ofDay, scope.day, day.open),
+      scope.hour === undefined ? undefined : slotAt(ofHour, scope.hour, [open]),
+    ];
+    for (const slot of slots) if (slot !== undefined && slot > at) [at, by] = [slot, scope];
+  }
+  if (at <= now) return { do: 'ask' };
+  const moved = `moved from ${clockText(now, zone)} to ${clockText(at, zone, now)}`;
+  return { do: 'wait', at: new Date(at), why: [by ? `${inWords(by)}: ${moved}` : moved] };
+}
+
+export function inWords({ name, hour, day }: CapScope): string {
+  const parts = [...(hour === undefined ? [] : [`${hour} an hour`]), ...(day === undefined ? [] : [`${day} a day`])];
+  return `cap of ${parts.join(' and ')} of ${name}`;
+}
+
+/** Skips a closing that would be too old by its turn. */
+export function inTime(turn: Turn, { closedAt, backfilled }: Journey, rule: CampaignRule, campaign: Campaign): Turn {
+  if (turn.do !== 'wait' || backfilled) return turn;
+  const old = tooOld({ closedAt }, rule, campaign, turn.at);
+  return old ? { do: 'skip', ...old, why: `${turn.why.join('; ')}, and would be ${old.why} then` } : turn;
+}
