@@ -1,8 +1,8 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import type { Outage } from '../operations/outage.ts';
-import type { AbsentSources } from '../sources/absent-sources.ts';
 import { isAbsent } from '../sources/known-sources.ts';
+import type { AbsentSources } from './absent-sources.ts';
 import type { Collecting } from './collect/schedule.ts';
 import { figuresOf } from './digest-figures.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';

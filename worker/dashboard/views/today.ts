@@ -2,7 +2,7 @@ import { type JourneyState, journeyStates } from '../../journey/states.ts';
 import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
-import type { Absence } from '../../sources/absent-sources.ts';
+import type { Absence } from '../../pipeline/absent-sources.ts';
 import type { SourceState } from '../../support/source-state.ts';
 import { listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';

@@ -2,11 +2,11 @@ import { CloseloopError } from '../../core/errors.ts';
 import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
 import type { Config, ConfiguredSource } from '../config/config.ts';
 import { unopened } from '../config/unneeded.ts';
-import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { isDryRun } from '../redis/keys.ts';
-import { absenceOf, stateOf } from './absent-state.ts';
-import { AbsentSource, type KnownSource, knownSources, mayBeSame } from './known-sources.ts';
+import { absenceOf, stateOf } from '../sources/absent-state.ts';
+import { AbsentSource, type KnownSource, knownSources, mayBeSame } from '../sources/known-sources.ts';
+import type { SourcePipeline } from './source-pipeline.ts';
 
 /** A source that Redis knows and this configuration does not: another process has it, or it was removed. */
 export interface Absent {
