@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { slices } from '../../../core/spread.ts';
 import { isAnswer, journeysIn, type StoredJourney, saidIn } from './evidence.ts';
 import { type Customers, pause } from './load.ts';
 import { sources } from './planned-record.ts';
@@ -10,7 +11,7 @@ const calmMs = 4_000;
 const patienceMs = 240_000;
 /** The window of rule `hours` opens within this time of the begin of the load. */
 const farMs = 200_000;
-/** Of what waits longer to be asked about the journeys tell. */
+/** Journeys tell of what waits longer to be asked about; a look at a write that may come late finds what it has found a moment before. */
 const soonMs = 5_000;
 /** However much still moves. */
 const longestMs = 45 * 60_000;
@@ -72,8 +73,9 @@ async function whatIsOpen(world: World, customers: Customers, redis: Redis) {
         redis.zrange(`${queue}:delayed`, '0', '-1', 'WITHSCORES'),
       ]);
       // BullMQ keeps the instant and a counter of 12 bits in one number.
-      const dues = delayed.flatMap((score, i) => (i % 2 === 1 ? [Number(score) / 0x1000] : []));
-      const near = dues.filter((at) => at < Date.now() + (stage === 'ask' ? soonMs : farMs));
+      const dues = [...slices(delayed, 2)].map(([job = '', score]) => ({ job, at: Number(score) / 0x1000 }));
+      const isPatient = (job: string): boolean => stage === 'ask' || job.startsWith('late-write-');
+      const near = dues.flatMap(({ job, at }) => (at < Date.now() + (isPatient(job) ? soonMs : farMs) ? [at] : []));
       jobs += waiting + active + near.length;
       if (near[0] !== undefined) dueAt = Math.max(dueAt ?? 0, near[0]);
     }

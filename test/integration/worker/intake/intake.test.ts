@@ -47,16 +47,19 @@ describe('what is wrong by its head is answered before the body comes', () => {
   });
 });
 
-test('a body that is not whole after its time, ten seconds, is cut, however it drips (audit 27)', async () => {
+test.each([
+  ['stands still', 0, [408]],
+  // What is written to a connection that was cut resets it, and an answer that the client had not read by then is gone.
+  ['drips', 50, [408, 'no answer']],
+])('a body that %s, and is not whole after its time, ten seconds, is cut (audit 27)', async (_, everyMs, answers) => {
   expect(intakeLimits).toMatchObject({ requestMs: 10_000, checkMs: 1_000 });
   const door = await openDoor({ limits: { requestMs: 1_000, checkMs: 100 } });
   const begun = Date.now();
   const request = await door.head('POST /hooks/one', headOf(1_000));
-  // What is still written to a connection that was cut resets it.
   request.socket.on('error', () => undefined);
   const cut = new Promise((resolve) => request.socket.once('close', resolve));
-  const dripping = setInterval(() => request.socket.write('x'), 50);
-  expect(await request.status).toBe(408);
+  const dripping = everyMs > 0 ? setInterval(() => request.socket.write('x'), everyMs) : undefined;
+  expect(answers).toContain(await request.status.catch(() => 'no answer'));
   await cut;
   clearInterval(dripping);
   // Node's own limit would be 72 seconds.
