@@ -146,7 +146,7 @@ async function askNow({ journey, decision }: Due, context: PlanAndAskContext): P
   // Asking has left it a draft where it failed before anything was stored, and where Redis has refused it.
   if (!(await context.store.keep(journey, []))) {
     const other = await context.store.get(journey.id);
-    // Not the place of the journey that has its number now, and asks.
+    // Keep the cap slot of the journey that took over this id.
     if (!other || endedUnasked(other)) await context.caps.giveBack(markOf(journey));
     return false;
   }

@@ -164,7 +164,7 @@ function stopsOf(
       alert(
         'paused',
         `stage ${stage}, ${only}: ${why}`,
-        'nothing is lost, others pass; mend it, and it goes on by itself',
+        'no data is lost, and other jobs continue; fix the cause, and processing resumes automatically',
       ),
     queues: () => Object.values(jobs).map(({ queue }) => queue),
     probeEveryMs,

@@ -46,7 +46,7 @@ ${tests.map((why) => html`<p class="notice">${why}</p>`)}
 ${notices(today)}
 <h2>On their way</h2>
 ${flow(way, sources)}
-<h2>Ended otherwise</h2>
+<h2>Closed without a rating</h2>
 ${flow(left, sources)}
 <h2>Sources</h2>
 ${table(sources, { timeZone, mayAct })}
@@ -78,7 +78,7 @@ function notices({ sources, collectPauses, problems, absences, timeZone, mayAct 
     })),
     ...absences.map(({ source: what, problem: why, remedy }) => ({ isUrgent: true, what, why, remedy })),
   ];
-  if (all.length === 0) return html`<p class="notice good">Nothing does.</p>`;
+  if (all.length === 0) return html`<p class="notice good">All clear</p>`;
   return html`<ul class="notices">${all.map((one) => noticeView(one, timeZone))}</ul>`;
 }
 
@@ -94,7 +94,7 @@ function noticesOf({ state }: TodaySource, mayAct: boolean): Notice[] {
       isUrgent: true,
       what: `${source}: ${only} is held up (${stage}, ${jobs} waiting)`,
       why,
-      remedy: 'Nothing is lost, others pass. Mend it: it goes on by itself.',
+      remedy: 'No data is lost, and other jobs continue. Fix the cause: processing resumes automatically.',
     })),
     ...needs('parked', source, journeys.parked, 'closeloop could not find out by itself: resolve each.'),
     ...needs('failed', source, journeys.failed, 'See why, mend it, and replay them.'),

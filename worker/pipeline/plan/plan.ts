@@ -180,7 +180,7 @@ async function planClosed(
   return isAsRead && isKnown ? await planClosed(event, reading, undefined, context) : await planRecord(event, context);
 }
 
-/** The closing, or the event, has a journey: an attempt that did not come through has made the journey, or another event, or the record is back. */
+/** This closing already has a journey, from an interrupted attempt or another event, or its record is back. */
 async function planAgain(
   event: RecordJob,
   at: ClosingAt,

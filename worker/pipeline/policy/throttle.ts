@@ -141,7 +141,7 @@ export function heldUntil(
 
 function inWords({ scope: { name, period }, askedAt }: ThrottleHit, now: Date): string {
   const until = new Date(askedAt.getTime() + period).toISOString();
-  const ago = `${Math.round((now.getTime() - askedAt.getTime()) / 8_640_000) / 10} days`;
+  const ago = spanInWords(now.getTime() - askedAt.getTime());
   return `the person was asked ${ago} ago (throttle of ${name}, ${formatDuration(period)}: until ${until})`;
 }
 
@@ -168,3 +168,16 @@ export function isLater(one: WaitingClosing, other: WaitingClosing): boolean {
 
 /** The clocks of closeloop and of the service may differ by this: a request scheduled so long before an intent may be of that intent. */
 export const clockSkewMs = 120_000;
+
+/** As people say it: "4 hours", "29 days". */
+function spanInWords(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return 'less than a minute';
+  const [count, unit] =
+    minutes < 60
+      ? [minutes, 'minute']
+      : minutes < 2_880
+        ? [Math.floor(minutes / 60), 'hour']
+        : [Math.floor(minutes / 1_440), 'day'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

@@ -9,7 +9,7 @@ test('Today shows what needs a person, and each source with what status tells of
   const source = 'today';
   const loop = await startLoop(redis, { source, general: 'dashboard: { port: 0 }' });
   const { get, submit, post } = visitorOf(loop.app);
-  expect((await get('/')).text).toContain('Nothing does.');
+  expect((await get('/')).text).toContain('All clear');
 
   await loop.post(loop.vendor.close('t1').delivery);
   const asked = await loop.journey('t1.1', 'asked');

@@ -151,7 +151,7 @@ const cases: Record<string, Case> = {
   ),
   'skipped: throttled': skipped(
     'throttled',
-    /asked 0 days ago \(throttle of policy, 30d/,
+    /asked less than a minute ago \(throttle of policy, 30d/,
     async (unit) => {
       await asks(unit, 'y');
       await asks(unit);
@@ -166,7 +166,7 @@ const cases: Record<string, Case> = {
       await asks(unit);
     },
     of: 'calm/x.1',
-    first: /^to be asked at .*; waits: the person was asked 0 days ago/,
+    first: /^to be asked at .*; waits: the person was asked less than a minute ago/,
     isAsked: false,
   },
   'skipped: a later closing of theirs was asked about': skipped(

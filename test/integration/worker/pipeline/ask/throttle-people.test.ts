@@ -31,7 +31,7 @@ describe('a person with several addresses', () => {
     expect(await closes(unit, 'a')).toMatchObject({ state: 'asked' });
     expect(await closes(unit, 'b', { ...both, store: 'Text' })).toMatchObject({
       ...throttled,
-      why: expect.stringMatching(/^the person was asked 0 days ago \(throttle of policy, 30d: until 20/),
+      why: expect.stringMatching(/^the person was asked less than a minute ago \(throttle of policy, 30d: until 20/),
     });
     expect(requests()).toEqual([email]);
   });
@@ -131,7 +131,9 @@ describe('a throttle', () => {
     const waiting = await closes(unit, 'b', two);
     expect(waiting).toMatchObject({ state: 'waiting' });
     expect(waiting.dueAt?.getTime()).toBeGreaterThan(Date.now() + 1.9 * hour);
-    expect(await unit.trace('b.1')).toMatch(/waits: the person was asked 0 days ago \(throttle of policy, 2h: until/);
+    expect(await unit.trace('b.1')).toMatch(
+      /waits: the person was asked less than a minute ago \(throttle of policy, 2h: until/,
+    );
     aheadMs = 2 * hour;
     service.standin.moveClock({ now: now() });
     await ask({ journeyId: 'b.1' }, unit.context);
