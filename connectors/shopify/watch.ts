@@ -26,7 +26,9 @@ export function watcher(
     const found = (await listSubscriptions(api, 'background')).filter(({ topic }) => topics.includes(topic));
     const here = found.filter(({ uri }) => hookUrl === undefined || uri === hookUrl).map(({ topic }) => topic);
     const missing = topics.filter((topic) => !here.includes(topic));
-    const uri = here.length > 0 || last?.uri !== undefined ? hookUrl : undefined;
+    // After a rename of the source the earlier ones may still stand: then setup makes those at the new address, and a person removes these.
+    const stand = last?.uri !== hookUrl && found.some(({ uri }) => uri === last?.uri);
+    const uri = here.length > 0 || (last?.uri !== undefined && !stand) ? hookUrl : undefined;
     if (missing.length > 0 && uri === undefined) {
       const where = hookUrl === undefined ? '; with http.publicUrl set, removed ones are made again' : ` to ${hookUrl}`;
       log.warn(

@@ -136,7 +136,7 @@ function healthOf(engine: () => Engine, handle: Runtime['handle'], role: Role): 
   // A worker has no connection for deliveries.
   const tryToWrite = role === 'worker' ? (tag: string) => probe(handle.client, tag) : handle.tryToWrite;
   return {
-    tryToStore: () => [...engine().pipelines.keys()].map((name) => tryToWrite(tagOf(name))),
+    tryToStore: () => [...engine().pipelines.values()].map(({ context }) => tryToWrite(tagOf(context.storedAs))),
     paused: () => engine().paused(),
     now: () => new Date(),
   };

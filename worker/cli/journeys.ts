@@ -79,6 +79,7 @@ export async function showJourney(options: Options & { journey: string; answers?
     if (options.json) {
       const safe = {
         ...shown,
+        source: context.name,
         contact: contact?.kind,
         test: test && true,
         answer: answer && { ...answer, comment: answer.comment !== null },

@@ -64,7 +64,7 @@ async function previewRecord(
 /** @throws CloseloopError config where it is not clear which source is meant */
 function sourceOf(written: string, contexts: readonly SourceContext[]): SourceContext {
   const [only, ...others] = contexts;
-  const found = contexts.find(({ name }) => withinSource(name, written) !== undefined);
+  const found = contexts.find((context) => withinSource(context, written) !== undefined);
   if (found) return found;
   if (only && others.length === 0) return only;
   const message = `Which source is it of? Write <source>/${written}; there are: ${contexts.map(({ name }) => name).join(', ')}.`;
@@ -72,8 +72,9 @@ function sourceOf(written: string, contexts: readonly SourceContext[]): SourceCo
 }
 
 /** @throws CloseloopError config for what can't be a record of this source */
-function recordIn({ name, source }: SourceContext, written: string): string {
-  const found = recordNamed(source, withinSource(name, written) ?? written);
+function recordIn(context: SourceContext, written: string): string {
+  const { name, source } = context;
+  const found = recordNamed(source, withinSource(context, written) ?? written);
   if (found !== undefined) return found;
   const message = `"${written}" is no record of source ${name}: write ${source.recordNames?.like}.`;
   throw new CloseloopError(message, { kind: 'config' });

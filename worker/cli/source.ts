@@ -16,7 +16,7 @@ export async function renameSource(
     }
     const isNew = await rename(from, target, runtime.redis);
     const line = isNew
-      ? `Source ${from} is called ${to} now: start "closeloop start" anew where it runs. Deliveries to /hooks/${from} are taken for it; "closeloop setup" moves the webhooks to /hooks/${to}.`
+      ? `Source ${from} is called ${to} now: start "closeloop start" anew where it runs. Deliveries to /hooks/${from} are taken for it; "closeloop setup" makes webhooks to /hooks/${to}: then delete those to /hooks/${from} at the vendor.`
       : `Source ${from} is called ${to} already.`;
     process.stdout.write(`${json ? JSON.stringify({ source: to, was: from, already: !isNew }) : line}\n`);
     return 0;

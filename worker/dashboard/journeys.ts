@@ -43,9 +43,9 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
   app.get('/journeys', async (request, reply) => {
     const query = Query.parse(request.query);
     const all = await options.engine().sources();
-    const sources = all.filter(
-      ({ name }) => query.source === undefined || query.source === '' || query.source === name,
-    );
+    const isAny = query.source === undefined || query.source === '';
+    // Links of before a rename have the name that the data is stored under.
+    const sources = all.filter(({ name, storedAs }) => isAny || query.source === name || query.source === storedAs);
     const { timeZone } = options.config().feedback;
     const isSearch = [query.person, query.record, query.request].some((one) => (one ?? '') !== '');
     const page = isSearch
@@ -129,7 +129,7 @@ async function addressOf(q: string, { engine, seal, config }: Options): Promise<
     const id = recordIn(context, q);
     if ((await store.records.journeysOf(id)).length > 0) {
       record = id;
-      if (withinSource(name, q) !== undefined) source = name;
+      if (withinSource(context, q) !== undefined) source = name;
     }
     if ((await store.requests.journeyIdsOf([q]))[0] !== undefined) request = q;
   }

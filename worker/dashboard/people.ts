@@ -61,7 +61,9 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
 
   app.get('/people/erasures/:source/:id', async (request, reply) => {
     const { source, id } = Named.parse(request.params);
-    const context = (await options.engine().sources()).find(({ name }) => name === source);
+    const context = (await options.engine().sources()).find(
+      ({ name, storedAs }) => name === source || storedAs === source,
+    );
     if (context === undefined) return reply.callNotFound();
     // In this order: an erasure that ends in between has its proof.
     const open = await context.erasures.get(id);

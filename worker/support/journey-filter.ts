@@ -36,9 +36,16 @@ export interface Found<In> {
   context: In;
 }
 
-/** What stands behind the source's name: `14` of `support/14`; undefined where the text begins otherwise. A dry run's source goes by its name in earnest, too. */
-export function withinSource(name: string, text: string): string | undefined {
-  const own = [name, nameInEarnest(name)].find((one) => text.startsWith(`${one}/`));
+/**
+ * What stands behind the source's name, or the name that its data is stored under, which markers have: `14` of `support/14`; undefined where
+ * the text begins otherwise. A dry run's source goes by its names in earnest, too.
+ */
+export function withinSource(
+  { name, storedAs }: Pick<Searched, 'name' | 'storedAs'>,
+  text: string,
+): string | undefined {
+  const names = [name, storedAs].flatMap((one) => [one, nameInEarnest(one)]);
+  const own = names.find((one) => text.startsWith(`${one}/`));
   return own === undefined ? undefined : text.slice(own.length + 1);
 }
 
@@ -46,9 +53,9 @@ export function withinSource(name: string, text: string): string | undefined {
  * The record of this source that a person names, as the vendor prints its id or as events have it, also behind the source's name;
  * by its present id where it was merged.
  */
-export function recordIn({ name, source }: Pick<Searched, 'name' | 'source'>, text: string): string {
-  const written = withinSource(name, text) ?? text;
-  return recordNamed(source ?? {}, written) ?? written;
+export function recordIn(of: Pick<Searched, 'name' | 'storedAs' | 'source'>, text: string): string {
+  const written = withinSource(of, text) ?? text;
+  return recordNamed(of.source ?? {}, written) ?? written;
 }
 
 /** Journeys that fit, source by source, last changed first (waiting: last due first). */

@@ -135,8 +135,8 @@ interface ClosingsIn {
 }
 
 async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> {
-  const { name, store, source, defaultCountry } = context;
-  const own = withinSource(name, text);
+  const { store, source, defaultCountry } = context;
+  const own = withinSource(context, text);
   const named = own === undefined ? undefined : await store.get(own);
   if (named) return { closings: [directly(named)], count: 1 };
   const record = recordNamed(source ?? {}, own ?? text);

@@ -185,6 +185,15 @@ describe('the webhooks', () => {
     expect(list()).toEqual(all);
   });
 
+  test('it makes none at a new address while those at the earlier one stand: every event would come twice', async () => {
+    subscribe(...topics);
+    await look();
+    const { source, seen } = open({}, 'https://closeloop.example/hooks/renamed');
+    await look(source);
+    expect(list().sort()).toEqual([...all].sort());
+    expect(seen.warnings).toEqual([expect.stringContaining('run "closeloop setup"')]);
+  });
+
   test('it leaves them alone where they are declared in the app', async () => {
     subscribe(...topics);
     await look();
