@@ -5,7 +5,7 @@ import { eventReader } from './events.ts';
 import { forgetter } from './forget.ts';
 import { poster } from './post.ts';
 import { reader, senderIds } from './record.ts';
-import { isDigest, namer } from './record-id.ts';
+import { isDigest, namer, recordIdFrom, senderIdOf } from './record-id.ts';
 import { settings } from './settings.ts';
 import { verify } from './signature.ts';
 import { writer } from './write-back.ts';
@@ -31,7 +31,14 @@ export const webhook = defineConnector({
       batchSize: 100,
       taken: { status: 202 },
       mayNamePerson: (id) => !isDigest(id),
-      recordNames: { like: 'its id as the sender writes it', parse: nameOf },
+      recordNames: {
+        like: 'its id as the sender writes it',
+        // Also as logs print it, which is how events have it.
+        parse: (written) => {
+          const id = recordIdFrom(senderIdOf(written));
+          return id === undefined ? undefined : nameOf(id);
+        },
+      },
       vendorIds,
       writesNoAnswer: writeBack?.noAnswer ?? false,
       bringsExternalGrades: event.graded !== undefined,

@@ -227,11 +227,8 @@ type Stored = { creating: Journey; end?: never } | { creating?: never; end: JobR
  * The journey with its intent, stored. Where it is not to be sent, the job's end: in a dry run, or as another worker has the journey, or it
  * ended; then the note is taken back where it is nobody's.
  */
-async function storeIntent(
-  { journey, to }: Attempt,
-  { intent, takeNoteBack }: Reserved,
-  context: AskContext,
-): Promise<Stored> {
+async function storeIntent(attempt: Attempt, { intent, takeNoteBack }: Reserved, context: AskContext): Promise<Stored> {
+  const { journey, to } = attempt;
   const creates = ifStill('waiting', {
     to: context.dryRun ? 'withheld' : 'creating',
     at: intent.at,
@@ -242,7 +239,7 @@ async function storeIntent(
       ...(context.dryRun && { askedAt: intent.at }),
     }),
     trace: [attemptInWords(to, context)],
-    when: (now) => isAsDecided(now, journey),
+    when: (now) => isAsDecided(now, attempt),
   });
   const after = await context.store.update(journey, creates);
   if (after?.intent?.token === intent.token) return after.state === 'withheld' ? { end: done } : { creating: after };
@@ -281,13 +278,13 @@ async function isStored(creating: Journey, takeBack: TakeBack, { store, replicat
 }
 
 /** Whether the stored journey still has what the decision set. Another worker, with another configuration, may have decided since. */
-function isAsDecided(now: Journey, { rule, campaign, contact, values }: AskableJourney): boolean {
+function isAsDecided(now: Journey, { rule, campaign, decision: { verdict } }: Attempt): boolean {
   return (
-    now.rule === rule &&
-    now.campaign === campaign &&
+    now.rule === rule.name &&
+    now.campaign === campaign.id &&
     now.contact !== undefined &&
-    contactKey(now.contact) === contactKey(contact) &&
-    isDeepStrictEqual({ ...now.values }, { ...values })
+    contactKey(now.contact) === contactKey(verdict.contact) &&
+    isDeepStrictEqual({ ...now.values }, { ...verdict.values })
   );
 }
 

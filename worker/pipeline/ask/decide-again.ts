@@ -29,7 +29,7 @@ export async function decideAgain(
   const history = await store.records.historyOf(journey.recordId);
   const verdict = await decideAbout(journey, record, { history, pass }, context);
   if (verdict.do === 'skip') {
-    const change = { ...unplanned, ...skippedBy(verdict, record, context) };
+    const change = skippedAgain(journey, skippedBy(verdict, record, context));
     const trace = ['decided again, as it is due', ...verdict.trace];
     return { do: 'end', result: await endJourney(journey, verdict, context, { trace, change }) };
   }
@@ -57,6 +57,13 @@ const unplanned: Partial<Journey> = {
   place: undefined,
   locale: undefined,
 };
+
+/** What else a journey stores of its customer leads an erasure to them: then it keeps what it is known by. */
+function skippedAgain({ searched, given }: Journey, skipped: ReturnType<typeof skippedBy>): Partial<Journey> {
+  if (searched === undefined && given === undefined) return { ...unplanned, ...skipped };
+  const { personId: _, alsoKnownAs: _1, ...rest } = skipped;
+  return rest;
+}
 
 /** Undefined: another worker has changed the journey, or its person was erased. */
 async function saveChanges(

@@ -1,6 +1,7 @@
 import { ZodError } from 'zod';
 import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
 import type { Erasure, SubjectOf } from '../../journey/erasures.ts';
+import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
 import type { EraseContext, Found } from './find.ts';
@@ -11,13 +12,22 @@ export async function storeVendorIds({ journeys }: Found, { id }: Erasure, conte
   for (const [of, some] of Map.groupBy(journeys.values(), (one) => one.of)) {
     const records = some.flatMap(({ journey: { recordId, currentId = recordId } }) => [recordId, currentId]);
     const unique = [...new Set(records)];
-    const vendorIds = (await of.source.vendorIds?.(unique)) ?? unique;
-    const known = unique.flatMap((recordId, i) => {
-      const vendorId = vendorIds[i];
-      const isOther = vendorId !== undefined && vendorId !== recordId;
-      return isOther ? [{ kind: 'vendor-id' as const, source: of.storedAs, id: recordId, vendorId }] : [];
-    });
+    const known: SubjectOf<'vendor-id'>[] = [];
+    for (const recordId of unique) {
+      const vendorId = await vendorIdOf(recordId, of);
+      if (vendorId !== recordId) known.push({ kind: 'vendor-id', source: of.storedAs, id: recordId, vendorId });
+    }
     if (known.length > 0) await context.erasures.change(id, known);
+  }
+}
+
+/** A snapshot that can't be read is erased all the same. */
+async function vendorIdOf(recordId: string, { source }: EraseContext): Promise<string> {
+  try {
+    return (await source.vendorIds?.([recordId]))?.[0] ?? recordId;
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return recordId;
   }
 }
 

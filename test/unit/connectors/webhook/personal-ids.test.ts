@@ -3,8 +3,10 @@ import { eventReader } from '../../../../connectors/webhook/events.ts';
 import { senderIds } from '../../../../connectors/webhook/record.ts';
 import { isDigest, namer, recordIdFrom } from '../../../../connectors/webhook/record-id.ts';
 import { settings } from '../../../../connectors/webhook/settings.ts';
+import { webhook } from '../../../../connectors/webhook/webhook.ts';
 import { eventOf, writer } from '../../../../connectors/webhook/write-back.ts';
 import type { RecordEvent, WriteBack } from '../../../../core/connector/contract.ts';
+import { openPorts } from '../../../support/contract/bench.ts';
 import { testDigest } from '../../../support/contract/test-digest.ts';
 
 const nameOf = namer({ digest: testDigest });
@@ -24,6 +26,18 @@ test.each(['41960', 'J 7:1', 'Kati Karu', '55512345', '+37', '00012'])(
   'a record that is called %j keeps its id',
   (sender) => {
     expect(idOf(sender)).toBe(recordIdFrom(sender));
+  },
+);
+
+const written = {
+  signature: { kind: 'standard', secrets: [`whsec_${Buffer.alloc(32, 7).toString('base64')}`] },
+  event: { record: 'record', closed: 'type = "done"', shape: '{"a": 1}' },
+};
+test.each(['J 7:1', 'J%207%3A1', '50%off', '41960', 'Anna.Kask@example.com'])(
+  'people name a record as its sender does, or as logs do: %j',
+  (text) => {
+    const { recordNames } = webhook.open(written, { ...openPorts().ports, digest: testDigest });
+    expect(recordNames?.parse(text)).toBe(idOf(text === 'J%207%3A1' ? 'J 7:1' : text));
   },
 );
 

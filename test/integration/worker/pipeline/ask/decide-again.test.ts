@@ -271,3 +271,44 @@ test('two processes with two configurations that have the same job ask by the de
   expect(world.standin.requests()).toMatchObject([{ campaign: 113 }]);
   expect(await after.store.get('a.1')).toMatchObject({ state: 'asked', campaign: 113 });
 });
+
+test('nobody is asked by a decision that could not be saved, as the journey had changed meanwhile', async () => {
+  inAnotherCampaign();
+  const rule = `{ ${usual}, delay: 3h }`;
+  const { before } = await waiting(rule);
+  const { context, store } = unitContext({
+    rule: rule.replace('campaign: 12', 'campaign: 113'),
+    vendor: before.vendor,
+  });
+  const read: typeof context.read = async (recordId, by) => {
+    const reading = await context.read(recordId, by);
+    await store.update('a.1', (now) => ({
+      journey: { ...now, hurried: true },
+      trace: ['a person wants it asked now'],
+    }));
+    return reading;
+  };
+  expect(await ask({ journeyId: 'a.1' }, { ...context, clock: later, read })).toEqual({ do: 'wait', delayMs: 0 });
+  expect(world.standin.requests()).toEqual([]);
+  await ask({ journeyId: 'a.1' }, { ...context, clock: later });
+  expect(world.standin.requests()).toMatchObject([{ campaign: 113 }]);
+  expect(await store.get('a.1')).toMatchObject({ state: 'asked', campaign: 113 });
+});
+
+test('a skipped journey that has looked for a request of its customer keeps what an erasure finds it by', async () => {
+  const { before } = await waiting(`{ ${usual}, delay: 3h }`);
+  const { vendor, store, context } = before;
+  const at = new Date();
+  const sought = { numAppeals: 0, lastAppeal: null };
+  const intent = { ...sought, token: 't', at, campaign: 12, searchAfter: at };
+  const searched = { ...sought, at, intent, contact: 'erika@a.ee' };
+  await store.update('a.1', (now) => ({ journey: { ...now, searched }, trace: [] }));
+  const state = vendor.records.get('a')?.state ?? expect.fail('no record');
+  vendor.close('a', { state, store: 'Tallinn', customer: {} });
+  await ask({ journeyId: 'a.1' }, { ...context, clock: later });
+  expect(await store.get('a.1')).toMatchObject({
+    state: 'skipped',
+    contact: { value: 'erika@a.ee' },
+    personId: '7',
+  });
+});
