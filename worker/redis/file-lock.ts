@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, readFile, unlink, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 
 const Holder = z.object({
@@ -43,17 +43,18 @@ export async function isHeld(path: string): Promise<boolean> {
   return holder !== undefined && (await isAlive(holder));
 }
 
+/**
+ * One process at a time: of two that had found the lock stale, the slower one would remove the lock that the faster one has taken since.
+ * Where a process ended in the middle of this, its own lock is taken over in the same way.
+ */
 async function removeStale(path: string, text: string): Promise<void> {
-  const aside = `${path}.${randomUUID()}.tmp`;
+  const turn = await takeLock(`${path}.takeover`);
+  if (!turn.free) return;
   try {
-    await rename(path, aside);
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return;
-    throw error;
+    if ((await readLock(path)) === text) await removeFile(path);
+  } finally {
+    await turn.release();
   }
-  // Another process may have taken over the lock between the check and the move: its lock is put back.
-  if ((await readLock(aside)) !== text) await link(aside, path).catch(() => undefined);
-  await removeFile(aside);
 }
 
 async function readLock(path: string): Promise<string | undefined> {

@@ -35,9 +35,17 @@ describe('a lock file', () => {
   });
 
   test('it is taken by one of many at once, also over a stale one, and leaves nothing lying about', async () => {
-    writeFileSync(path, JSON.stringify({ pid: ended, born: '1' }));
-    const all = await Promise.all(Array.from({ length: 20 }, () => takeLock(path)));
-    expect(all.filter(({ free }) => free)).toHaveLength(1);
+    for (let round = 0; round < 100; round++) {
+      writeFileSync(path, JSON.stringify({ pid: ended, born: '1' }));
+      const all = await Promise.all(Array.from({ length: 20 }, () => takeLock(path)));
+      expect(all.filter(({ free }) => free)).toHaveLength(1);
+      expect(readdirSync(dir)).toEqual(['lock']);
+    }
+  });
+
+  test('it is taken over also where a process ended in the middle of taking it over', async () => {
+    for (const name of [path, `${path}.takeover`]) writeFileSync(name, JSON.stringify({ pid: ended, born: '1' }));
+    expect((await takeLock(path)).free).toBe(true);
     expect(readdirSync(dir)).toEqual(['lock']);
   });
 });
