@@ -54,8 +54,10 @@ export function startLoad(loop: Loop, options: { closings: number; everyMs: numb
     if (!isRight) wronglyRefused.add(typeof answer === 'string' ? answer : `${answer.status}`);
     left.push(one);
   }
+  // Told of from the begin of the outage on: where that takes long, nothing would be left to be refused.
+  let kept = Math.ceil(closings / 10);
   const timer = setInterval(() => {
-    const one = left.shift();
+    const one = left.length > kept ? left.shift() : undefined;
     if (one) void tell(one);
   }, everyMs);
 
@@ -66,6 +68,7 @@ export function startLoad(loop: Loop, options: { closings: number; everyMs: numb
     },
     taken: () => [...taken],
     refused: async (more) => {
+      kept = 0;
       const enough = refused + more;
       await until(() => refused >= enough);
     },
