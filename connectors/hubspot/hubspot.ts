@@ -40,6 +40,7 @@ export const hubspot = defineConnector({
           .digest('hex')
           .slice(0, 16),
   open: (settings, ports) => {
+    const { writeBack } = settings;
     const api = hubSpotApi(settings, ports);
     const pipelines = {
       ticket: pipelineReader('ticket', api, ports.now),
@@ -55,12 +56,12 @@ export const hubspot = defineConnector({
       poll: poller(settings, api, ports, pipelines),
       check: checker(settings, ports),
       setup: preparer(settings, ports),
-      writeBack: takesAnswers(settings.writeBack) ? writer(settings, api) : keepHere,
+      writeBack: [writeBack, writeBack.contact].some(takesAnswers) ? writer(settings, api) : keepHere,
       forget: forgetter(settings, api),
-      writesNoAnswer: settings.writeBack.noAnswer,
+      writesNoAnswer: writeBack.noAnswer,
       recordNames: recordNames(settings.objects),
       recordUrl: (id) => recordUrl(settings.portalId, id),
-      surveyQuestions: Object.keys(settings.writeBack.answers),
+      surveyQuestions: Object.keys(writeBack.answers),
     };
   },
 });

@@ -1,6 +1,7 @@
+import { takesAnswers } from '../../core/connector/answer.ts';
 import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding } from '../../core/connector/contract.ts';
-import { scopeOf, writesOnTicket, type ZendeskSettings } from './settings.ts';
+import { scopeOf, type ZendeskSettings } from './settings.ts';
 
 /** Source: developer.zendesk.com, OAuth migration. */
 const tokensEnd = new Date('2027-04-30T00:00:00Z');
@@ -70,7 +71,7 @@ function needs(settings: ZendeskSettings): string[] {
   const { userFields, customObject } = settings.writeBack;
   return [
     'read',
-    ...(writesOnTicket(settings) ? ['tickets:write'] : []),
+    ...(takesAnswers(settings.writeBack) ? ['tickets:write'] : []),
     ...(userFields === undefined ? [] : ['users:write']),
     ...(customObject === undefined ? [] : ['write']),
   ];

@@ -1,7 +1,8 @@
+import { takesAnswers } from '../../core/connector/answer.ts';
 import { warningAt } from '../../core/connector/check.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import type { Rule } from './admin.ts';
-import { writesOnTicket, type ZendeskSettings } from './settings.ts';
+import type { ZendeskSettings } from './settings.ts';
 
 const hourMs = 3_600_000;
 
@@ -17,7 +18,7 @@ export function closingFindings(
   automations: readonly Rule[],
   answersWithinMs: number,
 ): Finding[] {
-  if (!writesOnTicket({ writeBack }) || writeBack.whenClosed.length > 0) return [];
+  if (!takesAnswers(writeBack) || writeBack.whenClosed.length > 0) return [];
   const closings = automations.flatMap((rule) => {
     const hours = closesAfterHours(rule);
     return hours === undefined ? [] : [{ hours, by: `the automation "${rule.title}"` }];

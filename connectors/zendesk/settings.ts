@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { takesAnswers } from '../../core/connector/answer.ts';
 import {
   answerPlaces,
   noAnswerNeeds,
@@ -168,10 +169,9 @@ export function addressOf({ subdomain, baseUrl }: Pick<ZendeskSettings, 'subdoma
   return baseUrl ?? `https://${subdomain}.zendesk.com`;
 }
 
-/** Does the ticket itself take a part of an answer? */
-export function writesOnTicket({ writeBack }: Pick<ZendeskSettings, 'writeBack'>): boolean {
-  const { grade, comment, answeredAt, status, answers, note, tags } = writeBack;
-  return [grade, comment, answeredAt, status, ...Object.values(answers)].some(Boolean) || note || tags;
+/** Whether anything in Zendesk takes an answer: the ticket, the requester or a custom object. */
+export function writesAnswers({ writeBack }: Pick<ZendeskSettings, 'writeBack'>): boolean {
+  return takesAnswers(writeBack) || writeBack.userFields !== undefined || writeBack.customObject !== undefined;
 }
 
 /** The smallest scope that a token needs. Custom objects have no scope of their own. */

@@ -1,4 +1,4 @@
-import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
+import { keepHere } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { numbered } from '../../core/connector/record-name.ts';
 import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
@@ -10,7 +10,7 @@ import { forgetter } from './forget.ts';
 import { jobLifeMs } from './jobs.ts';
 import { poller } from './poll.ts';
 import { reader } from './record.ts';
-import { addressOf, settings } from './settings.ts';
+import { addressOf, settings, writesAnswers } from './settings.ts';
 import { installer, recoverer } from './setup.ts';
 import { batchSize, isTicketId } from './ticket.ts';
 import { writer } from './write-back.ts';
@@ -68,7 +68,7 @@ export const zendesk = defineConnector({
       check: checker(settings, api, ports),
       setup: installer(settings, api, ports),
       recover: recoverer(settings, api),
-      writeBack: takesAnswers(settings.writeBack) ? writer(settings, api, catalogue, ports) : keepHere,
+      writeBack: writesAnswers(settings) ? writer(settings, api, catalogue, ports) : keepHere,
       forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),
       fields: async () => suggestionsOf(await catalogue()),

@@ -183,23 +183,12 @@ export const notOverNewer = (record: string): WriteResult => ({
   unwritten: newerStays(record),
 });
 
-/** The parts of a source's `writeBack` that take an answer, or what is said of it. */
-const takers = [
-  ...['grade', 'comment', 'answeredAt', 'status', 'answers', 'note', 'tags'],
-  ...['contact', 'userFields', 'customObject'],
-];
-
-/** Whether a source's `writeBack` names anything that takes an answer. */
-export function takesAnswers(writeBack: Readonly<Record<string, unknown>>): boolean {
-  return takers.some((name) => {
-    const taker = writeBack[name];
-    return typeof taker === 'object' && taker !== null
-      ? Object.keys(taker).length > 0
-      : taker !== undefined && taker !== false;
-  });
+/** Whether the record itself takes a part of an answer, by these settings: at a place, in a note, or as tags. */
+export function takesAnswers<Place>(writeBack: AnswerPlaces<Place> & { note?: boolean; tags?: boolean }): boolean {
+  return placesOf(writeBack).size > 0 || writeBack.note === true || writeBack.tags === true;
 }
 
-/** The write-back of a source that names no place for answers: they stay at the service and here. */
+/** The `writeBack` of a source whose settings name no place for answers: it writes nothing, and says so. */
 export const keepHere: Source['writeBack'] = async (items) =>
   items.map(() => ({ ok: true, findings: [], unwritten: 'the source has no writeBack' }));
 

@@ -194,7 +194,17 @@ function copied(input: unknown): { record: SandboxRecord } | { failure: Failure 
 
 type Evaluable = Pick<Expression, 'source' | 'compiled' | 'path'>;
 
-function begin({ source, compiled }: Evaluable, record: SandboxRecord): Evaluation {
+/** The result, where it needs no evaluation; else one that was begun. */
+function begin(expression: Evaluable, over: Over): { result: Evaluated } | { evaluation: Evaluation } {
+  const plain = expression.path && plainValueAt(over.input, expression.path);
+  if (plain) return { result: { ok: true, ...plain } };
+  const copy = over.inSandbox();
+  return 'failure' in copy
+    ? { result: { ok: false, ...copy } }
+    : { evaluation: beginInSandbox(expression, copy.record) };
+}
+
+function beginInSandbox({ source, compiled }: Evaluable, record: SandboxRecord): Evaluation {
   const evaluation = sandbox().begin(compiled, record, stopped.has(source) ? limits.suspectTimeMs : limits.timeMs);
   return {
     turn: () => {
@@ -211,12 +221,10 @@ function stopOf(result: Evaluated): 'time' | 'memory' | undefined {
 }
 
 async function find(expression: Evaluable, over: Over): Promise<Found> {
-  const { source, path } = expression;
-  const plain = path && plainValueAt(over.input, path);
-  if (plain) return { ok: true, ...plain };
-  const copy = over.inSandbox();
-  if ('failure' in copy) return foundBy(source, { ok: false, ...copy });
-  const evaluation = begin(expression, copy.record);
+  const { source } = expression;
+  const begun = begin(expression, over);
+  if ('result' in begun) return foundBy(source, begun.result);
+  const { evaluation } = begun;
   const result = evaluation.turn() ?? (await inTurns(source, evaluation));
   const stop = stopOf(result);
   if (stop) throw new ExpressionSetAside(source, stop);
@@ -224,13 +232,10 @@ async function find(expression: Evaluable, over: Over): Promise<Found> {
 }
 
 function evaluatedAtOnce(expression: Evaluable, over: Over): Evaluated {
-  const plain = expression.path && plainValueAt(over.input, expression.path);
-  if (plain) return { ok: true, ...plain };
-  const copy = over.inSandbox();
-  if ('failure' in copy) return { ok: false, ...copy };
-  const evaluation = begin(expression, copy.record);
+  const begun = begin(expression, over);
+  if ('result' in begun) return begun.result;
   for (;;) {
-    const result = evaluation.turn();
+    const result = begun.evaluation.turn();
     if (result) return result;
   }
 }

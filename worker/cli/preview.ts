@@ -1,9 +1,8 @@
 import { styleText } from 'node:util';
-import { recordNamed } from '../../core/connector/record-name.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { type Forecast, forecastForMachines } from '../support/forecast.ts';
-import { withinSource } from '../support/journey-filter.ts';
+import { knownRecordIn, withinSource } from '../support/journey-filter.ts';
 import { type Preview, previewOf } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import { forecastLines, row } from './forecast-lines.ts';
@@ -74,7 +73,7 @@ function sourceOf(written: string, contexts: readonly SourceContext[]): SourceCo
 /** @throws CloseloopError config for what can't be a record of this source */
 function recordIn(context: SourceContext, written: string): string {
   const { name, source } = context;
-  const found = recordNamed(source, withinSource(context, written) ?? written);
+  const found = knownRecordIn(context, written);
   if (found !== undefined) return found;
   const message = `"${written}" is no record of source ${name}: write ${source.recordNames?.like}.`;
   throw new CloseloopError(message, { kind: 'config' });

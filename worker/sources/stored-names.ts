@@ -23,10 +23,12 @@ export async function sourceNamed<Known extends Pick<ConfiguredSource, 'name' | 
   all: readonly Known[],
   redis: RedisClient,
 ): Promise<Known | undefined> {
+  const own = all.find((one) => one.name === name);
+  if (own) return own;
   const inEarnest = nameInEarnest(name);
   const first = (await storedNames(redis)).get(inEarnest) ?? inEarnest;
   const stored = nameIn(first, { dryRun: isDryRun(name) });
-  return all.find((one) => one.name === name) ?? all.find(({ storedAs }) => storedAs === stored);
+  return all.find(({ storedAs }) => storedAs === stored);
 }
 
 /**

@@ -36,26 +36,29 @@ export interface Found<In> {
   context: In;
 }
 
+type Named = Pick<Searched, 'name' | 'storedAs' | 'source'>;
+
 /**
- * What stands behind the source's name, or the name that its data is stored under, which markers have: `14` of `support/14`; undefined where
- * the text begins otherwise. A dry run's source goes by its names in earnest, too.
+ * The rest of a text that begins with a name of the source and a slash: `14` of `support/14`. Undefined for any other text. Markers have the
+ * name that the source's data is stored under; a dry run's source is found by its names in earnest as well.
  */
-export function withinSource(
-  { name, storedAs }: Pick<Searched, 'name' | 'storedAs'>,
-  text: string,
-): string | undefined {
+export function withinSource({ name, storedAs }: Omit<Named, 'source'>, text: string): string | undefined {
   const names = [name, storedAs].flatMap((one) => [one, nameInEarnest(one)]);
   const own = names.find((one) => text.startsWith(`${one}/`));
   return own === undefined ? undefined : text.slice(own.length + 1);
 }
 
 /**
- * The record of this source that a person names, as the vendor prints its id or as events have it, also behind the source's name;
- * by its present id where it was merged.
+ * The record that a person names: as the vendor prints its id or as events have it, with or without the source's name before it. Undefined
+ * for a text that can't be a record of this source.
  */
-export function recordIn(of: Pick<Searched, 'name' | 'storedAs' | 'source'>, text: string): string {
-  const written = withinSource(of, text) ?? text;
-  return recordNamed(of.source ?? {}, written) ?? written;
+export function knownRecordIn(of: Named, text: string): string | undefined {
+  return recordNamed(of.source ?? {}, withinSource(of, text) ?? text);
+}
+
+/** As `knownRecordIn`; a text that can't be a record is returned as it was written. */
+export function recordIn(of: Named, text: string): string {
+  return knownRecordIn(of, text) ?? withinSource(of, text) ?? text;
 }
 
 /** Journeys that fit, source by source, last changed first (waiting: last due first). */

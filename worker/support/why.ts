@@ -1,4 +1,3 @@
-import { recordNamed } from '../../core/connector/record-name.ts';
 import { contactKey } from '../../core/contact.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
@@ -7,7 +6,7 @@ import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { type Explanation, explain, type Standing } from './explain.ts';
-import { type Searched, withinSource } from './journey-filter.ts';
+import { knownRecordIn, type Searched, withinSource } from './journey-filter.ts';
 import { peopleNamed } from './named-contacts.ts';
 import type { ExplainedRecord } from './why-record.ts';
 
@@ -139,7 +138,7 @@ async function closingsIn(context: Searched, text: string): Promise<ClosingsIn> 
   const own = withinSource(context, text);
   const named = own === undefined ? undefined : await store.get(own);
   if (named) return { closings: [directly(named)], count: 1 };
-  const record = recordNamed(source ?? {}, own ?? text);
+  const record = knownRecordIn(context, text);
   const ofRecord = record === undefined ? [] : await store.records.journeysOf(record);
   if (own !== undefined) return { closings: ofRecord.map(directly), count: ofRecord.length, record };
   const who = peopleNamed(text, { defaultCountry });

@@ -33,8 +33,8 @@ export async function decideAgain(
     const trace = ['decided again, as it is due', ...verdict.trace];
     return { do: 'end', result: await endJourney(journey, verdict, context, { trace, change }) };
   }
-  const after = await saveChanges(journey, verdict, reading, context);
-  if (after === undefined) return { do: 'end', result: done };
+  const { saved: after, end } = await saveChanges(journey, verdict, reading, context);
+  if (after === undefined) return { do: 'end', result: end };
   if (verdict.dueAt > clock.now()) {
     await context.caps.giveBack(markOf(after));
     const due = { at: verdict.dueAt, why: verdict.timing };
@@ -44,8 +44,8 @@ export async function decideAgain(
 }
 
 /**
- * What planning had set, and a skipped journey does not hold: the record may show another customer by now, or none, and an erasure of the
- * earlier one would not find the journey by what it is known by from here on.
+ * A skipped journey loses what planning stored in it. The record may have another customer by now, or none: an erasure of the earlier
+ * customer would no longer find the journey, and their address would stay.
  */
 const unplanned: Partial<Journey> = {
   rule: undefined,
@@ -58,23 +58,31 @@ const unplanned: Partial<Journey> = {
   locale: undefined,
 };
 
-/** What else a journey stores of its customer leads an erasure to them: then it keeps what it is known by. */
+/**
+ * What a skipped journey stores. Where it holds more of its customer (a search for their request, a grade that was given elsewhere), it keeps
+ * the contact and the person's id as well, by which an erasure finds it.
+ */
 function skippedAgain({ searched, given }: Journey, skipped: ReturnType<typeof skippedBy>): Partial<Journey> {
   if (searched === undefined && given === undefined) return { ...unplanned, ...skipped };
   const { personId: _, alsoKnownAs: _1, ...rest } = skipped;
   return rest;
 }
 
-/** Undefined: another worker has changed the journey, or its person was erased. */
+type Saved = { saved: Journey; end?: never } | { saved?: never; end: JobResult };
+
+/**
+ * Stores what the new decision changes. `end`: it was not stored, as another worker or a person has changed the journey, or the customer was
+ * erased; a journey that still waits is decided about once more.
+ */
 async function saveChanges(
   journey: Journey,
   verdict: Ask,
   { record }: ClosedReading,
   context: AskContext,
-): Promise<Journey | undefined> {
+): Promise<Saved> {
   const { dueAt: _, ...planned } = plannedBy(verdict, record, context);
   const news = differences(journey, planned, verdict);
-  if (news.length === 0) return journey;
+  if (news.length === 0) return { saved: journey };
   const isOtherContact = journey.contact === undefined || contactKey(journey.contact) !== contactKey(verdict.contact);
   const isOtherRule = journey.rule !== planned.rule || journey.campaign !== planned.campaign;
   await linkPerson(planned, context);
@@ -91,13 +99,14 @@ async function saveChanges(
       when: ({ dueAt, hurried }) => hurried === journey.hurried && dueAt?.getTime() === journey.dueAt?.getTime(),
     }),
   );
-  if (after?.state !== 'waiting') return undefined;
+  if (after?.state !== 'waiting') return { end: done };
+  if (differences(after, planned, verdict).length > 0) return { end: { do: 'wait', delayMs: 0 } };
   // Its places are under the caps of the rule that it had.
   if (isOtherRule) await context.caps.giveBack(markOf(journey));
   if (isOtherContact && journey.contact)
     await context.contacts.noteSettled(contactKey(journey.contact), [markOf(journey)]);
   // An erasure in between has found the journey without what is new.
-  return (await erasedMeanwhile(after, context)) ? undefined : after;
+  return (await erasedMeanwhile(after, context)) ? { end: done } : { saved: after };
 }
 
 type Planned = Omit<ReturnType<typeof plannedBy>, 'dueAt'>;

@@ -10,6 +10,7 @@ import { type Held, heldBy } from './held.ts';
 /** Stores by which ids vendors know the records of these journeys, where only the snapshots tell, which are erased first. */
 export async function storeVendorIds({ journeys }: Found, { id }: Erasure, context: EraseContext): Promise<void> {
   for (const [of, some] of Map.groupBy(journeys.values(), (one) => one.of)) {
+    if (of.source.vendorIds === undefined) continue;
     const records = some.flatMap(({ journey: { recordId, currentId = recordId } }) => [recordId, currentId]);
     const unique = [...new Set(records)];
     const known: SubjectOf<'vendor-id'>[] = [];

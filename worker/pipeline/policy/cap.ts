@@ -11,7 +11,7 @@ import { tooOld } from './asking-time.ts';
 /** When a journey that is due may ask by the caps: now, or later, or never. */
 export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ do: 'skip' } & Skip);
 
-/** Every cap that a request of this rule has to keep to. */
+/** Every cap that a request of this rule has to keep to. @param source the name that its data is stored under: a rename begins no new count */
 export function capsOf(source: string, rule: CampaignRule, policy: Policy): CapScope[] {
   const { name, cap, campaign } = rule;
   return [

@@ -5,8 +5,8 @@ import { isDigest, namer, recordIdFrom } from '../../../../connectors/webhook/re
 import { settings } from '../../../../connectors/webhook/settings.ts';
 import { webhook } from '../../../../connectors/webhook/webhook.ts';
 import { eventOf, writer } from '../../../../connectors/webhook/write-back.ts';
-import type { RecordEvent, WriteBack } from '../../../../core/connector/contract.ts';
-import { openPorts } from '../../../support/contract/bench.ts';
+import type { RecordEvent } from '../../../../core/connector/contract.ts';
+import { answer, openPorts } from '../../../support/contract/bench.ts';
 import { testDigest } from '../../../support/contract/test-digest.ts';
 
 const nameOf = namer({ digest: testDigest });
@@ -94,18 +94,9 @@ test('an answer goes out under the id of the sender, until that is erased', asyn
     posted.push(Object(event).data.record);
     return 'taken' as const;
   };
-  const item = {
-    status: 'answered',
-    marker: 'm',
-    grade: 5,
-    comment: null,
-    answeredAt: new Date(),
-    campaign: 'c',
-  } as const;
-  const items = ids.map((recordId): WriteBack => ({ ...item, recordId }));
-  const results = await writer([], post, vendorIds)(items);
+  const results = await writer([], post, vendorIds)(ids.map((recordId) => answer(recordId)));
   expect(posted.toSorted()).toEqual(['+372 5551 2345', '17', 'anna@example.com']);
   const gone = { ok: false, why: 'not-found', message: 'the id of the record was erased' };
   expect(results.map((one) => (one.ok ? 'taken' : one))).toEqual(['taken', 'taken', gone, gone, 'taken']);
-  expect(eventOf({ ...item, recordId: '17' }, []).data.record).toBe('17');
+  expect(eventOf(answer('17'), []).data.record).toBe('17');
 });
