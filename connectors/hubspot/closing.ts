@@ -81,8 +81,8 @@ export function lastClosing(
 }
 
 /**
- * HubSpot documents no order, and a workflow or a person in a hurry can change a stage twice in one millisecond: of such changes the last
- * is the one to the present stage, or to another stage than the next change.
+ * Sorts changes by time, the newest first. HubSpot documents no order for changes of the same millisecond, which a workflow can make. The
+ * latest of them leads to the present stage; if a later change exists, it leads to another stage than that change.
  */
 function newestFirst(history: readonly Change[], current: string | undefined): Change[] {
   const left = history.toSorted((a, b) => b.at.getTime() - a.at.getTime());

@@ -26,7 +26,7 @@ export function watcher(
     const found = (await listSubscriptions(api, 'background')).filter(({ topic }) => topics.includes(topic));
     const here = found.filter(({ uri }) => hookUrl === undefined || uri === hookUrl).map(({ topic }) => topic);
     const missing = topics.filter((topic) => !here.includes(topic));
-    // After a rename of the source the earlier ones may still stand: then setup makes those at the new address, and a person removes these.
+    // After a rename of the source its webhooks may still deliver to the earlier address. Then `setup` makes new ones, and a person deletes these.
     const stand = last?.uri !== hookUrl && found.some(({ uri }) => uri === last?.uri);
     const uri = here.length > 0 || (last?.uri !== undefined && !stand) ? hookUrl : undefined;
     if (missing.length > 0 && uri === undefined) {

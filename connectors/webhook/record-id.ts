@@ -27,13 +27,13 @@ export function senderIdOf(recordId: string): string {
 const looksPersonal = /@|^(?:\+|00)[\d\s().-]{7,}$/;
 const digestForm = /^digest-[\w-]{22}$/;
 
-/** Whether this stands for an id that looks like personal data. */
+/** Whether this is such a digest. */
 export const isDigest = (recordId: string): boolean => digestForm.test(recordId);
 
-/** What events call the record of an id. */
+/** Makes the id that events carry of a record's id. */
 export type NameOf = (recordId: string) => string;
 
-/** A keyed digest for an id that looks like personal data, the same for all spellings of an address; the id itself for others. */
+/** Returns a keyed digest for an id that looks like personal data: all spellings of one address have the same digest. Other ids stay as they are. */
 export function namer({ digest }: Pick<ConnectorPorts, 'digest'>): NameOf {
   return (recordId) => {
     const text = senderIdOf(recordId);

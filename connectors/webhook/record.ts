@@ -4,7 +4,7 @@ import { customerOf } from '../../core/connector/customer.ts';
 import { listOf } from '../../core/entries.ts';
 import { isDigest, type NameOf, recordIdFrom } from './record-id.ts';
 
-/** The sender's id of the record, where the event carries a digest of it. */
+/** The record's id as the sender wrote it; left out where the event carries that id. */
 const sender = z.string().optional();
 
 /**

@@ -219,7 +219,7 @@ export interface Source<Shape extends object = object> {
    * Removes from records all that `writeBack` put there, for a person who is to be forgotten. Repeatable; ignores records that
    * the vendor no longer has. Returns what could not be removed, in words for the proof, without personal data ("the notes:
    * Zendesk deletes none"). Left out: everything stays, and the proof says so.
-   * @param recordIds as `vendorIds` gives them, where it knows them
+   * @param recordIds the vendor's own ids (`vendorIds`), as far as they are known
    */
   forget?(recordIds: readonly string[]): Promise<string[]>;
   /** The fields that this account has on its records, for `closeloop init` to choose from. */
@@ -243,7 +243,10 @@ export interface Source<Shape extends object = object> {
   };
   /** Whether this id, which the sender has chosen, may be a customer's name or number. Left out: the vendor counts its records. */
   mayNamePerson?(recordId: string): boolean;
-  /** By which ids the vendor knows these records, where events carry digests; undefined where the id was erased. Left out: by the same ids. */
+  /**
+   * The vendor's own ids of these records, for a connector whose events carry digests in their place; undefined for an id that was erased.
+   * Left out: the events carry the vendor's ids.
+   */
   vendorIds?(recordIds: readonly string[]): Promise<(string | undefined)[]>;
   /** Where people see the record at the vendor: an https address. Left out, or undefined: nobody can tell. */
   recordUrl?(recordId: string): string | undefined;

@@ -41,7 +41,7 @@ export const exchange: Fetch = async (url, init: Init) => {
 /** The caller's signal is the only deadline. Undici's own would end longer ones: after five minutes without a head, or a piece of the body. */
 const withoutDeadline = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** Rejects as soon as it is given up: undici itself would first wait for its connection, on which nothing is sent then. */
+/** Rejects when the caller gives up. Undici alone would reject only once it had a connection. */
 function abortOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }

@@ -25,7 +25,7 @@ export interface Answer {
   body: { json: true; value: unknown } | { json: false };
 }
 
-/** The service's own words: they may quote a contact or a comment. */
+/** What the service wrote in an error. The text may quote a customer's address or comment. */
 export interface Said {
   detail: string | undefined;
   fields: Record<string, string[]> | undefined;

@@ -15,7 +15,7 @@ export interface Expression {
   readonly reads: readonly (readonly string[])[];
   /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has none. */
   readonly constant: Found | undefined;
-  /** The names of an expression that is nothing but a path of them. */
+  /** The names, where the expression is only a path of names: `ticket.fields.store`. */
   readonly path: readonly string[] | undefined;
   readonly compiled: Compiled;
   /** The result over a record, without waiting for one's turn; undefined where the expression fails or is stopped. */
@@ -169,7 +169,7 @@ const stopped = new Map<string, number>();
 /** Those that need more than a turn go on side by side with everything else, and one after the other. */
 const oneByOne = pLimit(1);
 
-/** The record that expressions run over. Its copy in the sandbox is made when the first of them needs that. */
+/** The record that expressions are evaluated over. It is copied into the sandbox when the first expression needs the sandbox. */
 interface Over {
   readonly input: unknown;
   inSandbox(): { record: SandboxRecord } | { failure: Failure };
@@ -194,7 +194,7 @@ function copied(input: unknown): { record: SandboxRecord } | { failure: Failure 
 
 type Evaluable = Pick<Expression, 'source' | 'compiled' | 'path'>;
 
-/** The result, where it needs no evaluation; else one that was begun. */
+/** Returns the result where JSONata is not needed, or the record is too long for it; else an evaluation that has begun. */
 function begin(expression: Evaluable, over: Over): { result: Evaluated } | { evaluation: Evaluation } {
   const plain = expression.path && plainValueAt(over.input, expression.path);
   if (plain) return { result: { ok: true, ...plain } };

@@ -1,9 +1,9 @@
 /*
- * Where a test has a process under test killed: just after something has happened outside of the process, before the program learns of it.
- * `kill-at.ts`, which the process loads first, watches for that; the program itself knows nothing of it.
+ * Points at which a test kills the process under test: Redis, a vendor or the service has just done something, and the program does not know
+ * yet. The process loads `kill-at.ts` before the program, which has no code for this.
  *
- * What happens is said in a line: `redis <command> <keys>`, with `gives a job` behind it where a queue hands one out; `call <method>
- * <path>` for a call that was answered; `taken <path>` for a delivery that has come and is not stored.
+ * Each event is a line of text. `redis <command> <keys>`: Redis has answered a command; `gives a job` at its end: the queue returned a job.
+ * `call <method> <path>`: a vendor or the service has answered. `taken <path>`: a delivery has arrived, and is not stored yet.
  */
 
 const moves = (from: string, to: string): RegExp =>
@@ -27,7 +27,7 @@ export const killPoints = {
   'record-read-again': /^call GET \/api\/v2\/tickets\/show_many/,
   'contact-locked': /^redis (?:eval|set) \S+:person:\S+:lock/,
   'last-asked-noted': /^redis eval \S+:address:\S+ \S+:notes:/,
-  // Of a customer who is due at once the journey is stored with the intent.
+  // A customer who is due at once: the journey is stored together with the intent.
   'intent-saved': new RegExp(`${moves('waiting', 'creating').source}|:merges:\\S+ \\S+:state:creating$`),
   'create-answered': /^call POST \/api\/appeals\/$/,
   'campaign-noted': /^redis zadd \S+:asked-in/,
@@ -57,7 +57,7 @@ export const killPoints = {
 
 export type KillPoint = keyof typeof killPoints;
 
-/** What a process gets in its environment to be killed there, the n-th time. A record is read again the second time. */
+/** The environment of a process that is to be killed the n-th time it passes this point. The second reading of a record is "read again". */
 export function killedAt(point: KillPoint, nth = point === 'record-read-again' ? 2 : 1): Record<string, string> {
   const watcher = new URL('./kill-at.ts', import.meta.url).href;
   return { NODE_OPTIONS: `--import ${watcher}`, TEST_KILL_AT: killPoints[point].source, TEST_KILL_NTH: `${nth}` };

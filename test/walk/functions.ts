@@ -27,8 +27,8 @@ export function functionsOf(text: string): SourceFunction[] {
 }
 
 /**
- * The file with the call `enter(<index>)` as the first thing that each of its functions does, by its index in `functionsOf`. No line
- * moves, so that stacks say the same.
+ * The file's text with a call `enter(<index>)` at the start of each function; the index is the function's place in `functionsOf`. Lines keep
+ * their numbers, so stack traces stay true.
  */
 export function instrumented(text: string, enter: string): string {
   const insertions = parsed(text).flatMap(({ body }, index): Insertion[] => {

@@ -7,8 +7,8 @@ import { instrumented } from './functions.ts';
 import { type Entry, isOurs } from './record.ts';
 
 /*
- * Loaded ahead of everything in a process (`node --import file:///…/recorder.ts?<file>`): has every function of core, connectors and
- * worker tell when it is entered, and appends to that file, as it happens, which function was entered from where. SIGUSR2 begins it anew.
+ * Node loads this file before the program: `node --import file:///…/recorder.ts?<file>`. From then on each call of a function of core,
+ * connectors or worker adds a line to <file>, with the function and the file that called it. SIGUSR2 empties <file>.
  */
 const root = resolve(import.meta.dirname, '../..');
 const record = fileURLToPath(new URL(decodeURIComponent(new URL(import.meta.url).search.slice(1))));

@@ -13,7 +13,7 @@ export interface Period {
   until: Date;
 }
 
-/** @throws CloseloopError config for a period that is none */
+/** @throws CloseloopError config for a period that ends before it begins, or begins before 1970 */
 export function periodOf(options: { since: string; until?: string }, timeZone: string): Period {
   const clock = { timeZone, now: new Date() };
   const since = instant(options.since, '--since', clock);

@@ -73,7 +73,7 @@ const visitor = Symbol('visitor');
 const formTokens = Symbol('form tokens');
 const Form = z.object({ csrf: z.string() }).catch({ csrf: '' });
 
-/** Before a route's own code: who sends this, whether they may, from which site, and whether a page of ours sent the form that acts. */
+/** Checks each request before its route runs: who sends the request, whether they may, from which site, and that our own page sent the form. */
 export function guardAccess(app: FastifyInstance, { publicUrl, seal, identify }: AccessOptions): void {
   const tokens = new FormTokens(seal, publicUrl);
   app.decorateRequest(visitor);

@@ -44,7 +44,7 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
     const query = Query.parse(request.query);
     const all = await options.engine().sources();
     const isAny = query.source === undefined || query.source === '';
-    // Links of before a rename have the name that the data is stored under.
+    // A link from before a rename has the source's earlier name.
     const sources = all.filter(({ name, storedAs }) => isAny || query.source === name || query.source === storedAs);
     const { timeZone } = options.config().feedback;
     const isSearch = [query.person, query.record, query.request].some((one) => (one ?? '') !== '');

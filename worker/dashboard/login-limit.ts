@@ -51,7 +51,7 @@ export class LoginLimit {
       .parse(await runScript(this.#redis, countScript, this.#keysOf(attempt), byName, byAddress, periodMs));
   }
 
-  /** The name has no attempts then, the address one less. */
+  /** After a right password: forgets the attempts by this name, and one attempt from this address. */
   async wasRight(attempt: Attempt): Promise<void> {
     const [byName, byAddress] = this.#keysOf(attempt);
     await this.#redis.del(byName);

@@ -70,7 +70,7 @@ export interface Absence {
   remedy: string;
 }
 
-/** Those of which something waits. What a dry run knows is of no consequence. @param options `isNew`: whether the source has no journey yet */
+/** The absent sources in which something waits, without those of dry runs. @param options `isNew`: whether the source has no journey yet */
 export async function absencesOf(
   absent: readonly Absent[],
   options: {

@@ -44,8 +44,8 @@ export async function isHeld(path: string): Promise<boolean> {
 }
 
 /**
- * One process at a time: of two that had found the lock stale, the slower one would remove the lock that the faster one has taken since.
- * Where a process ended in the middle of this, its own lock is taken over in the same way.
+ * Removes a stale lock, under a lock of its own (`.takeover`). Without that, of two processes that have both read the stale lock the slower
+ * one would remove the new lock of the faster one. If a process dies here, its `.takeover` is stale, and is taken over in the same way.
  */
 async function removeStale(path: string, text: string): Promise<void> {
   const turn = await takeLock(`${path}.takeover`);

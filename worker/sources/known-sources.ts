@@ -7,7 +7,7 @@ import { isDryRun, knownSourcesKey, storedAsKey } from '../redis/keys.ts';
 
 /** What Redis holds about a source. An entry of another version is read as far as possible. */
 const Entry = z.object({
-  /** As the last configuration that had it names it. */
+  /** The name in the last configuration that had the source. */
   name: z.string().optional().catch(undefined),
   connector: z.string().catch('unknown'),
   /** The vendor's account, where the connector knows it. */

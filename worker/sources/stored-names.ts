@@ -8,11 +8,11 @@ import { queuedJobs } from '../redis/queued-jobs.ts';
 import { isAbsent, type KnownSource, knownSources, mayBeSame } from './known-sources.ts';
 
 /*
- * The data of a source stays where its first name put it: a rename stores one field, which leads from the new name there. So nothing
- * is moved, a rename is done or not begun, and processes that still have the earlier name meanwhile work on the same data.
+ * A source's data is stored under its first name for ever. A rename stores one field in Redis: new name → first name. No key is moved, so a
+ * rename can't be interrupted halfway, and processes that still use the earlier name work on the same data.
  */
 
-/** By every name in earnest that has one: the name that its data is stored under, where that is another. */
+/** Maps each name that a source was given later to the name that its data is stored under. Without dry runs. */
 export async function storedNames(redis: RedisClient): Promise<ReadonlyMap<string, string>> {
   return new Map(Object.entries(await redis.hgetall(storedAsKey)));
 }
@@ -33,8 +33,8 @@ export async function sourceNamed<Known extends Pick<ConfiguredSource, 'name' | 
 
 /**
  * The configuration with what its sources' data is stored under, `was` included.
- * @param remember from now on the names lead there without `was`, too
- * @throws CloseloopError config where a rename can't be, or two sources would have the same data
+ * @param remember stores the renames, so that the configuration needs `was` no longer
+ * @throws CloseloopError config for a rename that is refused, or two sources with the same data
  */
 export async function withStoredNames(
   config: Config,
@@ -59,9 +59,9 @@ export async function withStoredNames(
 }
 
 /**
- * From now on the source's data is what is stored of `from`.
- * @returns false where it was so before
- * @throws CloseloopError config where that can't be
+ * Renames a source: `to` goes on with the data of `from`.
+ * @returns false if this rename was stored before
+ * @throws CloseloopError config for a rename that is refused
  */
 export async function renameSource(from: string, to: ConfiguredSource, redis: RedisClient): Promise<boolean> {
   const names = await storedNames(redis);
@@ -78,11 +78,11 @@ export async function renameSource(from: string, to: ConfiguredSource, redis: Re
 
 async function rememberName(redis: RedisClient, name: string, storedAs: string): Promise<void> {
   await redis.hset(storedAsKey, name, storedAs);
-  // It has no data: see `renamedFrom`.
+  // `renamedFrom` has made sure that the new name has no data.
   if (name !== storedAs) await redis.hdel(knownSourcesKey, name);
 }
 
-/** What is known of the source that `to` was; undefined where nothing is stored of it. @param isOpened the connector of `to` was loaded */
+/** The source that `to` was before; undefined if Redis knows none of the name `from`. @param isOpened the connector of `to` was loaded */
 async function renamedFrom(
   from: string,
   to: ConfiguredSource,

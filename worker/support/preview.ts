@@ -37,7 +37,7 @@ export async function previewOf(recordId: string, context: PreviewContext): Prom
   return await previewOfStatus(await readRecord(recordId, context), context);
 }
 
-/** @param options `backfilled`: the closing counts however old it is */
+/** @param options `backfilled`: no closing is too old */
 async function previewOfStatus(
   status: RecordStatus,
   context: PreviewContext,

@@ -217,15 +217,15 @@ async function storeIntentAndSend(attempt: Attempt, context: AskContext): Promis
 /** A request that is counted by throttles, before it is made. */
 interface Reserved {
   intent: Intent;
-  /** @param isErased the person is: an earlier note must not come back either */
+  /** @param isErased the person was erased: then the note of an earlier request must not come back either */
   takeNoteBack(isErased: boolean): Promise<void>;
 }
 
 type Stored = { creating: Journey; end?: never } | { creating?: never; end: JobResult };
 
 /**
- * The journey with its intent, stored. Where it is not to be sent, the job's end: in a dry run, or as another worker has the journey, or it
- * ended; then the note is taken back where it is nobody's.
+ * Stores the journey with its intent. `end`: nothing is to be sent, as this is a dry run, another worker has changed the journey, or the
+ * journey has ended. The contact's note is taken back unless another worker's attempt needs it.
  */
 async function storeIntent(attempt: Attempt, { intent, takeNoteBack }: Reserved, context: AskContext): Promise<Stored> {
   const { journey, to } = attempt;
@@ -252,7 +252,10 @@ async function storeIntent(attempt: Attempt, { intent, takeNoteBack }: Reserved,
   return { end: after?.state === 'waiting' ? { do: 'wait', delayMs: 0 } : done };
 }
 
-/** Ends the attempt where an erasure of the person was requested, or has begun, since it was looked for: it leaves a journey alone that is creating its request. */
+/**
+ * Ends the attempt if an erasure of the person was requested, or has begun, since `create` looked for one. The erasure leaves this to us: it does
+ * not touch a journey that is creating its request.
+ */
 async function endForErasure(creating: Journey, { takeNoteBack }: Reserved, context: AskContext): Promise<boolean> {
   const erasure = await erasureSince(creating, context);
   if (erasure === undefined) return false;
@@ -277,7 +280,7 @@ async function isStored(creating: Journey, takeBack: TakeBack, { store, replicat
   return (await store.isCurrent(creating)) || (await store.get(creating.id))?.intent?.token === creating.intent?.token;
 }
 
-/** Whether the stored journey still has what the decision set. Another worker, with another configuration, may have decided since. */
+/** Whether the stored journey still has what this decision set. A worker with another configuration may have decided since. */
 function isAsDecided(now: Journey, { rule, campaign, decision: { verdict } }: Attempt): boolean {
   return (
     now.rule === rule.name &&

@@ -7,7 +7,7 @@ import { AbsentSource } from '../../sources/known-sources.ts';
 import type { EraseContext, Found } from './find.ts';
 import { type Held, heldBy } from './held.ts';
 
-/** Stores by which ids vendors know the records of these journeys, where only the snapshots tell, which are erased first. */
+/** Stores the vendors' own ids of these journeys' records, if only the records' snapshots hold them: the snapshots are erased first. */
 export async function storeVendorIds({ journeys }: Found, { id }: Erasure, context: EraseContext): Promise<void> {
   for (const [of, some] of Map.groupBy(journeys.values(), (one) => one.of)) {
     if (of.source.vendorIds === undefined) continue;
@@ -22,7 +22,7 @@ export async function storeVendorIds({ journeys }: Found, { id }: Erasure, conte
   }
 }
 
-/** A snapshot that can't be read is erased all the same. */
+/** The id itself where the snapshot can't be read: the erasure goes on, and deletes the snapshot. */
 async function vendorIdOf(recordId: string, { source }: EraseContext): Promise<string> {
   try {
     return (await source.vendorIds?.([recordId]))?.[0] ?? recordId;

@@ -169,7 +169,7 @@ export function isLater(one: WaitingClosing, other: WaitingClosing): boolean {
 /** The clocks of closeloop and of the service may differ by this: a request scheduled so long before an intent may be of that intent. */
 export const clockSkewMs = 120_000;
 
-/** As people say it: "4 hours", "29 days". */
+/** "less than a minute", "4 hours", "29 days": rounded down. */
 function spanInWords(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
   if (minutes < 1) return 'less than a minute';

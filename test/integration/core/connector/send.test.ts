@@ -14,6 +14,7 @@ import { exchange } from '../../../../core/connector/exchange.ts';
 import { SendFailure, type SendOptions, send } from '../../../../core/connector/send.ts';
 import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
+import { answer } from '../../../support/contract/bench.ts';
 import { endlessPoints } from '../../../support/contract/memory-points.ts';
 import { memorySnapshots } from '../../../support/contract/memory-snapshots.ts';
 import { memoryVault } from '../../../support/contract/memory-vault.ts';
@@ -185,15 +186,6 @@ describe('every client', () => {
     snapshots: memorySnapshots(),
     digest: testDigest,
   };
-  const item = {
-    recordId: '7',
-    status: 'answered',
-    marker: 'm',
-    grade: 5,
-    comment: null,
-    answeredAt: new Date(),
-    campaign: 'c',
-  } as const;
   const settings = {
     baseUrl: 'http://127.0.0.1:9/api',
     apiKey: 'k',
@@ -256,7 +248,7 @@ describe('every client', () => {
           },
           ports,
         );
-        const [result] = await source.writeBack([item]);
+        const [result] = await source.writeBack([answer('7')]);
         if (result?.ok) throw new Error('taken, of more than 16 MiB');
       },
     ],

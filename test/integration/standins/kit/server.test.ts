@@ -40,7 +40,7 @@ test.each<[says: string, fault: Fault, seen: (number | string)[], workDone: numb
   faults.add(fault);
   const outcomes: (number | string)[] = [];
   for (const one of expected) {
-    // Patience runs out soon only where silence is what we wait for.
+    // Short only where the test expects no answer: a longer wait would prove no more.
     const signal = AbortSignal.timeout(one === 'silent' ? 200 : 30_000);
     outcomes.push(await outcome(`${url}/this`, { signal }));
   }
