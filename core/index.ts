@@ -86,6 +86,28 @@ export type {
 export { defineConnector } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
+export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
+export { type ChangeWindow, type PolledPage, pollWindow } from './connector/desk/poll.ts';
+export {
+  comparedFields,
+  comparedHooks,
+  type DeskFields,
+  type DeskHooks,
+  type DeskPreflight,
+  type DeskProbe,
+  type WantedHook,
+} from './connector/desk/preflight.ts';
+export { type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
+export { deskWriteBack } from './connector/desk/settings.ts';
+export {
+  type Change,
+  type ChangedRow,
+  type DeskNotes,
+  type DeskWriting,
+  deskWriter,
+  holdsValue,
+  type Refusal,
+} from './connector/desk/write.ts';
 export {
   type CurrentField,
   compareFields,
