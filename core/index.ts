@@ -106,7 +106,8 @@ export {
   type DeskWriting,
   deskWriter,
   holdsValue,
-  type Refusal,
+  Refusal,
+  type Written,
 } from './connector/desk/write.ts';
 export {
   type CurrentField,

@@ -34,13 +34,21 @@ export interface ChangedRow<Row, Value> {
   change: Change<Value>;
 }
 
-/** Why the vendor refused a change. */
-export interface Refusal {
-  /** The places whose values this record can't take: the rest is sent again without them. */
-  unfit: readonly string[];
+/** The vendor wrote nothing of a change, because of some of its places: the rest is sent again without them. */
+export class Refusal {
+  /** The places whose values this record can't take. */
+  readonly unfit: readonly string[];
   /** What a person has to do, in words for the trace. */
-  findings: readonly string[];
+  readonly findings: readonly string[];
+
+  constructor(unfit: readonly string[], findings: readonly string[]) {
+    this.unfit = unfit;
+    this.findings = findings;
+  }
 }
+
+/** What a write gives: the record as the vendor keeps it; undefined: it is read again. */
+export type Written<Row> = Row | Refusal | undefined;
 
 /** The notes of closeloop on a record. A vendor makes no note idempotent: before a note is repeated it is looked for. */
 export interface DeskNotes<Row> {
@@ -75,12 +83,10 @@ export interface DeskWriting<Row, Value> {
   tags?(row: Row): readonly string[];
   /** Why the record takes nothing any more ("it is archived"). */
   closed?(row: Row | VendorError): string | undefined;
-  /** Writes on one record, and gives it as the vendor keeps it; undefined: it is read again. */
-  put?(changed: ChangedRow<Row, Value>): Promise<Row | undefined>;
-  /** Writes on up to `size` records; without a row it is read again. Takes the place of `put`. */
-  putMany?(changed: readonly ChangedRow<Row, Value>[]): Promise<Rows<Row>>;
-  /** Why the vendor refuses a change; undefined: for no reason that concerns the values. @throws where it concerns every record */
-  refusal?(error: VendorError, changed: ChangedRow<Row, Value>): Promise<Refusal | undefined> | Refusal | undefined;
+  /** Writes on one record. */
+  put?(changed: ChangedRow<Row, Value>): Promise<Written<Row>>;
+  /** Writes on up to `size` records, each for itself. Takes the place of `put`. */
+  putMany?(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Written<Row> | CloseloopError>>;
   notes?: DeskNotes<Row>;
   /** What an erasure leaves behind on a record whose answer it took off: "the history of ticket 4". */
   leaves?(id: string): string;
@@ -99,7 +105,7 @@ interface Job<Row, Value> {
   /** The places that the vendor has refused: what to do is told already. */
   refused: Set<string>;
   /** The record as the vendor keeps it after the write; undefined: it is read again. */
-  after: Row | CloseloopError | undefined;
+  after: Row | undefined;
   result: WriteResult | undefined;
 }
 
@@ -196,18 +202,14 @@ class DeskWriter<Row, Value> {
   }
 
   async #sendAll(jobs: readonly Job<Row, Value>[]): Promise<void> {
-    const { put, putMany } = this.#writing;
+    const { putMany } = this.#writing;
     const toSend = jobs.filter(({ lacking }) => !isEmpty(lacking));
-    const sent = put === undefined && toSend.length > 0 ? await putMany?.(toSend.map(changedBy)) : undefined;
+    const sent = toSend.length > 0 ? await putMany?.(toSend.map(changedBy)) : undefined;
     await this.#each(toSend, async (job) => {
       const changed = changedBy(job);
-      const first = sent?.get(changed.id);
-      // A row of the bulk call that is neither there nor failed is read again.
-      job.after = isFailure(first)
-        ? await this.#sendRest(changed, first, job)
-        : sent === undefined
-          ? await this.#send(changed, job)
-          : first;
+      const first = sent === undefined ? await this.#put(changed) : sent.get(changed.id);
+      if (isFailure(first)) throw first;
+      job.after = first instanceof Refusal ? await this.#sendRest(changed, first, job) : first;
     });
     const unread = toSend.filter(({ after, result }) => result === undefined && after === undefined);
     const again = unread.length === 0 ? undefined : await this.#rows(unread.map(({ item }) => item.recordId));
@@ -219,30 +221,26 @@ class DeskWriter<Row, Value> {
     });
   }
 
-  /** Returns the record as the vendor keeps it, where the response says so. */
-  async #send(changed: ChangedRow<Row, Value>, told: Told): Promise<Row | undefined> {
+  async #put(changed: ChangedRow<Row, Value>): Promise<Written<Row>> {
     const { put, putMany } = this.#writing;
-    try {
-      if (put !== undefined) return await put(changed);
-      const row = (await putMany?.([changed]))?.get(changed.id);
-      if (isFailure(row)) throw row;
-      return row;
-    } catch (error) {
-      return await this.#sendRest(changed, error, told);
-    }
+    if (put !== undefined) return await put(changed);
+    const written = (await putMany?.([changed]))?.get(changed.id);
+    if (isFailure(written)) throw written;
+    return written;
   }
 
   /** Sends the rest of a change of which the vendor has refused a part. */
-  async #sendRest(changed: ChangedRow<Row, Value>, error: unknown, told: Told): Promise<Row | undefined> {
-    const refusal = error instanceof VendorError ? await this.#writing.refusal?.(error, changed) : undefined;
+  async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Told): Promise<Row | undefined> {
     const { values, tags } = changed.change;
-    const rest = new Map([...values].filter(([place]) => !refusal?.unfit.includes(place)));
-    // A refusal that names nothing of the change would come again.
-    if (refusal === undefined || rest.size === values.size) throw error;
+    const rest = new Map([...values].filter(([place]) => !refusal.unfit.includes(place)));
     told.findings.push(...refusal.findings);
     for (const place of refusal.unfit) told.refused.add(place);
     const change = { values: rest, ...(tags && { tags }) };
-    return isEmpty(change) ? changed.row : await this.#send({ ...changed, change }, told);
+    if (isEmpty(change)) return changed.row;
+    // A refusal that names nothing of the change would come again and again.
+    if (rest.size === values.size) throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
+    const written = await this.#put({ ...changed, change });
+    return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
   }
 
   /** Tells what the vendor did not keep, without having said so. */
@@ -286,7 +284,10 @@ class DeskWriter<Row, Value> {
     const told: Told = { findings: [], refused: new Set() };
     const left: string[] = [];
     if (!isEmpty(change)) {
-      const after = (await this.#send({ id, row, change }, told)) ?? (await this.#rows([id])).get(id);
+      const changed = { id, row, change };
+      const written = await this.#put(changed);
+      const kept = written instanceof Refusal ? await this.#sendRest(changed, written, told) : written;
+      const after = kept ?? (await this.#rows([id])).get(id);
       const still = after === undefined || isFailure(after) ? change.values : this.#lackingOn(after, change).values;
       left.push(...[...still.keys()].map((place) => `"${place}" of ${record} ${id}: empty it by hand`));
       if (leaves !== undefined) left.push(leaves(id));
