@@ -238,7 +238,8 @@ class DeskWriter<Row, Value> {
     const change = { values: rest, ...(tags && { tags }) };
     if (isEmpty(change)) return changed.row;
     // A refusal that names nothing of the change would come again and again.
-    if (rest.size === values.size) throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
+    if (rest.size === values.size)
+      throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
     const written = await this.#put({ ...changed, change });
     return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
   }
