@@ -7,6 +7,8 @@ import { jsonBody } from '../json-body.ts';
  * moves its window instead: each call lists from the last row's time. It turns a page only where more rows share one second than a page holds.
  */
 
+type Poll = NonNullable<Source['poll']>;
+
 export interface PolledPage<Row> {
   /** In the order of their change. */
   rows: readonly Row[];
@@ -25,6 +27,8 @@ export interface ChangeWindow<Row> {
   events(row: Row): readonly SourceEvent[];
   /** How far the vendor's list may lag behind. Default two minutes. */
   overlapMs?: number;
+  /** A list in no promised order is paged to its end. */
+  isUnordered?: true;
 }
 
 const instant = z.iso.datetime().transform((text) => new Date(text));
@@ -42,9 +46,9 @@ type Cursor = z.output<typeof Cursor>;
 const stepMs = 1_000;
 
 export function pollWindow<Row>(
-  { page, changedAt, events, overlapMs = 120_000 }: ChangeWindow<Row>,
+  { page, changedAt, events, overlapMs = 120_000, isUnordered }: ChangeWindow<Row>,
   { now }: { now: () => Date },
-): NonNullable<Source['poll']> {
+): Poll {
   return async (from): Promise<PollPage> => {
     const cursor = 'cursor' in from ? Cursor.parse(jsonBody(from.cursor)) : beginning(from.since);
     const asked = now();
@@ -52,7 +56,10 @@ export function pollWindow<Row>(
     const found = rows.flatMap(events).filter((event) => event.at >= cursor.since);
     const last = rows.findLast((row) => changedAt(row) !== undefined);
     const reached = (last && changedAt(last)) ?? cursor.from;
-    if (isFull) return { events: found, cursor: JSON.stringify(onwards(cursor, reached)), done: false, reached };
+    if (isFull) {
+      const next = isUnordered ? { ...cursor, page: cursor.page + 1 } : onwards(cursor, reached);
+      return { events: found, cursor: JSON.stringify(next), done: false, reached: isUnordered ? cursor.from : reached };
+    }
     const next = {
       v: 1,
       from: nextStart(cursor.from, at, overlapMs),
@@ -78,4 +85,34 @@ function onwards(cursor: Cursor, last: Date): Cursor {
 /** Never earlier than the last run, unless the vendor's clock was set back. */
 function nextStart(last: Date, at: Date, overlapMs: number): Date {
   return at < last ? at : new Date(Math.max(last.getTime(), at.getTime() - overlapMs));
+}
+
+const Turns = z.object({
+  v: z.literal(1),
+  /** The poll whose turn it is. */
+  turn: z.int().nonnegative(),
+  /** For a poll that has no cursor yet. */
+  since: instant,
+  cursors: z.array(z.string().nullable()),
+  /** The earliest instant that a poll of this run has reached. */
+  reached: instant.nullable(),
+});
+
+/** Several polls as one: each goes to its end before the next begins. */
+export function pollInTurn(polls: readonly Poll[]): Poll {
+  return async (from): Promise<PollPage> => {
+    const run: z.output<typeof Turns> =
+      'cursor' in from
+        ? Turns.parse(jsonBody(from.cursor))
+        : { v: 1, turn: 0, since: from.since, cursors: polls.map(() => null), reached: null };
+    const { turn, since, cursors } = run;
+    const cursor = cursors[turn];
+    const page = await polls[turn]?.(typeof cursor === 'string' ? { cursor } : { since });
+    if (page === undefined) throw new TypeError('the cursor is of other polls');
+    const reached = run.reached !== null && run.reached < page.reached ? run.reached : page.reached;
+    const isLast = turn + 1 >= polls.length;
+    const next = page.done ? { turn: isLast ? 0 : turn + 1, reached: isLast ? null : reached } : { turn };
+    const saved = { ...run, ...next, cursors: cursors.with(turn, page.cursor) };
+    return { events: page.events, cursor: JSON.stringify(saved), done: page.done && isLast, reached };
+  };
 }
