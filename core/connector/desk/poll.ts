@@ -40,13 +40,15 @@ const Cursor = z.object({
   page: z.int().min(1),
   /** The begin of this run's time. */
   since: instant,
+  /** On the way back to the first page of one second: how the poll goes on from there. */
+  then: z.object({ from: instant, since: instant, ended: instant.nullable() }).nullable(),
 });
 type Cursor = z.output<typeof Cursor>;
 
 const stepMs = 1_000;
 
 export function pollWindow<Row>(
-  { page, changedAt, events, overlapMs = 120_000, isUnordered }: ChangeWindow<Row>,
+  { page, changedAt, events, overlapMs = 120_000, isUnordered = false }: ChangeWindow<Row>,
   { now }: { now: () => Date },
 ): Poll {
   return async (from): Promise<PollPage> => {
@@ -54,38 +56,56 @@ export function pollWindow<Row>(
     const asked = now();
     const { rows, isFull, at = asked } = await page(cursor.from, cursor.page);
     const found = rows.flatMap(events).filter((event) => event.at >= cursor.since);
-    const last = rows.findLast((row) => changedAt(row) !== undefined);
-    const reached = (last && changedAt(last)) ?? cursor.from;
-    if (isFull) {
-      const next = isUnordered ? { ...cursor, page: cursor.page + 1 } : onwards(cursor, reached);
-      return { events: found, cursor: JSON.stringify(next), done: false, reached: isUnordered ? cursor.from : reached };
-    }
-    const next = {
-      v: 1,
-      from: nextStart(cursor.from, at, overlapMs),
-      page: 1,
-      since: nextStart(cursor.since, at, overlapMs),
-    };
-    return { events: found, cursor: JSON.stringify(next), done: true, reached: at };
+    const last = rows.reduce((latest, row) => later(latest, changedAt(row)), cursor.from);
+    const { next, ended } = goOn(cursor, { isFull, last, at, overlapMs, isUnordered });
+    const reached = ended ?? (isUnordered ? cursor.from : last);
+    return { events: found, cursor: JSON.stringify(next), done: ended !== null, reached };
   };
 }
 
 /** Rounded down to seconds, the resolution of most vendors. */
 function beginning(since: Date): Cursor {
   const second = new Date(Math.floor(since.getTime() / stepMs) * stepMs);
-  return { v: 1, from: second, page: 1, since: second };
+  return { v: 1, from: second, page: 1, since: second, then: null };
 }
 
-/** Goes back one second, in which further rows may have changed; to the next page where that would make no progress. */
-function onwards(cursor: Cursor, last: Date): Cursor {
-  const from = new Date(last.getTime() - stepMs);
-  return from > cursor.from ? { ...cursor, from, page: 1 } : { ...cursor, page: cursor.page + 1 };
+interface Listed {
+  isFull: boolean;
+  /** The last change on the page. */
+  last: Date;
+  at: Date;
+  overlapMs: number;
+  isUnordered: boolean;
+}
+
+/**
+ * What is listed next; `ended`: the instant until which this run has seen all. Further pages of one second are read twice, there and back: a row that changes meanwhile leaves this second, and
+ * the rows behind it move up over the edge of a page that was read already.
+ */
+function goOn(
+  cursor: Cursor,
+  { isFull, last, at, overlapMs, isUnordered }: Listed,
+): { next: Cursor; ended: Date | null } {
+  const { page, since, then } = cursor;
+  if (then === null && isFull) {
+    // Back one second, in which further rows may have changed; to the next page where that would make no progress.
+    const from = new Date(last.getTime() - stepMs);
+    if (isUnordered || from <= cursor.from) return { next: { ...cursor, page: page + 1 }, ended: null };
+    if (page === 1) return { next: { ...cursor, from }, ended: null };
+    return { next: { ...cursor, page: page - 1, then: { from, since, ended: null } }, ended: null };
+  }
+  const start = (of: Date): Date => nextStart(of, at, overlapMs);
+  const over = then ?? { from: start(cursor.from), since: start(since), ended: at };
+  if (page > 1) return { next: { ...cursor, page: page - 1, then: over }, ended: null };
+  return { next: { v: 1, page: 1, from: over.from, since: over.since, then: null }, ended: over.ended };
 }
 
 /** Never earlier than the last run, unless the vendor's clock was set back. */
 function nextStart(last: Date, at: Date, overlapMs: number): Date {
   return at < last ? at : new Date(Math.max(last.getTime(), at.getTime() - overlapMs));
 }
+
+const later = (one: Date, other: Date | undefined): Date => (other !== undefined && other > one ? other : one);
 
 const Turns = z.object({
   v: z.literal(1),

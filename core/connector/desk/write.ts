@@ -258,7 +258,8 @@ class DeskWriter<Row, Value> {
   async #noteOnce({ item, row, wanted, lacking, findings }: Job<Row, Value>): Promise<void> {
     const { settings, notes } = this.#writing;
     if (notes === undefined || settings.note !== true || item.status === 'no-answer') return;
-    const isFirst = wanted.values.size > 0 && lacking.values.size === wanted.values.size && findings.length === 0;
+    const given = [...wanted.values].filter(([, value]) => value !== null);
+    const isFirst = given.length > 0 && given.every(([place]) => lacking.values.has(place)) && findings.length === 0;
     if (!isFirst) {
       const there = await notes.list(row, item.recordId);
       if (there.some(({ text }) => markerOf(text) === item.marker)) return;
