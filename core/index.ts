@@ -106,6 +106,7 @@ export {
   type DeskWriting,
   deskWriter,
   holdsValue,
+  inPlainForm,
   Refusal,
   type Written,
 } from './connector/desk/write.ts';
@@ -116,6 +117,7 @@ export {
   fractionsIn,
   gradeTypes,
   type NeededField,
+  typesByPart,
 } from './connector/fields.ts';
 export { jsonBody } from './connector/json-body.ts';
 export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';

@@ -28,7 +28,7 @@ export interface ChangeWindow<Row> {
   /** How far the vendor's list may lag behind. Default two minutes. */
   overlapMs?: number;
   /** A list in no promised order is paged to its end. */
-  isUnordered?: true;
+  isUnordered?: boolean;
 }
 
 const instant = z.iso.datetime().transform((text) => new Date(text));
