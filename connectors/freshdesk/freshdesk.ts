@@ -1,12 +1,18 @@
 import { z } from 'zod';
-import { type AnswerPart, cut, isSameText, noteHtml, surveyText } from '../../core/connector/answer.ts';
+import { cut, isSameText, noteHtml } from '../../core/connector/answer.ts';
 import { cached } from '../../core/connector/cached.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { pollInTurn, pollWindow } from '../../core/connector/desk/poll.ts';
-import { type ChangedRow, type DeskWriting, holdsValue, Refusal } from '../../core/connector/desk/write.ts';
+import {
+  type ChangedRow,
+  type DeskWriting,
+  holdsValue,
+  inPlainForm,
+  Refusal,
+} from '../../core/connector/desk/write.ts';
 import { linkedPages } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
 import { type Account, errorsIn, openAccount, rowsPerPage } from './api.ts';
@@ -47,12 +53,6 @@ const inTrash = 'it is in the trash, or marked as spam';
 
 const mostOfLine = 250;
 
-function written({ part, value }: AnswerPart, { commentLength }: FreshdeskSettings['writeBack']): Value | null {
-  if (value === null || value === '') return null;
-  if (value instanceof Date) return `${value.toISOString().slice(0, 19)}Z`;
-  return part === 'grade' ? Number(value) : cut(surveyText(value), commentLength);
-}
-
 /** A field of one line holds the beginning of a long text. A dropdown holds the grade as a text. */
 const holds = (current: unknown, value: Value | null): boolean =>
   holdsValue(current, value) || (value !== null && isSameText(String(current ?? ''), cut(String(value), mostOfLine)));
@@ -77,14 +77,11 @@ const putOn =
       response.status === 400 ? errorsIn(response.json).filter(({ code }) => code !== 'invalid_field') : [];
     const ours = refused.map(({ field }) => field.replace(/^custom_fields\./, '')).filter((name) => values.has(name));
     if (ours.length > 0)
-      return new Refusal(
-        ours,
-        ours.map((name) => `the field "${name}" does not take this value: look at its type and choices`),
-      );
-    if (refused.length > 0 && values.size > 0) {
-      const finding = `ticket ${id} takes no fields now, as another one is required and empty: fill it in on the ticket`;
-      return new Refusal([...values.keys()], [finding]);
-    }
+      return new Refusal(ours, [
+        `the fields ${ours.join(', ')} do not take their values: look at their types and choices`,
+      ]);
+    if (refused.length > 0)
+      return new Refusal([...values.keys()], [`ticket ${id} takes no fields, as a required one is empty: fill it in`]);
     await account.accept(call, response);
     return account.parse(call, response, Ticket);
   };
@@ -197,7 +194,7 @@ export const freshdesk = defineConnector({
       write: {
         settings: writeBack,
         rows: { isId, one: (id) => writable(account, id) },
-        written: (part) => written(part, writeBack),
+        written: inPlainForm,
         at: ({ custom_fields }, name) => custom_fields[name],
         holds,
         tags: ({ tags }) => tags,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorAt, isSameUrl, warningAt } from '../../core/connector/check.ts';
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { comparedHooks } from '../../core/connector/desk/preflight.ts';
-import { fractionsIn } from '../../core/connector/fields.ts';
+import { typesByPart } from '../../core/connector/fields.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { Account } from './api.ts';
 import type { FreshdeskSettings } from './settings.ts';
@@ -107,8 +107,8 @@ export function preflight(settings: FreshdeskSettings, account: Account): DeskPr
     isStandin: baseUrl !== undefined,
     probes: [
       { at: 'apiKey', what: 'the statuses', read: ofStatuses },
-      { at: 'apiKey', what: 'the agents', read: async () => tried(await account.agents('now')) },
-      { at: 'apiKey', what: 'the tickets', read: async () => tried(await account.changedSince(new Date(), 1, 'work')) },
+      { at: 'apiKey', what: 'the agents', tries: () => account.agents('now') },
+      { at: 'apiKey', what: 'the tickets', tries: () => account.changedSince(new Date(), 1, 'work') },
       { at: 'ratings', what: 'the surveys', read: ofSurveys },
     ],
     fields: {
@@ -120,14 +120,11 @@ export function preflight(settings: FreshdeskSettings, account: Account): DeskPr
           required,
           values: type === 'custom_dropdown' ? choices : undefined,
         })),
-      types(part, grades) {
-        if (part === 'comment') return { types: ['custom_paragraph', 'custom_text'] };
-        if (part !== 'grade') return { types: ['custom_text', 'custom_paragraph'] };
-        const fractions = fractionsIn(grades);
-        const types =
-          fractions === undefined ? (['custom_number', 'custom_decimal'] as const) : (['custom_decimal'] as const);
-        return { types: [...types, 'custom_dropdown', 'custom_text'], neededBy: fractions, values: grades.map(String) };
-      },
+      types: typesByPart({
+        grade: { whole: 'custom_number', fraction: 'custom_decimal', any: ['custom_dropdown', 'custom_text'] },
+        comment: ['custom_paragraph', 'custom_text'],
+        others: ['custom_text', 'custom_paragraph'],
+      }),
       async make({ part, name, types: [type] }) {
         const label = name.slice('cf_'.length).replaceAll('_', ' ');
         const hidden = { displayed_to_customers: false, customers_can_edit: false, required_for_customers: false };
@@ -172,6 +169,3 @@ export function preflight(settings: FreshdeskSettings, account: Account): DeskPr
       ),
   };
 }
-
-/** What was read is of no interest: the right to read it is. */
-const tried = (_: unknown): [] => [];
