@@ -8,7 +8,7 @@ import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import { storedNames } from '../sources/stored-names.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { noteRequested } from './erasure-requests.ts';
+import { noteRequested } from './erasure-guard.ts';
 import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
 import { EraseJob, PlanJob } from './jobs.ts';

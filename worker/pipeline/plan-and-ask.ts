@@ -7,7 +7,6 @@ import { askAbout, askBy } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
 import type { Queues, Vendor } from './context.ts';
 import type { AskDecision } from './decision.ts';
-import { erasedMeanwhile } from './erasure-race.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
 import { type PlanContext, plan } from './plan/plan.ts';
 import { freshMs, isFresh, type Reading } from './vendor.ts';
@@ -150,7 +149,6 @@ async function askNow({ journey, decision }: Due, context: PlanAndAskContext): P
     if (!other || endedUnasked(other)) await context.caps.giveBack(markOf(journey));
     return false;
   }
-  if (decision) await erasedMeanwhile(journey, context);
   if (delayMs !== undefined) await context.queueAskIn(journey.id, delayMs);
   return true;
 }

@@ -24,8 +24,9 @@ export function openingForReading(
   const { clock, ports } = options;
   const shared = { feedback, campaigns: new CampaignCache(feedback), clock, ports };
   return (configured) => {
-    const stored = storedOf(configured.storedAs, { ...options, now: clock.now });
+    const named = namedOf(configured);
+    const stored = storedOf(named, { ...options, now: clock.now });
     const { source } = openSource(configured, stored, options);
-    return { ...namedOf(configured), ...stored, ...shared, source, ...policyOf(configured, options.config) };
+    return { ...named, ...stored, ...shared, source, ...policyOf(configured, options.config) };
   };
 }

@@ -10,7 +10,7 @@ import { probeTurnMs } from '../operations/probe-turn.ts';
 import { askedInKey, isDryRun, passKey, seenKey, tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
-import type { Journeys, Operations, Service, SourceContext } from './context.ts';
+import type { Journeys, Named, Operations, Service, SourceContext } from './context.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
 import { namedOf } from './open-source.ts';
 import { poll } from './plan/poll.ts';
@@ -58,10 +58,11 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   const alert = shared.alerts.of(name);
   const jobs = openQueues(storedAs, { redis, connection, seal, tracing, onLost });
   const { pauses, holds } = stopsOf(configured, alert, jobs, options);
-  const journeys = journeysOf(configured, shared);
+  const named = namedOf(configured);
+  const journeys = journeysOf(named, shared);
   const { outage: vendor, ...calls } = openVendor(configured, jobs, journeys, options);
   const context: SourceContext = {
-    ...namedOf(configured),
+    ...named,
     ...journeys,
     ...serviceOf(shared),
     ...calls,
@@ -97,11 +98,11 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   return { context, jobs, stages, pauses, holds, vendor, poll: () => poll(context, polling) };
 }
 
-function journeysOf({ name, storedAs }: ConfiguredSource, { options, sources }: SharedParts): Journeys {
+function journeysOf({ name, storedAs, account }: Named, { options, sources }: SharedParts): Journeys {
   const { redis, clock, replicated, observer = unobserved, tracing } = options;
   const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
   return {
-    ...storedOf(storedAs, { ...options, now: clock.now, onStep, traceContext: () => tracing?.current() }),
+    ...storedOf({ storedAs, account }, { ...options, now: clock.now, onStep, traceContext: () => tracing?.current() }),
     replicated: () => replicated(tagOf(storedAs)),
     sources,
     // It ends before the process begins, or just after.

@@ -1,7 +1,7 @@
 import type { Proof } from '../journey/erasures.ts';
 import type { SourceContext } from '../pipeline/context.ts';
 import { begin } from '../pipeline/erase/erase.ts';
-import { noteRequested } from '../pipeline/erasure-requests.ts';
+import { noteRequested } from '../pipeline/erasure-guard.ts';
 
 /** Any source takes an erasure, which searches all of them. */
 export function takingErasures(pipelines: Iterable<{ context: SourceContext }>): SourceContext {

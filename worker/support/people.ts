@@ -3,7 +3,7 @@ import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { AccessLogEntry, ContactRecord } from '../../core/feedback/schemas.ts';
 import type { Ask } from '../journey/contacts.ts';
 import type { SourceContext } from '../pipeline/context.ts';
-import { identityKeys } from '../pipeline/erasure-race.ts';
+import { identityKeys } from '../pipeline/erasure-guard.ts';
 import { lastCounted, throttled } from '../pipeline/policy/throttle.ts';
 import { inEachCampaign } from '../pipeline/rules.ts';
 import type { Found } from './journey-filter.ts';

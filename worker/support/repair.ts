@@ -38,12 +38,7 @@ export async function replay(journey: Journey, context: SourceContext): Promise<
   const { id } = journey;
   const why = 'taken up again by a person';
   const move = async (to: Journey['state'], change: Partial<Journey> = {}) =>
-    (
-      await store.update(
-        id,
-        ifStill(journey.state, { to, at: clock.now(), change, trace: [why], when: ({ erasedAt }) => !erasedAt }),
-      )
-    )?.state === to;
+    (await store.update(id, ifStill(journey.state, { to, at: clock.now(), change, trace: [why] })))?.state === to;
 
   if (journey.erasedAt) return 'not replayed: it was erased';
   if (journey.answer && (journey.state === 'failed' || journey.state === 'parked')) {

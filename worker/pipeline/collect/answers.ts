@@ -121,7 +121,7 @@ async function takeAnswer(
   const decide = (now: Journey): Decision => {
     // A test's answer stays in the journey.
     const to = now.test ? 'tested' : 'answered';
-    if (now.erasedAt || !mayFollow(now.state, to)) return undefined;
+    if (!mayFollow(now.state, to)) return undefined;
     if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
     if (!isAnswerTo(now, request, pass)) {
       pass.mismatches.add(refOf(context.name, id));

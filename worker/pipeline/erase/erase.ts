@@ -1,5 +1,5 @@
 import type { Erasure } from '../../journey/erasures.ts';
-import { subjectsOf } from '../erasure-requests.ts';
+import { subjectsOf } from '../erasure-guard.ts';
 import { type AskedToErase, done, type EraseJob, type JobResult } from '../jobs.ts';
 import { type EraseContext, type Found, findAll } from './find.ts';
 import { forget } from './forget.ts';

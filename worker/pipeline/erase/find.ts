@@ -6,7 +6,7 @@ import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
 import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
-import { elsewhere, identityKeys, identityKeysOf } from '../erasure-race.ts';
+import { elsewhere, identityKeys, identityKeysOf } from '../erasure-guard.ts';
 import type { PlanJob } from '../jobs.ts';
 import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from '../people-in-snapshot.ts';
 

@@ -186,7 +186,7 @@ async function eraseOne(
     const written: string[] = [];
     const after = await of.store.update(journey.id, (now) => {
       written.length = 0;
-      if (now.erasedAt || now.state === 'creating') return undefined;
+      if (now.state === 'creating') return undefined;
       written.push(...recordsWrittenFor(now, of).filter((record) => !noted.has(record)));
       return written.length > 0 ? undefined : { journey: erased(now, of.clock.now()), trace: [`erased: ${what}`] };
     });

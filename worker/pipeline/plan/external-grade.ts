@@ -6,7 +6,7 @@ import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
 import type { Service, Vendor } from '../context.ts';
-import { type SnapshotContext, saveSnapshot } from '../erasure-race.ts';
+import { type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
@@ -39,10 +39,10 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: GradeC
   const noted = await context.store.update(journey.id, (now) => {
     const isNews = !now.given || now.given.at < at;
     // An older event comes again when its worker died just after sending the grade, perhaps after the newest grade was sent.
-    if (now.given && now.given.at > at && now.given.delivered && !now.erasedAt) {
+    if (now.given && now.given.at > at && now.given.delivered) {
       return { journey: { ...now, given: { ...now.given, delivered: false } }, trace: [] };
     }
-    if (now.erasedAt || !isNews) return undefined;
+    if (!isNews) return undefined;
     // A journey without a contact is not found by an erasure, so the comment is not kept.
     const isLost = comment !== null && now.contact === undefined && overStates.includes(now.state);
     const words = isLost ? null : comment;

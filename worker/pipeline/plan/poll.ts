@@ -7,7 +7,7 @@ import type { Pauses } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
 import type { Journeys, Named, Operations, Policy, Vendor } from '../context.ts';
-import { noteRequested } from '../erasure-requests.ts';
+import { noteRequested } from '../erasure-guard.ts';
 import { addEvents, type DueEvent, type InletQueues, jobIdOf } from '../queues.ts';
 import { type PollState, pollKey, pollState } from './poll-state.ts';
 

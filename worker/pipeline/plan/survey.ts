@@ -21,7 +21,7 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
     const after = await of.store.update(id, (now) => {
       const isNews = !now.survey || now.survey.at < at;
       const to = now.test ? 'tested' : 'answered';
-      if (now.erasedAt || !isNews || !mayFollow(now.state, to)) return undefined;
+      if (!isNews || !mayFollow(now.state, to)) return undefined;
       const seenAt = of.clock.now();
       const { grade, comment } = now.answer ?? { grade: null, comment: null };
       const answer = { grade, comment, seenAt, version: (now.answer?.version ?? 0) + 1 };

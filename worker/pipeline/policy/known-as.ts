@@ -53,7 +53,7 @@ function entriesOf(found: unknown, most: number): readonly unknown[] {
 /** Digests by which throttles know a journey's person, beside the contact: of other addresses, and of the vendor's id of the person. */
 export function linksOf(
   { alsoKnownAs = [], personId }: Pick<Journey, 'alsoKnownAs' | 'personId'>,
-  context: Named & Pick<Journeys, 'contacts'>,
+  context: Pick<Named, 'storedAs' | 'account'> & Pick<Journeys, 'contacts'>,
 ): string[] {
   if (personId === undefined) return alsoKnownAs;
   return [...alsoKnownAs, context.contacts.addressOf(vendorsPerson(context, personId))];

@@ -6,7 +6,7 @@ import type { Journeys, Named, Queues, Timing } from '../context.ts';
 
 /* Several journeys may be about one record, which shows the latest of their answers. */
 
-type RecordContext = Named & Timing & Pick<Journeys, 'store'> & Pick<Queues, 'queueWriteBack'>;
+export type RecordContext = Named & Timing & Pick<Journeys, 'store'> & Pick<Queues, 'queueWriteBack'>;
 
 /** What every write about the journey has. */
 export function about(
@@ -71,7 +71,7 @@ export async function writeOnceMore(shown: Journey, what: string, context: Recor
       to: 'answered',
       at: context.clock.now(),
       trace: [`to be written once more: ${what} may have been written since`],
-      when: (now) => now.answer !== undefined && now.erasedAt === undefined && isShown(now),
+      when: (now) => now.answer !== undefined && isShown(now),
     }),
   );
   if (after?.state === 'answered') await context.queueWriteBack([shown.id]);

@@ -1,11 +1,27 @@
+import type { EraseEvent, SourceEvent } from '../../core/connector/events.ts';
 import { contactKey } from '../../core/contact.ts';
-import { keysOf, type Subject } from '../journey/erasures.ts';
+import { firstOf } from '../../core/spread.ts';
+import type { CapSlots } from '../journey/cap-slots.ts';
+import type { ContactMemory } from '../journey/contacts.ts';
+import { type Erasures, keysOf, type Subject } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
+import { markOf } from '../journey/refs.ts';
+import type { JourneyStore } from '../journey/store.ts';
 import { erased } from '../journey/transitions.ts';
 import { nameInEarnest } from '../redis/keys.ts';
+import type { Clock } from './clock.ts';
 import type { Journeys, Named, Policy, Queues, Timing } from './context.ts';
-import { contactsIn, partIn, personIn, withoutMentions } from './people-in-snapshot.ts';
+import { done, type JobResult } from './jobs.ts';
+import { contactsIn, partIn, personIn, subjectOf, withoutMentions } from './people-in-snapshot.ts';
 import { linksOf } from './policy/known-as.ts';
+
+/*
+ * A request for an erasure is noted in every source before it is acknowledged, by keys of the people, and the erasure notes the people once
+ * more before it searches for what is stored of them. So whoever stores or sends something looks for these notes:
+ * - a journey: when it is stored or taken up (`eraseIfForgotten`), and before a call leaves about its person (`erasureSince`);
+ * - a snapshot of a record: before and after it is stored (`saveSnapshot`);
+ * - an answer at the vendor: after it is written (`removeLateAnswer`).
+ */
 
 /** The keys by which erased people are remembered, and searched for in journeys and snapshots. */
 export const identityKeys = {
@@ -48,6 +64,48 @@ export function elsewhere(subjects: readonly Subject[], sources: readonly Named[
   });
 }
 
+type RequestContext = Pick<Named, 'storedAs'> & Pick<Policy, 'defaultCountry'>;
+
+/** As many as there is time for before a delivery is answered. Further people are noted when their erasure begins. */
+const mostNoted = 1_000;
+
+/** Whom a request for an erasure names. */
+export function* subjectsOf(
+  { personIds = [], recordIds = [], contacts = [] }: Pick<EraseEvent, 'personIds' | 'recordIds' | 'contacts'>,
+  { storedAs: source, ...reading }: RequestContext,
+): Generator<Subject> {
+  for (const id of personIds) yield { kind: 'person', source, id };
+  for (const id of recordIds) yield { kind: 'record', source, id };
+  for (const text of contacts) {
+    const subject = subjectOf(text, reading);
+    if (subject) yield subject;
+  }
+}
+
+/**
+ * Notes in every source whom these events request to be erased: from then on nobody asks them about what came in before, however long
+ * the erasure has to wait. Called before the events are stored, so that everybody is noted whose erasure was accepted.
+ */
+export async function noteRequested(
+  events: readonly SourceEvent[],
+  at: Date,
+  context: RequestContext & Pick<Journeys, 'sources'>,
+): Promise<void> {
+  const erasures = events.filter((event) => event.kind === 'erase');
+  if (erasures.length === 0) return;
+  const subjects = erasures.flatMap((one) => firstOf(subjectsOf(one, context), mostNoted)).slice(0, mostNoted);
+  const isOfEverybody = erasures.some(({ everybody }) => everybody);
+  const sources = await context.sources();
+  const everywhere = [...subjects, ...elsewhere(subjects, sources)];
+  await Promise.all(
+    sources.map(async (of) => {
+      const keys = new Set(identityKeysOf(everywhere, of));
+      if (isOfEverybody && of.storedAs === context.storedAs) keys.add(identityKeys.everybody);
+      await of.erasures.forgotten.note([...keys].map(identityKeys.requested), at, of.keepMs);
+    }),
+  );
+}
+
 function identityKeysIn({ recordId, personId, contact, alsoKnownAs = [] }: Journey): string[] {
   // As in the search of an erasure: an address may be known of several people, and means one of whom nothing else is known.
   const isKnownByAddress = contact === undefined && personId === undefined;
@@ -60,15 +118,22 @@ function identityKeysIn({ recordId, personId, contact, alsoKnownAs = [] }: Journ
   ];
 }
 
-type RaceContext = Named & Pick<Journeys, 'erasures' | 'store' | 'contacts'> & Pick<Timing, 'clock'>;
+/** What guarding a journey takes of its source. */
+export interface GuardContext extends Pick<Named, 'storedAs' | 'account'> {
+  store: Pick<JourneyStore, 'update'>;
+  erasures: Pick<Erasures, 'forgotten'>;
+  contacts: ContactMemory;
+  caps: Pick<CapSlots, 'giveBack'>;
+  clock: Pick<Clock, 'now'>;
+}
 
 /**
- * What became of the journey's person since the record was closed: an erasure of theirs has `begun`, and may have ended, or is only
- * `requested`. The closing counts, not its event: what is dated before the erasure and told of after it is about somebody who is forgotten.
+ * Whether the journey's person was erased since the record was closed (`begun`, and perhaps done), or is to be (`requested`). The closing
+ * counts, not its event: a closing from before the erasure is about somebody who is forgotten, however late its event comes.
  */
 export async function erasureSince(
   journey: Journey,
-  { erasures }: Pick<Journeys, 'erasures'>,
+  { erasures }: Pick<GuardContext, 'erasures'>,
 ): Promise<'begun' | 'requested' | undefined> {
   return await erasureNoted(journey, earlierOf(journey.closedAt, journey.receivedAt), erasures);
 }
@@ -76,11 +141,11 @@ export async function erasureSince(
 async function erasureNoted(
   journey: Journey,
   since: Date,
-  erasures: Journeys['erasures'],
+  { forgotten }: GuardContext['erasures'],
 ): Promise<'begun' | 'requested' | undefined> {
-  if (!(await erasures.forgotten.anybodySince(since))) return undefined;
+  if (!(await forgotten.anybodySince(since))) return undefined;
   const keys = identityKeysIn(journey);
-  const noted = await erasures.forgotten.since(since, [...keys, ...keys.map(identityKeys.requested)]);
+  const noted = await forgotten.since(since, [...keys, ...keys.map(identityKeys.requested)]);
   if (noted.length === 0) return undefined;
   return noted.some((key) => keys.includes(key)) ? 'begun' : 'requested';
 }
@@ -89,28 +154,25 @@ function earlierOf(one: Date, other: Date): Date {
   return one < other ? one : other;
 }
 
-/** Erases a journey that was saved while its person was being erased, or after that: `eraseLate`. Undefined where the person was not. */
-export async function erasedMeanwhile(journey: Journey, context: RaceContext): Promise<Journey | undefined> {
-  return (await erasureSince(journey, context)) === 'begun' ? await eraseLate(journey, context) : undefined;
-}
-
 /**
- * Erases a journey whose person's erasure has begun: it finds only what is saved already. Returns the erased journey; undefined where it
- * can't be erased now, or has asked: it was saved before that, so the erasure finds it, and cancels its request.
+ * Erases a journey whose person's erasure has begun, as the erasure may have searched before the journey was stored. Returns the journey
+ * as it is then. A journey that asks, or has asked, is left to the erasure: it was stored before the guard of its request found nothing.
  */
-export async function eraseLate(journey: Journey, context: RaceContext): Promise<Journey | undefined> {
-  // Linked since by this journey.
+export async function eraseIfForgotten(journey: Journey, context: GuardContext): Promise<Journey> {
+  if (journey.erasedAt || (await erasureSince(journey, context)) !== 'begun') return journey;
+  // This journey may have linked them again.
   for (const address of linksOf(journey, context)) await context.contacts.unlink(address);
   const isToldLate = (await erasureNoted(journey, journey.receivedAt, context.erasures)) !== 'begun';
   const [to, line] = isToldLate
     ? (['skipped', 'skipped: its person was forgotten after the record was closed'] as const)
     : (['cancelled', 'erased: its person was forgotten meanwhile'] as const);
   const after = await context.store.update(journey, (now) =>
-    now.erasedAt || now.state === 'creating' || now.requestId !== undefined
+    now.state === 'creating' || now.requestId !== undefined
       ? undefined
       : { journey: erased(now, context.clock.now(), to), trace: [line] },
   );
-  return after?.erasedAt && after;
+  if (after?.erasedAt) await context.caps.giveBack(markOf(journey));
+  return after ?? journey;
 }
 
 /** What storing a snapshot takes of a source. */
@@ -176,15 +238,22 @@ async function forgottenIn(
   return (key) => forgotten.has(key);
 }
 
-/** Queues an erasure of its own for an answer that was being written on the record while the journey's person was erased. */
+export type LateAnswerContext = Pick<Named, 'storedAs'> &
+  Pick<Timing, 'ports'> &
+  Pick<Journeys, 'store' | 'erasures'> &
+  Pick<Queues, 'queueErasure'>;
+
+/** Queues an erasure of its own for an answer that may have been written on the record after the journey's person was erased. */
 export async function removeLateAnswer(
-  journey: Journey,
-  context: Named & Timing & Pick<Journeys, 'erasures'> & Pick<Queues, 'queueErasure'>,
-): Promise<void> {
-  const recordId = journey.currentId ?? journey.recordId;
-  const key = `late ${journey.id} ${recordId}`;
+  { id, recordId }: Journey,
+  { storedAs, ports, store, erasures, queueErasure }: LateAnswerContext,
+): Promise<JobResult> {
+  // The record may have been merged since, which an erased journey does not store.
+  const remaining = await store.records.remainingOf(recordId, recordId);
+  const key = `late ${id} ${remaining}`;
   const what = 'an answer was being written while its person was forgotten';
-  const asked = { key, what, receivedAt: context.ports.now(), everybody: false };
-  const id = await context.erasures.begin(asked, [{ kind: 'written-answer', source: context.storedAs, id: recordId }]);
-  await context.queueErasure(id, 0);
+  const asked = { key, what, receivedAt: ports.now(), everybody: false };
+  const erasure = await erasures.begin(asked, [{ kind: 'written-answer', source: storedAs, id: remaining }]);
+  await queueErasure(erasure, 0);
+  return done;
 }
