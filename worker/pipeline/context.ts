@@ -3,14 +3,17 @@ import type { Expression } from '../../core/mapping/expression.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
 import type { Config } from '../config/config.ts';
+import type { ActionLimit } from '../journey/action-limit.ts';
 import type { CapSlots } from '../journey/cap-slots.ts';
 import type { ContactMemory } from '../journey/contacts.ts';
 import type { Erasures } from '../journey/erasures.ts';
+import type { FollowUpLists } from '../journey/follow-up-lists.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import type { Alert } from '../operations/alerts/message.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Seal } from '../redis/seal.ts';
+import type { LoadedAnswerRule } from './answer-rules.ts';
 import type { CampaignCache } from './campaigns.ts';
 import type { Clock } from './clock.ts';
 import type { Queues } from './queues.ts';
@@ -40,6 +43,9 @@ export interface Journeys {
   contacts: ContactMemory;
   caps: CapSlots;
   seal: Seal;
+  /** How much answers have set going on each record. */
+  actions: ActionLimit;
+  followUps: FollowUpLists;
   /** Resolves when a failover would not lose this source's writes; undefined where that is so at once: redis/replicated.ts. */
   replicated(): Promise<void> | undefined;
   /** For each of these feedback requests: whether it belongs to a journey of any source. */
@@ -72,6 +78,10 @@ export interface Service {
 /** What the configuration says. */
 export interface Policy {
   rules: readonly LoadedRule[];
+  /** What is done because of answers. */
+  answerRules: readonly LoadedAnswerRule[];
+  /** How long an answer has stayed as it is before it is written back. */
+  settleMs: number;
   /** About whom and what none of them asks. */
   never: Never;
   /** Why a well-formed e-mail address reaches nobody, if so. */

@@ -13,7 +13,7 @@ import { Claims } from './claims.ts';
 import type { Clock } from './clock.ts';
 import { GroupCommit } from './group-commit.ts';
 import { JobQueue } from './job-queue.ts';
-import { AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
+import { ActJob, AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
 
 /** The queues that deliveries are stored in. Their jobs hold personal data, and are sealed. */
 export interface InletQueues {
@@ -25,6 +25,7 @@ export interface InletQueues {
 export interface JobQueues extends InletQueues {
   ask: JobQueue<typeof AskJob>;
   writeBack: JobQueue<typeof WriteBackJob>;
+  act: JobQueue<typeof ActJob>;
 }
 
 interface OpenOptions {
@@ -74,6 +75,7 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
         most: mostWrites,
       },
     }),
+    act: new JobQueue({ ...common, name: 'act', data: ActJob }),
   };
 }
 
@@ -149,7 +151,7 @@ export type Queues = ReturnType<typeof createQueues>;
 
 export function createQueues(
   source: string,
-  { plan, ask, writeBack, erase }: JobQueues,
+  { plan, ask, writeBack, act, erase }: JobQueues,
   { redis, seal, clock }: { redis: RedisClient; seal: Seal; clock: Clock },
 ) {
   const asks = new GroupCommit<DueAsk>({
@@ -188,6 +190,11 @@ export function createQueues(
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
       // One write at a time for a journey, as concurrent calls to the vendor may overtake each other.
       await writeBack.addWanted(journeyIds.map((journeyId) => ({ journeyId })));
+    },
+    /** Queues what a version of the answer leads to. @param settledAt when the first of the answer rules is to judge it */
+    queueAct: async (journeyId: string, version: number, settledAt: Date): Promise<void> => {
+      const delayMs = clock.until(settledAt);
+      await act.add([{ id: `act-${journeyId}-${version}`, data: { journeyId }, delayMs }]);
     },
     /** Queues a write of "no answer", delayed until the journey has expired. */
     queueNoAnswer: async (journeyId: string): Promise<void> => {

@@ -189,8 +189,8 @@ async function reportMissed(
 }
 
 /** An erasure goes on: what can be done without the vendor is. */
-async function stopAccess(why: string, { plan, ask, writeBack }: JobQueues, pauses: Pauses): Promise<void> {
-  for (const { queue } of [plan, ask, writeBack]) {
+async function stopAccess(why: string, { plan, ask, writeBack, act }: JobQueues, pauses: Pauses): Promise<void> {
+  for (const { queue } of [plan, ask, writeBack, act]) {
     await pauses.set(queue.name, why);
     await queue.pause();
   }

@@ -3,6 +3,7 @@ import { resolveOperations } from '../../core/feedback/operations.ts';
 import { compileExpression } from '../../core/mapping/expression.ts';
 import type { Config, ConfiguredSource } from '../config/config.ts';
 import { isDryRun } from '../redis/keys.ts';
+import { loadAnswerRule } from './answer-rules.ts';
 import type { Policy } from './context.ts';
 import { loadNever, unfitAddress } from './policy/never.ts';
 import { loadRule } from './rules.ts';
@@ -19,6 +20,8 @@ export function policyOf(configured: ConfiguredSource, config: Config): Policy {
   const { parts } = configured.connector;
   return {
     rules,
+    answerRules: configured.answers.map(loadAnswerRule),
+    settleMs: configured.settleMs,
     never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
     unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
     policy,

@@ -1,7 +1,9 @@
 import type { Config } from '../config/config.ts';
+import { ActionLimit } from '../journey/action-limit.ts';
 import { CapSlots } from '../journey/cap-slots.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
+import { FollowUpLists } from '../journey/follow-up-lists.ts';
 import { createSnapshotStore } from '../journey/snapshots.ts';
 import { JourneyStore } from '../journey/store.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -21,7 +23,7 @@ type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' |
 export function storedOf(
   { storedAs: source, account }: Pick<Named, 'storedAs' | 'account'>,
   { config, redis, ...store }: StoreOptions,
-): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal'> {
+): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal' | 'actions' | 'followUps'> {
   const { seal } = store;
   const rules = config.sources.flatMap((one) => one.rules);
   const throttles = throttlesOf(rules, config.policy);
@@ -46,5 +48,7 @@ export function storedOf(
     store: journeys,
     snapshots: createSnapshotStore(redis, { tag: tagOf(source), keepMs: config.retention.journeys, seal }),
     seal,
+    actions: new ActionLimit(redis, source, seal),
+    followUps: new FollowUpLists(redis, source),
   };
 }

@@ -10,11 +10,12 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import { probe } from '../redis/unavailable.ts';
+import { act, giveUpAct } from './act/act.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
 import type { SourceContext } from './context.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { JobQueue } from './job-queue.ts';
-import type { AskJob, EraseJob, JobResult, PlanJob, WriteBackJob } from './jobs.ts';
+import type { ActJob, AskJob, EraseJob, JobResult, PlanJob, WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/plan.ts';
 import { planAndAsk, Readings } from './plan-and-ask.ts';
 import type { Quarantine } from './quarantine.ts';
@@ -45,6 +46,7 @@ export interface Stages {
   plan: Stage<typeof PlanJob>;
   ask: Stage<typeof AskJob>;
   writeBack: Stage<typeof WriteBackJob>;
+  act: Stage<typeof ActJob>;
   erase: Stage<typeof EraseJob>;
 }
 
@@ -120,11 +122,13 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     remedy: remedies.writeBack,
     endpoints: [vendor],
   };
+  const acting = { process: act, giveUp: giveUpAct, remedy: remedies.act, endpoints: [vendor] };
   const erasing = { process: erase, giveUp: giveUpErase, remedy: remedies.erase, endpoints: both, concurrency: 1 };
   return {
     plan: createStage(jobs.plan, planning, options),
     ask: createStage(jobs.ask, asking, { ...options, context: askingContext }),
     writeBack: createStage(jobs.writeBack, writing, options),
+    act: createStage(jobs.act, acting, options),
     erase: createStage(jobs.erase, erasing, options),
   };
 }
@@ -222,5 +226,6 @@ export const remedies = {
   plan: ({ kind }: PlanJob) => ofEvents[kind],
   ask: () => `${replay}, for parked ones "closeloop journeys resolve"`,
   writeBack: () => replay,
+  act: () => replay,
   erase: () => '"closeloop contact erasures retry": whom it is about is kept, and it is tried again by itself as well',
 };

@@ -9,6 +9,7 @@ import type { CollectPass } from '../../journey/requests.ts';
 import { askedContactOf, type Decision, mayFollow, step } from '../../journey/transitions.ts';
 import type { Clock } from '../clock.ts';
 import type { SourceContext } from '../context.ts';
+import { queueActs } from '../queue-acts.ts';
 
 /** After this time a created request is known to its journey, also after an unknown outcome. */
 const youngMs = 600_000;
@@ -70,6 +71,8 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
     // Also for a known answer: the process that stored it may have been killed before it queued the job.
     const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
     await source.queueWriteBack(due);
+    // Of other answers the write-back sees to that.
+    for (const journey of journeys) if (journey?.state === 'tested') await queueActs(journey, source);
     pass.answers += due.length;
   }
   const youngFrom = context.clock.now().getTime() - youngMs;

@@ -4,9 +4,10 @@ import { redacted } from '../../../core/redaction.ts';
 import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { type Decision, ifStill, step } from '../../journey/transitions.ts';
-import type { Named, Operations, Queues, Timing, Vendor } from '../context.ts';
+import type { Named, Operations, Policy, Queues, Timing, Vendor } from '../context.ts';
 import { type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
+import { queueActs } from '../queue-acts.ts';
 import { checkLateWrite, send } from './late-write.ts';
 import { about, laterAnswer, leftTo, writeLaterAgain } from './later-answer.ts';
 
@@ -15,7 +16,8 @@ export type WriteBackContext = Named &
   Timing &
   Vendor &
   LateAnswerContext &
-  Pick<Queues, 'queueWriteBack' | 'queueLateWriteCheck'> &
+  Pick<Policy, 'answerRules' | 'settleMs'> &
+  Pick<Queues, 'queueAct' | 'queueWriteBack' | 'queueLateWriteCheck'> &
   Pick<Operations, 'log' | 'alert'>;
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
@@ -42,6 +44,9 @@ export async function writeBack(
   if (journey.state === 'expired') return await writeNoAnswer(journey, context);
   const { answer } = journey;
   if (journey.state !== 'answered' || !answer) return done;
+  await queueActs(journey, context);
+  const settlesInMs = context.clock.until(new Date(answer.seenAt.getTime() + context.settleMs));
+  if (settlesInMs > 0) return { do: 'wait', delayMs: settlesInMs };
 
   const later = await laterAnswer(journey, context);
   if (later) {
