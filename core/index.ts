@@ -92,7 +92,7 @@ export type {
 export { defineConnector } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
-export { type DeskAction, doing, noteAction, tagAction } from './connector/desk/act.ts';
+export { type DeskAction, doing, isReopened, noteAction, tagAction } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { type ChangeWindow, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {

@@ -55,6 +55,8 @@ export function useManual() {
   const unitContext = (
     options: {
       rule?: string;
+      /** Of each source. */
+      answers?: string;
       vendor?: ToyVendor;
       settings?: string;
       connectors?: readonly Connector[];
@@ -87,7 +89,7 @@ export function useManual() {
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 lookup: { after: 0ms }
 ${options.general ?? ''}
-sources: { ${sources.map((name) => `${name}: { ${settings}, rules: [${rule}] }`).join(', ')} }
+sources: { ${sources.map((name) => `${name}: { ${settings}, rules: [${rule}]${options.answers === undefined ? '' : `, answers: ${options.answers}`} }`).join(', ')} }
 `;
     const { log, told } = memoryLog();
     const written = withContactLists(loadConfig(text, { env: {}, connectors }), file);

@@ -24,9 +24,12 @@ export interface Doing {
   params: unknown;
 }
 
+/** All that can be done because of an answer at this connector, by name. */
+export const actionsOf = ({ actions }: Pick<Connector, 'actions'>): Actions => ({ ...actions, ...ownActions });
+
 /** One entry of `do`: the name of an action, and what it takes. */
-function doingOf({ name: connector, actions }: Connector) {
-  const known: Actions = { ...actions, ...ownActions };
+function doingOf(connector: Connector) {
+  const known = actionsOf(connector);
   return z.record(z.string(), z.unknown()).transform((written, context): Doing => {
     const [[name, value] = ['', undefined], ...others] = Object.entries(written);
     const schema = Object.hasOwn(known, name) ? known[name] : undefined;
@@ -37,7 +40,7 @@ function doingOf({ name: connector, actions }: Connector) {
     if (name === '' || others.length > 0)
       return refuse('is one action, like { tag: [unhappy] }: write each as its own entry');
     if (schema === undefined)
-      return refuse(`is nothing that ${connector} can do: there are ${Object.keys(known).join(', ')}`, [name]);
+      return refuse(`is nothing that ${connector.name} can do: there are ${Object.keys(known).join(', ')}`, [name]);
     const parsed = schema.safeParse(value);
     if (parsed.success) return { name, params: value };
     for (const issue of parsed.error.issues)
@@ -47,7 +50,7 @@ function doingOf({ name: connector, actions }: Connector) {
 }
 
 /** What is done when an answer is like this, of a source of this connector. */
-function answerRuleOf(connector: Connector) {
+export function answerRuleOf(connector: Connector) {
   return z.strictObject({
     name: z.string().min(1).max(60).describe('What logs, traces and follow-ups call it'),
     when: ExpressionSource.optional().describe(

@@ -3,7 +3,7 @@ import { CloseloopError } from '../../errors.ts';
 import { markerOf } from '../answer.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
-import type { ActionRequest, ActionResult, Finding, Source, UsedAction } from '../contract.ts';
+import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
 import type { DeskWords, DeskWriting } from './write.ts';
 
@@ -33,6 +33,10 @@ export const noteAction = z
   .min(1)
   .describe('A note that no customer sees: JSONata over `answer` and the record, like \'"Graded " & answer.grade\'');
 export const tagAction = z.array(z.string().trim().min(1).max(100)).min(1).describe('Tags to add');
+
+/** Whether a record that is to be reopened is open already, or was closed again since the action was begun. */
+export const isReopened = (state: RecordState, { closing }: Pick<ActionRequest, 'closing'>): boolean =>
+  state.is !== 'closed' || (closing !== '' && state.closing !== closing);
 
 export function deskActor<Row, Value>(
   { vendor, record }: DeskWords,
