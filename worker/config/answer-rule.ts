@@ -25,7 +25,11 @@ export interface Doing {
 }
 
 /** All that can be done because of an answer at this connector, by name. */
-export const actionsOf = ({ actions }: Pick<Connector, 'actions'>): Actions => ({ ...actions, ...ownActions });
+export function actionsOf({ actions }: Pick<Connector, 'actions'>): Actions {
+  const { note } = actions;
+  // The text of a note is evaluated: a mistake in it is one of the configuration.
+  return { ...actions, ...(note && { note: ExpressionSource.meta({ description: note.description }) }), ...ownActions };
+}
 
 /** One entry of `do`: the name of an action, and what it takes. */
 function doingOf(connector: Connector) {
