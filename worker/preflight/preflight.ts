@@ -27,11 +27,25 @@ export async function aboutSource(context: SourceContext, config: Config): Promi
     grades: [...grades].sort((a, b) => a - b),
     reads: [
       ...never.expressions.flatMap(({ when }) => when.reads.map((path) => ({ at: 'never', path }))),
+      ...answerReads(context),
       ...rules.flatMap(expressionsOf).flatMap(({ at, expression }) => expression.reads.map((path) => ({ at, path }))),
     ],
     // A window can hold a request back for a day.
     answersWithinMs: Math.max(0, ...delays) + dayMs + config.expireAfter,
   };
+}
+
+/** What the expressions of answer rules read of the record. */
+function answerReads({ answerRules }: Pick<SourceContext, 'answerRules'>): PreflightContext['reads'] {
+  return answerRules.flatMap(({ when, do: steps }, i) => {
+    const texts = steps.flatMap(({ text }, n) =>
+      text ? [{ at: `answers[${i}].do[${n}].note`, expression: text }] : [],
+    );
+    const all = [...(when ? [{ at: `answers[${i}].when`, expression: when }] : []), ...texts];
+    return all.flatMap(({ at, expression }) =>
+      expression.reads.filter(([root]) => root !== 'answer').map((path) => ({ at, path })),
+    );
+  });
 }
 
 /** Every expression of a rule, with its place in the source's section. */
@@ -65,6 +79,10 @@ export async function checkSource(context: SourceContext, config: Config): Promi
     found.push(...gradesFindings(checked.map(({ campaign }) => campaign)));
   found.push(...(await attempt('writeBack.answers', () => surveyFindings(context))));
   const about = await aboutSource(context, config);
+  const used = context.answerRules.flatMap((rule, i) =>
+    rule.do.map(({ name: action, params }, n) => ({ at: `answers[${i}].do[${n}].${action}`, name: action, params })),
+  );
+  found.push(...(await attempt('answers', async () => (await context.source.checkActions?.(used)) ?? [])));
   const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
   found.push(...ofVendor.map((finding) => withFixedText(finding, context)));
   return merged(found);

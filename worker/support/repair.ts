@@ -20,9 +20,11 @@ export async function findAnywhere(engine: Pick<Engine, 'source'>, ref: string):
 export type Repair = 'ask-now' | 'replay' | 'cancel' | 'resolve';
 
 /** What may help this journey, as it was read. */
-export function repairsOf({ state, answer, requestId, erasedAt }: Journey): Repair[] {
+export function repairsOf({ state, answer, requestId, erasedAt, acting }: Journey): Repair[] {
   const isStuck = state === 'failed' || state === 'parked';
-  const mayReplay = answer ? isStuck : requestId === undefined && (state === 'failed' || state === 'skipped');
+  const mayReplay = answer
+    ? isStuck || hasParkedActs({ acting })
+    : requestId === undefined && (state === 'failed' || state === 'skipped');
   const mayCancel = isStuck || state === 'asked' || unaskedStates.includes(state);
   return [
     ...(state === 'waiting' ? (['ask-now'] as const) : []),
@@ -41,6 +43,7 @@ export async function replay(journey: Journey, context: SourceContext): Promise<
     (await store.update(id, ifStill(journey.state, { to, at: clock.now(), change, trace: [why] })))?.state === to;
 
   if (journey.erasedAt) return 'not replayed: it was erased';
+  if (hasParkedActs(journey)) return await actAgain(journey, context);
   if (journey.answer && (journey.state === 'failed' || journey.state === 'parked')) {
     if (await move('answered')) await context.queueWriteBack([id]);
     return 'written back again';
@@ -69,6 +72,31 @@ export async function replay(journey: Journey, context: SourceContext): Promise<
   // Last: after an interruption in between the journey is still in the list.
   if (isEvents && journey.state === 'failed') await move('cancelled', { why: 'replayed: its record is read anew' });
   return 'planned anew';
+}
+
+const hasParkedActs = ({ acting }: Pick<Journey, 'acting'>): boolean =>
+  acting?.acts.some(({ state }) => state === 'parked') === true;
+
+/** The parked actions of its answer are tried again. Its answer is written again, too, where that is parked. */
+async function actAgain(
+  { id, answer }: Journey,
+  { store, clock, queueAct, queueWriteBack }: SourceContext,
+): Promise<string> {
+  const after = await store.update(id, (now) => {
+    if (!now.acting || !hasParkedActs(now)) return undefined;
+    const acts = now.acting.acts.map(({ why, ...one }) =>
+      one.state === 'parked'
+        ? { ...one, state: 'wanted' as const, at: clock.now() }
+        : { ...one, ...(why !== undefined && { why }) },
+    );
+    return { journey: { ...now, acting: { ...now.acting, acts } }, trace: ['actions taken up again by a person'] };
+  });
+  if (after === undefined) return 'not replayed: it has changed meanwhile';
+  await queueAct(id, answer?.version ?? 0, clock.now());
+  const isStuck = after.state === 'failed' || after.state === 'parked';
+  const moved = isStuck && (await store.update(id, ifStill(after.state, { to: 'answered', at: clock.now() })));
+  if (moved) await queueWriteBack([id]);
+  return 'its actions are tried again';
 }
 
 /**
