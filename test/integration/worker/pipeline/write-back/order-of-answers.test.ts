@@ -13,6 +13,7 @@ import {
   type UnitContext,
   useManual,
 } from '../../../../support/manual.ts';
+import { until } from '../../../../support/loop.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 /** A record shows the latest answer, in whatever order answers are found, and writes arrive and are saved. */
@@ -63,7 +64,7 @@ test('"no answer" that arrives at the record after an answer that is not yet sav
     later = (async () => {
       while (((await writeBack({ journeyId: 'e.1' }, slow)) as { do: string }).do === 'wait');
     })();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await until(() => vendor.written.length === 1);
   };
   await writeBack({ journeyId: 'e.1', noAnswer: true }, unit.context);
   ended();
