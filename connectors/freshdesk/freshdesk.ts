@@ -19,7 +19,8 @@ import { listOf } from '../../core/entries.ts';
 import { actions, Reopen } from './actions.ts';
 import { type Account, errorsIn, openAccount, rowsPerPage } from './api.ts';
 import { closedEvent, events, isId, Rating, ratingEvent } from './events.ts';
-import { fieldsOf, preflight, secretHeader } from './preflight.ts';
+import { fieldsOf, preflight } from './preflight.ts';
+import { secretHeader } from './rules.ts';
 import { type FreshdeskSettings, settings } from './settings.ts';
 import { present, stateOf, Ticket } from './ticket.ts';
 
