@@ -1,23 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { createServer } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { until } from '../support/loop.ts';
+import { startReceiver } from './systems/receiver.ts';
 import { startRequestTracker } from './systems/request-tracker.ts';
 import { useSystem } from './systems/use-system.ts';
 
-const told: { body: string; headers: NodeJS.Dict<string | string[]> }[] = [];
-const receiver = createServer(async (request, answer) => {
-  told.push({ body: await text(request), headers: request.headers });
-  answer.end();
-}).listen(0, '127.0.0.1');
-afterAll(() => receiver.close());
-
-const system = useSystem(() => {
-  const address = receiver.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
-  return startRequestTracker({ hook: `http://127.0.0.1:${port}/hooks/desk` });
-});
+const receiver = startReceiver();
+const system = useSystem(async () => startRequestTracker({ hook: await receiver.url() }));
 
 test('a ticket is resolved, reopened, merged and deleted, and each change of status is told, signed', async () => {
   const { person, hookSecret } = system.running;
@@ -40,11 +29,11 @@ test('a ticket is resolved, reopened, merged and deleted, and each change of sta
   const changes = (await person.transactions(id)).filter(({ type }) => type === 'Status');
   expect(changes.map(({ to }) => to)).toEqual(['resolved', 'open', 'deleted']);
 
-  await until(() => told.length === changes.length);
-  expect(told.map(({ body }) => JSON.parse(body))).toMatchObject(
+  await until(() => receiver.told.length === changes.length);
+  expect(receiver.told.map(({ body }) => JSON.parse(body))).toMatchObject(
     changes.map(({ id: transaction, to }) => ({ ticket: Number(id), transaction: Number(transaction), to })),
   );
-  for (const { body, headers } of told) {
+  for (const { body, headers } of receiver.told) {
     const signed = createHmac('sha256', hookSecret).update(`${headers['x-rt-timestamp']}.${body}`).digest('hex');
     expect(headers['x-rt-signature']).toBe(signed);
   }

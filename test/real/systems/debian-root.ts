@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { chown, copyFile, mkdir, rm } from 'node:fs/promises';
+import { chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { unpackPackages } from '../../../worker/redis/debian-packages.ts';
@@ -12,6 +12,8 @@ import { lastLines } from './server.ts';
 
 const run = promisify(execFile);
 const path = process.env.PATH ?? '';
+
+const webServer = 33; // www-data, in every Debian
 
 /** Of apt's indexes those of Debian's own packages, without those of others that this machine may know. */
 const debians = ['Created-By: Packages', 'Origin: Debian'];
@@ -23,6 +25,10 @@ interface Root {
   packages: readonly string[];
   /** Without them the suite is as it was released. */
   updates: boolean;
+  /** Texts by where they are in it, added at last. */
+  files?: Readonly<Record<string, string>>;
+  /** Folders in it that the web server writes to. */
+  writable?: readonly string[];
 }
 
 /**
@@ -30,11 +36,12 @@ interface Root {
  * machine, and the packages start no service.
  * @throws Error, one line, where root, apt or Debian's sources are missing
  */
-export async function debianRoot(name: string, { packages, updates }: Root): Promise<string> {
+export async function debianRoot(name: string, root: Root): Promise<string> {
   const problem = await unmet(name);
   if (problem !== undefined) throw new Error(problem);
-  const place = await madeOnce(`${name}-root`, [...packages, String(updates)], async (draft) => {
-    const root = join(draft, 'root');
+  const place = await madeOnce(`${name}-root`, [JSON.stringify(root)], async (draft) => {
+    const { packages, updates, files = {}, writable = [] } = root;
+    const folder = join(draft, 'root');
     const { sources, suite } = await fetchTool(join(draft, 'tool'), updates);
     if (suite === undefined) throw new Error(`${name}: this machine's apt knows no Debian. Try: ${container}`);
     const proxies = (await run('apt-config', ['dump'])).stdout.match(/^Acquire::https?::Proxy .*$/gim) ?? [];
@@ -47,8 +54,10 @@ export async function debianRoot(name: string, { packages, updates }: Root): Pro
       '--dpkgopt=force-unsafe-io',
       ...['APT::Install-Recommends "false"', ...proxies].map((line) => `--aptopt=${line}`),
     ];
-    await build([join(draft, 'tool/usr/bin/mmdebstrap'), ...options, suite, root, '-'], sources, join(draft, 'log'));
-    for (const folder of unneeded) await rm(join(root, folder), { recursive: true, force: true });
+    await build([join(draft, 'tool/usr/bin/mmdebstrap'), ...options, suite, folder, '-'], sources, join(draft, 'log'));
+    for (const one of unneeded) await rm(join(folder, one), { recursive: true, force: true });
+    for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text, { mode: 0o644 });
+    for (const one of writable) await run('chown', ['-R', `${webServer}:${webServer}`, join(folder, one)]);
   });
   return join(place, 'root');
 }
@@ -84,8 +93,6 @@ async function build(command: readonly string[], sources: string, log: string): 
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`Debian's packages could not be set up:\n${await lastLines(log, 20)}`);
 }
-
-const webServer = 33; // www-data, in every Debian
 
 /** A folder for one server's data: where it is for us, and where it is for what runs inside `root`. */
 export interface DataFolder {
@@ -126,8 +133,8 @@ export async function runInside(
   running.child.stdin?.end(input);
   try {
     return (await running).stdout;
-  } catch (cause) {
-    const said = cause instanceof Error && 'stderr' in cause ? String(cause.stderr) : '';
-    throw new Error(`${command.join(' ')} failed:\n${said.trim().split('\n').slice(-20).join('\n')}`, { cause });
+  } catch (error) {
+    const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+    throw new Error(`${command.join(' ')} failed:\n${said.trim().split('\n').slice(-20).join('\n')}`);
   }
 }

@@ -50,16 +50,11 @@ export async function startRequestTracker({ hook = '' }: { hook?: string } = {})
   const made = Made.parse(JSON.parse(await readFile(join(first, 'made.json'), 'utf8')));
   const data = await makeDataFolder(root);
   await copyInto(data, join(first, 'rt.db'), 'rt.db');
-  await copyInto(data, join(sources, 'RT_SiteConfig.pm'), 'closeloop.pm');
+  await copyInto(data, join(sources, 'RT_SiteConfig.pm'), 'RT_SiteConfig.pm');
   const port = await freePort();
   const hookSecret = randomBytes(32).toString('hex');
   const baseUrl = `http://127.0.0.1:${port}`;
-  const env = {
-    ...settings(data.inside),
-    CLOSELOOP_PORT: String(port),
-    CLOSELOOP_HOOK: hook,
-    CLOSELOOP_KEY: hookSecret,
-  };
+  const env = settings(data.inside, { port: String(port), hook, key: hookSecret });
   // Several workers: a hook may be answered by somebody who reads the ticket at once.
   const program = ['perl', '/usr/share/request-tracker5/libexec/rt-server'];
   const server = await startServer({
@@ -83,14 +78,17 @@ export async function startRequestTracker({ hook = '' }: { hook?: string } = {})
   };
 }
 
-function settings(folder: string): Record<string, string> {
-  return {
-    RT_SITE_CONFIG_DIR: folder,
+/** What its configuration takes from the environment. It is the only one: nothing else is in the folder of further ones. */
+function settings(folder: string, more: { port?: string; hook?: string; key?: string } = {}): Record<string, string> {
+  const { port = '', hook = '', key = '' } = more;
+  const configuration = { RT_SITE_CONFIG: `${folder}/RT_SiteConfig.pm`, RT_SITE_CONFIG_DIR: '/var/empty' };
+  const values = {
     CLOSELOOP_DATABASE: `${folder}/rt.db`,
-    CLOSELOOP_PORT: '',
-    CLOSELOOP_HOOK: '',
-    CLOSELOOP_KEY: '',
+    CLOSELOOP_PORT: port,
+    CLOSELOOP_HOOK: hook,
+    CLOSELOOP_KEY: key,
   };
+  return { ...configuration, ...values };
 }
 
 /** The database as an owner has prepared it, and what was made for that. */
@@ -101,7 +99,7 @@ async function firstData(root: string): Promise<string> {
   return await madeOnce('request-tracker-data', [root, script ?? '', scrip ?? ''], async (draft) => {
     const data = await makeDataFolder(root);
     try {
-      await copyInto(data, join(sources, 'RT_SiteConfig.pm'), 'closeloop.pm');
+      await copyInto(data, join(sources, 'RT_SiteConfig.pm'), 'RT_SiteConfig.pm');
       await copyInto(data, join(sources, 'provision.pl'), 'provision.pl');
       const env = settings(data.inside);
       await runInside(root, env, ['rt-setup-database-5', '--action', 'init', '--skip-create']);

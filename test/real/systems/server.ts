@@ -7,10 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const logs = resolve(import.meta.dirname, '../../../.closeloop/real');
 const startMs = 120_000;
-const stopMs = 5_000;
 
-/** Becomes the command in its arguments; when its standard input ends, as it does with this process, so does all that it started. */
-const untilInputEnds = 'exec 3<&0; { cat <&3 > /dev/null; kill -TERM -- -$$; } & exec "$@" 3<&- < /dev/null';
+/**
+ * Becomes the command in its arguments. When its standard input ends, as it does with this process, all that it started is killed:
+ * nobody needs its data then.
+ */
+const untilInputEnds = 'exec 3<&0; { cat <&3 > /dev/null; kill -s KILL -- -$$; } & exec "$@" 3<&- < /dev/null';
 
 interface Server {
   /** For its log. */
@@ -45,8 +47,6 @@ export async function startServer({ name, command, cwd, env, isReady }: Server):
   const ended = once(child, 'exit');
   const stop = async ({ keepLog }: { keepLog: boolean }) => {
     child.stdin?.end();
-    await Promise.race([ended, sleep(stopMs)]);
-    endGroup(child.pid);
     await ended;
     if (!keepLog) await rm(log, { force: true });
   };
@@ -56,14 +56,6 @@ export async function startServer({ name, command, cwd, env, isReady }: Server):
     throw new Error(`${name} did not start (all of it: ${log}):\n${await lastLines(log, 20)}`);
   }
   return { log, stop: (options = { keepLog: false }) => stop(options) };
-}
-
-function endGroup(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // All of it has ended.
-  }
 }
 
 export async function lastLines(file: string, count: number): Promise<string> {
