@@ -6,8 +6,8 @@ import { takeLock } from '../../../worker/redis/file-lock.ts';
 import { cachedAs } from '../../support/debian-packages.ts';
 
 /**
- * A folder of the tests' cache, filled once for all processes of this user: a second one waits for the first. What an interrupted
- * one had made is made again.
+ * A folder of the tests' cache, filled once for all processes of this user: a second one waits for the first. What was
+ * interrupted is made again.
  * @param from all that decides what will be in it: with something else it is another folder
  */
 export async function madeOnce(
@@ -31,6 +31,7 @@ export async function madeOnce(
       await make(draft);
       await rename(draft, place);
     } finally {
+      await rm(draft, { recursive: true, force: true });
       await lock.release();
     }
   }
