@@ -42,8 +42,11 @@ export class Door {
     return (await this.#find())?.down;
   }
 
-  /** @param token of the job */
-  async admit(token: string): Promise<Admission> {
+  /**
+   * @param token of the job
+   * @param options `mayWait`: whether the job may be held in hand; else it goes back to the queue
+   */
+  async admit(token: string, { mayWait = true }: { mayWait?: boolean } = {}): Promise<Admission> {
     if (!(await this.#find())) return this.#open({ hasWaited: false });
     this.#narrow(true);
     if (this.#isOneInHand) return { may: 'wait', delayMs: this.laterMs() };
@@ -61,6 +64,7 @@ export class Door {
             return { may: 'run', hasWaited: true, done: endProbe };
           await endProbe();
         }
+        if (!mayWait) return { may: 'wait', delayMs: this.laterMs() };
         await sleep(checkEveryMs);
       }
     } finally {

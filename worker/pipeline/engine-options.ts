@@ -8,7 +8,6 @@ import type { RedisClient } from '../redis/client.ts';
 import type { Replicated } from '../redis/replicated.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { Clock } from './clock.ts';
-import type { Quarantine } from './quarantine.ts';
 
 /** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
 export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
@@ -45,6 +44,4 @@ export interface EngineOptions {
   observer?: Observer;
   /** Left out: there are no traces. */
   tracing?: Tracing | undefined;
-  /** For jobs that are suspected of crashing the process; left out: they run like any other. */
-  quarantine?: Quarantine;
 }

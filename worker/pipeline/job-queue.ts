@@ -4,6 +4,7 @@ import { slices, spread } from '../../core/spread.ts';
 import { togetherId } from '../redis/queued-jobs.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import type { Claims } from './claims.ts';
+import { forgetFailures } from './job-failure.ts';
 
 interface JobQueueOptions<Data extends z.ZodType> {
   name: string;
@@ -31,16 +32,12 @@ interface JobQueueOptions<Data extends z.ZodType> {
   onLost: (error: Error) => void;
 }
 
-/** The name of a job that is run in quarantine the first time already: what it holds was being processed when a process died. */
-export const suspect = 'suspect';
-
 /** Data as they come in, or as they were read. */
 type Given<Data extends z.ZodType> = z.input<Data> | z.output<Data>;
 
 interface NewJob {
   data: unknown;
   opts: JobsOptions;
-  name?: string;
 }
 
 /** A job that was given up, and why. */
@@ -154,16 +151,16 @@ export class JobQueue<Data extends z.ZodType> {
 
   /**
    * Adds a job for each of these.
-   * @param options `as`, `suspect`: jobs that may have ended a process; `from`: the job that has held them
+   * @param options `from`: the job that has held them
    */
   async addSingly(
     all: readonly z.output<Data>[],
-    { delayMs = 0, as, from }: { delayMs?: number; as?: typeof suspect; from?: string | undefined } = {},
+    { delayMs = 0, from }: { delayMs?: number; from?: string | undefined } = {},
   ): Promise<void> {
     const opts = delayMs > 0 ? { delay: Math.ceil(delayMs) } : {};
     await this.#addGroups(
       all.map((data) => [data]),
-      { opts, from, ...(as && { name: as }) },
+      { opts, from },
     );
   }
 
@@ -186,7 +183,7 @@ export class JobQueue<Data extends z.ZodType> {
   /** A job for each group. */
   async #addGroups(
     groups: readonly Given<Data>[][],
-    { opts, name, from }: { opts?: JobsOptions; name?: string; from?: string | undefined } = {},
+    { opts, from }: { opts?: JobsOptions; from?: string | undefined } = {},
   ): Promise<void> {
     const { keyOf, idOf, claims } = this.#together;
     const holders = new Map<string, string>();
@@ -197,7 +194,7 @@ export class JobQueue<Data extends z.ZodType> {
       // The same for the same data: the client repeats a write whose answer was lost.
       const jobId = others.length === 0 ? idOf(key) : togetherId(keys.map(idOf));
       for (const each of keys) holders.set(each, jobId);
-      return [{ data: others.length === 0 ? group[0] : group, opts: { ...opts, jobId }, ...(name && { name }) }];
+      return [{ data: others.length === 0 ? group[0] : group, opts: { ...opts, jobId } }];
     });
     await claims?.hand(holders, from);
     await this.#addAll(jobs);
@@ -205,7 +202,7 @@ export class JobQueue<Data extends z.ZodType> {
 
   async #addAll(jobs: NewJob[]): Promise<void> {
     const { name } = this.options;
-    const [first, ...others] = jobs.map((job) => ({ name, ...job, data: this.#toStored(job.data) }));
+    const [first, ...others] = jobs.map(({ data, opts }) => ({ name, data: this.#toStored(data), opts }));
     if (first === undefined) return;
     // One script, where several need a transaction around them.
     if (others.length === 0) await this.queue.add(first.name, first.data, first.opts);
@@ -244,8 +241,9 @@ export class JobQueue<Data extends z.ZodType> {
   /** Tries a job that was given up again, for as long as a new job. */
   async replay(id: string): Promise<void> {
     const job = await this.queue.getJob(id);
-    await job?.updateProgress({});
-    await job?.retry('failed');
+    if (job === undefined) return;
+    await forgetFailures(job);
+    await job.retry('failed');
   }
 
   /** Whether jobs that were given up are kept: each keeps a job with its id out. */

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import pLimit from 'p-limit';
 import type { z } from 'zod';
-import { adviceOf, messageOf } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep, patient } from '../../core/retry.ts';
 import type { Holds } from '../operations/holds.ts';
@@ -8,10 +10,9 @@ import { type JobEnd, type Observer, unobserved } from '../operations/observer.t
 import type { Outage } from '../operations/outage.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { Door, Places } from './admission.ts';
-import { aboutFailure, failingOf, forgetFailures } from './job-failure.ts';
-import { type JobQueue, suspect } from './job-queue.ts';
+import { aboutFailure, failingOf, forgetFailures, forgetStalls, stallsOf } from './job-failure.ts';
+import type { JobQueue } from './job-queue.ts';
 import type { JobResult } from './jobs.ts';
-import type { Quarantine } from './quarantine.ts';
 import { RedisWait, tryRedisEveryMs } from './redis-wait.ts';
 import { workTogether } from './work-together.ts';
 
@@ -34,8 +35,6 @@ export interface StageOptions<Data extends z.ZodType> {
   holds?: Holds;
   /** A job is given up when it has failed for so long. Real time. Default a week. */
   retryForMs?: number;
-  /** Runs jobs that were running when a process died. Left out: they run here. */
-  quarantine?: Quarantine;
   /** A job came through. */
   onDone?: () => Promise<void>;
   /** Called when a job begins again that was running when a process died: what its calls came to is unknown. */
@@ -59,14 +58,24 @@ const foreignRemedy =
 /** How often a held job checks whether it is still held, with jitter; a lifted hold resumes its jobs at once. Real time. */
 const heldMs = 600_000;
 
-/** A job that was running when a process died is a suspect. Most are innocent, as a kill hits many jobs at once. */
-const suspectedAfter = 1;
-
-/** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
+/**
+ * A killed worker's jobs are taken up again once their locks expire. BullMQ counts that for each job, and would fail a job after
+ * `maxStalledCount` without `giveUp`, which leaves its journey unsettled: the stage gives the job up first.
+ */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
 
-/** It was running when a process died. */
-const wasInterrupted = (job: Job): boolean => job.stalledCounter >= suspectedAfter || job.name === suspect;
+/** A crash interrupts all jobs of the process. A job that two crashes in a row have interrupted is suspected of causing them. */
+const suspectedAfter = 2;
+/** A suspect is given up after so many crashes: at the last ones its process ran no other suspect. */
+const givenUpAfter = 4;
+/** A process runs one suspect at a time, over all stages, so that its next crash counts against no innocent suspect. */
+const suspects = pLimit(1);
+/** BullMQ fetches as many jobs as a worker may run before the first begins. After this wait the other suspects are back in the queue. Real time. */
+const othersGoBackMs = 500;
+
+const crashed =
+  `its process crashed or froze ${givenUpAfter} times while it ran this job, at last with no other suspected job beside it. ` +
+  'The job is set aside. Look for the crash in the log';
 
 /** Works on the jobs of one queue: `start` runs them in this process. */
 export class Stage<Data extends z.ZodType> {
@@ -163,23 +172,46 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #attempt(job: Job, token: string | undefined, all: z.output<Data>[] | undefined): Promise<void> {
-    const first = all?.[0];
-    if (all === undefined || first === undefined) {
-      const { source, alert, log } = this.#options;
-      const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
-      log.error({ source, stage: this.#name, job: job.id }, why);
-      await alert('to-do', `stage ${this.#name}: ${why}`, foreignRemedy);
-      return await this.#delay(job, token, asideMs);
+    if (all?.[0] === undefined) return await this.#setAside(job, token);
+    if (all.length > 1 || stallsOf(job) < suspectedAfter) return await this.#admit(job, token, all);
+    if (stallsOf(job) >= givenUpAfter) {
+      return await this.#handle(job, token, all[0], new CloseloopError(crashed, { kind: 'permanent' }));
     }
-    const admission = await this.#door.admit(token ?? '');
+    if (suspects.activeCount > 0) return await this.#delay(job, token, this.#door.laterMs());
+    await suspects(async () => {
+      await sleep(othersGoBackMs);
+      // A suspect that waited here for its endpoint would keep all other suspects waiting.
+      await this.#admit(job, token, all, { mayWait: false });
+    });
+  }
+
+  /** Another version may be able to read the job. */
+  async #setAside(job: Job, token: string | undefined): Promise<never> {
+    const { source, alert, log } = this.#options;
+    const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
+    log.error({ source, stage: this.#name, job: job.id }, why);
+    await alert('to-do', `stage ${this.#name}: ${why}`, foreignRemedy);
+    return await this.#delay(job, token, asideMs);
+  }
+
+  async #admit(
+    job: Job,
+    token: string | undefined,
+    all: z.output<Data>[],
+    { mayWait = true }: { mayWait?: boolean } = {},
+  ): Promise<void> {
+    const admission = await this.#door.admit(token ?? '', { mayWait });
     if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
     try {
       // It may have been in hand for hours, and its stage been paused since.
       if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
       const mine = await this.jobs.begin(all, job.id ?? '');
-      if (wasInterrupted(job)) for (const data of mine) await this.#options.onInterrupted?.(data);
-      if (all.length > 1) await this.#workTogether(job, token, { all: mine, isProbe: admission.hasWaited });
-      else if (mine.length > 0) await this.#work(job, token, first);
+      const isInterrupted = stallsOf(job) > 0;
+      if (isInterrupted) for (const data of mine) await this.#options.onInterrupted?.(data);
+      if (all.length === 1) for (const data of mine) await this.#work(job, token, data);
+      // One of them may have ended the process: jobs of their own tell which.
+      else if (isInterrupted) await this.jobs.addSingly(mine, { from: job.id });
+      else await this.#workTogether(job, token, { all: mine, isProbe: admission.hasWaited });
       await this.jobs.end(mine, job.id ?? '');
     } finally {
       await admission.done();
@@ -191,8 +223,6 @@ export class Stage<Data extends z.ZodType> {
     token: string | undefined,
     { all, isProbe }: { all: z.output<Data>[]; isProbe: boolean },
   ): Promise<void> {
-    // One of them may have ended the process: which one, jobs of their own tell.
-    if (this.#isSuspect(job)) return await this.jobs.addSingly(all, { as: suspect, from: job.id });
     const { source, ports, log, onDone } = this.#options;
     const process = async (data: z.output<Data>) => await this.#timed(data);
     const ended = (end: JobEnd) => this.#ended(end);
@@ -205,17 +235,9 @@ export class Stage<Data extends z.ZodType> {
     if ((await work(isProbe ? all.slice(1) : all)) || isOneDone) await onDone?.();
   }
 
-  #isSuspect(job: Job): boolean {
-    return this.#options.quarantine !== undefined && wasInterrupted(job);
-  }
-
   async #work(job: Job, token: string | undefined, data: z.output<Data>): Promise<void> {
     try {
-      const { source, quarantine } = this.#options;
-      const result =
-        quarantine && this.#isSuspect(job)
-          ? await quarantine.run({ source, stage: this.#name, data: job.data })
-          : await this.#timed(data);
+      const result = await this.#timed(data);
       this.#ended(result.do === 'done' ? 'done' : 'waits');
       if (result.do === 'done') return await this.#options.onDone?.();
       await forgetFailures(job);
@@ -255,6 +277,7 @@ export class Stage<Data extends z.ZodType> {
     );
     if (step.do === 'wait') {
       this.#ended('waits');
+      await forgetStalls(job);
       return await this.#delay(job, token, await this.#door.within(step.delayMs));
     }
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
