@@ -5,10 +5,10 @@ import { type Advice, CloseloopError, messageOf, stackOf } from '../../core/erro
 /** The failures of a job, stored with the job. */
 const Failing = z.object({ since: z.number(), attempts: z.number(), doubts: z.number() });
 type Failing = z.output<typeof Failing>;
-/** How often the job had stalled when it last ended by itself, stored as well: BullMQ's own count never goes back. */
+/** BullMQ's count of the job's stalls when its last run ended by itself, stored with the job: that count never goes back. */
 const Survived = z.object({ survived: z.number() });
 
-/** How often its process died, or stood still until others took the job over, in the job's last runs. */
+/** How many of the job's last runs were interrupted: their process died, or froze until another worker took the job over. */
 export function stallsOf(job: Job): number {
   if (job.stalledCounter === 0) return 0;
   return job.stalledCounter - (Survived.safeParse(job.progress).data?.survived ?? 0);

@@ -20,9 +20,9 @@ export interface StageOptions<Data extends z.ZodType> {
   jobs: JobQueue<Data>;
   /** For the log. */
   source: string;
-  /** The most that is processed at once. A job that holds several counts as so many. */
+  /** The most pieces of data that are processed at once. */
   concurrency: number;
-  /** The most that is processed at once while the process is busy. Left out: as many. */
+  /** The same while the process is busy. Left out: as many. */
   busyConcurrency?: number;
   process: (data: z.output<Data>) => Promise<JobResult>;
   /** Called when the job is given up, with the reason: settles the job's journey. */
@@ -31,17 +31,17 @@ export interface StageOptions<Data extends z.ZodType> {
   keepGivenUp?: { isKept: (data: z.output<Data>) => boolean; forMs: number };
   /** The endpoints that the jobs call: while one is down a single job probes it. */
   endpoints?: readonly Outage[];
-  /** Holds jobs whose campaign, rule or operation has to be mended. Left out: the stage stops instead. */
+  /** Holds jobs whose campaign, rule or operation a person has to fix. Left out: the stage stops instead. */
   holds?: Holds;
-  /** A job is given up when it has failed for so long. Real time. Default a week. */
+  /** A job that has failed for so long is given up. Real time. Default a week. */
   retryForMs?: number;
-  /** A job came through. */
+  /** A job has succeeded. */
   onDone?: () => Promise<void>;
-  /** Called when a job begins again that was running when a process died: what its calls came to is unknown. */
+  /** Called when a job begins again after its process died: the outcome of its calls is unknown. */
   onInterrupted?: (data: z.output<Data>) => Promise<void>;
-  /** Called when no job of the stage can succeed until a person acts; then the stage stops. */
+  /** Called when no job of the stage can succeed until a person acts, before the stage stops. */
   onConfigError: (why: string) => Promise<void>;
-  /** Alerts a person of a job that can't be read, and is kept for a version that can. */
+  /** Alerts a person to a job that this version can't read. The job is kept for a version that can. */
   alert: (kind: 'to-do', why: string, remedy: string) => Promise<void>;
   observer?: Observer | undefined;
   /** Writes something to Redis. */
@@ -50,12 +50,12 @@ export interface StageOptions<Data extends z.ZodType> {
   log: Log;
 }
 
-/** How often a job that only another version can read is tried. Real time. */
+/** A job that only another version can read is tried so often. Real time. */
 const asideMs = 600_000;
 const foreignRemedy =
-  'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';
+  'run one version everywhere; the job is kept, and continues within ten minutes once a version that can read it runs';
 
-/** How often a held job checks whether it is still held, with jitter; a lifted hold resumes its jobs at once. Real time. */
+/** A held job checks so often whether it is still held, with jitter. A hold that ends resumes its jobs at once. Real time. */
 const heldMs = 600_000;
 
 /**
@@ -101,12 +101,12 @@ export class Stage<Data extends z.ZodType> {
     });
   }
 
-  /** One job, outside the queue: what `process` of a queued one does. */
+  /** Processes a job outside the queue. */
   async run(data: unknown): Promise<JobResult> {
     return await this.#options.process(this.jobs.read(data));
   }
 
-  /** @param busy the share of the last moments in which the process has worked, from 0 to 1 */
+  /** @param busy how much of the last moments the process has worked, from 0 to 1 */
   adapt(busy: number): void {
     this.#places.adapt(busy);
   }
@@ -126,7 +126,7 @@ export class Stage<Data extends z.ZodType> {
       concurrency: this.#places.jobsAtOnce,
       ...crashSettings,
       ...(telemetry && { telemetry }),
-      // Reached only by errors of the failure handling itself.
+      // Used only where handling a failure has failed itself.
       settings: { backoffStrategy: () => tryRedisEveryMs },
     });
     this.#worker.on('error', (error) => {
@@ -136,7 +136,7 @@ export class Stage<Data extends z.ZodType> {
     });
   }
 
-  /** Begins no more jobs, and waits up to `graceMs` for the running ones: another worker repeats the others once their locks expire. */
+  /** Begins no more jobs and waits up to `graceMs` for the running jobs. Another worker repeats the rest once their locks expire. */
   async stop(graceMs: number): Promise<void> {
     const worker = this.#worker;
     if (!worker) return;
@@ -157,7 +157,7 @@ export class Stage<Data extends z.ZodType> {
     await Promise.race([this.jobs.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
   }
 
-  /** Begins a job again after an error of Redis, once Redis takes writes: such an error says nothing about the job. */
+  /** Repeats a job after an error of Redis, once Redis accepts writes: such an error says nothing about the job. */
   async #process(job: Job, token: string | undefined, all: z.output<Data>[] | undefined): Promise<void> {
     for (;;) {
       try {
@@ -203,7 +203,7 @@ export class Stage<Data extends z.ZodType> {
     const admission = await this.#door.admit(token ?? '', { mayWait });
     if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
     try {
-      // It may have been in hand for hours, and its stage been paused since.
+      // The job may have been held for hours, and its stage been paused meanwhile.
       if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
       const mine = await this.jobs.begin(all, job.id ?? '');
       const isInterrupted = stallsOf(job) > 0;
@@ -229,7 +229,7 @@ export class Stage<Data extends z.ZodType> {
     const within = (delayMs: number) => this.#door.within(delayMs);
     const options = { jobs: this.jobs, job: job.id, source, process, ended, within, ports, log };
     const work = async (some: z.output<Data>[]) => await workTogether(some, options);
-    // An endpoint that may still be down is called by one of them.
+    // One piece of data probes an endpoint that may still be down.
     const isOneDone = isProbe && (await work(all.slice(0, 1)));
     if (isProbe && (await this.#door.down())) return await this.#delay(job, token, this.#door.laterMs());
     if ((await work(isProbe ? all.slice(1) : all)) || isOneDone) await onDone?.();
@@ -282,7 +282,7 @@ export class Stage<Data extends z.ZodType> {
     }
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
-      // That an endpoint is down is told once, not for each job.
+      // That an endpoint is down is logged once, not for each job.
       const isReported = (await this.#door.down()) !== undefined;
       log[isReported ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
       this.#ended('retried');
@@ -300,18 +300,18 @@ export class Stage<Data extends z.ZodType> {
     throw new UnrecoverableError(messageOf(error));
   }
 
-  /** A person has to act: this job waits, and with it those that need the same, or the whole stage. */
+  /** A person has to act: this job waits, and so do the jobs that need the same, or the whole stage. */
   async #stop(job: Job, token: string | undefined, why: string, only: string | undefined): Promise<never> {
     const { holds, ports } = this.#options;
     this.#ended('stopped');
     if (only !== undefined && holds && job.id !== undefined) {
       await holds.set(this.#name, only, why, job.id);
       await job.moveToDelayed(Date.now() + Math.ceil(heldMs * (1 + ports.random())), token);
-      // Lifted in between, which nobody would tell this job.
+      // The hold may have ended in between, too early to resume this job.
       if (!(await holds.stands(this.#name, only))) await job.promote();
       throw new DelayedError();
     }
-    // In this order: a queue that nobody knows to be stopped would stand still for good.
+    // In this order: nobody would resume a queue that is paused without a record of it.
     await this.#options.onConfigError(why);
     await this.jobs.queue.pause();
     return await this.#putBack(job, token);
@@ -322,7 +322,7 @@ export class Stage<Data extends z.ZodType> {
     throw new WaitingError();
   }
 
-  /** A worker that stood still has lost its jobs to others: what became of them is theirs to say. */
+  /** A worker that was frozen has lost its jobs to others, which decide what becomes of the jobs. */
   async #isOurs(job: Job, token: string | undefined): Promise<boolean> {
     return token !== undefined && (await job.extendLock(token, crashSettings.lockDuration)) === 1;
   }
