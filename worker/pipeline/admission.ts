@@ -18,7 +18,7 @@ type Endpoint = Pick<Outage, 'down' | 'takeProbe'>;
  * Lets no job begin while an endpoint that it may call is down. The process holds one job; all others stay in the queue. The held job begins
  * when it may probe the endpoint (one job at a time, over all stages and processes), or when the endpoint is back. Then all jobs go on.
  */
-export class Door {
+export class Gate {
   readonly #endpoints: readonly Endpoint[];
   readonly #narrow: (isNarrow: boolean) => void;
   readonly #random: () => number;
@@ -107,7 +107,7 @@ export class Door {
  * A fetched job stays in memory until it has ended, and the longer it stays, the more garbage collection costs. So the stage fetches no more
  * than keeps the process busy, and as much as it may only while the process waits: for a vendor, the service or work.
  */
-export class Places {
+export class ConcurrencyLimiter {
   readonly #range: { least: number; most: number };
   readonly #mostHeld: number;
   readonly #onChange: (jobsAtOnce: number) => void;

@@ -9,7 +9,7 @@ import type { Holds } from '../operations/holds.ts';
 import { type JobEnd, type Observer, unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
-import { Door, Places } from './admission.ts';
+import { ConcurrencyLimiter, Gate } from './admission.ts';
 import { aboutFailure, failingOf, forgetFailures, forgetStalls, stallsOf } from './job-failure.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { JobResult } from './jobs.ts';
@@ -82,21 +82,25 @@ export class Stage<Data extends z.ZodType> {
   readonly jobs: JobQueue<Data>;
   readonly #options: StageOptions<Data>;
   readonly #redisWait: RedisWait;
-  readonly #door: Door;
-  readonly #places: Places;
+  readonly #gate: Gate;
+  readonly #limiter: ConcurrencyLimiter;
   #worker: Worker | undefined;
 
   constructor(options: StageOptions<Data>) {
     this.#options = options;
     this.jobs = options.jobs;
     const { concurrency: most, busyConcurrency = most } = options;
-    this.#places = new Places({ least: Math.min(busyConcurrency, most), most }, options.jobs.mostHeld, (jobsAtOnce) => {
-      if (this.#worker) this.#worker.concurrency = jobsAtOnce;
-    });
+    this.#limiter = new ConcurrencyLimiter(
+      { least: Math.min(busyConcurrency, most), most },
+      options.jobs.mostHeld,
+      (jobsAtOnce) => {
+        if (this.#worker) this.#worker.concurrency = jobsAtOnce;
+      },
+    );
     this.#redisWait = new RedisWait(options.probe);
-    this.#door = new Door({
+    this.#gate = new Gate({
       endpoints: options.endpoints ?? [],
-      narrow: (isNarrow) => this.#places.narrow(isNarrow),
+      narrow: (isNarrow) => this.#limiter.narrow(isNarrow),
       random: options.ports.random,
     });
   }
@@ -108,7 +112,7 @@ export class Stage<Data extends z.ZodType> {
 
   /** @param busy how much of the last moments the process has worked, from 0 to 1 */
   adapt(busy: number): void {
-    this.#places.adapt(busy);
+    this.#limiter.adapt(busy);
   }
 
   /** Does nothing when the stage is running. */
@@ -118,12 +122,12 @@ export class Stage<Data extends z.ZodType> {
     const { name, prefix, connection, telemetry } = jobs.options;
     const work = async (job: Job, token?: string) => {
       const all = jobs.dataIn(job.data);
-      await this.#places.run(all?.length ?? 1, () => this.#process(job, token, all));
+      await this.#limiter.run(all?.length ?? 1, () => this.#process(job, token, all));
     };
     this.#worker = new Worker(name, work, {
       prefix,
       connection,
-      concurrency: this.#places.jobsAtOnce,
+      concurrency: this.#limiter.jobsAtOnce,
       ...crashSettings,
       ...(telemetry && { telemetry }),
       // Used only where handling a failure has failed itself.
@@ -151,7 +155,7 @@ export class Stage<Data extends z.ZodType> {
 
   /** As `stop`, and closes the queue. */
   async close(graceMs: number): Promise<void> {
-    this.#door.close();
+    this.#gate.close();
     await this.stop(graceMs);
     // While Redis is down BullMQ's `close` never resolves.
     await Promise.race([this.jobs.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
@@ -177,7 +181,7 @@ export class Stage<Data extends z.ZodType> {
     if (stallsOf(job) >= givenUpAfter) {
       return await this.#handle(job, token, all[0], new CloseloopError(crashed, { kind: 'permanent' }));
     }
-    if (suspects.activeCount > 0) return await this.#delay(job, token, this.#door.laterMs());
+    if (suspects.activeCount > 0) return await this.#delay(job, token, this.#gate.laterMs());
     await suspects(async () => {
       await sleep(othersGoBackMs);
       // A suspect that waited here for its endpoint would keep all other suspects waiting.
@@ -200,7 +204,7 @@ export class Stage<Data extends z.ZodType> {
     all: z.output<Data>[],
     { mayWait = true }: { mayWait?: boolean } = {},
   ): Promise<void> {
-    const admission = await this.#door.admit(token ?? '', { mayWait });
+    const admission = await this.#gate.admit(token ?? '', { mayWait });
     if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
     try {
       // The job may have been held for hours, and its stage been paused meanwhile.
@@ -226,12 +230,12 @@ export class Stage<Data extends z.ZodType> {
     const { source, ports, log, onDone } = this.#options;
     const process = async (data: z.output<Data>) => await this.#timed(data);
     const ended = (end: JobEnd) => this.#ended(end);
-    const within = (delayMs: number) => this.#door.within(delayMs);
+    const within = (delayMs: number) => this.#gate.within(delayMs);
     const options = { jobs: this.jobs, job: job.id, source, process, ended, within, ports, log };
     const work = async (some: z.output<Data>[]) => await workTogether(some, options);
     // One piece of data probes an endpoint that may still be down.
     const isOneDone = isProbe && (await work(all.slice(0, 1)));
-    if (isProbe && (await this.#door.down())) return await this.#delay(job, token, this.#door.laterMs());
+    if (isProbe && (await this.#gate.down())) return await this.#delay(job, token, this.#gate.laterMs());
     if ((await work(isProbe ? all.slice(1) : all)) || isOneDone) await onDone?.();
   }
 
@@ -278,12 +282,12 @@ export class Stage<Data extends z.ZodType> {
     if (step.do === 'wait') {
       this.#ended('waits');
       await forgetStalls(job);
-      return await this.#delay(job, token, await this.#door.within(step.delayMs));
+      return await this.#delay(job, token, await this.#gate.within(step.delayMs));
     }
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
       // That an endpoint is down is logged once, not for each job.
-      const isReported = (await this.#door.down()) !== undefined;
+      const isReported = (await this.#gate.down()) !== undefined;
       log[isReported ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
       this.#ended('retried');
       await job.updateProgress(failing);
