@@ -41,7 +41,13 @@ export const isReopened = (state: RecordState, { closing }: Pick<ActionRequest, 
 export function deskActor<Row, Value>(
   { vendor, record }: DeskWords,
   rows: RowReading<Row>,
-  { notes, tags, put, putMany, closed }: DeskWriting<Row, Value>,
+  {
+    notes,
+    tags,
+    put,
+    putMany,
+    closed,
+  }: Partial<Pick<DeskWriting<Row, Value>, 'notes' | 'tags' | 'put' | 'putMany' | 'closed'>>,
   own: Readonly<Record<string, DeskAction<Row>>>,
 ): Required<Pick<Source, 'act' | 'checkActions'>> {
   const add =
