@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { ActionRequest } from '../../../../core/connector/contract.ts';
 import { account } from '../../../support/connectors/zendesk/account.ts';
 
@@ -43,7 +44,9 @@ describe('a solved ticket', () => {
     await source.act?.(note);
     await source.act?.({ ...note, again: true });
     await source.act?.(request(id, { name: 'tag', params: ['unhappy'] }));
-    const written = standin.ticket(id).audits.flatMap(({ events }) => events.filter(({ type }) => type === 'Comment'));
+    const Audits = z.array(z.object({ events: z.array(z.looseObject({ type: z.string() })) }));
+    const events = Audits.parse(standin.ticket(id).audits).flatMap((audit) => audit.events);
+    const written = events.filter(({ type }) => type === 'Comment');
     const [only, ...others] = written;
     expect(others).toEqual([]);
     expect(only).toMatchObject({ public: false, body: expect.stringContaining('Graded 1: "too <late>"') });
