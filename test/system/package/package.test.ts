@@ -124,6 +124,8 @@ describe('the tarball', () => {
       'package.json',
     ]);
     expect(named(/\.test\./)).toEqual([]);
+    // The pages and their pictures: not what builds the site of them.
+    expect(named(/^docs\//).filter((name) => !/^docs\/(reference\/)?[\w-]+\.(md|svg)$/.test(name))).toEqual([]);
     const bundled = packed.flatMap((name) => /^node_modules\/([^/]+)\//.exec(name)?.[1] ?? []);
     expect([...new Set(bundled)].sort()).toEqual(['asap', 'dotenv', 'promise', 'request', 'zendesk-node-api']);
   });

@@ -2,7 +2,7 @@
  * The pages of the documentation, in the order in which they are read: files of this repository. A page that is missing here is no
  * page of the site, and a test says so.
  */
-export const sidebar: readonly { title: string; pages: readonly string[] }[] = [
+export const sections: readonly { title: string; pages: readonly string[] }[] = [
   { title: 'Start', pages: ['README.md', 'docs/quick-start.md', 'docs/configuration.md', 'docs/going-live.md'] },
   {
     title: 'Vendors',
@@ -48,13 +48,4 @@ export const sidebar: readonly { title: string; pages: readonly string[] }[] = [
   },
 ];
 
-export const pages: readonly string[] = sidebar.flatMap((section) => section.pages);
-
-/** Where a page lies in the site. */
-export function addressOf(page: string): string {
-  if (page === 'README.md') return 'index.html';
-  return `${page
-    .replace(/^docs\//, '')
-    .replace(/\.md$/, '')
-    .toLowerCase()}.html`;
-}
+export const pages: readonly string[] = sections.flatMap((section) => section.pages);
