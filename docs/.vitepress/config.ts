@@ -13,6 +13,7 @@ const isPage = new Set(pages);
 const linkedFiles = new Set<string>();
 
 export default defineConfig({
+  lang: 'en',
   title: 'closeloop',
   description:
     'Asks customers for feedback when their ticket, deal or order closes, and writes the grade back on the record.',

@@ -3,7 +3,10 @@
  * page of the site, and a test says so.
  */
 export const sections: readonly { title: string; pages: readonly string[] }[] = [
-  { title: 'Start', pages: ['README.md', 'docs/quick-start.md', 'docs/configuration.md', 'docs/going-live.md'] },
+  {
+    title: 'Start',
+    pages: ['README.md', 'docs/quick-start.md', 'docs/choose.md', 'docs/configuration.md', 'docs/going-live.md'],
+  },
   {
     title: 'Vendors',
     pages: [
@@ -43,6 +46,7 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
       'docs/reference/records.md',
       'docs/reference/reasons.md',
       'docs/reference/assumptions.md',
+      'docs/glossary.md',
       'CHANGELOG.md',
     ],
   },
