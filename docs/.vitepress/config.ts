@@ -1,4 +1,4 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync } from 'node:fs';
 import { join, posix, resolve } from 'node:path';
 import { slug } from 'github-slugger';
 import { defineConfig } from 'vitepress';
@@ -8,6 +8,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 const icon = readFileSync(join(root, 'worker/dashboard/assets/icon.svg'), 'base64');
 const isPage = new Set(pages);
+const besideDocs = pages.filter((page) => !page.includes('/')).map((page) => page.replace(/\.md$/, ''));
 
 /** Files of the repository that pages link to and that are no pages: the site has a copy of each, as text. */
 const linkedFiles = new Set<string>();
@@ -20,7 +21,7 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: `data:image/svg+xml;base64,${icon}` }]],
   // The pages stay where GitHub and the npm package show them; their links hold there and on the site.
   srcDir: '..',
-  srcExclude: ['!(docs)/**/*', '!(README|CHANGELOG).md'],
+  srcExclude: ['!(docs)/**/*', `!(${besideDocs.join('|')}).md`],
   rewrites: { 'README.md': 'index.md' },
   outDir: '../site',
   cacheDir: 'node_modules/.cache/vitepress',
@@ -36,9 +37,11 @@ export default defineConfig({
         return (tokens[index]?.content.length ?? 0) > 24 ? html.replaceAll(/\.(?=\w)/g, '.<wbr>') : html;
       };
       rules.link_open = (tokens, index, options, env, self) => {
-        const href = tokens[index]?.attrGet('href') ?? '';
-        const file = posix.join(posix.dirname(env.relativePath), href.replace(/#.*/, ''));
-        if (!/^(#|[a-z]+:)/.test(href) && !isPage.has(file)) {
+        const [path = '', anchor = ''] = tokens[index]?.attrGet('href')?.split('#') ?? [];
+        const file = posix.join(posix.dirname(env.relativePath), path);
+        if (file === 'README.md') tokens[index]?.attrSet('href', anchor === '' ? '/' : `/#${anchor}`);
+        else if (path !== '' && !/^[a-z]+:/.test(path) && !isPage.has(file)) {
+          if (!existsSync(join(root, file))) throw new Error(`${env.relativePath}: ${path} leads nowhere`);
           linkedFiles.add(file);
           tokens[index]?.attrSet('href', `/source/${file}.txt`);
         }
@@ -46,7 +49,7 @@ export default defineConfig({
       };
     },
   },
-  // README.md and CHANGELOG.md become components of Vue, which they could not find from where they lie.
+  // Pages beside docs/ become components of Vue, too, and could not find it from where they lie.
   vite: {
     plugins: [
       {
