@@ -59,6 +59,14 @@ return 1`;
 const digestKey = `${globalTag}:alerts:digest`;
 const dayMs = 86_400_000;
 
+/** Tells a person about one source. @param journeys which it is about, as `source/id` */
+export type AlertOfSource = (
+  kind: Alert['kind'],
+  why: string,
+  remedy: string,
+  journeys?: Alert['journeys'],
+) => Promise<void>;
+
 /**
  * The alerts of all processes. An alert is stored at once and sent with others to every receiver, equal alerts at most once in
  * `again`; once a week each receiver gets a digest of what became of the closings.
@@ -79,9 +87,8 @@ export class Alerts {
   }
 
   /** The alerts about one source. */
-  of(source: string) {
-    return (kind: Alert['kind'], why: string, remedy: string, journeys?: Alert['journeys']): Promise<void> =>
-      this.raise({ kind, source, why, remedy, journeys });
+  of(source: string): AlertOfSource {
+    return (kind, why, remedy, journeys) => this.raise({ kind, source, why, remedy, journeys });
   }
 
   async raise({ kind, source, remedy, journeys = [], ...alert }: Alert): Promise<void> {

@@ -6,14 +6,13 @@ import { slices } from '../../core/spread.ts';
 import { noteDelivery } from '../operations/delivery-counts.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import { storedNames } from '../sources/stored-names.ts';
-import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { noteRequested } from './erasure-guard.ts';
 import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
 import { EraseJob, PlanJob } from './jobs.ts';
 import { addEvents, type InletQueues, jobIdOf, mayShareJob, openInletQueues } from './queues.ts';
-import type { SourcePipeline } from './source-pipeline.ts';
+import type { SourceContext, SourcePipeline } from './source-pipeline.ts';
 
 /** How often the time of the last delivery is noted, at most. */
 const noteEveryMs = 1_000;

@@ -5,13 +5,13 @@ import { endedUnasked } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { askAbout, askBy } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
-import type { Queues, Vendor } from './context.ts';
 import type { AskDecision } from './decision.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
 import { type PlanContext, plan } from './plan/plan.ts';
-import { freshMs, isFresh, type Reading } from './vendor.ts';
+import type { Queues } from './queues.ts';
+import { freshMs, isFresh, type Reading, type Vendor } from './vendor.ts';
 
-type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
+export type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
 /** How long a planning job waits for its turn to ask: planning must not come to a stop with a slow service. Real time. */
 const patientMs = 2_000;

@@ -1,17 +1,26 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { isCancelled } from '../../core/feedback/request-form.ts';
+import type { Log } from '../../core/ports.ts';
 import type { Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
 import { askedContactOf, ifStill, unaskedStates } from '../journey/transitions.ts';
-import type { Journeys, Named, Operations, Queues, Service, Timing, Vendor } from './context.ts';
+import type { Holds } from '../operations/holds.ts';
+import type { Clock } from './clock.ts';
+import { done, type JobResult, retryLater } from './jobs.ts';
+import type { Queues } from './queues.ts';
+import type { Journeys } from './source-store.ts';
+import type { Vendor } from './vendor.ts';
 
 /** What withdrawing takes of a source. */
-export type WithdrawContext = Named &
-  Timing &
-  Pick<Journeys, 'store' | 'contacts' | 'caps'> &
-  Pick<Service, 'feedback'> &
-  Pick<Operations, 'log' | 'holds'>;
+export interface WithdrawContext extends Pick<Journeys, 'store' | 'contacts' | 'caps'> {
+  name: string;
+  clock: Clock;
+  log: Log;
+  feedback: FeedbackClient;
+  holds: Holds;
+}
 
 /**
  * Ends a journey whose record should no longer be asked about: before asking it is cancelled; a request that the service
@@ -119,6 +128,54 @@ export async function withdrawAll(
   const ends: string[] = [];
   for (const journey of journeys) ends.push(await withdraw(journey, why, context, options));
   return ends.includes('asking') ? 'asking' : 'ended';
+}
+
+/**
+ * Withdraws the unasked journeys of a record that was merged into another, and queues the remaining record to be planned. Answers
+ * to journeys that have asked go to the remaining record. @param at when the event reported the merge
+ */
+export async function merged(
+  recordId: string,
+  into: string,
+  at: Date,
+  context: WithdrawContext & Pick<Queues, 'queueEvent'>,
+): Promise<JobResult> {
+  const { store, clock } = context;
+  const remaining = await store.records.remainingOf(recordId, into);
+  const why = `its record was merged into ${remaining}`;
+  for (const journey of await store.records.journeysOf(recordId)) {
+    if (journey.state === 'creating') return retryLater;
+    if (unaskedStates.includes(journey.state)) {
+      // Queued before withdrawing: after a kill in between the journey still waits, and both steps are repeated.
+      await queueRemaining(recordId, remaining, at, context);
+      if ((await withdraw(journey, why, context)) === 'asking') return retryLater;
+      continue;
+    }
+    await store.update(journey.id, (now) =>
+      now.currentId === remaining
+        ? undefined
+        : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
+    );
+  }
+  await store.records.merge(recordId, remaining);
+  return done;
+}
+
+/** Queues the record that another record was merged into to be planned, as no event of that record may come. */
+export async function queueRemaining(
+  recordId: string,
+  remaining: string,
+  at: Date,
+  { queueEvent }: Pick<Queues, 'queueEvent'>,
+): Promise<void> {
+  await queueEvent({
+    kind: 'closed',
+    recordId: remaining,
+    at,
+    key: `merged:${recordId}:${remaining}`,
+    what: `${recordId} was merged into it`,
+    receivedAt: new Date(),
+  });
 }
 
 /** Whether the refusal is about this request; 403: the campaign is no longer active. */

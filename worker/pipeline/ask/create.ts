@@ -11,7 +11,6 @@ import type { Intent, Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, endedUnasked, ifStill } from '../../journey/transitions.ts';
-import type { Policy } from '../context.ts';
 import type { AskDecision } from '../decision.ts';
 import { eraseIfForgotten, erasureSince } from '../erasure-guard.ts';
 import { done, type JobResult } from '../jobs.ts';
@@ -282,7 +281,7 @@ function isAsDecided(now: Journey, { rule, campaign, decision: { verdict } }: At
 /** Nobody was asked: the journey waits again, with this change, and its contact's note is as before. */
 type TakeBack = (why: string, change?: Partial<Journey>) => Promise<void>;
 
-function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'>): string {
+function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<AskContext, 'dryRun'>): string {
   const whom = isTest ? 'TEST: ' : '';
   if (dryRun) return `${whom}withheld: a dry run sends nothing; the feedback request would be created now`;
   return isTest ? `${whom}creating a feedback request to the test contact` : 'creating the feedback request';

@@ -4,7 +4,7 @@ import { dayBefore, type FeedbackRequest, isCancelled, isMasked, isTo } from '..
 import { lookUp } from '../../../core/look-up.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { recordOf } from '../../journey/refs.ts';
-import type { Journeys, Service } from '../context.ts';
+import type { Service } from '../open-service.ts';
 import { clockSkewMs } from '../policy/throttle.ts';
 import { compareValues } from './shown-values.ts';
 
@@ -16,6 +16,11 @@ export type Found =
   | { is: 'not yet clear'; why: string }
   /** Asking again might send a second message: a person decides. */
   | { is: 'unclear'; why: string };
+
+interface Owners {
+  /** For each of these feedback requests: whether it belongs to a journey of any source. */
+  areOwned(requestIds: readonly string[]): Promise<boolean[]>;
+}
 
 /** The service may cut times to the second. */
 const roundingMs = 1_000;
@@ -36,7 +41,7 @@ export interface Sought {
  */
 export async function findRequest(
   sought: Sought,
-  context: Pick<Service, 'feedback' | 'exports'> & Pick<Journeys, 'areOwned'>,
+  context: Pick<Service, 'feedback' | 'exports'> & Owners,
 ): Promise<Found> {
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
@@ -88,10 +93,7 @@ export async function findRequest(
   return byValues(free, sought) ?? (await byCounters(sought, await unowned(masked, context), context));
 }
 
-async function unowned(
-  requests: readonly FeedbackRequest[],
-  { areOwned }: Pick<Journeys, 'areOwned'>,
-): Promise<FeedbackRequest[]> {
+async function unowned(requests: readonly FeedbackRequest[], { areOwned }: Owners): Promise<FeedbackRequest[]> {
   const owned = await areOwned(requests.map(({ id }) => id));
   return requests.filter((_, i) => !owned[i]);
 }

@@ -8,11 +8,14 @@ import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { mayHaveAsked } from '../../journey/transitions.ts';
-import type { Journeys, Named, Policy, Timing } from '../context.ts';
+import type { Clock } from '../clock.ts';
+import type { Named } from '../open-source.ts';
 import { askingTime, type TimingContext, tooOld } from '../policy/asking-time.ts';
 import { capsOn, inTime, type Turn, turnIn } from '../policy/cap.ts';
+import type { Policy } from '../policy/source-policy.ts';
 import { chosenBefore, isLater, limitsOf, prefersLatest, scopesOf, type ThrottleHit } from '../policy/throttle.ts';
 import type { CampaignRule } from '../rules.ts';
+import type { Journeys } from '../source-store.ts';
 
 /** As `Turn`; `give way`: a later closing of the person is asked about first. */
 export type OwnTurn = Turn | { do: 'give way'; at: Date; why: string[] };
@@ -32,7 +35,7 @@ export async function turnOf(
 /** How many days ahead a free place is searched for. */
 const mostDays = 15;
 
-type CapContext = TimingContext & Pick<Named, 'storedAs'> & Pick<Journeys, 'caps'> & Pick<Timing, 'clock'>;
+type CapContext = TimingContext & Pick<Journeys, 'caps'> & { storedAs: string; clock: Clock };
 
 /** Takes a place for the journey under every cap, unless it has one. */
 export async function takeTurn(
@@ -78,7 +81,10 @@ export async function takeTurn(
 // Throttles with `prefer: latest`. An earlier closing doesn't end for the sake of a later closing that waits: the earlier closing waits, too,
 // until the later closing was asked about, or came to nothing. So nothing has to be taken back, whatever happens in between.
 
-type PreferContext = Named & Pick<Policy, 'policy'> & Pick<Journeys, 'contacts' | 'sources'> & Pick<Timing, 'clock'>;
+export interface PreferContext extends Named, Pick<Policy, 'policy'>, Pick<Journeys, 'contacts'> {
+  clock: Clock;
+  sources(): Promise<(Named & Pick<Journeys, 'store'>)[]>;
+}
 
 /** No closing waits for a later closing that has been due for so long and was not asked about. Of the loop's clock. */
 const overdueMs = 3_600_000;
@@ -199,7 +205,7 @@ function isComing({ state, test }: Journey): boolean {
 export async function supersededBy(
   journey: Journey,
   hits: readonly ThrottleHit[],
-  context: Pick<Journeys, 'sources'>,
+  context: Pick<PreferContext, 'sources'>,
 ): Promise<Skip | undefined> {
   const preferring = hits.filter(({ scope }) => prefersLatest(scope));
   const sources = preferring.length > 0 ? await context.sources() : [];

@@ -1,22 +1,21 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
+import type { Log } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
 import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { type Decision, ifStill, step } from '../../journey/transitions.ts';
-import type { Named, Operations, Queues, Timing, Vendor } from '../context.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
 import { type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
-import { checkLateWrite, send } from './late-write.ts';
-import { about, laterAnswer, leftTo, writeLaterAgain } from './later-answer.ts';
+import { checkLateWrite, type Sending, send } from './late-write.ts';
+import { about, laterAnswer, leftTo, type RecordContext, writeLaterAgain } from './later-answer.ts';
 
 /** What writing back takes of a source. */
-export type WriteBackContext = Named &
-  Timing &
-  Vendor &
-  LateAnswerContext &
-  Pick<Queues, 'queueWriteBack' | 'queueLateWriteCheck'> &
-  Pick<Operations, 'log' | 'alert'>;
+export interface WriteBackContext extends RecordContext, Sending, LateAnswerContext {
+  log: Log;
+  alert: AlertOfSource;
+}
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
 const expiringMs = 1_000;
