@@ -59,13 +59,8 @@ return 1`;
 const digestKey = `${globalTag}:alerts:digest`;
 const dayMs = 86_400_000;
 
-/** Tells a person about one source. @param journeys which it is about, as `source/id` */
-export type AlertOfSource = (
-  kind: Alert['kind'],
-  why: string,
-  remedy: string,
-  journeys?: Alert['journeys'],
-) => Promise<void>;
+/** Alerts a person of something in one source. */
+export type AlertOfSource = ReturnType<Alerts['of']>;
 
 /**
  * The alerts of all processes. An alert is stored at once and sent with others to every receiver, equal alerts at most once in
@@ -86,9 +81,10 @@ export class Alerts {
     this.#outboxes = receivers.map((receiver) => new Outbox(receiver, options));
   }
 
-  /** The alerts about one source. */
-  of(source: string): AlertOfSource {
-    return (kind, why, remedy, journeys) => this.raise({ kind, source, why, remedy, journeys });
+  /** The alerts about one source. `journeys`: those that an alert is about, as `source/id`. */
+  of(source: string) {
+    return (kind: Alert['kind'], why: string, remedy: string, journeys?: Alert['journeys']): Promise<void> =>
+      this.raise({ kind, source, why, remedy, journeys });
   }
 
   async raise({ kind, source, remedy, journeys = [], ...alert }: Alert): Promise<void> {

@@ -109,15 +109,14 @@ export async function noteRequested(
 }
 
 function identityKeysIn({ recordId, personId, contact, alsoKnownAs = [] }: Journey): string[] {
+  if (contact) return [...ownKeys(recordId, personId), identityKeys.contact(contactKey(contact))];
   // As in the search of an erasure: an address may be known of several people, and means one of whom nothing else is known.
-  const isKnownByAddress = contact === undefined && personId === undefined;
-  return [
-    ...(isKnownByAddress ? alsoKnownAs.map(identityKeys.address) : []),
-    identityKeys.everybody,
-    identityKeys.record(recordId),
-    ...(personId === undefined ? [] : [identityKeys.person(personId)]),
-    ...(contact ? [identityKeys.contact(contactKey(contact))] : []),
-  ];
+  return [...ownKeys(recordId, personId), ...(personId === undefined ? alsoKnownAs.map(identityKeys.address) : [])];
+}
+
+function ownKeys(recordId: string, personId: string | undefined): string[] {
+  const person = personId === undefined ? [] : [identityKeys.person(personId)];
+  return [identityKeys.everybody, identityKeys.record(recordId), ...person];
 }
 
 /** What guarding a journey takes of its source. */
@@ -214,32 +213,19 @@ async function unforgotten(
   since: Date,
   context: SnapshotContext,
 ): Promise<object | null> {
-  if (!(await context.erasures.forgotten.anybodySince(since))) return snapshot;
-  const isForgotten = await forgottenIn(snapshot, recordId, since, context);
-  if ([identityKeys.everybody, identityKeys.record(recordId)].some(isForgotten)) return null;
-  const isPerson = (id: string) => isForgotten(identityKeys.person(id));
-  const isContact = (key: string) => isForgotten(identityKeys.contact(key));
+  const { forgotten } = context.erasures;
+  if (!(await forgotten.anybodySince(since))) return snapshot;
+  const own = ownKeys(recordId, undefined);
+  const personId = personIn(snapshot);
+  const contacts = await contactsIn(snapshot, context);
+  const keys = [...ownKeys(recordId, personId), ...contacts.map(identityKeys.contact)];
+  const found = new Set(await forgotten.since(since, keys));
+  if (own.some((key) => found.has(key))) return null;
+  const isPerson = (id: string) => found.has(identityKeys.person(id));
+  const isContact = (key: string) => found.has(identityKeys.contact(key));
   const part = await partIn(snapshot, { isPerson, isContact }, context);
   if (part === 'none') return snapshot;
   return part === 'theirs' ? null : await withoutMentions(snapshot, isContact, context);
-}
-
-/** The identity keys in a snapshot that were erased since then. */
-async function forgottenIn(
-  snapshot: object,
-  recordId: string,
-  since: Date,
-  context: SnapshotContext,
-): Promise<(key: string) => boolean> {
-  const personId = personIn(snapshot);
-  const keys = [
-    identityKeys.everybody,
-    identityKeys.record(recordId),
-    ...(personId === undefined ? [] : [identityKeys.person(personId)]),
-    ...(await contactsIn(snapshot, context)).map(identityKeys.contact),
-  ];
-  const forgotten = new Set(await context.erasures.forgotten.since(since, keys));
-  return (key) => forgotten.has(key);
 }
 
 export interface LateAnswerContext {

@@ -12,7 +12,7 @@ import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
 import { EraseJob, PlanJob } from './jobs.ts';
 import { addEvents, type InletQueues, jobIdOf, mayShareJob, openInletQueues } from './queues.ts';
-import type { SourceContext, SourcePipeline } from './source-pipeline.ts';
+import type { SourcePipeline } from './source-pipeline.ts';
 
 /** How often the time of the last delivery is noted, at most. */
 const noteEveryMs = 1_000;
@@ -109,7 +109,7 @@ export class Inlets {
   }
 
   async #storeAlone(
-    context: SourceContext,
+    context: SourcePipeline['context'],
     inlet: InletQueues,
     events: readonly SourceEvent[],
     receivedAt: Date,
@@ -123,7 +123,7 @@ export class Inlets {
     await engine.replicated(tagOf(context.storedAs));
   }
 
-  #togetherOf({ storedAs }: SourceContext, { plan }: InletQueues): Inlet['together'] {
+  #togetherOf({ storedAs }: { storedAs: string }, { plan }: InletQueues): Inlet['together'] {
     const { replicated, tracing } = this.#options.engine;
     return new GroupCommit({
       // A trace tells of one delivery.
@@ -138,7 +138,7 @@ export class Inlets {
   }
 
   /** For people who look at `status`: to the second, so that it costs nothing under load. */
-  #noteDelivery({ name: source, storedAs }: SourceContext, at: Date): void {
+  #noteDelivery({ name: source, storedAs }: { name: string; storedAs: string }, at: Date): void {
     if (at.getTime() - (this.#notedAt.get(source) ?? 0) < noteEveryMs) return;
     this.#notedAt.set(source, at.getTime());
     const { redis, log } = this.#options.engine;

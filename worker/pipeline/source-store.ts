@@ -36,10 +36,10 @@ export function storedOf({ storedAs: source, account }: StoredSource, { config, 
     ),
     caps: new CapSlots(redis, spaceOf(source)),
   };
-  const guard = { storedAs: source, account, ...people, clock: { now: store.now } };
   const journeys: JourneyStore = new JourneyStore(redis, source, {
     ...store,
-    eraseIfForgotten: (journey) => eraseIfForgotten(journey, { ...guard, store: journeys }),
+    eraseIfForgotten: (journey) =>
+      eraseIfForgotten(journey, { storedAs: source, account, store: journeys, ...people, clock: store }),
   });
   return {
     ...people,

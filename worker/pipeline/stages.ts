@@ -77,10 +77,6 @@ interface Step<Data extends z.ZodType>
 export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const { context, vendor, service, engine } = options;
   const both = [vendor, service];
-  const keepGivenUp: Step<typeof PlanJob>['keepGivenUp'] = {
-    isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
-    forMs: context.keepMs,
-  };
   const atOnce = askingAtOnce(engine.config.feedback.callsAtOnce);
   const readings = new Readings();
   // A planning job asks only while the asking stage would.
@@ -88,21 +84,16 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     const { queue } = jobs.ask;
     return (await Promise.all([options.pauses.stands('ask'), queue.isPaused()])).includes(true);
   });
-  const planning = {
+  const planning: Step<typeof PlanJob> = {
     process: planAndAsk(isStopped, readings, { asking: atOnce.planned }),
     giveUp: giveUpPlan,
     remedy: remedies.plan,
     endpoints: both,
-    keepGivenUp,
+    keepGivenUp: { isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked', forMs: context.keepMs },
     busyConcurrency: busyAtOnce,
   };
-  const asking = {
-    process: ask,
-    giveUp: giveUpAsk,
-    remedy: remedies.ask,
-    endpoints: both,
-    concurrency: engine.jobsAtOnce ?? atOnce.stage,
-  };
+  const concurrency = engine.jobsAtOnce ?? atOnce.stage;
+  const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both, concurrency };
   const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
     process: writingBack(engine.tracing),

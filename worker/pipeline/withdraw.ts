@@ -78,7 +78,7 @@ export async function withdraw(
   return 'ended';
 }
 
-/** The customer was not asked: neither the journey's places under caps nor its contact's note must hold up another journey. */
+/** The customer was not asked: frees the journey's cap slots, and deletes its contact's note, so that neither holds up another journey. */
 export async function giveBack(journey: Journey, context: Pick<WithdrawContext, 'contacts' | 'caps'>): Promise<void> {
   await context.caps.giveBack(markOf(journey));
   const contact = askedContactOf(journey);
@@ -86,8 +86,8 @@ export async function giveBack(journey: Journey, context: Pick<WithdrawContext, 
 }
 
 /**
- * Queues a record whose unasked journey has ended, as the record was out of question, if the record is closed again by now: the event that
- * told so may have found the journey waiting.
+ * Queues the record to be planned if it is closed again by now. Its journey has just ended because the record was gone; an event that the
+ * record is back may have come before that, and have changed nothing.
  * @param key of the event
  */
 export async function queueIfBack(
@@ -101,7 +101,7 @@ export async function queueIfBack(
   await queueEvent({ kind: 'closed', recordId, at: status.closedAt, key, what, receivedAt: new Date() });
 }
 
-/** As `withdraw`. That the service refuses for good is told, and left. */
+/** As `withdraw`; a permanent refusal by the service is logged, and not thrown. */
 export async function tryToWithdraw(
   journey: Journey,
   why: string,

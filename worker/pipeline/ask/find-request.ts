@@ -4,8 +4,8 @@ import { dayBefore, type FeedbackRequest, isCancelled, isMasked, isTo } from '..
 import { lookUp } from '../../../core/look-up.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { recordOf } from '../../journey/refs.ts';
-import type { Service } from '../open-service.ts';
 import { clockSkewMs } from '../policy/throttle.ts';
+import type { AskContext } from './ask-steps.ts';
 import { compareValues } from './shown-values.ts';
 
 export type Found =
@@ -16,11 +16,6 @@ export type Found =
   | { is: 'not yet clear'; why: string }
   /** Asking again might send a second message: a person decides. */
   | { is: 'unclear'; why: string };
-
-interface Owners {
-  /** For each of these feedback requests: whether it belongs to a journey of any source. */
-  areOwned(requestIds: readonly string[]): Promise<boolean[]>;
-}
 
 /** The service may cut times to the second. */
 const roundingMs = 1_000;
@@ -41,7 +36,7 @@ export interface Sought {
  */
 export async function findRequest(
   sought: Sought,
-  context: Pick<Service, 'feedback' | 'exports'> & Owners,
+  context: Pick<AskContext, 'feedback' | 'exports' | 'areOwned'>,
 ): Promise<Found> {
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
@@ -93,7 +88,10 @@ export async function findRequest(
   return byValues(free, sought) ?? (await byCounters(sought, await unowned(masked, context), context));
 }
 
-async function unowned(requests: readonly FeedbackRequest[], { areOwned }: Owners): Promise<FeedbackRequest[]> {
+async function unowned(
+  requests: readonly FeedbackRequest[],
+  { areOwned }: Pick<AskContext, 'areOwned'>,
+): Promise<FeedbackRequest[]> {
   const owned = await areOwned(requests.map(({ id }) => id));
   return requests.filter((_, i) => !owned[i]);
 }
@@ -134,7 +132,7 @@ function byValues(
 async function byCounters(
   { contact, intent, journey, others }: Sought,
   masked: readonly FeedbackRequest[],
-  { feedback }: Pick<Service, 'feedback'>,
+  { feedback }: Pick<AskContext, 'feedback'>,
 ): Promise<Found> {
   const now = await feedback.contact(contact);
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;

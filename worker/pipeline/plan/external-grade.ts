@@ -6,7 +6,7 @@ import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
-import { type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
+import { erasureSince, type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import type { Queues } from '../queues.ts';
 import type { Vendor } from '../vendor.ts';
@@ -137,6 +137,8 @@ async function sendGrade(journey: Journey, context: GradeContext): Promise<JobRe
     await store.note(journey, 'the grade is not passed on: the campaign is not external, it asks by itself');
     return done;
   }
+  // A comment may name its writer.
+  if ((await erasureSince(journey, context)) !== undefined) return done;
   const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
   await context.holds.pass('plan', needs);
   const refused = await callService(given, requestId, campaign, context);

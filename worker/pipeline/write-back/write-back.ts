@@ -6,7 +6,7 @@ import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { type Decision, ifStill, step } from '../../journey/transitions.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
-import { type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
+import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
 import { checkLateWrite, type Sending, send } from './late-write.ts';
 import { about, laterAnswer, leftTo, type RecordContext, writeLaterAgain } from './later-answer.ts';
@@ -41,6 +41,8 @@ export async function writeBack(
   if (journey.state === 'expired') return await writeNoAnswer(journey, context);
   const { answer } = journey;
   if (journey.state !== 'answered' || !answer) return done;
+  // The erasure ends the journey, and takes off what was written before.
+  if ((await erasureSince(journey, context)) !== undefined) return done;
 
   const later = await laterAnswer(journey, context);
   if (later) {
