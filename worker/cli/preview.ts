@@ -1,10 +1,9 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/schedule/duration.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { type Forecast, forecastForMachines } from '../support/forecast.ts';
 import { knownRecordIn, withinSource } from '../support/journey-filter.ts';
-import { type Preview, previewOf } from '../support/preview.ts';
+import { type Preview, type PreviewContext, previewOf } from '../support/preview.ts';
 import { type PreviewedActs, previewActs } from '../support/preview-acts.ts';
 import { inZone } from '../support/shown-time.ts';
 import { forecastLines, row } from './forecast-lines.ts';
@@ -51,7 +50,7 @@ export async function preview(options: Options): Promise<number> {
 
 async function previewRecord(
   written: string,
-  contexts: readonly SourceContext[],
+  contexts: readonly PreviewContext[],
   { answer, comment, showRecord, json }: Options,
 ): Promise<number> {
   const context = sourceOf(written, contexts);
@@ -70,7 +69,7 @@ async function previewRecord(
 async function actsOn(
   found: Preview,
   { grade, comment = null }: { grade: number; comment: string | undefined | null },
-  context: SourceContext,
+  context: PreviewContext,
 ): Promise<PreviewedActs[]> {
   const forecast = found.is === 'closed' ? found.forecast : found.is === 'open' ? found.ifClosed : undefined;
   const campaign = forecast?.request?.campaign;
@@ -90,7 +89,7 @@ function linesOfActs({ rule, settleMs, actions }: PreviewedActs): string[] {
 }
 
 /** @throws CloseloopError config where it is not clear which source is meant */
-function sourceOf(written: string, contexts: readonly SourceContext[]): SourceContext {
+function sourceOf(written: string, contexts: readonly PreviewContext[]): PreviewContext {
   const [only, ...others] = contexts;
   const found = contexts.find((context) => withinSource(context, written) !== undefined);
   if (found) return found;
@@ -100,7 +99,7 @@ function sourceOf(written: string, contexts: readonly SourceContext[]): SourceCo
 }
 
 /** @throws CloseloopError config for what can't be a record of this source */
-function recordIn(context: SourceContext, written: string): string {
+function recordIn(context: PreviewContext, written: string): string {
   const { name, source } = context;
   const found = knownRecordIn(context, written);
   if (found !== undefined) return found;
@@ -131,7 +130,7 @@ function forMachines(found: Preview): object {
   };
 }
 
-function linesOf(found: Preview, context: SourceContext): string[] {
+function linesOf(found: Preview, context: PreviewContext): string[] {
   if (found.is === 'out') return [heading('would not ask', found.why)];
   if (found.is === 'open') {
     const { readAgainAt, ifClosed } = found;

@@ -192,7 +192,7 @@ export class JourneyStore {
       const draft = this.drafts.of(of);
       if (draft) {
         const { journey } = await this.#create(draft, decide(of) ?? { journey: of, trace: [] });
-        return journey && (await this.#unlessForgotten(of, journey));
+        return journey && (await this.#unlessForgotten(draft.steps[0], journey));
       }
       const stored = of.erasedAt ? undefined : this.#reader.storedAs(of);
       const decision = stored && decide(of);

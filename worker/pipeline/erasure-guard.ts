@@ -1,19 +1,21 @@
 import type { EraseEvent, SourceEvent } from '../../core/connector/events.ts';
 import { contactKey } from '../../core/contact.ts';
+import type { Ports } from '../../core/ports.ts';
 import { firstOf } from '../../core/spread.ts';
 import type { CapSlots } from '../journey/cap-slots.ts';
 import type { ContactMemory } from '../journey/contacts.ts';
 import { type Erasures, keysOf, type Subject } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
 import { markOf } from '../journey/refs.ts';
+import type { SnapshotStore } from '../journey/snapshots.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { erased } from '../journey/transitions.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import type { Clock } from './clock.ts';
-import type { Journeys, Named, Policy, Queues, Timing } from './context.ts';
 import { done, type JobResult } from './jobs.ts';
 import { contactsIn, partIn, personIn, subjectOf, withoutMentions } from './people-in-snapshot.ts';
-import { linksOf } from './policy/known-as.ts';
+import { linksOf, type StoredSource } from './policy/known-as.ts';
+import type { Policy } from './policy/source-policy.ts';
 
 /*
  * A request for an erasure is noted in every source before it is acknowledged, by keys of the people, and the erasure notes the people once
@@ -38,7 +40,7 @@ export const identityKeys = {
 /** The identity keys of subjects in this source. A contact is the same person in every source. */
 export function identityKeysOf(
   subjects: readonly Subject[],
-  { storedAs: source, contacts }: Pick<Named, 'storedAs'> & Pick<Journeys, 'contacts'>,
+  { storedAs: source, contacts }: StoredSource & Pick<GuardContext, 'contacts'>,
 ): string[] {
   return subjects.flatMap((subject) => {
     if (subject.kind === 'contact') {
@@ -54,17 +56,17 @@ export function identityKeysOf(
  * The same people and records in other sources of the vendor's account, as the vendor may send the erasure to one source only, and
  * where a source ran dry.
  */
-export function elsewhere(subjects: readonly Subject[], sources: readonly Named[]): Subject[] {
+export function elsewhere(subjects: readonly Subject[], sources: readonly StoredSource[]): Subject[] {
   return subjects.flatMap((subject) => {
     if (subject.kind !== 'person' && subject.kind !== 'record') return [];
     const account = sources.find(({ storedAs }) => storedAs === subject.source)?.account;
-    const isAlike = (of: Named) => account !== undefined && of.account === account;
-    const isTwin = (of: Named) => nameInEarnest(of.storedAs) === nameInEarnest(subject.source);
+    const isAlike = (of: StoredSource) => account !== undefined && of.account === account;
+    const isTwin = (of: StoredSource) => nameInEarnest(of.storedAs) === nameInEarnest(subject.source);
     return sources.filter((of) => isAlike(of) || isTwin(of)).map(({ storedAs }) => ({ ...subject, source: storedAs }));
   });
 }
 
-type RequestContext = Pick<Named, 'storedAs'> & Pick<Policy, 'defaultCountry'>;
+type Reading = StoredSource & Pick<Policy, 'defaultCountry'>;
 
 /** As many as there is time for before a delivery is answered. Further people are noted when their erasure begins. */
 const mostNoted = 1_000;
@@ -72,7 +74,7 @@ const mostNoted = 1_000;
 /** Whom a request for an erasure names. */
 export function* subjectsOf(
   { personIds = [], recordIds = [], contacts = [] }: Pick<EraseEvent, 'personIds' | 'recordIds' | 'contacts'>,
-  { storedAs: source, ...reading }: RequestContext,
+  { storedAs: source, ...reading }: Reading,
 ): Generator<Subject> {
   for (const id of personIds) yield { kind: 'person', source, id };
   for (const id of recordIds) yield { kind: 'record', source, id };
@@ -89,7 +91,7 @@ export function* subjectsOf(
 export async function noteRequested(
   events: readonly SourceEvent[],
   at: Date,
-  context: RequestContext & Pick<Journeys, 'sources'>,
+  context: Reading & { sources(): Promise<(GuardContext & Pick<Policy, 'keepMs'>)[]> },
 ): Promise<void> {
   const erasures = events.filter((event) => event.kind === 'erase');
   if (erasures.length === 0) return;
@@ -107,19 +109,18 @@ export async function noteRequested(
 }
 
 function identityKeysIn({ recordId, personId, contact, alsoKnownAs = [] }: Journey): string[] {
+  if (contact) return [...ownKeys(recordId, personId), identityKeys.contact(contactKey(contact))];
   // As in the search of an erasure: an address may be known of several people, and means one of whom nothing else is known.
-  const isKnownByAddress = contact === undefined && personId === undefined;
-  return [
-    ...(isKnownByAddress ? alsoKnownAs.map(identityKeys.address) : []),
-    identityKeys.everybody,
-    identityKeys.record(recordId),
-    ...(personId === undefined ? [] : [identityKeys.person(personId)]),
-    ...(contact ? [identityKeys.contact(contactKey(contact))] : []),
-  ];
+  return [...ownKeys(recordId, personId), ...(personId === undefined ? alsoKnownAs.map(identityKeys.address) : [])];
+}
+
+function ownKeys(recordId: string, personId: string | undefined): string[] {
+  const person = personId === undefined ? [] : [identityKeys.person(personId)];
+  return [identityKeys.everybody, identityKeys.record(recordId), ...person];
 }
 
 /** What guarding a journey takes of its source. */
-export interface GuardContext extends Pick<Named, 'storedAs' | 'account'> {
+export interface GuardContext extends StoredSource {
   store: Pick<JourneyStore, 'update'>;
   erasures: Pick<Erasures, 'forgotten'>;
   contacts: ContactMemory;
@@ -176,8 +177,10 @@ export async function eraseIfForgotten(journey: Journey, context: GuardContext):
 }
 
 /** What storing a snapshot takes of a source. */
-export type SnapshotContext = Pick<Journeys, 'erasures' | 'snapshots'> &
-  Pick<Policy, 'customerContacts' | 'defaultCountry'>;
+export type SnapshotContext = Pick<GuardContext, 'erasures'> & { snapshots: SnapshotStore } & Pick<
+    Policy,
+    'customerContacts' | 'defaultCountry'
+  >;
 
 /**
  * Stores an event's snapshot of the record, unless the customer was erased since it happened, and without contacts of other erased people. Checks once more afterwards, as an erasure finds only what is stored already.
@@ -210,38 +213,28 @@ async function unforgotten(
   since: Date,
   context: SnapshotContext,
 ): Promise<object | null> {
-  if (!(await context.erasures.forgotten.anybodySince(since))) return snapshot;
-  const isForgotten = await forgottenIn(snapshot, recordId, since, context);
-  if ([identityKeys.everybody, identityKeys.record(recordId)].some(isForgotten)) return null;
-  const isPerson = (id: string) => isForgotten(identityKeys.person(id));
-  const isContact = (key: string) => isForgotten(identityKeys.contact(key));
+  const { forgotten } = context.erasures;
+  if (!(await forgotten.anybodySince(since))) return snapshot;
+  const own = ownKeys(recordId, undefined);
+  const personId = personIn(snapshot);
+  const contacts = await contactsIn(snapshot, context);
+  const keys = [...ownKeys(recordId, personId), ...contacts.map(identityKeys.contact)];
+  const found = new Set(await forgotten.since(since, keys));
+  if (own.some((key) => found.has(key))) return null;
+  const isPerson = (id: string) => found.has(identityKeys.person(id));
+  const isContact = (key: string) => found.has(identityKeys.contact(key));
   const part = await partIn(snapshot, { isPerson, isContact }, context);
   if (part === 'none') return snapshot;
   return part === 'theirs' ? null : await withoutMentions(snapshot, isContact, context);
 }
 
-/** The identity keys in a snapshot that were erased since then. */
-async function forgottenIn(
-  snapshot: object,
-  recordId: string,
-  since: Date,
-  context: SnapshotContext,
-): Promise<(key: string) => boolean> {
-  const personId = personIn(snapshot);
-  const keys = [
-    identityKeys.everybody,
-    identityKeys.record(recordId),
-    ...(personId === undefined ? [] : [identityKeys.person(personId)]),
-    ...(await contactsIn(snapshot, context)).map(identityKeys.contact),
-  ];
-  const forgotten = new Set(await context.erasures.forgotten.since(since, keys));
-  return (key) => forgotten.has(key);
+export interface LateAnswerContext {
+  storedAs: string;
+  ports: Pick<Ports, 'now'>;
+  store: JourneyStore;
+  erasures: Erasures;
+  queueErasure(id: string, delayMs: number): Promise<void>;
 }
-
-export type LateAnswerContext = Pick<Named, 'storedAs'> &
-  Pick<Timing, 'ports'> &
-  Pick<Journeys, 'store' | 'erasures'> &
-  Pick<Queues, 'queueErasure'>;
 
 /** Queues an erasure of its own for an answer that may have been written on the record after the journey's person was erased. */
 export async function removeLateAnswer(

@@ -151,9 +151,10 @@ export type Queues = ReturnType<typeof createQueues>;
 
 export function createQueues(
   source: string,
-  { plan, ask, writeBack, act, erase }: JobQueues,
+  jobs: JobQueues,
   { redis, seal, clock }: { redis: RedisClient; seal: Seal; clock: Clock },
 ) {
+  const { plan, ask, erase } = jobs;
   const asks = new GroupCommit<DueAsk>({
     items: 20 * mostAsks,
     size: Number.POSITIVE_INFINITY,
@@ -187,6 +188,16 @@ export function createQueues(
     /** Queues a job beside the one that waits for the planned time, which then finds nothing left to do. */
     queueAskAhead: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
       await ask.add([{ id: `ask-ahead-${id}`, data: { journeyId: id }, delayMs: clock.until(dueAt) }]),
+    ...afterAnswers(jobs, clock),
+    /** Paces the source's events. @returns milliseconds until it is this event's turn, 0 when it is now. Real time. */
+    rateLimit: async (key: string, everyMs: number): Promise<number> =>
+      await rateLimit(redis, `${tagOf(source)}:backfill`, seal.digest(key), { spacingMs: everyMs, now: Date.now() }),
+  };
+}
+
+/** What the steps queue about an answer, or because none came. */
+function afterAnswers({ writeBack, act }: JobQueues, clock: Clock) {
+  return {
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
       // One write at a time for each journey, as concurrent calls to the vendor may overtake each other.
       await writeBack.addWanted(journeyIds.map((journeyId) => ({ journeyId })));
@@ -208,8 +219,5 @@ export function createQueues(
     ): Promise<void> => {
       await writeBack.add([{ id: `late-write-${slot}-${journeyId}`, data: { journeyId, lateWrite: true }, delayMs }]);
     },
-    /** Paces the source's events. @returns milliseconds until it is this event's turn, 0 when it is now. Real time. */
-    rateLimit: async (key: string, everyMs: number): Promise<number> =>
-      await rateLimit(redis, `${tagOf(source)}:backfill`, seal.digest(key), { spacingMs: everyMs, now: Date.now() }),
   };
 }

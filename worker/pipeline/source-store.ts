@@ -9,8 +9,8 @@ import { JourneyStore } from '../journey/store.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { spaceOf, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-import type { Journeys, Named } from './context.ts';
 import { eraseIfForgotten } from './erasure-guard.ts';
+import type { StoredSource } from './policy/known-as.ts';
 import { longestThrottle, prefersLatest, throttlesOf } from './policy/throttle.ts';
 
 type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' | 'eraseIfForgotten'> & {
@@ -19,11 +19,11 @@ type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' |
   seal: Seal;
 };
 
+/** What is stored of a source's journeys, and of the people they are about. */
+export type Journeys = ReturnType<typeof storedOf>;
+
 /** The source's data in Redis. */
-export function storedOf(
-  { storedAs: source, account }: Pick<Named, 'storedAs' | 'account'>,
-  { config, redis, ...store }: StoreOptions,
-): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal' | 'actions' | 'followUps'> {
+export function storedOf({ storedAs: source, account }: StoredSource, { config, redis, ...store }: StoreOptions) {
   const { seal } = store;
   const rules = config.sources.flatMap((one) => one.rules);
   const throttles = throttlesOf(rules, config.policy);
@@ -38,14 +38,15 @@ export function storedOf(
     ),
     caps: new CapSlots(redis, spaceOf(source)),
   };
-  const guard = { storedAs: source, account, ...people, clock: { now: store.now } };
   const journeys: JourneyStore = new JourneyStore(redis, source, {
     ...store,
-    eraseIfForgotten: (journey) => eraseIfForgotten(journey, { ...guard, store: journeys }),
+    eraseIfForgotten: (journey) =>
+      eraseIfForgotten(journey, { storedAs: source, account, store: journeys, ...people, clock: store }),
   });
   return {
     ...people,
     store: journeys,
+    /** The newest snapshot of each record, as events carried it. */
     snapshots: createSnapshotStore(redis, { tag: tagOf(source), keepMs: config.retention.journeys, seal }),
     seal,
     actions: new ActionLimit(redis, source, seal),

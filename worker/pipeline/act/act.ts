@@ -1,24 +1,32 @@
 import type { ActionResult } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf, outcomeOfError } from '../../../core/errors.ts';
 import { truth } from '../../../core/mapping/expression-truth.ts';
+import type { Ports } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams } from '../../config/answer-rule.ts';
 import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
-import { answerShape, type LoadedAnswerRule } from '../answer-rules.ts';
-import type { Journeys, Named, Operations, Policy, Timing, Vendor } from '../context.ts';
-import { erasureSince } from '../erasure-guard.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
+import type { Clock } from '../clock.ts';
+import { erasureSince, type GuardContext } from '../erasure-guard.ts';
 import { type ActJob, done, type JobResult } from '../jobs.ts';
+import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
+import type { Policy } from '../policy/source-policy.ts';
+import type { Journeys } from '../source-store.ts';
+import type { Vendor } from '../vendor.ts';
 import { dueRules, judged, noted, openActs, type Verdict } from './judge.ts';
 
 /** What acting takes of a source. */
-export type ActContext = Named &
-  Timing &
-  Vendor &
-  Pick<Journeys, 'store' | 'erasures'> &
-  Pick<Journeys, 'actions' | 'followUps'> &
-  Pick<Policy, 'searchAfterMs' | 'policy' | 'answerRules'> &
-  Pick<Operations, 'log' | 'alert'>;
+export interface ActContext
+  extends Pick<Journeys, 'store' | 'actions' | 'followUps'>,
+    Pick<GuardContext, 'erasures'>,
+    Pick<Vendor, 'source' | 'read'>,
+    Pick<Policy, 'searchAfterMs' | 'policy' | 'answerRules'> {
+  name: string;
+  clock: Clock;
+  ports: Ports;
+  alert: AlertOfSource;
+}
 
 /** States in which there is an answer that counts. */
 const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'parked', 'failed', 'tested'];

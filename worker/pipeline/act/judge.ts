@@ -1,7 +1,7 @@
 import type { Act, Acting, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import type { Decision } from '../../journey/transitions.ts';
-import type { LoadedAnswerRule } from '../answer-rules.ts';
+import type { LoadedAnswerRule } from '../policy/answer-rules.ts';
 
 /* Which actions an answer leads to. Pure. */
 

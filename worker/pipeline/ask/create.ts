@@ -11,12 +11,11 @@ import type { Intent, Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, endedUnasked, ifStill } from '../../journey/transitions.ts';
-import type { Policy } from '../context.ts';
 import type { AskDecision } from '../decision.ts';
 import { eraseIfForgotten, erasureSince } from '../erasure-guard.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { tooOld } from '../policy/asking-time.ts';
-import { asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
+import { type Ask, asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
 import { lostRequest } from '../policy/lost-request.ts';
 import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
 import {
@@ -30,7 +29,7 @@ import {
   type ThrottleHit,
   throttled,
 } from '../policy/throttle.ts';
-import type { CampaignRule } from '../rules.ts';
+import { askNeedsOf, type CampaignRule } from '../rules.ts';
 import { isFresh } from '../vendor.ts';
 import {
   type AskableJourney,
@@ -47,17 +46,11 @@ import {
 import { supersededBy } from './turn.ts';
 
 /** A request that is due. */
-interface Wanted {
+interface Wanted extends Pick<Ask, 'rule' | 'campaign' | 'until'> {
   journey: AskableJourney;
   /** By which it is made. */
   decision: AskDecision;
-  rule: CampaignRule;
-  /** What a person may have to mend before it can be made (rules.ts). */
-  needs: readonly string[];
-  campaign: Campaign;
   to: Recipient;
-  /** When the window closes, by the loop's clock; undefined: never. */
-  until: Date | undefined;
 }
 
 /** One attempt to ask: what the contact's lock protects (`withContact`). */
@@ -81,7 +74,7 @@ export async function create(
   const { clock, feedback } = context;
   const { contact, isTest } = to;
   const ref = markOf(journey);
-  // The window has closed, or the record may have changed, while the job waited for a slot: the journey is decided about again.
+  // While the job waited for a slot the window has closed, or the record may have changed: decide again.
   if ((until !== undefined && clock.now() >= until) || !isFresh(decision.reading)) return { do: 'wait', delayMs: 0 };
 
   const begunAt = performance.now();
@@ -90,9 +83,9 @@ export async function create(
   if (already !== undefined) return await endJourney(journey, already, context);
   const known = await feedback.contact(contact);
   const sendDeadline = new Date(Date.now() + Math.min(staleMs, openForMs(until, clock)));
-  // The note of an earlier attempt of this journey does not count: the attempt came to nothing.
+  // A note of this journey is of an earlier attempt that sent nothing: it does not count.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
-  // A test asks the same contact again and again: throttles are the customers'.
+  // Throttles protect customers; a test asks the same contact again and again.
   const scopes = isTest ? [] : scopesOf(rule, context.policy);
   const attempt: Attempt = { ...wanted, known, last, scopes, sendDeadline };
   // A dry run has sent nothing that could be lost.
@@ -141,7 +134,7 @@ async function askedSince(
   return askedAlready(rule, { journeyId, closedAt, history: await store.records.historyOf(recordId) }, name);
 }
 
-/** What throttles do with the journey: it ends, or is put off until they are over and the windows open. Undefined: none holds it. */
+/** Ends or postpones a journey that throttles hold. Undefined: none holds it. */
 async function holdBack(
   { journey, rule, campaign }: Attempt,
   hits: readonly ThrottleHit[],
@@ -158,7 +151,7 @@ async function holdBack(
   return await postpone(journey, held, context);
 }
 
-/** The real time that is left to send until a window closes, but for its end, which is outside. */
+/** The real time in which a request can still be sent before the window closes: its end is excluded. */
 function openForMs(until: Date | undefined, clock: AskContext['clock']): number {
   return until === undefined ? Number.POSITIVE_INFINITY : clock.until(until) - 1;
 }
@@ -284,7 +277,7 @@ function isAsDecided(now: Journey, { rule, campaign, decision: { verdict } }: At
 /** Nobody was asked: the journey waits again, with this change, and its contact's note is as before. */
 type TakeBack = (why: string, change?: Partial<Journey>) => Promise<void>;
 
-function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'>): string {
+function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<AskContext, 'dryRun'>): string {
   const whom = isTest ? 'TEST: ' : '';
   if (dryRun) return `${whom}withheld: a dry run sends nothing; the feedback request would be created now`;
   return isTest ? `${whom}creating a feedback request to the test contact` : 'creating the feedback request';
@@ -296,12 +289,12 @@ async function send(
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: TakeBack },
   context: AskContext,
 ): Promise<JobResult | Rest> {
-  const { rule, needs, campaign } = attempt;
+  const { rule, campaign } = attempt;
   try {
     const { id } = await sendRequest(attempt, creating.values, intent, context);
     return async () => {
       const result = await markAsked(creating, id, 'the service took it', context);
-      await context.holds.lift('ask', needs);
+      await context.holds.lift('ask', askNeedsOf(rule));
       return result;
     };
   } catch (error) {

@@ -1,22 +1,22 @@
 import { adviceOf, CloseloopError } from '../../../core/errors.ts';
+import type { FeedbackClient } from '../../../core/feedback/client.ts';
 import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
-import type { Service, Vendor } from '../context.ts';
-import { type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
+import { erasureSince, type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
+import type { Queues } from '../queues.ts';
+import type { Vendor } from '../vendor.ts';
 import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
 /** What sending a grade to the service takes of a source. */
 export type GradeContext = PlanJourneyContext &
   SnapshotContext &
   Pick<Vendor, 'read'> &
-  Pick<Service, 'feedback'> & {
-    queueAsk(journey: Journey, dueAt: Date): Promise<void>;
-  };
+  Pick<Queues, 'queueAsk'> & { feedback: FeedbackClient };
 
 /** A journey in these states asks nobody. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
@@ -137,6 +137,8 @@ async function sendGrade(journey: Journey, context: GradeContext): Promise<JobRe
     await store.note(journey, 'the grade is not passed on: the campaign is not external, it asks by itself');
     return done;
   }
+  // A comment may name its writer.
+  if ((await erasureSince(journey, context)) !== undefined) return done;
   const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
   await context.holds.pass('plan', needs);
   const refused = await callService(given, requestId, campaign, context);

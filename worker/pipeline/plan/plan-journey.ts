@@ -1,11 +1,12 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import { contactKey } from '../../../core/contact.ts';
+import type { Log } from '../../../core/ports.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
-import type { Operations, Policy } from '../context.ts';
+import type { Holds } from '../../operations/holds.ts';
 import {
   type AskDecision,
   decideAbout,
@@ -17,6 +18,7 @@ import {
   skippedBy,
 } from '../decision.ts';
 import type { Ask } from '../policy/decide.ts';
+import type { Policy } from '../policy/source-policy.ts';
 import { type CampaignRule, needsOf } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
 
@@ -30,7 +32,9 @@ export interface AsksAtOnce {
 }
 
 /** What planning a journey takes of a source. */
-export type PlanJourneyContext = JourneyDecisionContext & Pick<Policy, 'dryRun'> & Pick<Operations, 'log'> & AsksAtOnce;
+export type PlanJourneyContext = JourneyDecisionContext &
+  Pick<Policy, 'dryRun'> &
+  AsksAtOnce & { log: Log; holds: Holds };
 
 /** A journey that a decision was made about, and saved. */
 export interface PlannedJourney {

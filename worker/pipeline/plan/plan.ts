@@ -3,25 +3,30 @@ import type { Journey } from '../../journey/journey.ts';
 import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
-import type { Journeys, Operations, Policy, Queues } from '../context.ts';
 import { eraseIfForgotten, type GuardContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
-import { merged } from '../merged.ts';
+import type { Policy } from '../policy/source-policy.ts';
+import type { Queues } from '../queues.ts';
 import type { ClosedReading, RecordStatus } from '../vendor.ts';
-import { queueIfBack, tryToWithdraw, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
+import { merged, queueIfBack, tryToWithdraw, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
-import { type AsksAtOnce, type PlannedJourney, planJourney, skipUndecided } from './plan-journey.ts';
-import { takeSurvey } from './survey.ts';
+import { type PlannedJourney, planJourney, skipUndecided } from './plan-journey.ts';
+import { type SurveyContext, takeSurvey } from './survey.ts';
 
 /** What planning takes of a source. */
 export type PlanContext = GradeContext &
   GuardContext &
   WithdrawContext &
-  Pick<Journeys, 'sources' | 'ranDry'> &
-  Pick<Queues, 'queueEvent' | 'rateLimit'> &
-  Pick<Policy, 'keepMs' | 'dryRun'> &
-  Pick<Operations, 'missed' | 'revoke'> &
-  AsksAtOnce;
+  SurveyContext &
+  Pick<Policy, 'keepMs'> &
+  Pick<Queues, 'queueEvent' | 'rateLimit'> & {
+    /** The last time in which the source ran dry, and not in earnest: what closed then asks nobody by itself. */
+    ranDry(): Promise<{ from: Date; until: Date } | undefined>;
+    /** Reports a closing that the poll found, and no webhook had reported. */
+    missed(ref: string, at: Date): Promise<void>;
+    /** The vendor revoked the access: stops every stage until a person restores it. */
+    revoke(why: string): Promise<void>;
+  };
 
 /** How long a vendor's API may lag behind its own webhook. Real time. */
 const lagMs = 30_000;

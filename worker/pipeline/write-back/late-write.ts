@@ -1,8 +1,10 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { outcomeOfError } from '../../../core/errors.ts';
+import type { Ports } from '../../../core/ports.ts';
 import type { Journey } from '../../journey/journey.ts';
-import type { Queues, Timing, Vendor } from '../context.ts';
 import { done, type JobResult } from '../jobs.ts';
+import type { Queues } from '../queues.ts';
+import type { Vendor } from '../vendor.ts';
 import { laterAnswer, type RecordContext, writeOnceMore } from './later-answer.ts';
 
 /*
@@ -25,7 +27,9 @@ export function lateWriteCheck(nowMs: number, lateMs = usualLateMs): LateWriteCh
   return { slot, delayMs: slot * lateMs - nowMs };
 }
 
-type Sending = Pick<Vendor, 'source' | 'write'> & Pick<Timing, 'ports'> & Pick<Queues, 'queueLateWriteCheck'>;
+export interface Sending extends Pick<Queues, 'queueLateWriteCheck'>, Pick<Vendor, 'source' | 'write'> {
+  ports: Pick<Ports, 'now'>;
+}
 
 /** Sends an answer. Of a write whose outcome is unknown a check is queued before anything else is done about the failure. */
 export async function send(journeyId: string, item: WriteBack, context: Sending): Promise<WriteResult> {

@@ -1,24 +1,23 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
+import type { Log } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
 import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { type Decision, ifStill, step } from '../../journey/transitions.ts';
-import type { Named, Operations, Policy, Queues, Timing, Vendor } from '../context.ts';
-import { type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
+import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
-import { queueActs } from '../queue-acts.ts';
-import { checkLateWrite, send } from './late-write.ts';
-import { about, laterAnswer, leftTo, writeLaterAgain } from './later-answer.ts';
+import { type ActingContext, queueActs } from '../queue-acts.ts';
+import { checkLateWrite, type Sending, send } from './late-write.ts';
+import { about, laterAnswer, leftTo, type RecordContext, writeLaterAgain } from './later-answer.ts';
 
 /** What writing back takes of a source. */
-export type WriteBackContext = Named &
-  Timing &
-  Vendor &
-  LateAnswerContext &
-  Pick<Policy, 'answerRules' | 'settleMs'> &
-  Pick<Queues, 'queueAct' | 'queueWriteBack' | 'queueLateWriteCheck'> &
-  Pick<Operations, 'log' | 'alert'>;
+export interface WriteBackContext extends RecordContext, Sending, LateAnswerContext, ActingContext {
+  log: Log;
+  alert: AlertOfSource;
+  settleMs: number;
+}
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
 const expiringMs = 1_000;
@@ -44,6 +43,8 @@ export async function writeBack(
   if (journey.state === 'expired') return await writeNoAnswer(journey, context);
   const { answer } = journey;
   if (journey.state !== 'answered' || !answer) return done;
+  // The erasure ends the journey, and takes off what was written before.
+  if ((await erasureSince(journey, context)) !== undefined) return done;
   await queueActs(journey, context);
   const settlesInMs = context.clock.until(new Date(answer.seenAt.getTime() + context.settleMs));
   if (settlesInMs > 0) return { do: 'wait', delayMs: settlesInMs };

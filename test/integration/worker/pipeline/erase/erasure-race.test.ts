@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import type { ExternalGradeJob, PlanJob, SurveyJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { remedies } from '../../../../../worker/pipeline/stages.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
@@ -182,7 +182,9 @@ describe('a person who is erased while their closing is being planned', () => {
     expect(found.map(({ id }) => id)).toEqual(isErased ? [] : ['x.1']);
   });
 
-  test.each<[when: string, rule: string | undefined, takesUp: typeof plan]>([
+  test.each<
+    [when: string, rule: string | undefined, takesUp: (event: PlanJob, context: SourceContext) => Promise<unknown>]
+  >([
     ['its job is repeated', skipped, plan],
     ['its job is repeated', undefined, plan],
     ['its customer is to be asked', undefined, (_, context) => ask({ journeyId: 'x.1' }, context)],

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
+import { until } from '../../../../support/loop.ts';
 import {
   askedTwice,
   asking,
@@ -13,7 +14,6 @@ import {
   type UnitContext,
   useManual,
 } from '../../../../support/manual.ts';
-import { until } from '../../../../support/loop.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 /** A record shows the latest answer, in whatever order answers are found, and writes arrive and are saved. */

@@ -1,6 +1,6 @@
-import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
-import type { AnswerRule } from '../config/answer-rule.ts';
-import type { Journey } from '../journey/journey.ts';
+import { compileExpression, type Expression } from '../../../core/mapping/expression.ts';
+import type { AnswerRule } from '../../config/answer-rule.ts';
+import type { Journey } from '../../journey/journey.ts';
 
 /** An answer rule with its expressions compiled. */
 export interface LoadedAnswerRule extends Omit<AnswerRule, 'when' | 'do'> {
