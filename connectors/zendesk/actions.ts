@@ -14,10 +14,10 @@ import { isTicketId, showMany, type Ticket } from './ticket.ts';
 
 export const Reopen = z
   .strictObject({
-    status: z.enum(['open', 'pending', 'hold']).default('open'),
+    status: z.enum(['open', 'pending', 'hold']).default('open').describe('The status that the ticket gets'),
     group: z.string().min(1).optional().describe('The name of the group that gets the ticket'),
     assignee: z.email().optional().describe('The address of the agent who gets the ticket'),
-    priority: z.enum(['low', 'normal', 'high', 'urgent']).optional(),
+    priority: z.enum(['low', 'normal', 'high', 'urgent']).optional().describe('The priority that the ticket gets'),
     whenClosed: z
       .enum(['followUpTicket', 'park'])
       .default('followUpTicket')
@@ -47,91 +47,83 @@ async function groupIdOf(api: ZendeskApi, name: string): Promise<number | undefi
 
 const Anything = z.unknown();
 
-/** What answers lead to at Zendesk. Each update names the state of the ticket that it was made for: it is not put over another change. */
-export function actor(api: ZendeskApi): Required<Pick<Source, 'act' | 'checkActions'>> {
-  const update = (ticket: Ticket, change: object) => {
-    const body = { ticket: { ...change, safe_update: true, updated_stamp: ticket.updated_at } };
-    return api.send('PUT', `/api/v2/tickets/${ticket.id}.json`, body, Anything, ticketUpdates);
+/** An update names the state of the ticket that it was made for: it is not put over another change. */
+function update(api: ZendeskApi, ticket: Ticket, change: object): Promise<unknown> {
+  const body = { ticket: { ...change, safe_update: true, updated_stamp: ticket.updated_at } };
+  return api.send('PUT', `/api/v2/tickets/${ticket.id}.json`, body, Anything, ticketUpdates);
+}
+
+async function assignment(api: ZendeskApi, { group, assignee, priority }: Reopen): Promise<object> {
+  const groupId = group === undefined ? undefined : await groupIdOf(api, group);
+  return {
+    ...(groupId && { group_id: groupId }),
+    ...(assignee && { assignee_email: assignee }),
+    ...(priority && { priority }),
   };
+}
 
-  async function assignment({ group, assignee, priority }: Reopen): Promise<object> {
-    const groupId = group === undefined ? undefined : await groupIdOf(api, group);
-    return {
-      ...(groupId && { group_id: groupId }),
-      ...(assignee && { assignee_email: assignee }),
-      ...(priority && { priority }),
-    };
-  }
+const Made = z.object({ ticket: z.object({ id: z.number() }) });
 
-  /** Zendesk keeps the key for two hours, in which a repetition makes no second ticket. */
-  async function followUp(ticket: Ticket, params: Reopen, marker: string): Promise<string> {
-    const comment = {
-      body: noteText({ text: `Follow-up of ticket ${ticket.id}: the customer was unhappy`, marker }),
-      public: false,
-    };
-    const body = {
-      ticket: {
-        ...{ subject: ticket.subject ?? '', via_followup_source_id: Number(ticket.id), tags: [], comment },
-        ...(await assignment(params)),
-      },
-    };
-    const via = { ...ticketUpdates, headers: { 'idempotency-key': marker } };
-    const { ticket: made } = await api.send(
-      'POST',
-      '/api/v2/tickets.json',
-      body,
-      z.object({ ticket: z.object({ id: z.number() }) }),
-      via,
-    );
-    return `follow-up ticket ${made.id}, as the ticket is closed`;
-  }
+/** Zendesk keeps the key for two hours, in which a repetition makes no second ticket. */
+async function followUp(api: ZendeskApi, { id, subject }: Ticket, params: Reopen, marker: string): Promise<string> {
+  const comment = { body: noteText({ text: `Follow-up of ticket ${id}`, marker }), public: false };
+  const made = { subject: subject ?? '', via_followup_source_id: Number(id), tags: [], comment };
+  const body = { ticket: { ...made, ...(await assignment(api, params)) } };
+  const via = { ...ticketUpdates, headers: { 'idempotency-key': marker } };
+  const { ticket } = await api.send('POST', '/api/v2/tickets.json', body, Made, via);
+  return `follow-up ticket ${ticket.id}, as the ticket is closed`;
+}
 
-  const own: Readonly<Record<string, DeskAction<Row>>> = {
-    reopen: doing(
-      Reopen,
-      async ({ ticket, state }, params, request) => {
-        if (ticket.status === 'closed' && params.whenClosed === 'followUpTicket')
-          return await followUp(ticket, params, request.marker);
-        if (isReopened(state, request)) return 'it was open already';
-        await update(ticket, { status: params.status, ...(await assignment(params)) });
-        return params.group === undefined ? 'reopened' : `reopened, in the group ${params.group}`;
-      },
-      async ({ group }) =>
-        group === undefined || (await groupIdOf(api, group)) !== undefined
-          ? undefined
-          : {
-              problem: `there is no group "${group}"`,
-              remedy: 'Name a group as the Admin Center does (People > Groups)',
-            },
-    ),
-    note: doing(noteAction, async ({ ticket }, text, { marker, again }) => {
-      if (again && (await hasNote(api, ticket.id, marker))) return 'a note is added';
-      const comment = { body: noteText({ text, marker }, mostTextUnits), public: false };
-      await update(ticket, { comment, metadata: noteMetadata({ marker }) });
-      return 'a note is added';
-    }),
-    tag: doing(tagAction, async ({ ticket }, tags) => {
-      await api.send('PUT', `/api/v2/tickets/${ticket.id}/tags.json`, { tags }, Anything, ticketUpdates);
-      return `tagged ${tags.join(', ')}`;
-    }),
-  };
+const reopening = (api: ZendeskApi): DeskAction<Row> =>
+  doing(
+    Reopen,
+    async ({ ticket, state }, params, request) => {
+      if (ticket.status === 'closed' && params.whenClosed === 'followUpTicket')
+        return await followUp(api, ticket, params, request.marker);
+      if (isReopened(state, request)) return 'it was open already';
+      await update(api, ticket, { status: params.status, ...(await assignment(api, params)) });
+      return params.group === undefined ? 'reopened' : `reopened, in the group ${params.group}`;
+    },
+    async ({ group }) => {
+      if (group === undefined || (await groupIdOf(api, group)) !== undefined) return undefined;
+      const remedy = 'Name a group as the Admin Center does (People > Groups)';
+      return { problem: `there is no group "${group}"`, remedy };
+    },
+  );
 
-  async function many(ids: readonly string[]): Promise<Rows<Row>> {
-    const { tickets, metrics } = await showMany(api, ids, ['metric_sets']);
-    const rows = new Map<string, Row | CloseloopError>();
-    for (const [id, read] of tickets) {
-      if (!read.ok) {
-        rows.set(id, read.error);
-        continue;
-      }
-      const { status, tags, updated_at, metric_set } = read.ticket;
-      const reopens = (metric_set ?? metrics.get(id))?.reopens ?? undefined;
-      const facts = { status, tags, requester: 'unread', reopens, changedAt: new Date(updated_at) } as const;
-      rows.set(id, { ticket: read.ticket, state: closingOf(facts) });
+const noting = (api: ZendeskApi): DeskAction<Row> =>
+  doing(noteAction, async ({ ticket }, text, { marker, again }) => {
+    if (again && (await hasNote(api, ticket.id, marker))) return 'a note is added';
+    const comment = { body: noteText({ text, marker }, mostTextUnits), public: false };
+    await update(api, ticket, { comment, metadata: noteMetadata({ marker }) });
+    return 'a note is added';
+  });
+
+const tagging = (api: ZendeskApi): DeskAction<Row> =>
+  doing(tagAction, async ({ ticket }, tags) => {
+    await api.send('PUT', `/api/v2/tickets/${ticket.id}/tags.json`, { tags }, Anything, ticketUpdates);
+    return `tagged ${tags.join(', ')}`;
+  });
+
+async function rowsOf(api: ZendeskApi, ids: readonly string[]): Promise<Rows<Row>> {
+  const { tickets, metrics } = await showMany(api, ids, ['metric_sets']);
+  const rows = new Map<string, Row | CloseloopError>();
+  for (const [id, read] of tickets) {
+    if (!read.ok) {
+      rows.set(id, read.error);
+      continue;
     }
-    return rows;
+    const { status, tags, updated_at, metric_set } = read.ticket;
+    const reopens = (metric_set ?? metrics.get(id))?.reopens ?? undefined;
+    const facts = { status, tags, requester: 'unread', reopens, changedAt: new Date(updated_at) } as const;
+    rows.set(id, { ticket: read.ticket, state: closingOf(facts) });
   }
+  return rows;
+}
 
-  const words = { vendor: 'Zendesk', record: 'ticket' };
-  return deskActor(words, { isId: isTicketId, many }, {}, own);
+/** What answers lead to at Zendesk. */
+export function actor(api: ZendeskApi): Required<Pick<Source, 'act' | 'checkActions'>> {
+  const own = { reopen: reopening(api), note: noting(api), tag: tagging(api) };
+  const rows = { isId: isTicketId, many: (ids: readonly string[]) => rowsOf(api, ids) };
+  return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, {}, own);
 }

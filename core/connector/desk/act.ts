@@ -38,67 +38,73 @@ export const tagAction = z.array(z.string().trim().min(1).max(100)).min(1).descr
 export const isReopened = (state: RecordState, { closing }: Pick<ActionRequest, 'closing'>): boolean =>
   state.is !== 'closed' || (closing !== '' && state.closing !== closing);
 
-export function deskActor<Row, Value>(
-  { vendor, record }: DeskWords,
-  rows: RowReading<Row>,
-  {
-    notes,
-    tags,
-    put,
-    putMany,
-    closed,
-  }: Partial<Pick<DeskWriting<Row, Value>, 'notes' | 'tags' | 'put' | 'putMany' | 'closed'>>,
-  own: Readonly<Record<string, DeskAction<Row>>>,
-): Required<Pick<Source, 'act' | 'checkActions'>> {
-  const add =
-    notes &&
-    doing<Row, typeof noteAction>(noteAction, async (row, text, { marker, again, recordId }) => {
+type Writing<Row, Value> = Partial<Pick<DeskWriting<Row, Value>, 'notes' | 'tags' | 'put' | 'putMany' | 'closed'>>;
+
+/** The actions that a desk has by what it declares for answers. */
+function sharedActions<Row, Value>({ notes, tags, put, putMany }: Writing<Row, Value>): Map<string, DeskAction<Row>> {
+  const actions = new Map<string, DeskAction<Row>>();
+  if (notes !== undefined) {
+    const add = doing<Row, typeof noteAction>(noteAction, async (row, text, { marker, again, recordId }) => {
       const isThere = async () => (await notes.list(row, recordId)).some((one) => markerOf(one.text) === marker);
       if (!again || !(await isThere())) await notes.add(row, { text, marker }, recordId);
       return 'a note is added';
     });
-  const tag =
-    tags &&
-    doing<Row, typeof tagAction>(tagAction, async (row, wanted, { recordId: id }) => {
+    actions.set('note', add);
+  }
+  if (tags !== undefined) {
+    const tag = doing<Row, typeof tagAction>(tagAction, async (row, wanted, { recordId: id }) => {
       const there = tags(row);
       const all = [...new Set([...there, ...wanted])];
       const changed = { id, row, change: { values: new Map<string, Value | null>(), tags: all } };
       if (all.length > there.length) await (put ? put(changed) : putMany?.([changed]));
       return `tagged ${wanted.join(', ')}`;
     });
-  const actions = new Map(Object.entries({ ...(add && { note: add }), ...(tag && { tag }), ...own }));
+    actions.set('tag', tag);
+  }
+  return actions;
+}
+
+export function deskActor<Row, Value>(
+  { vendor, record }: DeskWords,
+  rows: RowReading<Row>,
+  writing: Writing<Row, Value>,
+  own: Readonly<Record<string, DeskAction<Row>>>,
+): Required<Pick<Source, 'act' | 'checkActions'>> {
+  const { closed } = writing;
+  const actions = new Map([...sharedActions(writing), ...Object.entries(own)]);
+  const noMore = (id: string, why: string): ActionResult => ({
+    ok: false,
+    why: 'closed',
+    message: `${vendor} takes nothing on ${record} ${id}: ${why}.`,
+  });
 
   async function act(request: ActionRequest): Promise<ActionResult> {
-    const { recordId, name } = request;
-    const row = (await rowsOf(rows, [recordId])).get(recordId);
+    const { recordId: id, name } = request;
+    const row = (await rowsOf(rows, [id])).get(id);
     if (isFailure(row)) return { ok: false, why: 'error', error: row };
     if (row === undefined)
-      return { ok: false, why: 'not-found', message: `${vendor} has no ${record} ${recordId} any more.` };
+      return { ok: false, why: 'not-found', message: `${vendor} has no ${record} ${id} any more.` };
     const why = closed?.(row);
-    if (why !== undefined)
-      return { ok: false, why: 'closed', message: `${vendor} takes nothing on ${record} ${recordId}: ${why}.` };
+    if (why !== undefined) return noMore(id, why);
     const action = actions.get(name);
-    if (action === undefined) throw new TypeError(`${vendor}: an action of no name that it has: ${name}`);
+    if (action === undefined) throw new TypeError(`${vendor}: it has no action "${name}"`);
     try {
       return { ok: true, done: await action.run(row, request) };
     } catch (error) {
       if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
       const over = error instanceof VendorError ? closed?.(error) : undefined;
-      if (over !== undefined)
-        return { ok: false, why: 'closed', message: `${vendor} takes nothing on ${record} ${recordId}: ${over}.` };
-      return { ok: false, why: 'error', error };
+      return over === undefined ? { ok: false, why: 'error', error } : noMore(id, over);
     }
   }
 
-  return {
-    act,
-    async checkActions(used: readonly UsedAction[]): Promise<Finding[]> {
-      const findings: Finding[] = [];
-      for (const { at, name, params } of used) {
-        const flaw = await actions.get(name)?.flaw?.(params);
-        if (flaw) findings.push(errorAt(at, flaw.problem, flaw.remedy));
-      }
-      return findings;
-    },
-  };
+  async function checkActions(used: readonly UsedAction[]): Promise<Finding[]> {
+    const findings: Finding[] = [];
+    for (const { at, name, params } of used) {
+      const flaw = await actions.get(name)?.flaw?.(params);
+      if (flaw) findings.push(errorAt(at, flaw.problem, flaw.remedy));
+    }
+    return findings;
+  }
+
+  return { act, checkActions };
 }
