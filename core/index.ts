@@ -14,7 +14,9 @@ export {
   markerIn,
   markerOf,
   newestBy,
+  noteHtml,
   noteOf,
+  noteText,
   notOverNewer,
   partsOf,
   placed,
@@ -82,8 +84,32 @@ export type {
   WriteResult,
 } from './connector/contract.ts';
 export { defineConnector } from './connector/contract.ts';
-export { customerOf } from './connector/customer.ts';
+export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
+export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
+export { type ChangeWindow, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export {
+  comparedFields,
+  comparedHooks,
+  type DeskFields,
+  type DeskHooks,
+  type DeskPreflight,
+  type DeskProbe,
+  type WantedHook,
+} from './connector/desk/preflight.ts';
+export { type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
+export { deskWriteBack } from './connector/desk/settings.ts';
+export {
+  type Change,
+  type ChangedRow,
+  type DeskNotes,
+  type DeskWriting,
+  deskWriter,
+  holdsValue,
+  inPlainForm,
+  Refusal,
+  type Written,
+} from './connector/desk/write.ts';
 export {
   type CurrentField,
   compareFields,
@@ -91,10 +117,11 @@ export {
   fractionsIn,
   gradeTypes,
   type NeededField,
+  typesByPart,
 } from './connector/fields.ts';
 export { jsonBody } from './connector/json-body.ts';
-export { pageWatch } from './connector/pages.ts';
-export { headerNumber } from './connector/quota.ts';
+export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';
+export { headerNumber, quotaIn } from './connector/quota.ts';
 export type { HttpResponse } from './connector/send.ts';
 export {
   answerPlaces,
@@ -108,6 +135,7 @@ export {
 export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
 export { createSweep, type SweepSearch } from './connector/sweep.ts';
 export {
+  basicCredentials,
   type Credentials,
   clientCredentials,
   type GrantedToken,

@@ -192,8 +192,10 @@ export interface Source<Shape extends object = object> {
   /**
    * Reads up to any number of records in as few vendor calls as possible, with all that rules can read; one result per id, in order.
    * Throws for a failure of the whole call (429, network); a failure of one record is its result.
+   * @param since all of these records have changed at or after this instant, where the worker knows: a vendor that reads no ids in bulk
+   * can list what has changed since
    */
-  read(recordIds: readonly string[]): Promise<ReadResult<Shape>[]>;
+  read(recordIds: readonly string[], since?: Date): Promise<ReadResult<Shape>[]>;
   /**
    * Writes answers on records in as few vendor calls as possible, and checks that the vendor stored them. One result per item, in order.
    * Where the vendor can guard a write against changes since the record was read, every write is guarded.

@@ -12,6 +12,8 @@ export interface NeededField {
   types: readonly [made: string, ...others: string[]];
   /** What needs these types: 'the grades 1.5, 2.5'. */
   neededBy?: string | undefined;
+  /** What a field with a list of values has to have there: every grade. Left out: anything may be written. */
+  values?: readonly string[] | undefined;
 }
 
 /** The types of a field for grades, where the vendor has one for whole numbers alone: the type that `setup` creates, and another that fits. */
@@ -28,12 +30,37 @@ export function fractionsIn(grades: readonly number[]): string | undefined {
   return fractions.length === 0 ? undefined : `the grades ${fractions.join(', ')}`;
 }
 
+type Types = NeededField['types'];
+
+/**
+ * The types that each part of an answer fits into, for `DeskFields.types`.
+ * @param grade the types for whole numbers and for fractions alone, and further ones that take any grade, as text or from a list
+ */
+export const typesByPart =
+  ({
+    grade,
+    comment,
+    others,
+  }: {
+    grade: { whole: string; fraction: string; any?: readonly string[] };
+    comment: Types;
+    others: Types;
+  }) =>
+  (part: PartName, grades: readonly number[]): Pick<NeededField, 'types' | 'neededBy' | 'values'> => {
+    if (part === 'comment') return { types: comment };
+    if (part !== 'grade') return { types: others };
+    const [made, ...more] = gradeTypes(grades, grade);
+    return { types: [made, ...more, ...(grade.any ?? [])], neededBy: fractionsIn(grades), values: grades.map(String) };
+  };
+
 /** A field of the vendor. */
 export interface CurrentField {
   name: string;
   type: string;
   /** People have to fill it in. */
   required: boolean;
+  /** The values of a list from which one is taken; left out for other fields. */
+  values?: readonly string[] | undefined;
 }
 
 export interface FieldWords<Item extends MissingItem> {
@@ -43,6 +70,8 @@ export interface FieldWords<Item extends MissingItem> {
   field: string;
   /** Where a person finds the fields. */
   place: string;
+  /** Whether `setup` creates them; otherwise people do. Default true. */
+  isMade?: boolean;
   missing: (needed: NeededField) => Item;
 }
 
@@ -50,17 +79,18 @@ export interface FieldWords<Item extends MissingItem> {
 export function compareFields<Item extends MissingItem>(
   needed: readonly NeededField[],
   current: readonly CurrentField[],
-  { of, field, place, missing }: FieldWords<Item>,
+  { of, field, place, isMade = true, missing }: FieldWords<Item>,
 ): Comparison<Item> {
   const missingItems: Item[] = [];
   const findings = needed.flatMap((one): Finding[] => {
-    const { part, name, types, neededBy } = one;
+    const { part, name, types, neededBy, values = [] } = one;
     const at = `writeBack.${part}`;
     const what = `the ${field} "${name}" of ${of}`;
     const [found, ...others] = current.filter((it) => it.name === name);
     if (found === undefined) {
-      missingItems.push(missing(one));
-      return [errorAt(at, `${of} have no ${field} "${name}"`, 'Let "closeloop setup" create it')];
+      if (isMade) missingItems.push(missing(one));
+      const remedy = isMade ? 'Let "closeloop setup" create it' : `Create it, of type ${types[0]} (${place})`;
+      return [errorAt(at, `${of} have no ${field} "${name}"`, remedy)];
     }
     if (others.length > 0)
       return [errorAt(at, `${of} have ${others.length + 1} of the name "${name}"`, `Rename all but one (${place})`)];
@@ -68,6 +98,9 @@ export function compareFields<Item extends MissingItem>(
       const needed = `${types.join(' or ')}${neededBy === undefined ? '' : `, which ${neededBy} need`}`;
       return [errorAt(at, `${what} is of type ${found.type}, not ${needed}`, `Name another ${field}`)];
     }
+    const lacks = found.values && values.filter((value) => !found.values?.includes(value));
+    if (lacks !== undefined && lacks.length > 0)
+      return [errorAt(at, `${what} lacks the values ${lacks.join(', ')}`, `Add them (${place})`)];
     return found.required ? [warningAt(at, `${what} is required of people`, `Switch that off (${place})`)] : [];
   });
   return { findings, missing: missingItems };

@@ -125,7 +125,7 @@ function writingBack(tracing: Tracing | undefined): typeof writeBack {
 function createStage<Data extends z.ZodType>(
   jobs: JobQueue<Data>,
   { process, giveUp, remedy, ...step }: Step<Data>,
-  { context, pauses, engine: { redis, quarantine, observer, jobsAtOnce } }: StagesOptions,
+  { context, pauses, engine: { redis, observer, jobsAtOnce } }: StagesOptions,
 ): Stage<Data> {
   const { name: source, retryForMs, ports, log, alert, holds } = context;
   const { name } = jobs.options;
@@ -152,7 +152,6 @@ function createStage<Data extends z.ZodType>(
     holds,
     retryForMs,
     observer,
-    ...(quarantine && { quarantine }),
   });
 }
 

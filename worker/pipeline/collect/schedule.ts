@@ -37,7 +37,7 @@ export class Collecting {
   constructor(options: CollectingOptions) {
     this.#options = options;
     const { engine, feedback, service, alerts, sources, onLost } = options;
-    const { config, redis, log, clock, ports, quarantine, observer, tracing } = engine;
+    const { config, redis, log, clock, ports, observer, tracing } = engine;
     const onStop = (_stage: string, why: string) =>
       alerts.raise({ kind: 'paused', source: 'collect', why, remedy: 'mend it: no grades come in until then' });
     this.pauses = new Pauses(redis, globalTag, 'collect', log, onStop, probeTurnMs(sweepIntervalOf(engine)));
@@ -82,7 +82,6 @@ export class Collecting {
       ports,
       log,
       observer,
-      ...(quarantine && { quarantine }),
     });
   }
 

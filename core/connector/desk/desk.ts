@@ -1,0 +1,103 @@
+import { keepHere, takesAnswers } from '../answer.ts';
+import type { Delivery, Events, PresentedRecord, Source } from '../contract.ts';
+import { jsonBody } from '../json-body.ts';
+import { numbered } from '../record-name.ts';
+import { type HmacScheme, verifyHmac, verifySecretHeader } from '../signature.ts';
+import { type DeskPreflight, deskPreflight } from './preflight.ts';
+import { isFailure, type RowReading, rowsOf } from './rows.ts';
+import { type DeskWriting, deskWriter } from './write.ts';
+
+/*
+ * A desk: a source that is declared by its calls and its tables. What every vendor has in common is done here: which ids are read,
+ * what of an answer is sent and told, what check and setup compare. Any part may be a function of its own (`own`), while the
+ * rest stays declared.
+ */
+
+/** How deliveries prove where they come from: by a signature, or by a secret in a header where the vendor signs nothing. */
+export interface DeskIntake {
+  secrets: readonly string[];
+  proof: HmacScheme | { secretIn: string };
+  /** What a delivery says. @param body its JSON */
+  events(body: unknown, delivery: Delivery): Events;
+}
+
+type Presented<Shape extends object> = Omit<PresentedRecord<Shape>, 'id' | 'currentId'> & {
+  /** Where the record was merged into another. */
+  currentId?: string;
+};
+
+export interface DeskReading<Row, Shape extends object> extends RowReading<Row> {
+  /** Reads once what several records share (agents, groups, customers), and gives each record as rules see it. Called with one row at least. */
+  present(rows: readonly Row[]): Promise<(row: Row) => Presented<Shape>>;
+}
+
+export interface Desk<Row, Shape extends object, Value> {
+  /** In messages: 'Freshdesk'. */
+  vendor: string;
+  /** What people call a record: 'ticket'. */
+  record: string;
+  /** Left out: the vendor delivers nothing, and the poll finds every closing. */
+  intake?: DeskIntake;
+  read: DeskReading<Row, Shape>;
+  /** `pollWindow`, `createSweep`, or a function of its own. */
+  poll?: Source['poll'];
+  write: DeskWriting<Row, Value>;
+  preflight?: DeskPreflight;
+  /** Everything else that a source has, and whatever takes the place of a declared part. */
+  own?: Partial<Source<Shape>>;
+}
+
+/** The source of a declared desk. */
+export function desk<Row, Shape extends object, Value>(declared: Desk<Row, Shape, Value>): Source<Shape> {
+  const { vendor, intake, read, poll, write, preflight, own } = declared;
+  const { isId, size = 100 } = read;
+  const { settings } = write;
+  const { writeBack, forget } = deskWriter(declared, { ...write, rows: write.rows ?? read });
+  return {
+    batchSize: size,
+    taken: { status: 202 },
+    recordNames: numbered(isId),
+    writesNoAnswer: settings.noAnswer ?? false,
+    surveyQuestions: Object.keys(settings.answers ?? {}),
+    ...intakeOf(intake),
+    read: readerOf(read),
+    writeBack: takesAnswers(settings) ? writeBack : keepHere,
+    forget,
+    ...(poll && { poll }),
+    ...(preflight && deskPreflight(vendor, settings, preflight)),
+    ...own,
+  };
+}
+
+function intakeOf(intake: DeskIntake | undefined): Pick<Source, 'verify' | 'events'> {
+  if (intake === undefined)
+    return {
+      verify: () => ({ ok: false, why: 'unsigned' }),
+      events: () => ({ ok: false, why: 'nothing is delivered to this source' }),
+    };
+  const { secrets, proof, events } = intake;
+  return {
+    verify: (delivery) =>
+      'secretIn' in proof
+        ? verifySecretHeader(delivery, secrets, proof.secretIn)
+        : verifyHmac(delivery, secrets, proof),
+    events(delivery) {
+      const body = jsonBody(delivery.raw);
+      return body === undefined ? { ok: false, why: 'no JSON' } : events(body, delivery);
+    },
+  };
+}
+
+function readerOf<Row, Shape extends object>(reading: DeskReading<Row, Shape>): Source<Shape>['read'] {
+  return async (recordIds, since) => {
+    const rows = await rowsOf(reading, recordIds, since);
+    const read = [...rows.values()].flatMap((row) => (isFailure(row) ? [] : [row]));
+    const presented = read.length === 0 ? undefined : await reading.present(read);
+    return recordIds.map((id) => {
+      const row = rows.get(id);
+      if (isFailure(row)) return { ok: false, why: 'error', error: row };
+      if (row === undefined || presented === undefined) return { ok: false, why: 'not-found' };
+      return { ok: true, record: { id, currentId: id, ...presented(row) } };
+    });
+  };
+}

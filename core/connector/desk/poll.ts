@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import type { PollPage, Source, SourceEvent } from '../contract.ts';
+import { jsonBody } from '../json-body.ts';
+
+/*
+ * A poll of a vendor that lists records by the time of their last change, oldest first. Rows move while one pages, so the poll
+ * moves its window instead: each call lists from the last row's time. It turns a page only where more rows share one second than a page holds.
+ */
+
+type Poll = NonNullable<Source['poll']>;
+
+export interface PolledPage<Row> {
+  /** In the order of their change. */
+  rows: readonly Row[];
+  /** Whether further rows may follow. */
+  isFull: boolean;
+  /** The time at the vendor, where the response tells. Default: this machine's, before the call. */
+  at?: Date;
+}
+
+export interface ChangeWindow<Row> {
+  /** Lists the rows that changed at or after `from`, with the urgency `background`. @param page from 1 */
+  page(from: Date, page: number): Promise<PolledPage<Row>>;
+  /** When a row changed last. */
+  changedAt(row: Row): Date | undefined;
+  /** Those of a row. Events of before the poll's own begin are dropped: their records were only saved again. */
+  events(row: Row): readonly SourceEvent[];
+  /** How far the vendor's list may lag behind. Default two minutes. */
+  overlapMs?: number;
+  /** A list in no promised order is paged to its end. */
+  isUnordered?: boolean;
+}
+
+const instant = z.iso.datetime().transform((text) => new Date(text));
+
+const Cursor = z.object({
+  v: z.literal(1),
+  /** Rows that changed at or after this instant are still to be read. */
+  from: instant,
+  page: z.int().min(1),
+  /** The begin of this run's time. */
+  since: instant,
+  /** On the way back to the first page of one second: how the poll goes on from there. */
+  then: z.object({ from: instant, since: instant, ended: instant.nullable() }).nullable(),
+});
+type Cursor = z.output<typeof Cursor>;
+
+const stepMs = 1_000;
+
+export function pollWindow<Row>(
+  { page, changedAt, events, overlapMs = 120_000, isUnordered = false }: ChangeWindow<Row>,
+  { now }: { now: () => Date },
+): Poll {
+  return async (from): Promise<PollPage> => {
+    const cursor = 'cursor' in from ? Cursor.parse(jsonBody(from.cursor)) : beginning(from.since);
+    const asked = now();
+    const { rows, isFull, at = asked } = await page(cursor.from, cursor.page);
+    const found = rows.flatMap(events).filter((event) => event.at >= cursor.since);
+    const last = rows.reduce((latest, row) => later(latest, changedAt(row)), cursor.from);
+    const { next, ended } = goOn(cursor, { isFull, last, at, overlapMs, isUnordered });
+    const reached = ended ?? (isUnordered ? cursor.from : last);
+    return { events: found, cursor: JSON.stringify(next), done: ended !== null, reached };
+  };
+}
+
+/** Rounded down to seconds, the resolution of most vendors. */
+function beginning(since: Date): Cursor {
+  const second = new Date(Math.floor(since.getTime() / stepMs) * stepMs);
+  return { v: 1, from: second, page: 1, since: second, then: null };
+}
+
+interface Listed {
+  isFull: boolean;
+  /** The last change on the page. */
+  last: Date;
+  at: Date;
+  overlapMs: number;
+  isUnordered: boolean;
+}
+
+/**
+ * What is listed next; `ended`: the instant until which this run has seen all. Further pages of one second are read twice, there and back: a row that changes meanwhile leaves this second, and
+ * the rows behind it move up over the edge of a page that was read already.
+ */
+function goOn(
+  cursor: Cursor,
+  { isFull, last, at, overlapMs, isUnordered }: Listed,
+): { next: Cursor; ended: Date | null } {
+  const { page, since, then } = cursor;
+  if (then === null && isFull) {
+    // Back one second, in which further rows may have changed; to the next page where that would make no progress.
+    const from = new Date(last.getTime() - stepMs);
+    if (isUnordered || from <= cursor.from) return { next: { ...cursor, page: page + 1 }, ended: null };
+    if (page === 1) return { next: { ...cursor, from }, ended: null };
+    return { next: { ...cursor, page: page - 1, then: { from, since, ended: null } }, ended: null };
+  }
+  const start = (of: Date): Date => nextStart(of, at, overlapMs);
+  const over = then ?? { from: start(cursor.from), since: start(since), ended: at };
+  if (page > 1) return { next: { ...cursor, page: page - 1, then: over }, ended: null };
+  return { next: { v: 1, page: 1, from: over.from, since: over.since, then: null }, ended: over.ended };
+}
+
+/** Never earlier than the last run, unless the vendor's clock was set back. */
+function nextStart(last: Date, at: Date, overlapMs: number): Date {
+  return at < last ? at : new Date(Math.max(last.getTime(), at.getTime() - overlapMs));
+}
+
+const later = (one: Date, other: Date | undefined): Date => (other !== undefined && other > one ? other : one);
+
+const Turns = z.object({
+  v: z.literal(1),
+  /** The poll whose turn it is. */
+  turn: z.int().nonnegative(),
+  /** For a poll that has no cursor yet. */
+  since: instant,
+  cursors: z.array(z.string().nullable()),
+  /** The earliest instant that a poll of this run has reached. */
+  reached: instant.nullable(),
+});
+
+/** Several polls as one: each goes to its end before the next begins. */
+export function pollInTurn(polls: readonly Poll[]): Poll {
+  return async (from): Promise<PollPage> => {
+    const run: z.output<typeof Turns> =
+      'cursor' in from
+        ? Turns.parse(jsonBody(from.cursor))
+        : { v: 1, turn: 0, since: from.since, cursors: polls.map(() => null), reached: null };
+    const { turn, since, cursors } = run;
+    const cursor = cursors[turn];
+    const page = await polls[turn]?.(typeof cursor === 'string' ? { cursor } : { since });
+    if (page === undefined) throw new TypeError('the cursor is of other polls');
+    const reached = run.reached !== null && run.reached < page.reached ? run.reached : page.reached;
+    const isLast = turn + 1 >= polls.length;
+    const next = page.done ? { turn: isLast ? 0 : turn + 1, reached: isLast ? null : reached } : { turn };
+    const saved = { ...run, ...next, cursors: cursors.with(turn, page.cursor) };
+    return { events: page.events, cursor: JSON.stringify(saved), done: page.done && isLast, reached };
+  };
+}

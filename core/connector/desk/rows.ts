@@ -1,0 +1,54 @@
+import { CloseloopError } from '../../errors.ts';
+import { chunks } from '../batches.ts';
+import { VendorError } from '../classify.ts';
+
+/** The records of some ids as the vendor has them; an id may have an error of its own. Ids that the vendor doesn't have are absent. */
+export type Rows<Row> = ReadonlyMap<string, Row | CloseloopError>;
+
+/** How a desk reads records: lists first, and one by one what they lack. At least one of `many` and `one` is given. */
+export interface RowReading<Row> {
+  /** Whether this can be a record's id. Other ids are not found, and never in a path. */
+  isId(id: string): boolean;
+  /** The ids that one call of `many` takes. Default 100. */
+  size?: number;
+  /**
+   * Reads in as few calls as possible.
+   * @param since none of the records closed before this instant, where the worker knows: a vendor that reads no ids can list what changed since
+   */
+  many?(ids: readonly string[], since?: Date): Promise<Rows<Row>>;
+  /** Reads one record. Called for each id that `many` lacks: left out, these are gone. */
+  one?(id: string): Promise<Row | undefined>;
+}
+
+/** @throws CloseloopError for a failure of the whole call: a quota, a token, the network */
+export async function rowsOf<Row>(
+  { isId, size = 100, many, one }: RowReading<Row>,
+  recordIds: readonly string[],
+  since?: Date,
+): Promise<Rows<Row>> {
+  const rows = new Map<string, Row | CloseloopError>();
+  const ids = [...new Set(recordIds)].filter(isId);
+  if (many !== undefined) {
+    for (const some of chunks(ids, size)) {
+      const found = await many(some, since);
+      for (const id of some) {
+        const row = found.get(id);
+        if (row !== undefined) rows.set(id, row);
+      }
+    }
+  }
+  if (one === undefined) return rows;
+  for (const id of ids.filter((each) => !rows.has(each))) {
+    const row = await one(id).catch(ownError);
+    if (row !== undefined) rows.set(id, row);
+  }
+  return rows;
+}
+
+/** The error of one record, which must not fail the others; undefined: it is gone. */
+function ownError(error: unknown): CloseloopError | undefined {
+  if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+  return error instanceof VendorError && error.isGone ? undefined : error;
+}
+
+export const isFailure = (row: unknown): row is CloseloopError => row instanceof CloseloopError;

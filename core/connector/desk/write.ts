@@ -1,0 +1,353 @@
+import { CloseloopError } from '../../errors.ts';
+import {
+  type AnswerPart,
+  type AnswerPlaces,
+  cut,
+  isAnswerTag,
+  isOutdated,
+  isSameText,
+  markerOf,
+  notOverNewer,
+  placed,
+  placesOf,
+  surveyText,
+  tagsOf,
+} from '../answer.ts';
+import { writeInBatches } from '../batches.ts';
+import { VendorError } from '../classify.ts';
+import type { Source, WriteBack, WriteResult } from '../contract.ts';
+import { isFailure, type RowReading, type Rows, rowsOf } from './rows.ts';
+
+/*
+ * How an answer gets on a record, and off again, at every vendor: read, keep off a newer answer, compare, send what differs, read
+ * back, tell what the vendor did not keep, and add a note once. A desk declares the calls.
+ */
+
+/** What a record shall hold: values by place, null for none; `tags`: all tags that it shall have. At least one of the two is not empty. */
+export interface Change<Value> {
+  values: ReadonlyMap<string, Value | null>;
+  tags?: readonly string[];
+}
+
+/** A record and what it shall hold. */
+export interface ChangedRow<Row, Value> {
+  id: string;
+  row: Row;
+  change: Change<Value>;
+}
+
+/** The vendor wrote nothing of a change, because of some of its places: the rest is sent again without them. */
+export class Refusal {
+  /** The places whose values this record can't take. */
+  readonly unfit: readonly string[];
+  /** What a person has to do, in words for the trace. */
+  readonly findings: readonly string[];
+
+  constructor(unfit: readonly string[], findings: readonly string[]) {
+    this.unfit = unfit;
+    this.findings = findings;
+  }
+}
+
+/** What a write gives: the record as the vendor keeps it; undefined: it is read again. */
+export type Written<Row> = Row | Refusal | undefined;
+
+/** The notes of closeloop on a record. A vendor makes no note idempotent: before a note is repeated it is looked for. */
+export interface DeskNotes<Row> {
+  /** The notes that may be closeloop's, with their texts as the vendor gives them: HTML or plain. */
+  list(row: Row, id: string): Promise<readonly { id: string; text: string }[]>;
+  /** Adds a note that no customer sees (`noteHtml`, `noteText`). */
+  add(row: Row, item: WriteBack): Promise<unknown>;
+  /** Left out: the vendor deletes no notes, and an erasure says so. */
+  remove?(row: Row, noteId: string, id: string): Promise<unknown>;
+}
+
+/** In messages: 'Freshdesk', 'ticket'. */
+export interface DeskWords {
+  vendor: string;
+  record: string;
+}
+
+export interface DeskWriting<Row, Value> {
+  /** `writeBack` of the source's settings. */
+  settings: AnswerPlaces<string> & { note?: boolean; tags?: boolean; noAnswer?: boolean; commentLength?: number };
+  /** The records to write on. Left out: as for rules. */
+  rows?: RowReading<Row>;
+  /** A part of an answer in the vendor's form; null for nothing. `inPlainForm` fits most vendors. */
+  written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null;
+  /** What the record holds at a place. */
+  at(row: Row, place: string): unknown;
+  /** Whether the record holds this value. Default: nothing, the same value, or the same text but for white space. */
+  holds?(current: unknown, value: Value | null): boolean;
+  /** Epoch ms of the time that the record holds at `answeredAt`. Default: `Date.parse`. */
+  instantOf?(current: unknown): number | undefined;
+  /** The record's tags, for vendors that replace all of them. */
+  tags?(row: Row): readonly string[];
+  /** Why the record takes nothing any more ("it is archived"). */
+  closed?(row: Row | VendorError): string | undefined;
+  /** Writes on one record. */
+  put?(changed: ChangedRow<Row, Value>): Promise<Written<Row>>;
+  /** Writes on up to `size` records, each for itself. Takes the place of `put`. */
+  putMany?(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Written<Row> | CloseloopError>>;
+  notes?: DeskNotes<Row>;
+  /** What an erasure leaves behind on a record whose answer it took off: "the history of ticket 4". */
+  leaves?(id: string): string;
+  /** A dropdown without the value, and the like: what to do where the vendor did not keep a value. */
+  notKept?(place: string): string;
+}
+
+/** One answer on its way to its record. */
+interface Job<Row, Value> {
+  item: WriteBack;
+  row: Row;
+  wanted: Change<Value>;
+  /** The part of `wanted` that the record lacks. */
+  lacking: Change<Value>;
+  findings: string[];
+  /** The places that the vendor has refused: what to do is told already. */
+  refused: Set<string>;
+  /** The record as the vendor keeps it after the write; undefined: it is read again. */
+  after: Row | undefined;
+  result: WriteResult | undefined;
+}
+
+const isEmpty = ({ values, tags }: Change<unknown>): boolean => values.size === 0 && tags === undefined;
+
+/** Default of `DeskWriting.holds`. */
+export function holdsValue(current: unknown, value: unknown): boolean {
+  if (value === null) return current === null || current === undefined || current === '';
+  if (typeof value === 'string') return isSameText(String(current ?? ''), value);
+  return current === value;
+}
+
+/** A grade is a number, a time is ISO 8601 in whole seconds, everything else is text of at most `commentLength`; nothing is null. */
+export function inPlainForm(
+  { part, value }: AnswerPart,
+  { commentLength }: { commentLength?: number },
+): string | number | null {
+  if (value === null || value === '') return null;
+  if (value instanceof Date) return `${value.toISOString().slice(0, 19)}Z`;
+  return part === 'grade' ? Number(value) : cut(surveyText(value), commentLength ?? Number.POSITIVE_INFINITY);
+}
+
+/** The write-back of a desk, and its `forget`. */
+export function deskWriter<Row, Value>(
+  words: DeskWords,
+  writing: DeskWriting<Row, Value> & { rows: RowReading<Row> },
+): Required<Pick<Source, 'writeBack' | 'forget'>> {
+  const writer = new DeskWriter(words, writing);
+  return {
+    writeBack: (items) => writeInBatches(items, writing.rows.size ?? 100, (batch) => writer.write(batch)),
+    forget: (recordIds) => writer.forget(recordIds),
+  };
+}
+
+class DeskWriter<Row, Value> {
+  readonly #words: DeskWords;
+  readonly #writing: DeskWriting<Row, Value> & { rows: RowReading<Row> };
+
+  constructor(words: DeskWords, writing: DeskWriting<Row, Value> & { rows: RowReading<Row> }) {
+    this.#words = words;
+    this.#writing = writing;
+  }
+
+  /** @param items of different records */
+  async write(items: readonly WriteBack[]): Promise<WriteResult[]> {
+    const rows = await this.#rows(items.map(({ recordId }) => recordId));
+    const planned = items.map((item) => this.#plan(item, rows.get(item.recordId)));
+    const jobs = planned.flatMap((one) => ('item' in one ? [one] : []));
+    await this.#sendAll(jobs);
+    await this.#each(jobs, (job) => this.#noteOnce(job));
+    return planned.map((one) => ('item' in one ? (one.result ?? { ok: true, findings: one.findings }) : one));
+  }
+
+  #rows(ids: readonly string[]): Promise<Rows<Row>> {
+    return rowsOf(this.#writing.rows, ids);
+  }
+
+  #plan(item: WriteBack, row: Row | CloseloopError | undefined): Job<Row, Value> | WriteResult {
+    const { settings, written, at, closed, instantOf } = this.#writing;
+    if (isFailure(row)) return { ok: false, why: 'error', error: row };
+    if (row === undefined) return this.#notFound(item);
+    const why = closed?.(row);
+    if (why !== undefined) return this.#noMore(item, why);
+    if (isOutdated(item, settings, (place) => at(row, place), instantOf)) return notOverNewer(this.#words.record);
+    const values = new Map(
+      placed(item, settings, (part) => written(part, settings)).map(({ place, value }) => [place, value]),
+    );
+    const tags = this.#tagsWith(row, tagsOf(item));
+    const wanted = { values, ...(tags && { tags }) };
+    const lacking = this.#lackingOn(row, wanted);
+    return { item, row, wanted, lacking, findings: [], refused: new Set(), after: undefined, result: undefined };
+  }
+
+  /** All tags of the record, with these in place of closeloop's own; undefined where answers are no tags. */
+  #tagsWith(row: Row, own: readonly string[]): string[] | undefined {
+    const { settings, tags } = this.#writing;
+    if (settings.tags !== true || tags === undefined) return undefined;
+    return [...tags(row).filter((tag) => !isAnswerTag(tag)), ...own];
+  }
+
+  #lackingOn(row: Row, { values, tags }: Change<Value>): Change<Value> {
+    const { at, holds = holdsValue } = this.#writing;
+    const lacking = new Map([...values].filter(([place, value]) => !holds(at(row, place), value)));
+    const current = new Set(this.#writing.tags?.(row));
+    const isTagged = tags === undefined || (tags.length === current.size && tags.every((tag) => current.has(tag)));
+    return { values: lacking, ...(!isTagged && { tags }) };
+  }
+
+  /**
+   * Takes one step for each job without a result. A permanent failure is the result of its job alone; after any other (a quota, a
+   * token, the network) no further call is made, and the remaining jobs get the same error.
+   */
+  async #each(jobs: readonly Job<Row, Value>[], step: (job: Job<Row, Value>) => Promise<void>): Promise<void> {
+    let failure: CloseloopError | undefined;
+    for (const job of jobs) {
+      if (job.result !== undefined) continue;
+      try {
+        if (failure !== undefined) throw failure;
+        await step(job);
+      } catch (error) {
+        if (!(error instanceof CloseloopError)) throw error;
+        if (error.advice.kind !== 'permanent') failure = error;
+        job.result = this.#resultOf(job.item, error);
+      }
+    }
+  }
+
+  async #sendAll(jobs: readonly Job<Row, Value>[]): Promise<void> {
+    const { putMany } = this.#writing;
+    const toSend = jobs.filter(({ lacking }) => !isEmpty(lacking));
+    const sent = toSend.length > 0 ? await putMany?.(toSend.map(changedBy)) : undefined;
+    await this.#each(toSend, async (job) => {
+      const changed = changedBy(job);
+      const first = sent === undefined ? await this.#put(changed) : sent.get(changed.id);
+      if (isFailure(first)) throw first;
+      job.after = first instanceof Refusal ? await this.#sendRest(changed, first, job) : first;
+    });
+    const unread = toSend.filter(({ after, result }) => result === undefined && after === undefined);
+    const again = unread.length === 0 ? undefined : await this.#rows(unread.map(({ item }) => item.recordId));
+    await this.#each(toSend, async (job) => {
+      const after = job.after ?? again?.get(job.item.recordId);
+      if (isFailure(after)) throw after;
+      if (after === undefined) job.result = this.#notFound(job.item);
+      else this.#tellLost(job, after);
+    });
+  }
+
+  async #put(changed: ChangedRow<Row, Value>): Promise<Written<Row>> {
+    const { put, putMany } = this.#writing;
+    if (put !== undefined) return await put(changed);
+    const written = (await putMany?.([changed]))?.get(changed.id);
+    if (isFailure(written)) throw written;
+    return written;
+  }
+
+  /** Sends the rest of a change of which the vendor has refused a part. */
+  async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Told): Promise<Row | undefined> {
+    const { values, tags } = changed.change;
+    const rest = new Map([...values].filter(([place]) => !refusal.unfit.includes(place)));
+    told.findings.push(...refusal.findings);
+    for (const place of refusal.unfit) told.refused.add(place);
+    const change = { values: rest, ...(tags && { tags }) };
+    if (isEmpty(change)) return changed.row;
+    // A refusal that names nothing of the change would come again and again.
+    if (rest.size === values.size)
+      throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
+    const written = await this.#put({ ...changed, change });
+    return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
+  }
+
+  /** Tells what the vendor did not keep, without having said so. */
+  #tellLost({ item, wanted, lacking, findings, refused }: Job<Row, Value>, after: Row): void {
+    const { vendor, record } = this.#words;
+    const { notKept = (place) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
+    const lost = this.#lackingOn(after, { ...wanted, values: lacking.values });
+    for (const place of lost.values.keys())
+      if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place)}`);
+    if (lost.tags !== undefined) findings.push(`${vendor} did not keep the tags of the ${record} ${item.recordId}`);
+  }
+
+  /** The note comes last, as it can't be written twice: it is looked for where an earlier attempt may have written it. */
+  async #noteOnce({ item, row, wanted, lacking, findings }: Job<Row, Value>): Promise<void> {
+    const { settings, notes } = this.#writing;
+    if (notes === undefined || settings.note !== true || item.status === 'no-answer') return;
+    const given = [...wanted.values].filter(([, value]) => value !== null);
+    const isFirst = given.length > 0 && given.every(([place]) => lacking.values.has(place)) && findings.length === 0;
+    if (!isFirst) {
+      const there = await notes.list(row, item.recordId);
+      if (there.some(({ text }) => markerOf(text) === item.marker)) return;
+    }
+    await notes.add(row, item);
+  }
+
+  async forget(recordIds: readonly string[]): Promise<string[]> {
+    const { record } = this.#words;
+    const left: string[] = [];
+    for (const [id, row] of await this.#rows(recordIds)) {
+      if (isFailure(row)) left.push(`the answer on ${record} ${id}, which can't be read: take it off by hand`);
+      else left.push(...(await this.#forgetOn(id, row).catch(unlessGone)));
+    }
+    return left;
+  }
+
+  async #forgetOn(id: string, row: Row): Promise<string[]> {
+    const { vendor, record } = this.#words;
+    const { settings, at, tags, notes, leaves, holds = holdsValue } = this.#writing;
+    const full = [...placesOf(settings).values()].filter((place) => !holds(at(row, place), null));
+    const rest = tags?.(row).some(isAnswerTag) ? this.#tagsWith(row, []) : undefined;
+    const change: Change<Value> = { values: new Map(full.map((place) => [place, null])), ...(rest && { tags: rest }) };
+    const told: Told = { findings: [], refused: new Set() };
+    const left: string[] = [];
+    if (!isEmpty(change)) {
+      const changed = { id, row, change };
+      const written = await this.#put(changed);
+      const kept = written instanceof Refusal ? await this.#sendRest(changed, written, told) : written;
+      const after = kept ?? (await this.#rows([id])).get(id);
+      const still = after === undefined || isFailure(after) ? change.values : this.#lackingOn(after, change).values;
+      left.push(...[...still.keys()].map((place) => `"${place}" of ${record} ${id}: empty it by hand`));
+      if (leaves !== undefined) left.push(leaves(id));
+    }
+    const ours = ((await notes?.list(row, id)) ?? []).filter(({ text }) => markerOf(text) !== undefined);
+    if (ours.length > 0 && notes?.remove === undefined)
+      left.push(`the notes on ${record} ${id}: ${vendor} deletes none`);
+    for (const note of ours) await notes?.remove?.(row, note.id, id);
+    return left;
+  }
+
+  #resultOf(item: WriteBack, error: CloseloopError): WriteResult {
+    if (!(error instanceof VendorError)) return { ok: false, why: 'error', error };
+    if (error.isGone) return this.#notFound(item);
+    const why = this.#writing.closed?.(error);
+    return why === undefined ? { ok: false, why: 'error', error } : this.#noMore(item, why);
+  }
+
+  #notFound({ recordId }: WriteBack): WriteResult {
+    const { vendor, record } = this.#words;
+    const id = this.#writing.rows.isId(recordId) ? ` ${recordId}` : '';
+    return { ok: false, why: 'not-found', message: `${vendor} has no ${record}${id} any more.` };
+  }
+
+  #noMore({ recordId }: WriteBack, why: string): WriteResult {
+    const { vendor, record } = this.#words;
+    return { ok: false, why: 'closed', message: `${vendor} takes no answer on ${record} ${recordId}: ${why}.` };
+  }
+}
+
+/** What was told about an answer's write, and the places that it was told of. */
+interface Told {
+  findings: string[];
+  refused: Set<string>;
+}
+
+const changedBy = <Row, Value>({ item, row, lacking }: Job<Row, Value>): ChangedRow<Row, Value> => ({
+  id: item.recordId,
+  row,
+  change: lacking,
+});
+
+/** The record may have been deleted since it was read. */
+function unlessGone(error: unknown): string[] {
+  if (error instanceof VendorError && error.isGone) return [];
+  throw error;
+}
