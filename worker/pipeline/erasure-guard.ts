@@ -177,13 +177,15 @@ export async function eraseIfForgotten(journey: Journey, context: GuardContext):
 }
 
 /** What storing a snapshot takes of a source. */
-export type SnapshotContext = Pick<GuardContext, 'erasures'> & { snapshots: SnapshotStore } & Pick<
-    Policy,
-    'customerContacts' | 'defaultCountry'
-  >;
+export interface SnapshotContext
+  extends Pick<GuardContext, 'erasures'>,
+    Pick<Policy, 'customerContacts' | 'defaultCountry'> {
+  snapshots: SnapshotStore;
+}
 
 /**
- * Stores an event's snapshot of the record, unless the customer was erased since it happened, and without contacts of other erased people. Checks once more afterwards, as an erasure finds only what is stored already.
+ * Stores an event's snapshot of the record, but not where its customer was erased since the event, and without contacts of other erased
+ * people. Looks for notes once more afterwards, as an erasure finds only what is stored already.
  */
 export async function saveSnapshot(
   {
@@ -215,12 +217,11 @@ async function unforgotten(
 ): Promise<object | null> {
   const { forgotten } = context.erasures;
   if (!(await forgotten.anybodySince(since))) return snapshot;
-  const own = ownKeys(recordId, undefined);
   const personId = personIn(snapshot);
   const contacts = await contactsIn(snapshot, context);
   const keys = [...ownKeys(recordId, personId), ...contacts.map(identityKeys.contact)];
   const found = new Set(await forgotten.since(since, keys));
-  if (own.some((key) => found.has(key))) return null;
+  if ([identityKeys.everybody, identityKeys.record(recordId)].some((key) => found.has(key))) return null;
   const isPerson = (id: string) => found.has(identityKeys.person(id));
   const isContact = (key: string) => found.has(identityKeys.contact(key));
   const part = await partIn(snapshot, { isPerson, isContact }, context);

@@ -24,8 +24,6 @@ import { openVendor } from './vendor.ts';
 /** Real time. */
 const spanKeepMs = 60_000;
 
-const missedWebhooks = 'closings that no webhook had reported were found by the poll';
-
 /** One source of a process: what its steps take between them. */
 export type SourceContext = {
   /**
@@ -151,12 +149,8 @@ async function reportMissed(
   { storedAs, alert, options }: { storedAs: string; alert: AlertOfSource; options: EngineOptions },
 ): Promise<void> {
   await countMissed(options.redis, storedAs);
-  await alert(
-    'missed',
-    missedWebhooks,
-    'they are asked about all the same; see why webhooks are lost ("closeloop check")',
-    [ref],
-  );
+  const why = 'closings that no webhook had reported were found by the poll';
+  await alert('missed', why, 'they are asked about all the same; see why webhooks are lost ("closeloop check")', [ref]);
   options.log.warn({ journey: ref, at }, 'a closing that no webhook had reported');
 }
 

@@ -121,22 +121,18 @@ async function sendGrade(journey: Journey, context: GradeContext): Promise<JobRe
   const { store, log } = context;
   const { given, requestId } = journey;
   if (!given || given.delivered) return done;
+  const leave = async (why: string) => {
+    await store.note(journey, `the grade is not passed on: ${why}`);
+    return done;
+  };
   if (requestId === undefined || !askedStates.includes(journey.state)) {
     const isComing = ['received', 'waiting', 'creating'].includes(journey.state);
     const untilDue = journey.state === 'waiting' && journey.dueAt ? context.clock.until(journey.dueAt) : 0;
-    if (isComing) return { do: 'wait', delayMs: askingMs + untilDue };
-    await store.note(journey, `the grade is not passed on: the journey is ${journey.state}`);
-    return done;
+    return isComing ? { do: 'wait', delayMs: askingMs + untilDue } : await leave(`the journey is ${journey.state}`);
   }
-  if (journey.test) {
-    await store.note(journey, 'the grade is not passed on: the journey is a test');
-    return done;
-  }
+  if (journey.test) return await leave('the journey is a test');
   const campaign = journey.campaign === undefined ? undefined : await context.campaigns.get(journey.campaign);
-  if (campaign?.type !== 'external') {
-    await store.note(journey, 'the grade is not passed on: the campaign is not external, it asks by itself');
-    return done;
-  }
+  if (campaign?.type !== 'external') return await leave('the campaign is not external, it asks by itself');
   // A comment may name its writer.
   if ((await erasureSince(journey, context)) !== undefined) return done;
   const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
