@@ -14,7 +14,9 @@ export {
   markerIn,
   markerOf,
   newestBy,
+  noteHtml,
   noteOf,
+  noteText,
   notOverNewer,
   partsOf,
   placed,
@@ -82,7 +84,7 @@ export type {
   WriteResult,
 } from './connector/contract.ts';
 export { defineConnector } from './connector/contract.ts';
-export { customerOf } from './connector/customer.ts';
+export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export {
   type CurrentField,
@@ -93,8 +95,8 @@ export {
   type NeededField,
 } from './connector/fields.ts';
 export { jsonBody } from './connector/json-body.ts';
-export { pageWatch } from './connector/pages.ts';
-export { headerNumber } from './connector/quota.ts';
+export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';
+export { headerNumber, quotaIn } from './connector/quota.ts';
 export type { HttpResponse } from './connector/send.ts';
 export {
   answerPlaces,
@@ -108,6 +110,7 @@ export {
 export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
 export { createSweep, type SweepSearch } from './connector/sweep.ts';
 export {
+  basicCredentials,
   type Credentials,
   clientCredentials,
   type GrantedToken,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { escapeHtml, linesOf, markerIn, markerOf, noteOf } from '../../core/connector/answer.ts';
+import { escapeHtml, linesOf, markerIn, markerOf, noteHtml } from '../../core/connector/answer.ts';
 import { chunks } from '../../core/connector/batches.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
@@ -26,30 +26,6 @@ const notesPerCall = 250;
 /** The errors of failed notes, by marker. */
 type NoteFailures = Map<string, Error>;
 
-/** The note in HTML, with the customer's text escaped. */
-export function noteBody(item: WriteBack): string {
-  const { title, comment, when, reference } = noteOf(item);
-  const start = `<p><strong>${escapeHtml(title)}</strong></p>`;
-  const end = `<p>${escapeHtml(when)}</p><p>${escapeHtml(reference)}</p>`;
-  if (comment === '') return start + end;
-  const room = maxTextUnits - start.length - end.length - '<p></p>'.length;
-  return `${start}<p>${escapedWithin(comment, room)}</p>${end}`;
-}
-
-/** The text, cut with a mark to fit; never within a character or its escape. */
-function escapedWithin(text: string, maxUnits: number): string {
-  const whole = escapeHtml(text).replace(/\r\n?|\n/g, '<br>');
-  if (whole.length <= maxUnits) return whole;
-  const mark = '… (cut)';
-  let kept = '';
-  for (const sign of text) {
-    const next = sign === '\n' ? '<br>' : escapeHtml(sign);
-    if (kept.length + next.length > maxUnits - mark.length) break;
-    kept += next;
-  }
-  return kept + mark;
-}
-
 const Created = z.object({
   results: listOf(z.object({ properties: Texts.default({}) })).default([]),
   errors: listOf(ErrorBody).optional(),
@@ -71,7 +47,7 @@ async function create(api: HubSpotApi, type: ObjectType, notes: readonly Note[])
   const path = paths.batchCreate('notes');
   const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: objectTypes[type].noteType }];
   const inputs = notes.map(({ recordId, item }) => ({
-    properties: { hs_timestamp: item.answeredAt.toISOString(), hs_note_body: noteBody(item) },
+    properties: { hs_timestamp: item.answeredAt.toISOString(), hs_note_body: noteHtml(item, maxTextUnits) },
     associations: [{ to: { id: recordId }, types }],
     objectWriteTraceId: item.marker,
   }));

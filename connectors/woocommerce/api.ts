@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
-import { staticToken } from '../../core/connector/token.ts';
+import { basicCredentials } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { responseRules, shopTime, unanswered } from './responses.ts';
 import { pathOf, type WooCommerceSettings } from './settings.ts';
@@ -27,14 +27,12 @@ export interface Shop {
 
 export function openShop(settings: WooCommerceSettings, ports: ConnectorPorts): Shop {
   const { site, consumerKey, consumerSecret, auth } = settings;
-  const basic = Buffer.from(`${consumerKey}:${consumerSecret}`).toString('base64');
   const inQuery = auth === 'query' ? { consumer_key: consumerKey, consumer_secret: consumerSecret } : {};
   const api = createVendorApi(
     {
       name: 'WooCommerce',
       baseUrl: site,
-      ...(auth === 'header' && { credentials: staticToken(basic) }),
-      authorize: (token) => ({ authorization: `Basic ${token}` }),
+      ...(auth === 'header' && basicCredentials(consumerKey, consumerSecret)),
       // Slow plugins and shared hosts: a hundred orders may take a while.
       timeoutMs: 60_000,
       rules: responseRules(ports.random),

@@ -1,19 +1,11 @@
 import { z } from 'zod';
-import { cut, markerOf, noteOf } from '../../core/connector/answer.ts';
+import { markerOf } from '../../core/connector/answer.ts';
 import type { WriteBack } from '../../core/connector/contract.ts';
 import { listOf, orElse } from '../../core/entries.ts';
-import { mostTextUnits } from './answer.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 
 /** The note's reference in the metadata of the change, which an agent who edits or redacts the note doesn't change. */
 export const noteMetadata = ({ marker }: WriteBack): object => ({ closeloop_ref: marker });
-
-/** The internal note, as agents read it. */
-export function noteText(item: WriteBack): string {
-  const { title, comment, when, reference } = noteOf(item);
-  const said = comment === '' ? [] : ['', cut(comment, mostTextUnits), ''];
-  return [title, ...said, when, reference].join('\n');
-}
 
 const Audit = z.object({
   events: listOf(z.object({ type: z.string().nullish(), body: z.unknown().optional() })).default([]),

@@ -1,4 +1,4 @@
-import { notOverNewer } from '../../core/connector/answer.ts';
+import { noteText, notOverNewer } from '../../core/connector/answer.ts';
 import { writeInBatches } from '../../core/connector/batches.ts';
 import type { Cached } from '../../core/connector/cached.ts';
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
@@ -9,6 +9,7 @@ import {
   findingsOn,
   holdsNewer,
   mayHaveNote,
+  mostTextUnits,
   notFound,
   type Order,
   remarksOn,
@@ -23,7 +24,7 @@ import { answersOnly, closedEdits, fallBack } from './closed.ts';
 import { recordWriter } from './custom-object.ts';
 import type { Catalogue } from './fields.ts';
 import { JobResponse, type JobResult, type JobWatch, jobWatch, resultsOf } from './jobs.ts';
-import { hasNote, noteMetadata, noteText } from './note.ts';
+import { hasNote, noteMetadata } from './note.ts';
 import { ticketUpdates } from './quota.ts';
 import { errorName } from './responses.ts';
 import type { ZendeskSettings } from './settings.ts';
@@ -161,7 +162,9 @@ function bodyOf({ item, ticket, change, withNote }: Order): object {
       : { custom_fields: change.fields.map(({ id, value }) => ({ id: Number(id), value })) }),
     ...(change.addTags.length === 0 ? {} : { additional_tags: change.addTags }),
     ...(change.removeTags.length === 0 ? {} : { remove_tags: change.removeTags }),
-    ...(withNote ? { comment: { body: noteText(item), public: false }, metadata: noteMetadata(item) } : {}),
+    ...(withNote
+      ? { comment: { body: noteText(item, mostTextUnits), public: false }, metadata: noteMetadata(item) }
+      : {}),
     safe_update: true,
     updated_stamp: ticket.updated_at,
   };

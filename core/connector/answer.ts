@@ -133,6 +133,38 @@ const escapes = new Map(Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;',
 /** For a text between tags. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => escapes.get(sign) ?? sign);
 
+/** The note as plain text, for the record's staff. @param mostUnits of the comment */
+export function noteText(item: WriteBack, mostUnits = mostNoteUnits): string {
+  const { title, comment, when, reference } = noteOf(item);
+  const said = comment === '' ? [] : ['', cut(comment, mostUnits), ''];
+  return [title, ...said, when, reference].join('\n');
+}
+
+/** The note in HTML, the customer's words escaped. @param mostUnits of the whole */
+export function noteHtml(item: WriteBack, mostUnits = mostNoteUnits): string {
+  const { title, comment, when, reference } = noteOf(item);
+  const start = `<p><strong>${escapeHtml(title)}</strong></p>`;
+  const end = `<p>${escapeHtml(when)}</p><p>${escapeHtml(reference)}</p>`;
+  if (comment === '') return start + end;
+  return `${start}<p>${escapedWithin(comment, mostUnits - start.length - end.length - '<p></p>'.length)}</p>${end}`;
+}
+
+/** What notes of most vendors hold, in UTF-16 units. */
+const mostNoteUnits = 65_000;
+
+/** The text, cut with a mark to fit; never within a character or its escape. */
+function escapedWithin(text: string, mostUnits: number): string {
+  const whole = escapeHtml(text).replace(/\r\n?|\n/g, '<br>');
+  if (whole.length <= mostUnits) return whole;
+  let kept = '';
+  for (const sign of text) {
+    const next = sign === '\n' ? '<br>' : escapeHtml(sign);
+    if (kept.length + next.length > mostUnits - cutMark.length) break;
+    kept += next;
+  }
+  return kept + cutMark;
+}
+
 /** The lines of a note in HTML or plain text, whatever the vendor has made of the markup; blank ones are left out. */
 export const linesOf = (note: string): string[] =>
   note

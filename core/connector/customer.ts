@@ -1,6 +1,16 @@
 import { isZone } from '../schedule/wall-clock.ts';
 import type { PresentedRecord } from './contract.ts';
 
+type Present<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]>;
+};
+
+/** The object without the keys of which the vendor gives null or nothing: rules see what is there. */
+export function present<T extends object>(told: T): Present<T>;
+export function present(told: object): object {
+  return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null && value !== undefined));
+}
+
 type Customer = Pick<PresentedRecord, 'personId' | 'timeZone' | 'country' | 'region' | 'locale'>;
 
 /**

@@ -1,4 +1,7 @@
+import type { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
+import type { ResponseHeaders } from '../ports.ts';
+import type { VendorAccount, VendorApi, VendorCall } from './vendor-api.ts';
 
 /** The most entries of a list that is read to its end: ten thousand pages of a hundred. */
 const mostPages = 10_000;
@@ -20,6 +23,59 @@ export function pageWatch(list: string, most = mostPages): (next: string) => voi
     seen.add(next);
   };
 }
+
+type Address = Pick<VendorAccount, 'name' | 'baseUrl'>;
+
+/**
+ * One page of a list whose responses name the next one in a `Link` header (RFC 8288), and the path of that for the next call;
+ * undefined after the last page. @throws CloseloopError permanent for a page at another address, where no credentials may go
+ */
+export async function linkedPage<S extends z.ZodType>(
+  api: VendorApi,
+  account: Address,
+  call: VendorCall,
+  schema: S,
+): Promise<{ page: z.output<S>; next: string | undefined }> {
+  const response = await api.exchange(call);
+  await api.accept(call, response);
+  return { page: api.parse(call, response, schema), next: nextPath(response.headers, account, call.path) };
+}
+
+/** Every page of such a list, to its end. */
+export async function* linkedPages<S extends z.ZodType>(
+  api: VendorApi,
+  account: Address,
+  call: VendorCall,
+  schema: S,
+): AsyncGenerator<z.output<S>> {
+  const watch = pageWatch(account.name);
+  for (let path: string | undefined = call.path; path !== undefined; ) {
+    const found: { page: z.output<S>; next: string | undefined } = await linkedPage(
+      api,
+      account,
+      { ...call, path },
+      schema,
+    );
+    if (found.next !== undefined) watch(found.next);
+    yield found.page;
+    path = found.next;
+  }
+}
+
+/** The path that `rel="next"` names, as it continues the base address. */
+function nextPath(headers: ResponseHeaders, { name, baseUrl }: Address, path: string): string | undefined {
+  const links = [...(headers.get('link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g)];
+  const [, target] = links.find(([, , parameters = '']) => isNext.test(parameters)) ?? [];
+  if (target === undefined) return undefined;
+  const address = URL.parse(target, baseUrl + path);
+  const base = new URL(baseUrl);
+  const root = base.pathname.replace(/\/$/, '');
+  if (address?.origin !== base.origin || !address.pathname.startsWith(`${root}/`))
+    throw endless(name, 'lead elsewhere');
+  return address.pathname.slice(root.length) + address.search;
+}
+
+const isNext = /;\s*rel\s*=\s*(?:next(?=[\s;,]|$)|"(?:[^"]*\s)?next(?:\s[^"]*)?")/i;
 
 /** Asks for the next page while the last one is being worked on. Meant to be read to the end. */
 export async function* readAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {

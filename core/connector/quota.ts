@@ -74,8 +74,17 @@ export async function applyRateLimits(budget: Budget, limits: readonly RateLimit
   for (const { name, ...quota } of limits) await budget.reportRemaining(quota, name);
 }
 
-/** A whole number in a header; undefined where there is none. */
+/** A number in a header, whole or decimal (`100.0`); undefined where there is none. */
 export function headerNumber(headers: ResponseHeaders, name: string): number | undefined {
   const text = headers.get(name) ?? '';
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  return /^\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : undefined;
+}
+
+/**
+ * The limit that two headers report, for `VendorAccount.rateLimits`; none where one of them is missing.
+ * @param resetMs until the limit is full again: as another header says, or the vendor's documented window
+ */
+export function quotaIn(headers: ResponseHeaders, limit: string, remaining: string, resetMs: number): Quota[] {
+  const [total, left] = [headerNumber(headers, limit), headerNumber(headers, remaining)];
+  return total === undefined || left === undefined ? [] : [{ limit: total, remaining: left, resetMs }];
 }

@@ -21,6 +21,20 @@ export function staticToken(token: string): Credentials {
   return { current: async () => token, instead: async () => undefined };
 }
 
+/** Parts of a `VendorAccount`. */
+interface BasicCredentials {
+  credentials: Credentials;
+  authorize: (token: string) => Record<string, string>;
+}
+
+/** User and password, or key and secret, in every call (RFC 7617): `createVendorApi({ ...basicCredentials(key, secret), … })`. */
+export function basicCredentials(user: string, password: string): BasicCredentials {
+  return {
+    credentials: staticToken(Buffer.from(`${user}:${password}`).toString('base64')),
+    authorize: (token) => ({ authorization: `Basic ${token}` }),
+  };
+}
+
 /** A token is renewed after this share of its lifetime. */
 const usedUp = 0.75;
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { noteBody } from '../../../../connectors/hubspot/note.ts';
 import { answer, atDesk, type Desk } from '../../../support/connectors/hubspot/desk.ts';
 
 const writeBack = { grade: 'feedback_grade', comment: 'feedback_comment', answeredAt: 'feedback_at', note: true };
@@ -176,23 +175,4 @@ describe('a note', () => {
       expect(desk.standin.ticket(number(one)).properties.feedback_status).toBe('no_answer');
       expect(notes(desk, one)).toEqual([expect.stringContaining('No answer to the feedback request (Support)')]);
     }));
-});
-
-describe('the text of a note', () => {
-  test('has the answer, and nothing of the customer is markup', () => {
-    expect(noteBody(answer('ticket-1', { comment: '<b>5 & "up"</b>\nthanks' }))).toBe(
-      '<p><strong>Customer feedback: 5 of 10 (Support)</strong></p>' +
-        '<p>&lt;b&gt;5 &amp; &quot;up&quot;&lt;/b&gt;<br>thanks</p>' +
-        '<p>Answered 2026-11-21 09:30 UTC</p><p>closeloop ref m-ticket-1.v1</p>',
-    );
-  });
-
-  test.each([['&'.repeat(65_000)], ['😀'.repeat(40_000)], ['a\n'.repeat(40_000)]])('is cut to what fits', (comment) => {
-    const body = noteBody(answer('ticket-1', { comment }));
-    expect(body.length).toBeLessThanOrEqual(65_000);
-    expect(body.length).toBeGreaterThan(64_900);
-    expect(body.isWellFormed()).toBe(true);
-    expect(body).toMatch(/… \(cut\)<\/p><p>Answered .*<p>closeloop ref m-ticket-1\.v1<\/p>$/);
-    expect(body).not.toMatch(/&(?!amp;|#39;)/);
-  });
 });

@@ -8,7 +8,6 @@ import {
   wantedOf,
 } from '../../../../connectors/zendesk/answer.ts';
 import { catalogueOf } from '../../../../connectors/zendesk/fields.ts';
-import { noteText } from '../../../../connectors/zendesk/note.ts';
 import { settings } from '../../../../connectors/zendesk/settings.ts';
 import { resolveFields } from '../../../../connectors/zendesk/targets.ts';
 import type { FieldValue, Ticket } from '../../../../connectors/zendesk/ticket.ts';
@@ -158,16 +157,6 @@ describe('a note may be there', () => {
   test.each(rows)('%s', (_name, given, before, expected) => {
     expect(mayHaveNote(wantedBy(item, writeBack(given)), before, item.answeredAt)).toBe(expected);
   });
-});
-
-test('a note says all there is to say, and ends in its reference', () => {
-  expect(noteText(item)).toBe(
-    'Customer feedback: 9 of 10 (Support)\n\nQuick and kind\n\nAnswered 2026-11-21 22:30 UTC\ncloseloop ref j7.1',
-  );
-  const { maxGrade, ...rest } = item;
-  expect(noteText({ ...rest, grade: null, comment: null })).toBe(
-    'Customer feedback: no grade (Support)\nAnswered 2026-11-21 22:30 UTC\ncloseloop ref j7.1',
-  );
 });
 
 describe('that nobody answered', () => {

@@ -11,7 +11,9 @@ import {
   markerIn,
   markerOf,
   newestBy,
+  noteHtml,
   noteOf,
+  noteText,
   partsOf,
   placed,
   placesOf,
@@ -148,6 +150,32 @@ describe('a note', () => {
       when: 'Waited for until 2026-11-21 22:30 UTC',
       reference: 'closeloop ref 7.1',
     });
+  });
+
+  test('is plain text, and ends in its reference', () => {
+    expect(noteText(answer)).toBe(
+      'Customer feedback: 9 of 10 (Support)\n\nQuick and kind\n\nAnswered 2026-11-21 22:30 UTC\ncloseloop ref 7.1',
+    );
+    expect(noteText({ ...answer, comment: null })).toBe(
+      'Customer feedback: 9 of 10 (Support)\nAnswered 2026-11-21 22:30 UTC\ncloseloop ref 7.1',
+    );
+  });
+
+  test('is HTML, in which nothing of the customer is markup', () => {
+    expect(noteHtml({ ...answer, comment: '<b>5 & "up"</b>\nthanks' })).toBe(
+      '<p><strong>Customer feedback: 9 of 10 (Support)</strong></p>' +
+        '<p>&lt;b&gt;5 &amp; &quot;up&quot;&lt;/b&gt;<br>thanks</p>' +
+        '<p>Answered 2026-11-21 22:30 UTC</p><p>closeloop ref 7.1</p>',
+    );
+  });
+
+  test.each([['&'.repeat(65_000)], ['😀'.repeat(40_000)], ['a\n'.repeat(40_000)]])('is cut to what fits', (comment) => {
+    const body = noteHtml({ ...answer, comment });
+    expect(body.length).toBeLessThanOrEqual(65_000);
+    expect(body.length).toBeGreaterThan(64_900);
+    expect(body.isWellFormed()).toBe(true);
+    expect(body).toMatch(/… \(cut\)<\/p><p>Answered .*<p>closeloop ref 7\.1<\/p>$/);
+    expect(body).not.toMatch(/&(?!amp;|#39;)/);
   });
 
   test.each([

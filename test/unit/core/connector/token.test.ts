@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Vault } from '../../../../core/connector/contract.ts';
 import {
+  basicCredentials,
   clientCredentials,
   type GrantedToken,
   refreshedToken,
@@ -22,6 +23,13 @@ function granted() {
   );
   return { state, tokens };
 }
+
+test('user and password go into every call as one token, in UTF-8', async () => {
+  const { credentials, authorize } = basicCredentials('kösti', 'X');
+  const token = await credentials.current();
+  expect(authorize(token)).toEqual({ authorization: 'Basic a8O2c3RpOlg=' });
+  expect(await credentials.instead(token)).toBeUndefined();
+});
 
 describe('a token of client credentials', () => {
   test.each([
