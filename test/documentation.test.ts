@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { configurationSections } from '../build/docs/configuration-reference.ts';
 import { brokenLinks } from '../build/docs/markdown.ts';
 import { references } from '../build/docs/references.ts';
@@ -39,6 +40,18 @@ describe('pages', () => {
 
   test('every link leads to a file, and to a heading that is there', () => {
     expect(brokenLinks(texts, isFile)).toEqual([]);
+  });
+
+  test('the package holds every file that its pages link to', () => {
+    const { files } = z.object({ files: z.array(z.string()) }).parse(JSON.parse(read('package.json')));
+    const isPacked = (path: string): boolean =>
+      isFile(path) &&
+      !/\.test\.ts$/.test(path) &&
+      !files.some((one) => one.startsWith('!') && (path === one.slice(1) || path.startsWith(`${one.slice(1)}/`))) &&
+      [...files, 'README.md', 'LICENSE', 'package.json'].some((one) => path === one || path.startsWith(`${one}/`));
+    const packed = new Map([...texts].filter(([page]) => isPacked(page)));
+    expect(packed.size).toBeGreaterThan(10);
+    expect(brokenLinks(packed, isPacked).filter((broken) => broken.endsWith('is no file'))).toEqual([]);
   });
 
   test('it sees links that lead nowhere', () => {

@@ -103,10 +103,10 @@ const standard: MeaningTable = {
   423: { kind: 'transient', outcome: 'refused', problem: 'somebody works on the same thing', remedy: again },
   429: { kind: 'wait', problem: 'the vendor asks us to wait', remedy: again },
   '503 later': { kind: 'wait', outcome: 'unknown', problem: 'the vendor asks us to wait', remedy: again },
-  '4xx': permanent('the vendor refuses the call', 'report it as a bug in closeloop'),
+  '4xx': permanent('the vendor refuses the call', 'report it as a bug of this connector'),
   '5xx': transient('the vendor fails', again),
   page: transient('a page instead of an answer', again),
-  shape: permanent('the answer has another shape than documented', 'report it as a bug in closeloop'),
+  shape: permanent('the answer has another shape than documented', 'report it as a bug of this connector'),
 };
 
 /** What a response means; undefined for a success, as far as status and codes tell. @param path of the call */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Log, Ports } from '../ports.ts';
 import type { AnswerValue, SourceEvent } from './events.ts';
-import type { FieldSuggestion } from './onboarding.ts';
+import type { FieldSuggestion, Onboarding } from './onboarding.ts';
 import type { Budget } from './quota.ts';
 import type { RecordParts } from './record-parts.ts';
 
@@ -133,7 +133,7 @@ export type WriteResult =
   | { ok: false; why: 'closed' | 'not-found'; message: string }
   /**
    * A permanent CloseloopError: the vendor refuses this record in its present state (a required field is empty …), and the
-   * message says what a person has to change. The journey is parked until then.
+   * message says what a person has to change. The journey is parked until then. Any other error is for the queue, as if it were thrown.
    */
   | { ok: false; why: 'error'; error: Error };
 
@@ -313,6 +313,8 @@ export interface Connector {
   readonly sources: z.ZodType<ParsedSource>;
   /** Whether a source of it may do without rules. */
   readonly mayAskNobody: boolean;
+  /** What `closeloop init` asks for. Left out: it does not know the connector. */
+  readonly onboarding?: Onboarding;
   /** As `sources` says of settings as written. */
   account(settings: unknown): string | undefined;
   open(settings: unknown, ports: ConnectorPorts): Source;
@@ -329,9 +331,10 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
   account?: (settings: z.output<Settings>) => string;
   ownDomains?: (settings: z.output<Settings>) => readonly string[];
   asksNobody?: (settings: z.output<Settings>) => boolean;
+  onboarding?: Onboarding;
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
-  const { name, settings, parts = {}, account, ownDomains, asksNobody, open } = definition;
+  const { name, settings, parts = {}, account, ownDomains, asksNobody, onboarding, open } = definition;
   const sources = settings.transform((parsed) => ({
     account: account?.(parsed),
     ownDomains: ownDomains?.(parsed) ?? [],
@@ -344,6 +347,7 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
     settings,
     sources,
     mayAskNobody: asksNobody !== undefined,
+    ...(onboarding && { onboarding }),
     account: (raw) => sources.parse(raw).account,
     open: (raw, ports) => sources.parse(raw).open(ports),
   };

@@ -65,6 +65,23 @@ export default defineConnector({
     webhookSecrets: webhookSecrets(secret, 'copy it from Settings > Webhooks'),
   }),
   account: ({ baseUrl }) => new URL(baseUrl).host,
+  // What `closeloop init` asks.
+  onboarding: {
+    about: 'Deskly: tickets that are closed',
+    source: 'desk',
+    questions: [
+      { setting: 'baseUrl', ask: 'Address of the API' },
+      { setting: 'apiKey', ask: 'Key (Settings > API)', variable: 'DESKLY_API_KEY' },
+      {
+        setting: 'webhookSecrets',
+        ask: 'Secret (Settings > Webhooks)',
+        variable: 'DESKLY_WEBHOOK_SECRET',
+        isList: true,
+      },
+    ],
+    contact: ['customer.email'],
+    values: [{ name: 'subject', expression: 'ticket.subject' }],
+  },
   open: ({ baseUrl, apiKey, webhookSecrets }, ports) => {
     const api = createVendorApi({ name: 'Deskly', baseUrl, credentials: staticToken(apiKey) }, ports);
     const fields = cached(() => api.call({ method: 'GET', path: '/fields' }, Fields), 300_000, ports.now);

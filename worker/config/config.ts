@@ -1,11 +1,12 @@
 import type { z } from 'zod';
-import type { Connector, ParsedSource } from '../../core/connector/contract.ts';
+import type { Connector, ConnectorPorts, ParsedSource } from '../../core/connector/contract.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
 import type { ContactList } from './contact-list.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
+import { withNamedErrors } from './named-errors.ts';
 import { unanswerable } from './never.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
 import { type Rule, Rules, RulesIfAny } from './rule.ts';
@@ -157,7 +158,9 @@ function readSources(
     }
     if (!checked?.ok) found.push(...(checked?.found ?? []));
     if (!checked?.ok || !rules.ok || !policy.ok) return [];
-    return [{ ...named, connector, ...checked.data, rules: rules.data, policy: policy.data }];
+    const { open } = checked.data;
+    const opened = loaded && { open: (ports: ConnectorPorts) => withNamedErrors(open(ports), connector.name) };
+    return [{ ...named, connector, ...checked.data, ...opened, rules: rules.data, policy: policy.data }];
   });
 }
 

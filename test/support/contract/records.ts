@@ -187,15 +187,15 @@ export function records(
   }
 
   if (lacks.comment === undefined) {
-    test('it writes the comment, and takes an earlier one off where the later answer has none', async () => {
+    test('it writes grade and comment, and takes them off where the later answer has none', async () => {
       const { source, vendor } = bench();
       const commentOn = needed(vendor.commentOn, 'commentOn, or a reason in `lacks`').bind(vendor);
       const id = await closeOne(bench());
       await source.writeBack([answer(id, { marker: 'j1.1' })]);
       assert.equal(commentOn(id), customer.comment);
       const answeredAt = new Date('2026-11-20T11:00:00Z');
-      await source.writeBack([answer(id, { marker: 'j1.2', comment: null, answeredAt })]);
-      assert.equal(commentOn(id) ?? '', '');
+      await source.writeBack([answer(id, { marker: 'j1.2', comment: null, grade: null, answeredAt })]);
+      assert.deepEqual([commentOn(id) ?? '', vendor.gradeOn(id)], ['', null]);
     });
   }
 

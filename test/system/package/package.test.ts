@@ -116,7 +116,7 @@ describe('the tarball', () => {
   });
 
   test('holds documents, examples and what is bundled beside it, and nothing else', () => {
-    expect(named(/^(?!dist\/|node_modules\/)/).filter((name) => !/^(docs|examples)\//.test(name))).toEqual([
+    expect(named(/^(?!dist\/|node_modules\/)/).filter((name) => !/^(docs|deploy|examples)\//.test(name))).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
