@@ -95,7 +95,8 @@ test('it gets past a second in which more orders changed than a page holds', asy
   expect(new Set(recordEvents(pages.flatMap(({ events }) => events)).map(({ recordId }) => recordId))).toEqual(
     new Set([...ids, last]),
   );
-  expect(pages.length).toBeLessThanOrEqual(5);
+  // There and back: a change meanwhile moves others over the edge of a page.
+  expect(pages.length).toBeLessThanOrEqual(8);
   for (const { cursor } of pages) expect(cursor.length).toBeLessThan(2_000);
 });
 
