@@ -49,7 +49,7 @@ export function writing(
       },
       one,
     },
-    forgetRows: { isId, one },
+    forgetRows: { isId, size: 1, one },
     written: (part) =>
       part.value instanceof Date ? Math.floor(part.value.getTime() / 1_000) : inPlainForm(part, writeBack),
     at: (row, name) => attributesOf(row)[name],
@@ -121,10 +121,10 @@ const notes = ({ adminId }: IntercomSettings, workspace: Workspace): DeskNotes<R
     const all = parts ?? (await conversationNow(workspace, id))?.conversation_parts ?? [];
     return all.flatMap(({ id, part_type: type, body: text }) => (type === 'note' ? [{ id, text }] : []));
   },
-  add({ ticket }, item) {
-    const note = { message_type: 'note', type: 'admin', admin_id: adminId, body: noteHtml(item) };
+  add({ ticket }, about, id) {
+    const note = { message_type: 'note', type: 'admin', admin_id: adminId, body: noteHtml(about) };
     const body = ticket ? note : { ...note, skip_notifications: true };
-    const path = `/${ticket ? 'tickets' : 'conversations'}/${item.recordId}/reply`;
+    const path = `/${ticket ? 'tickets' : 'conversations'}/${id}/reply`;
     return workspace.call({ method: 'POST', path, body }, z.unknown());
   },
   /** Parts can be redacted, not deleted. */

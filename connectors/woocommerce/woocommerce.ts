@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type AnswerPart, escapeHtml, noteText, surveyText } from '../../core/connector/answer.ts';
+import { type AnswerPart, escapeHtml, noteText } from '../../core/connector/answer.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { pollWindow } from '../../core/connector/desk/poll.ts';
-import type { ChangedRow, DeskNotes, DeskWriting } from '../../core/connector/desk/write.ts';
+import { type ChangedRow, type DeskNotes, type DeskWriting, inPlainForm } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { type Listed, listOrders, openShop, ordersOf, type Shop } from './api.ts';
 import { eventOfUnreadable, events, eventsOf, ping, signature, unreadable } from './events.ts';
@@ -16,9 +16,10 @@ import { settings, type WooCommerceSettings } from './settings.ts';
 import { webhookWatch } from './webhooks.ts';
 
 /** As text: WordPress stores numbers as text, too. */
-function written({ value }: AnswerPart): string | null {
-  if (value === null || value === '') return null;
-  return value instanceof Date ? value.toISOString() : surveyText(value);
+function written(part: AnswerPart, settings: WooCommerceSettings['writeBack']): string | null {
+  if (part.value instanceof Date) return part.value.toISOString();
+  const value = inPlainForm(part, settings);
+  return value === null ? null : String(value);
 }
 
 /** A key is to have exactly one entry: several are given as a list, which is no text. */
@@ -90,8 +91,8 @@ const notes = (shop: Shop): DeskNotes<WrittenOrder> => ({
     return data.map(({ id, note: text }) => ({ id, text }));
   },
   /** Never as `customer_note`, which is mailed to the customer. WordPress would filter tags out, and misplace their content. */
-  add({ id }, item) {
-    const body = { note: escapeHtml(noteText(item)), customer_note: false };
+  add({ id }, about) {
+    const body = { note: escapeHtml(noteText(about)), customer_note: false };
     return shop.call('POST', `orders/${id}/notes`, Note, { body });
   },
   remove: ({ id }, noteId) =>
@@ -112,7 +113,7 @@ function writing({ writeBack }: WooCommerceSettings, shop: Shop): DeskWriting<Wr
         return new Map([...found, ...(await ordersOf(shop, WrittenOrder, others, { status: 'trash' }))]);
       },
     },
-    written,
+    written: (part) => written(part, writeBack),
     at,
     instantOf,
     putMany: putMany(shop),
