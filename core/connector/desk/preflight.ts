@@ -2,7 +2,6 @@ import { type AnswerPlaces, type PartName, placesOf } from '../answer.ts';
 import {
   type Comparison,
   combined,
-  errorAt,
   hookUrlFindings,
   type Probe,
   type SetupItem,
@@ -35,6 +34,8 @@ export interface WantedHook {
   id: string;
   /** 'the rule "closeloop: ticket closed"' */
   what: string;
+  /** Of the finding where it is missing or wrong. Default 'error'. */
+  level?: Finding['level'];
 }
 
 /** Webhooks, rules, subscriptions: what makes the vendor deliver here. */
@@ -91,6 +92,8 @@ export async function comparedFields(
   });
 }
 
+const remedy = 'Let "closeloop setup" put it right';
+
 /** The webhooks that closeloop needs, compared with those that the account has. */
 export async function comparedHooks<Hook, Wanted extends WantedHook>(
   { list, wanted, is, flaws, make }: DeskHooks<Hook, Wanted>,
@@ -105,7 +108,7 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
     if (wrong.length === 0) return { findings: [], missing: [] };
     const what = `${there === undefined ? 'create' : 'correct'} ${one.what}`;
     return {
-      findings: [errorAt('webhook', `${one.what} ${wrong.join(', ')}`, 'Let "closeloop setup" put it right')],
+      findings: [{ level: one.level ?? 'error', at: 'webhook', problem: `${one.what} ${wrong.join(', ')}`, remedy }],
       missing: [{ id: one.id, what, make: () => make(one, there) }],
     };
   });
