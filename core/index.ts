@@ -117,7 +117,7 @@ export {
   type DeskProbe,
   type WantedHook,
 } from './connector/desk/preflight.ts';
-export { type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
+export { ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
 export {
   type Change,
