@@ -118,7 +118,7 @@ export {
   type NeededField,
 } from './connector/fields.ts';
 export { jsonBody } from './connector/json-body.ts';
-export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';
+export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
 export type { HttpResponse } from './connector/send.ts';
 export {

@@ -90,8 +90,8 @@ export interface DeskWriting<Row, Value> {
   notes?: DeskNotes<Row>;
   /** What an erasure leaves behind on a record whose answer it took off: "the history of ticket 4". */
   leaves?(id: string): string;
-  /** A dropdown without the value, and the like: what to do where the vendor did not keep a value. */
-  notKept?(place: string): string;
+  /** A dropdown without the value, and the like: what to do where the vendor did not keep a value. Texts are customers' words: never told. */
+  notKept?(place: string, value: Value | null): string;
 }
 
 /** One answer on its way to its record. */
@@ -238,7 +238,8 @@ class DeskWriter<Row, Value> {
     const change = { values: rest, ...(tags && { tags }) };
     if (isEmpty(change)) return changed.row;
     // A refusal that names nothing of the change would come again and again.
-    if (rest.size === values.size) throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
+    if (rest.size === values.size)
+      throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
     const written = await this.#put({ ...changed, change });
     return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
   }
@@ -246,10 +247,10 @@ class DeskWriter<Row, Value> {
   /** Tells what the vendor did not keep, without having said so. */
   #tellLost({ item, wanted, lacking, findings, refused }: Job<Row, Value>, after: Row): void {
     const { vendor, record } = this.#words;
-    const { notKept = (place) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
+    const { notKept = (place: string) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
     const lost = this.#lackingOn(after, { ...wanted, values: lacking.values });
-    for (const place of lost.values.keys())
-      if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place)}`);
+    for (const [place, value] of lost.values)
+      if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place, value)}`);
     if (lost.tags !== undefined) findings.push(`${vendor} did not keep the tags of the ${record} ${item.recordId}`);
   }
 
