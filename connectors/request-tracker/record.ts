@@ -27,7 +27,7 @@ const search = {
   fields: 'Subject,Status,Created,Queue,Owner,Requestor,CustomFields',
   'fields[Queue]': 'Name',
   'fields[Owner]': 'Name,RealName,EmailAddress',
-  'fields[Requestor]': 'id,Name,RealName,EmailAddress,MobilePhone,Lang,Timezone',
+  'fields[Requestor]': 'id,RealName,EmailAddress,MobilePhone,Lang,Timezone',
   per_page: '100',
 };
 
@@ -51,7 +51,7 @@ export interface RequestTrackerShape {
 
 function presented(row: Row, person: Partial<Row['Requestor'][number]> = {}): RequestTrackerShape {
   const { id, Subject: subject, Status: status, Created: createdAt, Queue, Owner, CustomFields } = row;
-  const { Name = '', RealName, EmailAddress: email = '', MobilePhone: phone = '', Lang = '' } = person;
+  const { RealName: name = '', EmailAddress: email = '', MobilePhone: phone = '', Lang = '' } = person;
   const held = CustomFields.flatMap(({ name, values }) => {
     const [first = '', ...more] = values;
     return first === '' ? [] : [[name, more.length === 0 ? first : values] as const];
@@ -60,7 +60,7 @@ function presented(row: Row, person: Partial<Row['Requestor'][number]> = {}): Re
   const queue = { id: Queue.id, name: Queue.Name };
   return {
     ticket: { id, subject, status, queue, createdAt, fields: Object.fromEntries(held) },
-    requestor: { id: person.id ?? '', name: RealName || Name, email, phone, language: Lang.replaceAll('_', '-') },
+    requestor: { id: person.id ?? '', name, email, phone, language: Lang.replaceAll('_', '-') },
     owner: Owner.Name === 'Nobody' ? { name: '', email: '' } : owner,
   };
 }

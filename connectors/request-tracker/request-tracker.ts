@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { type AnswerPart, cut, isSameText, noteText, surveyText } from '../../core/connector/answer.ts';
+import { isSameText, noteText } from '../../core/connector/answer.ts';
 import { permanent } from '../../core/connector/classify.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
-import { type DeskWriting, holdsValue } from '../../core/connector/desk/write.ts';
+import { type DeskWriting, holdsValue, inPlainForm } from '../../core/connector/desk/write.ts';
 import type { HmacScheme } from '../../core/connector/signature.ts';
 import { staticToken } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorApi } from '../../core/connector/vendor-api.ts';
@@ -29,12 +29,8 @@ const Attachment = z.object({ id: Id, Subject: z.string().nullish() });
 function writingOf({ writeBack }: RequestTrackerSettings, api: VendorApi): DeskWriting<Row, string | number> {
   return {
     settings: writeBack,
-    written(one: AnswerPart) {
-      if (one.part === 'grade' || one.part === 'status') return one.value;
-      if (one.part === 'answeredAt') return sqlTime(one.value);
-      const text = one.part === 'comment' ? (one.value ?? '') : surveyText(one.value);
-      return text.trim() === '' ? null : cut(text, writeBack.commentLength);
-    },
+    // ISO 8601 with a "Z" would lose its time, without a word.
+    written: (one, places) => (one.part === 'answeredAt' ? sqlTime(one.value) : inPlainForm(one, places)),
     at({ CustomFields }, place) {
       const value = CustomFields.find(({ name }) => name === place)?.values[0];
       if (place !== writeBack.answeredAt) return value;
