@@ -169,6 +169,8 @@ async function startBetween(baseUrl: string) {
     const type = real.headers.get('content-type') ?? 'text/plain';
     answer.writeHead(real.status, { 'content-type': type }).end(await real.text());
   }).listen(0, '127.0.0.1');
+  // Longer than any test: what the suite looks up at once holds this process up, and a closed connection would be used again.
+  server.keepAliveTimeout = 3_600_000;
   await new Promise((done) => server.once('listening', done));
   const address = z.object({ port: z.number() }).parse(server.address());
   return {
