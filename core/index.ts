@@ -141,7 +141,7 @@ export {
 } from './connector/fields.ts';
 export { jsonBody } from './connector/json-body.ts';
 export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
-export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';
+export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
 export { numbered } from './connector/record-name.ts';
 export { type HttpResponse, SendFailure } from './connector/send.ts';

@@ -22,7 +22,8 @@ export interface DeskFields {
   /** The vendor's word for a field, and where people find the fields. */
   field: string;
   place: string;
-  list(): Promise<readonly CurrentField[]>;
+  /** @param needed those that are compared, for what depends on them: which of their values a pattern takes */
+  list(needed: readonly NeededField[]): Promise<readonly CurrentField[]>;
   /** The vendor's types that take a part of an answer: the type that `setup` creates, and others that fit. `neededBy`: 'the grades 1.5'. */
   types(part: PartName, grades: readonly number[]): Pick<NeededField, 'types' | 'neededBy' | 'values'>;
   /** Creates a field; the note says what a person has to do next. Left out: people create fields by hand. */
@@ -82,7 +83,7 @@ export async function comparedFields(
 ): Promise<Comparison<SetupItem>> {
   const needed = [...placesOf(places)].map(([part, name]): NeededField => ({ part, name, ...types(part, grades) }));
   if (needed.length === 0) return { findings: [], missing: [] };
-  return compareFields<SetupItem>(needed, await list(), {
+  return compareFields<SetupItem>(needed, await list(needed), {
     ...{ of, field, place, isMade: make !== undefined },
     missing: (one) => ({
       id: `${of}: ${one.name}`,

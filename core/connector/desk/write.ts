@@ -95,8 +95,8 @@ export interface DeskWriting<Row, Value> {
   notes?: DeskNotes<Row>;
   /** What an erasure leaves behind on a record whose answer it took off: "the history of ticket 4". */
   leaves?(id: string): string;
-  /** A dropdown without the value, and the like: what to do where the vendor did not keep a value. */
-  notKept?(place: string): string;
+  /** A dropdown without the value, and the like: what to do where the vendor did not keep a value. Texts are customers' words: never told. */
+  notKept?(place: string, value: Value | null): string;
 }
 
 /** A change on its way to its record. */
@@ -274,11 +274,11 @@ export class DeskWriter<Row, Value> {
   /** Tells what the vendor did not keep, without having said so. */
   #tellLost({ id, wanted, lacking, findings, refused, after }: Job<Row, Value>): void {
     const { vendor, record } = this.#words;
-    const { notKept = (place) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
+    const { notKept = (place: string) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
     if (after === undefined) return;
     const lost = this.#lackingOn(after, { ...wanted, values: lacking.values });
-    for (const place of lost.values.keys())
-      if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place)}`);
+    for (const [place, value] of lost.values)
+      if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place, value)}`);
     if (lost.tags !== undefined) findings.push(`${vendor} did not keep the tags of the ${record} ${id}`);
   }
 
