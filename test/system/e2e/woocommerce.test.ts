@@ -36,7 +36,7 @@ function order(name: string, meta: Record<string, string> = {}): number {
 }
 
 test('setup makes the webhooks, and check then finds nothing', async () => {
-  await loop.setUp('no webhook of the topic order.updated', 'create a webhook of the topic order.updated');
+  await loop.setUp('the webhook of the topic order.updated to', 'create the webhook of the topic order.updated');
   expect(shop.standin.webhooks()).toMatchObject([
     { topic: 'order.updated', deliveryUrl: loop.hookUrl, secret },
     { topic: 'order.deleted', deliveryUrl: loop.hookUrl, secret },
