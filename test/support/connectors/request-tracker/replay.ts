@@ -17,7 +17,7 @@ const Recording = z.object({
 });
 
 const address = 'https://rt.example.com/rt';
-const folder = new URL('../../../unit/connectors/request-tracker/recorded/', import.meta.url);
+const folder = new URL('../../../unit/connectors/request-tracker/vectors/', import.meta.url);
 
 export const written = { grade: 'Feedback grade', comment: 'Feedback comment', answeredAt: 'Feedback at', note: true };
 

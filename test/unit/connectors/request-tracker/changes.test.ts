@@ -9,7 +9,7 @@ const { key, hooks } = z
     key: z.string(),
     hooks: z.array(z.object({ headers: z.record(z.string(), z.string()), body: z.string() })),
   })
-  .parse(JSON.parse(readFileSync(new URL('./recorded/hooks.json', import.meta.url), 'utf8')));
+  .parse(JSON.parse(readFileSync(new URL('./vectors/hooks.json', import.meta.url), 'utf8')));
 
 const signed = { pollOnly: false, webhookSecrets: ['another-key', key] };
 const delivered = ({ headers, body }: (typeof hooks)[number], afterMs = 1_000) => {

@@ -13,14 +13,14 @@ const rows: [what: string, name: string, more: object, grades: number[], found: 
   ['nothing wrong where all is well', 'check', {}, [0, 9, 10], []],
   [
     'grades that the pattern of the field refuses',
-    'check-grades',
+    'check',
     {},
     [2.5, 10, 11],
     ['writeBack.grade: the custom field "Feedback grade" of tickets lacks the values 2.5, 11'],
   ],
   [
     'fields of other types, a list without the grades, and a name that no queue has',
-    'check-fields',
+    'check',
     types,
     [0, 9, 10],
     [

@@ -69,7 +69,7 @@ const rows: [what: string, name: string, more: object, item: object, result: obj
   ],
   [
     'its user has no right to',
-    'write-forbidden',
+    'read-forbidden',
     {},
     {},
     {
