@@ -87,7 +87,7 @@ export { defineConnector } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
-export { type ChangeWindow, type PolledPage, pollWindow } from './connector/desk/poll.ts';
+export { type ChangeWindow, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {
   comparedFields,
   comparedHooks,
@@ -106,6 +106,7 @@ export {
   type DeskWriting,
   deskWriter,
   holdsValue,
+  inPlainForm,
   Refusal,
   type Written,
 } from './connector/desk/write.ts';
@@ -116,6 +117,7 @@ export {
   fractionsIn,
   gradeTypes,
   type NeededField,
+  typesByPart,
 } from './connector/fields.ts';
 export { jsonBody } from './connector/json-body.ts';
 export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';

@@ -30,6 +30,29 @@ export function fractionsIn(grades: readonly number[]): string | undefined {
   return fractions.length === 0 ? undefined : `the grades ${fractions.join(', ')}`;
 }
 
+type Types = NeededField['types'];
+
+/**
+ * The types that each part of an answer fits into, for `DeskFields.types`.
+ * @param grade the types for whole numbers and for fractions alone, and further ones that take any grade, as text or from a list
+ */
+export const typesByPart =
+  ({
+    grade,
+    comment,
+    others,
+  }: {
+    grade: { whole: string; fraction: string; any?: readonly string[] };
+    comment: Types;
+    others: Types;
+  }) =>
+  (part: PartName, grades: readonly number[]): Pick<NeededField, 'types' | 'neededBy' | 'values'> => {
+    if (part === 'comment') return { types: comment };
+    if (part !== 'grade') return { types: others };
+    const [made, ...more] = gradeTypes(grades, grade);
+    return { types: [made, ...more, ...(grade.any ?? [])], neededBy: fractionsIn(grades), values: grades.map(String) };
+  };
+
 /** A field of the vendor. */
 export interface CurrentField {
   name: string;

@@ -69,7 +69,7 @@ export class Readings {
 
   /** Reads as `read` does, but no record that planning has just read for asking. */
   reader(read: Vendor['read']): Vendor['read'] {
-    return async (recordId, by) => this.#take(recordId) ?? (await read(recordId, by));
+    return async (recordId, by, since) => this.#take(recordId) ?? (await read(recordId, by, since));
   }
 
   /** Undefined where there is no reading of the record, or none that is fresh. */

@@ -31,8 +31,12 @@ export const isFresh = ({ readAt }: Pick<Reading, 'readAt'>): boolean => perform
 /** The vendor's account, as the steps use it. Concurrent jobs share calls. */
 export interface Vendor {
   source: Source;
-  /** @param by the stage that reads: each has batches of its own @throws the record's own error, for the queue to retry */
-  read(recordId: string, by: 'plan' | 'ask'): Promise<Reading>;
+  /**
+   * @param by the stage that reads: each has batches of its own
+   * @param since the record has changed at or after this instant
+   * @throws the record's own error, for the queue to retry
+   */
+  read(recordId: string, by: 'plan' | 'ask', since?: Date): Promise<Reading>;
   write(item: WriteBack): Promise<WriteResult>;
 }
 
@@ -53,6 +57,18 @@ interface Filling {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** A record to read, which has changed at or after `since`, where that is known. */
+interface Wanted {
+  id: string;
+  since: Date | undefined;
+}
+
+/** The earliest of these; undefined where one of them is not known. */
+function earliest(instants: readonly (Date | undefined)[]): Date | undefined {
+  const ms = Math.min(...instants.map((one) => one?.getTime() ?? Number.NaN));
+  return Number.isNaN(ms) ? undefined : new Date(ms);
+}
+
 /** Opens a configured source (`openSource`), and batches its calls. `outage`: whether the vendor is down. */
 export function openVendor(
   configured: ConfiguredSource,
@@ -67,10 +83,12 @@ export function openVendor(
   const reader = (by: 'plan' | 'ask') =>
     createBatcher({
       ...batch,
-      keyOf: (id: string) => id,
-      run: async (ids: readonly string[]) => {
+      keyOf: ({ id }: Wanted) => id,
+      run: async (wanted: readonly Wanted[]) => {
         const readAt = performance.now();
-        const results = await whole.read(source.read(ids), ids.length);
+        const ids = wanted.map(({ id }) => id);
+        const since = earliest(wanted.map((one) => one.since));
+        const results = await whole.read(source.read(ids, since), ids.length);
         return results.map((result) => ({ result, readAt }));
       },
       mayGrow: () => jobs[by].hasMore(),
@@ -82,8 +100,8 @@ export function openVendor(
     run: (items: readonly WriteBack[]) => whole.write(source.writeBack(items), items.length),
     mayGrow: () => jobs.writeBack.hasMore(),
   });
-  const read: Vendor['read'] = async (recordId, by) => {
-    const { result, readAt } = await readers[by](recordId);
+  const read: Vendor['read'] = async (id, by, since) => {
+    const { result, readAt } = await readers[by]({ id, since });
     return { ...statusOf(result), readAt };
   };
   return { source, read, write, outage };

@@ -7,6 +7,8 @@ import { jsonBody } from '../json-body.ts';
  * moves its window instead: each call lists from the last row's time. It turns a page only where more rows share one second than a page holds.
  */
 
+type Poll = NonNullable<Source['poll']>;
+
 export interface PolledPage<Row> {
   /** In the order of their change. */
   rows: readonly Row[];
@@ -25,6 +27,8 @@ export interface ChangeWindow<Row> {
   events(row: Row): readonly SourceEvent[];
   /** How far the vendor's list may lag behind. Default two minutes. */
   overlapMs?: number;
+  /** A list in no promised order is paged to its end. */
+  isUnordered?: boolean;
 }
 
 const instant = z.iso.datetime().transform((text) => new Date(text));
@@ -36,46 +40,99 @@ const Cursor = z.object({
   page: z.int().min(1),
   /** The begin of this run's time. */
   since: instant,
+  /** On the way back to the first page of one second: how the poll goes on from there. */
+  then: z.object({ from: instant, since: instant, ended: instant.nullable() }).nullable(),
 });
 type Cursor = z.output<typeof Cursor>;
 
 const stepMs = 1_000;
 
 export function pollWindow<Row>(
-  { page, changedAt, events, overlapMs = 120_000 }: ChangeWindow<Row>,
+  { page, changedAt, events, overlapMs = 120_000, isUnordered = false }: ChangeWindow<Row>,
   { now }: { now: () => Date },
-): NonNullable<Source['poll']> {
+): Poll {
   return async (from): Promise<PollPage> => {
     const cursor = 'cursor' in from ? Cursor.parse(jsonBody(from.cursor)) : beginning(from.since);
     const asked = now();
     const { rows, isFull, at = asked } = await page(cursor.from, cursor.page);
     const found = rows.flatMap(events).filter((event) => event.at >= cursor.since);
-    const last = rows.findLast((row) => changedAt(row) !== undefined);
-    const reached = (last && changedAt(last)) ?? cursor.from;
-    if (isFull) return { events: found, cursor: JSON.stringify(onwards(cursor, reached)), done: false, reached };
-    const next = {
-      v: 1,
-      from: nextStart(cursor.from, at, overlapMs),
-      page: 1,
-      since: nextStart(cursor.since, at, overlapMs),
-    };
-    return { events: found, cursor: JSON.stringify(next), done: true, reached: at };
+    const last = rows.reduce((latest, row) => later(latest, changedAt(row)), cursor.from);
+    const { next, ended } = goOn(cursor, { isFull, last, at, overlapMs, isUnordered });
+    const reached = ended ?? (isUnordered ? cursor.from : last);
+    return { events: found, cursor: JSON.stringify(next), done: ended !== null, reached };
   };
 }
 
 /** Rounded down to seconds, the resolution of most vendors. */
 function beginning(since: Date): Cursor {
   const second = new Date(Math.floor(since.getTime() / stepMs) * stepMs);
-  return { v: 1, from: second, page: 1, since: second };
+  return { v: 1, from: second, page: 1, since: second, then: null };
 }
 
-/** Goes back one second, in which further rows may have changed; to the next page where that would make no progress. */
-function onwards(cursor: Cursor, last: Date): Cursor {
-  const from = new Date(last.getTime() - stepMs);
-  return from > cursor.from ? { ...cursor, from, page: 1 } : { ...cursor, page: cursor.page + 1 };
+interface Listed {
+  isFull: boolean;
+  /** The last change on the page. */
+  last: Date;
+  at: Date;
+  overlapMs: number;
+  isUnordered: boolean;
+}
+
+/**
+ * What is listed next; `ended`: the instant until which this run has seen all. Further pages of one second are read twice, there and back: a row that changes meanwhile leaves this second, and
+ * the rows behind it move up over the edge of a page that was read already.
+ */
+function goOn(
+  cursor: Cursor,
+  { isFull, last, at, overlapMs, isUnordered }: Listed,
+): { next: Cursor; ended: Date | null } {
+  const { page, since, then } = cursor;
+  if (then === null && isFull) {
+    // Back one second, in which further rows may have changed; to the next page where that would make no progress.
+    const from = new Date(last.getTime() - stepMs);
+    if (isUnordered || from <= cursor.from) return { next: { ...cursor, page: page + 1 }, ended: null };
+    if (page === 1) return { next: { ...cursor, from }, ended: null };
+    return { next: { ...cursor, page: page - 1, then: { from, since, ended: null } }, ended: null };
+  }
+  const start = (of: Date): Date => nextStart(of, at, overlapMs);
+  const over = then ?? { from: start(cursor.from), since: start(since), ended: at };
+  if (page > 1) return { next: { ...cursor, page: page - 1, then: over }, ended: null };
+  return { next: { v: 1, page: 1, from: over.from, since: over.since, then: null }, ended: over.ended };
 }
 
 /** Never earlier than the last run, unless the vendor's clock was set back. */
 function nextStart(last: Date, at: Date, overlapMs: number): Date {
   return at < last ? at : new Date(Math.max(last.getTime(), at.getTime() - overlapMs));
+}
+
+const later = (one: Date, other: Date | undefined): Date => (other !== undefined && other > one ? other : one);
+
+const Turns = z.object({
+  v: z.literal(1),
+  /** The poll whose turn it is. */
+  turn: z.int().nonnegative(),
+  /** For a poll that has no cursor yet. */
+  since: instant,
+  cursors: z.array(z.string().nullable()),
+  /** The earliest instant that a poll of this run has reached. */
+  reached: instant.nullable(),
+});
+
+/** Several polls as one: each goes to its end before the next begins. */
+export function pollInTurn(polls: readonly Poll[]): Poll {
+  return async (from): Promise<PollPage> => {
+    const run: z.output<typeof Turns> =
+      'cursor' in from
+        ? Turns.parse(jsonBody(from.cursor))
+        : { v: 1, turn: 0, since: from.since, cursors: polls.map(() => null), reached: null };
+    const { turn, since, cursors } = run;
+    const cursor = cursors[turn];
+    const page = await polls[turn]?.(typeof cursor === 'string' ? { cursor } : { since });
+    if (page === undefined) throw new TypeError('the cursor is of other polls');
+    const reached = run.reached !== null && run.reached < page.reached ? run.reached : page.reached;
+    const isLast = turn + 1 >= polls.length;
+    const next = page.done ? { turn: isLast ? 0 : turn + 1, reached: isLast ? null : reached } : { turn };
+    const saved = { ...run, ...next, cursors: cursors.with(turn, page.cursor) };
+    return { events: page.events, cursor: JSON.stringify(saved), done: page.done && isLast, reached };
+  };
 }

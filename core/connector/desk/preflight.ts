@@ -50,10 +50,9 @@ export interface DeskHooks<Hook, Wanted extends WantedHook> {
   make(wanted: Wanted, there: Hook | undefined): ReturnType<SetupStep['apply']>;
 }
 
-/** One thing that work reads, tried once: what a missing right looks like depends on the call. */
-export interface DeskProbe extends Probe {
-  read(about: PreflightContext): Promise<readonly Finding[]>;
-}
+/** A call that work makes, tried once: what a missing right looks like depends on the call. `read` judges what it reads. */
+export type DeskProbe = Probe &
+  ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
 
 export interface DeskPreflight {
   /** The setting that a refused credential is reported at. */
@@ -137,7 +136,8 @@ export function deskPreflight(
       let isReached = false;
       const run = async (one: DeskProbe) =>
         await probe(one, async () => {
-          told.push(...(await one.read(about)));
+          if ('read' in one) told.push(...(await one.read(about)));
+          else await one.tries();
           isReached = true;
         });
       await run(first);

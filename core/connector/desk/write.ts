@@ -2,6 +2,7 @@ import { CloseloopError } from '../../errors.ts';
 import {
   type AnswerPart,
   type AnswerPlaces,
+  cut,
   isAnswerTag,
   isOutdated,
   isSameText,
@@ -9,6 +10,7 @@ import {
   notOverNewer,
   placed,
   placesOf,
+  surveyText,
   tagsOf,
 } from '../answer.ts';
 import { writeInBatches } from '../batches.ts';
@@ -68,11 +70,11 @@ export interface DeskWords {
 
 export interface DeskWriting<Row, Value> {
   /** `writeBack` of the source's settings. */
-  settings: AnswerPlaces<string> & { note?: boolean; tags?: boolean; noAnswer?: boolean };
+  settings: AnswerPlaces<string> & { note?: boolean; tags?: boolean; noAnswer?: boolean; commentLength?: number };
   /** The records to write on. Left out: as for rules. */
   rows?: RowReading<Row>;
-  /** A part of an answer in the vendor's form; null for nothing. */
-  written(part: AnswerPart): Value | null;
+  /** A part of an answer in the vendor's form; null for nothing. `inPlainForm` fits most vendors. */
+  written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null;
   /** What the record holds at a place. */
   at(row: Row, place: string): unknown;
   /** Whether the record holds this value. Default: nothing, the same value, or the same text but for white space. */
@@ -118,6 +120,16 @@ export function holdsValue(current: unknown, value: unknown): boolean {
   return current === value;
 }
 
+/** A grade is a number, a time is ISO 8601 in whole seconds, everything else is text of at most `commentLength`; nothing is null. */
+export function inPlainForm(
+  { part, value }: AnswerPart,
+  { commentLength }: { commentLength?: number },
+): string | number | null {
+  if (value === null || value === '') return null;
+  if (value instanceof Date) return `${value.toISOString().slice(0, 19)}Z`;
+  return part === 'grade' ? Number(value) : cut(surveyText(value), commentLength ?? Number.POSITIVE_INFINITY);
+}
+
 /** The write-back of a desk, and its `forget`. */
 export function deskWriter<Row, Value>(
   words: DeskWords,
@@ -160,7 +172,9 @@ class DeskWriter<Row, Value> {
     const why = closed?.(row);
     if (why !== undefined) return this.#noMore(item, why);
     if (isOutdated(item, settings, (place) => at(row, place), instantOf)) return notOverNewer(this.#words.record);
-    const values = new Map(placed(item, settings, written).map(({ place, value }) => [place, value]));
+    const values = new Map(
+      placed(item, settings, (part) => written(part, settings)).map(({ place, value }) => [place, value]),
+    );
     const tags = this.#tagsWith(row, tagsOf(item));
     const wanted = { values, ...(tags && { tags }) };
     const lacking = this.#lackingOn(row, wanted);
@@ -238,7 +252,8 @@ class DeskWriter<Row, Value> {
     const change = { values: rest, ...(tags && { tags }) };
     if (isEmpty(change)) return changed.row;
     // A refusal that names nothing of the change would come again and again.
-    if (rest.size === values.size) throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
+    if (rest.size === values.size)
+      throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
     const written = await this.#put({ ...changed, change });
     return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
   }
@@ -257,7 +272,8 @@ class DeskWriter<Row, Value> {
   async #noteOnce({ item, row, wanted, lacking, findings }: Job<Row, Value>): Promise<void> {
     const { settings, notes } = this.#writing;
     if (notes === undefined || settings.note !== true || item.status === 'no-answer') return;
-    const isFirst = wanted.values.size > 0 && lacking.values.size === wanted.values.size && findings.length === 0;
+    const given = [...wanted.values].filter(([, value]) => value !== null);
+    const isFirst = given.length > 0 && given.every(([place]) => lacking.values.has(place)) && findings.length === 0;
     if (!isFirst) {
       const there = await notes.list(row, item.recordId);
       if (there.some(({ text }) => markerOf(text) === item.marker)) return;

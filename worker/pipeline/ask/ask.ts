@@ -41,7 +41,7 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   const pass = passOnce(context);
   const held = await heldAsPlanned(journey, pass, context);
   if (held) return held;
-  const reading = await context.read(journey.recordId, 'ask');
+  const reading = await context.read(journey.recordId, 'ask', journey.closedAt);
   if (reading.is === 'open') return await endJourney(journey, { why: 'the record is open again' }, context);
   if (reading.is === 'out') return await endOut(journey, reading.why, context);
   const gone = await whyNotThisClosing(journey, reading, context);

@@ -68,7 +68,7 @@ async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promi
   if (before) return before;
   if (known && known.state !== 'received') return known;
   await saveSnapshot(event, context, { onlyFirst: true });
-  const status = await context.read(event.recordId, 'plan');
+  const status = await context.read(event.recordId, 'plan', event.at);
   if (status.is !== 'closed') {
     const why = status.is === 'open' ? 'it is not closed' : status.why;
     context.log.warn({ source: context.name, record: event.recordId, why }, 'a grade for a record that asks nobody');

@@ -71,7 +71,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   if (event.mergedInto !== undefined) return await merged(event.recordId, event.mergedInto, event.at, context);
   if (event.kind === 'changed' && live.length === 0) return done;
 
-  const status = await context.read(event.recordId, 'plan');
+  const status = await context.read(event.recordId, 'plan', event.at);
   const isMerged = status.is === 'closed' && status.record.currentId !== event.recordId;
   if (status.is === 'closed' && !isMerged) return await planClosed(event, status, remembered, context);
   if (event.kind === 'closed') {

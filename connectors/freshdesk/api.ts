@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { cached } from '../../core/connector/cached.ts';
+import { config, type MeaningTable, permanent } from '../../core/connector/classify.ts';
+import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
+import { linkedPages } from '../../core/connector/pages.ts';
+import { quotaIn } from '../../core/connector/quota.ts';
+import { basicCredentials } from '../../core/connector/token.ts';
+import { createVendorApi, type VendorAccount } from '../../core/connector/vendor-api.ts';
+import { listOf } from '../../core/entries.ts';
+import type { FreshdeskSettings } from './settings.ts';
+import { Ticket } from './ticket.ts';
+
+const windowMs = 60_000;
+const ofKey = config('the API key is refused, or its agent lacks a right', "check the key, and the agent's role");
+const ofAccount = config('the account is suspended, or its plan serves no API', 'look at the account and its plan');
+
+const table: MeaningTable = {
+  401: ofKey,
+  403: ofKey,
+  account_suspended: ofAccount,
+  ssl_required: ofAccount,
+  require_feature: ofAccount,
+  invalid_field: config('a ticket field that writeBack names is gone', 'run closeloop check'),
+  405: permanent('the ticket is in the trash or marked as spam', 'restore it, if it should take the answer'),
+  429: { kind: 'wait', ms: windowMs, problem: "the account's calls are used up", remedy: 'it is tried again' },
+};
+
+const code = z.string().regex(/^[a-z_]{1,60}$/);
+/** The body of an error: of one field or several, or of the whole call. */
+const ErrorBody = z.object({
+  code: code.optional().catch(undefined),
+  errors: listOf(z.object({ field: z.string(), code: code.catch('') })).catch([]),
+});
+export const errorsIn = (json: unknown) => ErrorBody.safeParse(json).data?.errors ?? [];
+
+const Named = z.object({
+  id: z.int().transform(String),
+  name: z.string().nullish(),
+  contact: z.object({ name: z.string().nullish() }).nullish(),
+});
+
+export const rowsPerPage = 100;
+
+/** Every call to one account. Webhooks, all keys and all apps share its calls per minute. */
+export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) {
+  const { subdomain, baseUrl, apiKey, setupKey, callsPerMinute } = settings;
+  const half = (calls: number) => ({
+    limit: Math.floor(calls / 2),
+    remaining: Math.floor(calls / 2),
+    resetMs: windowMs,
+  });
+  const account = {
+    name: `Freshdesk ${subdomain}`,
+    baseUrl: `${baseUrl ?? `https://${subdomain}.freshdesk.com`}/api/v2`,
+    rateLimits: (headers) => quotaIn(headers, 'x-ratelimit-total', 'x-ratelimit-remaining', windowMs),
+    unreportedLimits: { list: half(callsPerMinute.list), update: half(callsPerMinute.update) },
+    requestIdHeader: 'x-request-id',
+    rules: {
+      table,
+      codeOf: (json) => ErrorBody.safeParse(json).data?.code ?? errorsIn(json)[0]?.code,
+      meaningOf: ({ status }, path) =>
+        status === 403 && /^\/tickets\/\d/.test(path)
+          ? permanent('the agent of the key may not see this ticket', 'give that agent global ticket scope')
+          : undefined,
+    },
+  } satisfies VendorAccount;
+  const api = createVendorApi({ ...account, ...basicCredentials(apiKey, 'X') }, ports);
+
+  /** Names by id, of agents or groups. */
+  const namesOf = (path: string) =>
+    cached(
+      async () => {
+        const names = new Map<string, string>();
+        const call = { method: 'GET', path: `${path}?per_page=100` } as const;
+        for await (const page of linkedPages(api, account, call, listOf(Named)))
+          for (const { id, name, contact } of page) names.set(id, contact?.name ?? name ?? '');
+        return names;
+      },
+      3_600_000,
+      ports.now,
+    );
+
+  return {
+    ...api,
+    account,
+    admin: createVendorApi({ ...account, ...basicCredentials(setupKey ?? apiKey, 'X') }, ports),
+    agents: namesOf('/agents'),
+    groups: namesOf('/groups'),
+    /** A page of the tickets that changed at or after an instant, oldest change first, without trash and spam. */
+    changedSince(from: Date, page: number, urgency: Urgency): Promise<Ticket[]> {
+      const since = `${from.toISOString().slice(0, 19)}Z`;
+      const path = `/tickets?updated_since=${since}&order_by=updated_at&order_type=asc&per_page=${rowsPerPage}&page=${page}&include=requester,stats`;
+      return api.call({ method: 'GET', path, urgency, endpoint: 'list' }, listOf(Ticket));
+    },
+  };
+}
+export type Account = ReturnType<typeof openAccount>;

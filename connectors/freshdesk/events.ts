@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { Delivery, Events, SourceEvent } from '../../core/connector/contract.ts';
+import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
+import { orElse } from '../../core/entries.ts';
+import type { FreshdeskSettings } from './settings.ts';
+
+export const isId = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text);
+
+const text = orElse(z.string(), '');
+const Told = z.object({
+  ticket_id: z.union([z.string(), z.int()]).transform(String),
+  kind: text,
+  event: text,
+  triggered_event: text,
+  at: text,
+});
+/** As `setup` writes it ("advanced"), or as Freshdesk wraps its own content ("simple"). */
+const Body = z.union([Told, z.object({ freshdesk_webhook: Told }).transform((body) => body.freshdesk_webhook)]);
+
+/** `{status:{from:2,to:4}}`: no JSON, and only the first of several changes. */
+const ofStatus = /^\{status:\{from:(\d{1,4}),to:(\d{1,4})\}\}$/;
+
+export function events(body: unknown, delivery: Delivery, { closedStatuses }: FreshdeskSettings): Events {
+  const { data } = Body.safeParse(body);
+  if (data === undefined) return { ok: false, why: 'no delivery of an automation rule' };
+  const { ticket_id: recordId, kind, event, triggered_event } = data;
+  if (!isId(recordId))
+    return noEvent('a delivery', 'without a ticket: its rule sends another content than `setup` wrote', true);
+  if (kind === 'rated') return noEvent('a rating', 'the poll reads ratings');
+  const at = happenedAt(data.at, delivery);
+  // Without a time of its own the same words may tell of a second closing: a double costs a read, a swallowed closing a customer.
+  const minute = delivery.receivedAt.toISOString().slice(0, 16);
+  const when = Number.isNaN(Date.parse(data.at)) ? minute : at.toISOString();
+  const [, from = '', to = ''] = ofStatus.exec(event || triggered_event) ?? [];
+  const [wasClosed, isClosed] = [from, to].map((status) => closedStatuses.includes(Number(status)));
+  const what = to === '' ? 'ticket changed' : `status ${to}, was ${from}`;
+  const happened = { recordId, at, key: `${recordId}.${from}.${to}.${when}`, what };
+  if (isClosed) return oneEvent({ ...happened, kind: 'closed', certain: true });
+  // Only the read tells what became of the status.
+  if (to === '') return oneEvent({ ...happened, kind: 'closed' });
+  return wasClosed ? oneEvent({ ...happened, kind: 'changed' }) : noEvent(what, 'neither closes nor reopens');
+}
+
+/** A closed ticket that the poll found. */
+export function closedEvent(
+  recordId: string,
+  { closing, closedAt: at }: { closing: string; closedAt: Date },
+): SourceEvent {
+  return { kind: 'closed', certain: true, recordId, closing, at, key: `${recordId}.${closing}`, what: 'poll: closed' };
+}
+
+export const Rating = z.object({
+  id: z.int(),
+  ticket_id: z.int().transform(String),
+  feedback: orElse(z.string(), null),
+  ratings: z.object({ default_question: z.int() }),
+  created_at: z.iso.datetime({ offset: true }).transform((at) => new Date(at)),
+});
+export type Rating = z.output<typeof Rating>;
+
+export function ratingEvent(rating: Rating, grades: Readonly<Record<string, number>>): SourceEvent[] {
+  const { id, ticket_id: recordId, feedback: comment, ratings, created_at: at } = rating;
+  const grade = grades[String(ratings.default_question)];
+  if (grade === undefined) return [];
+  return [{ kind: 'external-grade', recordId, grade, comment, at, key: `rated.${id}`, what: 'rated' }];
+}

@@ -1,0 +1,33 @@
+import type { Onboarding } from '../../core/connector/onboarding.ts';
+
+export const onboarding: Onboarding = {
+  about: 'Freshdesk: tickets that are resolved or closed',
+  source: 'desk',
+  questions: [
+    { setting: 'subdomain', ask: 'First part of the address ("acme" of acme.freshdesk.com)' },
+    {
+      setting: 'apiKey',
+      ask: "API key of closeloop's own agent (Profile settings > View API key)",
+      variable: 'FRESHDESK_API_KEY',
+    },
+    {
+      setting: 'webhookSecrets',
+      ask: 'A secret for the webhooks, which setup writes into the rules',
+      variable: 'FRESHDESK_WEBHOOK_SECRET',
+      isList: true,
+      isMadeUp: true,
+    },
+    { setting: 'writeBack.grade', ask: 'Name of the ticket field that takes the grade', initial: 'cf_feedback_grade' },
+    {
+      setting: 'writeBack.comment',
+      ask: 'Name of the ticket field that takes the comment',
+      initial: 'cf_feedback_comment',
+    },
+  ],
+  settings: { writeBack: { note: true } },
+  contact: ['requester.mobile', 'requester.phone', 'requester.email'],
+  values: [
+    { name: 'name of the agent', expression: 'agent.name' },
+    { name: 'name of the group', expression: 'group.name' },
+  ],
+};

@@ -1,0 +1,136 @@
+import { noteText } from '../../../../../core/connector/answer.ts';
+import { permanent, VendorError } from '../../../../../core/connector/classify.ts';
+import type { WriteBack } from '../../../../../core/connector/contract.ts';
+import { type ChangedRow, type DeskWriting, deskWriter, Refusal } from '../../../../../core/connector/desk/write.ts';
+
+export interface Row {
+  id: string;
+  fields: Record<string, unknown>;
+  tags: string[];
+  notes: string[];
+  archived?: true;
+}
+
+type Value = string | number;
+
+export const settings = {
+  grade: 'grade',
+  comment: 'comment',
+  answeredAt: 'at',
+  status: 'status',
+  note: true,
+  tags: true,
+};
+
+export const answer = (more: Partial<WriteBack> = {}): WriteBack => ({
+  recordId: '1',
+  status: 'answered',
+  marker: '7.v1',
+  grade: 9,
+  comment: 'fine',
+  answeredAt: new Date('2026-11-20T10:00:00Z'),
+  campaign: 'Support',
+  maxGrade: 10,
+  ...more,
+});
+
+export const failure = (status: number, kind: 'permanent' | 'transient' | 'config' = 'permanent') =>
+  new VendorError('Desk: PUT /records/{id}', {
+    ...permanent('refused', 'look at it'),
+    advice: { kind },
+    outcome: 'unknown',
+    status,
+    code: '',
+  });
+
+interface Peculiar {
+  /** Written, but not kept. */
+  swallows?: readonly string[];
+  /** Refused with the whole call. */
+  refuses?: readonly string[];
+  /** Called before each call that changes something. @throws in its place */
+  before?: (call: string) => void;
+  /** Called after it has been done. @throws in place of the response */
+  after?: (call: string) => void;
+  deletesNotes?: false;
+  /** Writes many at once. */
+  bulk?: true;
+  /** The response to a write holds no record. */
+  silent?: true;
+}
+
+/** A vendor in memory, and the writer of a desk over it. */
+export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
+  const { swallows = [], refuses = [], before, after, deletesNotes = true, bulk, silent } = peculiar;
+  const rows = new Map(ids.map((id): [string, Row] => [id, { id, fields: {}, tags: ['vip'], notes: [] }]));
+  const calls: string[] = [];
+
+  function did<T>(call: string, work: () => T): T {
+    calls.push(call);
+    before?.(call);
+    const result = work();
+    after?.(call);
+    return result;
+  }
+
+  function change({ id, change: { values, tags } }: ChangedRow<Row, Value>): Row | Refusal | undefined {
+    const row = rows.get(id);
+    if (row === undefined) throw failure(404);
+    const unfit = [...values.keys()].filter((place) => refuses.includes(place));
+    if (unfit.length > 0)
+      return new Refusal(
+        unfit,
+        unfit.map((place) => `${place} takes no such value`),
+      );
+    for (const [place, value] of values) if (!swallows.includes(place)) row.fields[place] = value;
+    if (tags) row.tags = [...tags];
+    return silent ? undefined : structuredClone(row);
+  }
+
+  const writing: DeskWriting<Row, Value> & { rows: NonNullable<DeskWriting<Row, Value>['rows']> } = {
+    settings,
+    rows: {
+      isId: (id) => /^\d+$/.test(id),
+      size: 10,
+      many: async (some) =>
+        did(
+          `read ${some.join()}`,
+          () => new Map(some.flatMap((id) => (rows.has(id) ? [[id, structuredClone(rows.get(id)) as Row]] : []))),
+        ),
+    },
+    written: ({ part, value }) =>
+      value === null
+        ? null
+        : value instanceof Date
+          ? value.toISOString()
+          : part === 'grade'
+            ? Number(value)
+            : String(value),
+    at: ({ fields }, place) => fields[place],
+    tags: ({ tags }) => tags,
+    closed: (of) => (!(of instanceof VendorError) && of.archived ? 'it is archived' : undefined),
+    ...(bulk
+      ? {
+          putMany: async (changed) =>
+            did(
+              `put ${changed.map(({ id }) => id).join()}`,
+              () => new Map(changed.map((one) => [one.id, rows.has(one.id) ? change(one) : failure(404)])),
+            ),
+        }
+      : {
+          put: async (changed) =>
+            did(`put ${changed.id} ${[...changed.change.values.keys()].join()}`, () => change(changed)),
+        }),
+    notes: {
+      list: async (row) =>
+        did(`look ${row.id}`, () => (rows.get(row.id)?.notes ?? []).map((text, n) => ({ id: String(n), text }))),
+      add: async (row, item) => did(`note ${row.id}`, () => rows.get(row.id)?.notes.push(noteText(item))),
+      ...(deletesNotes && {
+        remove: async (row, noteId) =>
+          did(`remove ${row.id}`, () => rows.get(row.id)?.notes.splice(Number(noteId), 1, '')),
+      }),
+    },
+    leaves: (id) => `the history of record ${id}`,
+  };
+  return { rows, calls, ...deskWriter({ vendor: 'Desk', record: 'record' }, writing) };
+}

@@ -1,0 +1,218 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { markerOf } from '../../../../../core/connector/answer.ts';
+import { CloseloopError } from '../../../../../core/errors.ts';
+import { answer, failure, fakeDesk } from './fake-desk.ts';
+
+const held = { grade: 9, comment: 'fine', at: '2026-11-20T10:00:00.000Z', status: 'answered' };
+const later = answer({ marker: '7.v2', grade: 3, comment: 'no', answeredAt: new Date('2026-11-20T11:00:00Z') });
+
+describe('an answer', () => {
+  test('is written in one call after one reading, with its tags, and its note without a look', async () => {
+    const { rows, calls, writeBack } = fakeDesk(['1']);
+    expect(await writeBack([answer()])).toEqual([{ ok: true, findings: [] }]);
+    expect(calls).toEqual(['read 1', 'put 1 grade,comment,at,status', 'note 1']);
+    expect(rows.get('1')).toMatchObject({ fields: held, tags: ['vip', 'fb_answered', 'fb_grade_9'] });
+    expect(rows.get('1')?.notes.map(markerOf)).toEqual(['7.v1']);
+  });
+
+  test('that is there already is not sent, and its note is looked for', async () => {
+    const { calls, writeBack } = fakeDesk(['1']);
+    await writeBack([answer()]);
+    calls.length = 0;
+    expect(await writeBack([answer()])).toEqual([{ ok: true, findings: [] }]);
+    expect(calls).toEqual(['read 1', 'look 1']);
+  });
+
+  test('replaces an earlier one, and sends only what differs', async () => {
+    const { rows, calls, writeBack } = fakeDesk(['1']);
+    await writeBack([answer()]);
+    calls.length = 0;
+    await writeBack([later]);
+    expect(calls).toEqual(['read 1', 'put 1 grade,comment,at', 'look 1', 'note 1']);
+    expect(rows.get('1')).toMatchObject({
+      fields: { grade: 3, comment: 'no' },
+      tags: ['vip', 'fb_answered', 'fb_grade_3'],
+    });
+  });
+
+  test('never replaces a newer one', async () => {
+    const { rows, writeBack } = fakeDesk(['1']);
+    await writeBack([later]);
+    const [result] = await writeBack([answer()]);
+    expect(result).toMatchObject({ ok: true, unwritten: expect.stringContaining('newer answer') });
+    expect(rows.get('1')?.fields.grade).toBe(3);
+  });
+
+  test('without a comment empties the earlier comment', async () => {
+    const { rows, writeBack } = fakeDesk(['1']);
+    await writeBack([answer()]);
+    await writeBack([{ ...later, comment: null }]);
+    expect(rows.get('1')?.fields).toMatchObject({ grade: 3, comment: null });
+  });
+
+  test('without a comment is no reason to look for a note', async () => {
+    const { calls, writeBack } = fakeDesk(['1']);
+    await writeBack([answer({ comment: null })]);
+    expect(calls).toEqual(['read 1', 'put 1 grade,at,status', 'note 1']);
+  });
+
+  test('of an expired request is a status alone, and no note', async () => {
+    const { rows, calls, writeBack } = fakeDesk(['1']);
+    await writeBack([answer({ status: 'no-answer', grade: null, comment: null, marker: '7.none' })]);
+    expect(calls).toEqual(['read 1', 'put 1 status']);
+    expect(rows.get('1')).toMatchObject({ fields: { status: 'no-answer' }, tags: ['vip', 'fb_no_answer'] });
+  });
+
+  test.each([{}, { silent: true as const }, { bulk: true as const }, { bulk: true as const, silent: true as const }])(
+    'is told where the vendor does not keep a part of it (%j)',
+    async (how) => {
+      const { rows, writeBack } = fakeDesk(['1'], { ...how, swallows: ['comment'] });
+      const [result] = await writeBack([answer()]);
+      expect(result).toEqual({ ok: true, findings: [expect.stringContaining('Desk did not keep "comment"')] });
+      expect(rows.get('1')?.fields.grade).toBe(9);
+    },
+  );
+
+  test.each([{}, { bulk: true as const }])(
+    'is written without what the vendor refuses, which is told (%j)',
+    async (how) => {
+      const { rows, writeBack } = fakeDesk(['1'], { ...how, refuses: ['grade'] });
+      expect(await writeBack([answer()])).toEqual([{ ok: true, findings: ['grade takes no such value'] }]);
+      expect(rows.get('1')?.fields).toMatchObject({ comment: 'fine', status: 'answered' });
+      expect(rows.get('1')?.notes).toHaveLength(1);
+    },
+  );
+
+  test('is a note alone where the vendor refuses every field', async () => {
+    const { rows, writeBack } = fakeDesk(['1'], { refuses: Object.keys(held) });
+    const [result] = await writeBack([answer()]);
+    expect(result?.ok && result.findings).toHaveLength(4);
+    expect(rows.get('1')).toMatchObject({ fields: {}, notes: [expect.stringContaining('9 of 10')] });
+  });
+
+  test.each(['2', '../1', '#'])(
+    'about a record that is not there (%j) is an answer without its record',
+    async (recordId) => {
+      const { writeBack } = fakeDesk(['1']);
+      const [result] = await writeBack([answer({ recordId })]);
+      expect(result).toMatchObject({ ok: false, why: 'not-found' });
+      expect(JSON.stringify(result)).not.toContain('..');
+    },
+  );
+
+  test('on a record that takes nothing any more says why', async () => {
+    const { rows, calls, writeBack } = fakeDesk(['1']);
+    const row = rows.get('1');
+    if (row) row.archived = true;
+    const [result] = await writeBack([answer()]);
+    expect(result).toEqual({ ok: false, why: 'closed', message: 'Desk takes no answer on record 1: it is archived.' });
+    expect(calls).toEqual(['read 1']);
+  });
+});
+
+describe('of several answers', () => {
+  const three = ['1', '2', '3'].map((recordId) => answer({ recordId }));
+
+  test('all are read in one call, and written in one where the vendor can', async () => {
+    const { calls, writeBack } = fakeDesk(['1', '2', '3'], { bulk: true });
+    await writeBack(three);
+    expect(calls.slice(0, 2)).toEqual(['read 1,2,3', 'put 1,2,3']);
+  });
+
+  test('one that is refused for good fails alone', async () => {
+    const { writeBack } = fakeDesk(['1', '2', '3'], {
+      before: (call) => {
+        if (call.startsWith('put 2')) throw failure(400);
+      },
+    });
+    const results = await writeBack(three);
+    expect(results.map(({ ok }) => ok)).toEqual([true, false, true]);
+  });
+
+  test('those after a used-up quota make no call, and get the same error', async () => {
+    const { calls, writeBack } = fakeDesk(['1', '2', '3'], {
+      before: (call) => {
+        if (call.startsWith('put 2')) throw failure(429, 'transient');
+      },
+    });
+    const [first, second, third] = await writeBack(three);
+    expect(first).toMatchObject({ ok: true });
+    expect(second).toMatchObject({ ok: false, why: 'error' });
+    expect(third).toEqual(second);
+    expect(calls.some((call) => call.startsWith('put 3'))).toBe(false);
+  });
+
+  test('two on one record are written one after the other', async () => {
+    const { rows, writeBack } = fakeDesk(['1']);
+    await writeBack([answer(), later]);
+    expect(rows.get('1')?.fields.grade).toBe(3);
+    expect(rows.get('1')?.notes).toHaveLength(2);
+  });
+});
+
+describe('an erasure', () => {
+  test('takes off fields, tags and notes, says what stays, and finds nothing the second time', async () => {
+    const { rows, writeBack, forget } = fakeDesk(['1']);
+    await writeBack([answer(), later]);
+    expect(await forget(['1', '2'])).toEqual(['the history of record 1']);
+    expect(rows.get('1')).toMatchObject({
+      fields: { grade: null, comment: null, at: null, status: null },
+      tags: ['vip'],
+    });
+    expect(rows.get('1')?.notes.join('')).toBe('');
+    expect(await forget(['1'])).toEqual([]);
+  });
+
+  test('says where notes stay, and what the vendor does not let go', async () => {
+    const { writeBack, forget } = fakeDesk(['1'], { deletesNotes: false, swallows: ['none'] });
+    await writeBack([answer()]);
+    expect(await forget(['1'])).toContain('the notes on record 1: Desk deletes none');
+  });
+});
+
+const outcome = fc.constantFrom('lost before', 'lost after', 'well');
+
+/** Whatever is lost on the way, before or after the vendor has done it, the worker tries again until it is told of success. */
+test('however often calls are lost, the record holds the newest answer, with one note for each version', async () => {
+  const versions = fc.array(
+    fc.record({ grade: fc.integer({ min: 1, max: 10 }), comment: fc.option(fc.constantFrom('a', 'b')) }),
+    { minLength: 1, maxLength: 4 },
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      versions,
+      fc.array(outcome, { maxLength: 12 }),
+      fc.boolean(),
+      async (answers, outcomes, silent) => {
+        const fate: string[] = [];
+        const lose = (when: string) => (call: string) => {
+          if (!/^(put|note)/.test(call)) return;
+          if (when === 'lost before') fate.unshift(outcomes.shift() ?? 'well');
+          if (fate[0] === when) throw failure(0, 'transient');
+        };
+        const desk = fakeDesk(['1'], {
+          before: lose('lost before'),
+          after: lose('lost after'),
+          ...(silent && { silent: true }),
+        });
+        for (const [n, version] of answers.entries()) {
+          const answeredAt = new Date(Date.UTC(2026, 10, 20, 10, n));
+          const item = answer({ ...version, answeredAt, marker: `7.v${n + 1}` });
+          for (let tries = 0; ; tries++) {
+            expect(tries).toBeLessThan(20);
+            const [result] = await desk.writeBack([item]).catch((error: unknown) => {
+              if (!(error instanceof CloseloopError)) throw error;
+              return [undefined];
+            });
+            if (result?.ok) break;
+          }
+        }
+        const row = desk.rows.get('1');
+        const { grade, comment } = row?.fields ?? {};
+        expect({ grade, comment: comment ?? null }).toEqual(answers.at(-1));
+        expect(row?.notes.map(markerOf)).toEqual(answers.map((_, n) => `7.v${n + 1}`));
+      },
+    ),
+  );
+});
