@@ -9,8 +9,10 @@ export const onboarding: Onboarding = {
     { setting: 'password', ask: 'Password of that administrator', variable: 'VENDURE_PASSWORD' },
     {
       ...{ setting: 'webhookSecrets', ask: 'Secret of the plugin', variable: 'VENDURE_WEBHOOK_SECRET', isList: true },
-      isMadeUp: true,
-      whenLost: "lost: set it to a new secret (openssl rand -hex 32), here and in the shop's environment",
+      ...{
+        isMadeUp: true,
+        whenLost: "lost: set a new one (openssl rand -hex 32), here and in the shop's environment",
+      },
     },
     { setting: 'writeBack.grade', ask: 'Custom field that takes the grade', initial: 'feedbackGrade' },
     { setting: 'writeBack.comment', ask: 'Custom field that takes the comment', initial: 'feedbackComment' },

@@ -1,18 +1,15 @@
 import { z } from 'zod';
-import { noteText } from '../../core/connector/answer.ts';
 import { defineConnector, type Events } from '../../core/connector/contract.ts';
 import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { closingOf, pollWindow } from '../../core/connector/desk/poll.ts';
 import { putTogether } from '../../core/connector/desk/together.ts';
-import { type DeskNotes, inPlainForm } from '../../core/connector/desk/write.ts';
-import type { GraphqlApi } from '../../core/connector/graphql.ts';
+import { inPlainForm } from '../../core/connector/desk/write.ts';
 import type { HmacScheme } from '../../core/connector/signature.ts';
-import { listOf, orElse } from '../../core/entries.ts';
 import { preflightOf } from './preflight.ts';
-import { isClosing, type Order, placedAt, presented, stateOf } from './record.ts';
-import { mostUnits, settings, stateAt, type VendureSettings } from './settings.ts';
-import { fits, isOfValue, openFields, openOrders, openShop } from './shop.ts';
+import { isClosing, type Order, placedAt, presented, stateOf, type VendureShape } from './record.ts';
+import { settings, stateAt, type VendureSettings } from './settings.ts';
+import { fits, isRefusal, openShop, type Shop } from './shop.ts';
 
 const proof: HmacScheme = {
   ...{ header: 'x-vendure-signature', algorithm: 'sha256', encoding: 'hex' },
@@ -33,10 +30,8 @@ function eventsIn(body: unknown, closedStates: readonly string[]): Events {
   return isReopening ? oneEvent({ kind: 'changed', ...event }) : noEvent(event.what, 'closes nothing');
 }
 
-type List = ReturnType<typeof openOrders>['list'];
-
 /** By the time of the last change; without the plugin by the latest time at which an order closes. */
-function windowOf({ closedStates: states, plugin, deliveredWithin }: VendureSettings, list: List) {
+function windowOf({ closedStates: states, plugin, deliveredWithin }: VendureSettings, list: Shop['list']) {
   const isNoted = plugin !== 'none';
   const [by, backMs] = isNoted ? [stateAt, 0] : ['orderPlacedAt', deliveredWithin];
   const which = `filter: { state: { in: $states }, ${by}: { after: $after } }, sort: { ${by}: ASC, id: ASC }, skip: $skip`;
@@ -54,24 +49,6 @@ function windowOf({ closedStates: states, plugin, deliveredWithin }: VendureSett
   };
 }
 
-const Note = z.object({ id: z.string(), data: z.object({ note: orElse(z.string(), '') }) });
-const Notes = z.object({ order: z.object({ history: z.object({ items: listOf(Note) }) }) });
-const ofNotes = 'filter: { type: { eq: "ORDER_NOTE" } }, sort: { createdAt: DESC }, take: 1000';
-const list = `query($id: ID!) { order(id: $id) { history(options: { ${ofNotes} }) { items { id data } } } }`;
-const add = 'mutation($input: AddNoteToOrderInput!) { addNoteToOrder(input: $input) { id } }';
-const remove = 'mutation($id: ID!) { deleteOrderNote(id: $id) { result } }';
-const notesIn = (shop: GraphqlApi): DeskNotes<Order> => ({
-  async list(_, id) {
-    const { order } = await shop.call('the notes', list, Notes, { variables: { id } });
-    return order.history.items.map((one) => ({ id: one.id, text: one.data.note }));
-  },
-  add: (_, item) => {
-    const input = { id: item.recordId, note: noteText(item, mostUnits), isPublic: false };
-    return shop.call('the note', add, z.object({}), { variables: { input } });
-  },
-  remove: (_, id) => shop.call('the note', remove, z.object({}), { variables: { id } }),
-});
-
 /**
  * Vendure: orders that have arrived. It delivers nothing, and its `updatedAt` stays when an order's state changes. A plugin in the shop's
  * code (examples/vendure-plugin) delivers, and notes the time of a change in a custom field, in the same transaction: by that a poll
@@ -85,10 +62,9 @@ export const vendure = defineConnector({
   open(settings, ports) {
     const { closedStates, webhookSecrets: secrets, writeBack, dashboard } = settings;
     const shop = openShop(settings, ports);
-    const fieldsOf = openFields(shop, ports);
-    const { list, put } = openOrders(shop, fieldsOf);
-    const { preflight, setup } = preflightOf(settings, { shop, fieldsOf, list });
-    return desk({
+    const { list, put, notes } = shop;
+    const { preflight, setup } = preflightOf(settings, shop);
+    return desk<Order, VendureShape, string | number>({
       ...{ vendor: 'Vendure', record: 'order', preflight, poll: pollWindow(windowOf(settings, list), ports) },
       ...(secrets && { intake: { secrets, proof, events: (body) => eventsIn(body, closedStates) } }),
       read: {
@@ -100,9 +76,9 @@ export const vendure = defineConnector({
         present: async () => (order) => presented(order, settings),
       },
       write: {
-        ...{ settings: writeBack, at: ({ fields }, place) => fields[place], notes: notesIn(shop) },
+        ...{ settings: writeBack, at: ({ fields }, place) => fields[place], notes },
         written: (part, own) => (part.value instanceof Date ? part.value.toISOString() : inPlainForm(part, own)),
-        putMany: putTogether({ vendor: 'Vendure', put, fits, isRefusal: isOfValue }),
+        putMany: putTogether({ vendor: 'Vendure', put, fits, isRefusal }),
       },
       own: { setup, ...(dashboard && { recordUrl: (id) => `${dashboard}/orders/${encodeURIComponent(id)}` }) },
     });

@@ -44,6 +44,17 @@ export interface GraphqlApi {
   ): Promise<z.output<S>>;
   /** For operations of which each may fail for itself. */
   callEach(place: string, document: string, variables?: object): Promise<Operations>;
+  /** One mutation for each of the inputs, in one document: what it gives, or its error, in their order. */
+  callMany(place: string, mutation: Mutation, inputs: readonly object[]): Promise<readonly unknown[]>;
+}
+
+interface Mutation {
+  /** 'setOrderCustomFields' */
+  field: string;
+  /** The type of its argument `input`: 'UpdateOrderInput!' */
+  input: string;
+  /** What is read of its result: 'id'. */
+  selection: string;
 }
 
 const Failure = z.object({
@@ -104,6 +115,14 @@ export function createGraphqlApi(
       const { failures, parsed } = await send(place, document, variables, urgency);
       for (const error of failures.values()) throw error;
       return parsed(schema);
+    },
+    async callMany(place, { field, input, selection }, inputs) {
+      const names = inputs.map((_, n) => `i${n}`);
+      const parts = names.map((name) => `${name}: ${field}(input: $${name}) { ${selection} }`);
+      const document = `mutation(${names.map((name) => `$${name}: ${input}`).join(', ')}) { ${parts.join(' ')} }`;
+      const variables = Object.fromEntries(names.map((name, n) => [name, inputs[n]]));
+      const { data, failures } = await send(place, document, variables);
+      return names.map((name) => failures.get(name) ?? data[name]);
     },
     async callEach(place, document, variables) {
       const { data, failures, headers } = await send(place, document, variables);
