@@ -48,6 +48,11 @@ export default defineConfig({
         test: { name: 'system', include: ['test/system/**/*.test.ts'], exclude: long, isolate: false },
       },
       { extends: true, test: { name: 'long', include: long, testTimeout: 300_000, hookTimeout: 300_000 } },
+      // On systems that nobody here wrote, fetched and started by the tests: `npm run test:real`, which CI runs as well.
+      {
+        extends: true,
+        test: { name: 'real', include: ['test/real/**/*.test.ts'], testTimeout: 600_000, hookTimeout: 600_000 },
+      },
     ],
   },
 });

@@ -13,7 +13,6 @@ import type { Clock } from '../pipeline/clock.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import type { EngineOptions } from '../pipeline/engine-options.ts';
 import { measure } from '../pipeline/measure.ts';
-import type { Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
@@ -62,14 +61,14 @@ export interface App {
    * Takes up the runtime's configuration, which has changed. Jobs that are running end by the earlier one. Of `redis`, `http`, `admin`, `dashboard`
    * and `secretsKey` the process keeps what it started with.
    */
-  reload(quarantine?: Quarantine): Promise<void>;
+  reload(): Promise<void>;
   /** @param graceMs for what runs: `graceOf` */
   close(graceMs?: number): Promise<void>;
 }
 
 type RunOptions = { role: Role; clock: Clock; log: Log } & Pick<
   EngineOptions,
-  'batchWindowMs' | 'sweepEveryMs' | 'jobsAtOnce' | 'quarantine' | 'vendorTime' | 'tracing'
+  'batchWindowMs' | 'sweepEveryMs' | 'jobsAtOnce' | 'vendorTime' | 'tracing'
 >;
 
 /** The loop in this process: the intake, the worker, or both. */
@@ -113,8 +112,8 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
     adminUrl: admin.url,
     dashboardUrl: dashboard ? dashboard.url : undefined,
     lost: watch.lost,
-    reload: async (quarantine) => {
-      const next = await engineOf(runtime, { ...watched, ...(quarantine && { quarantine }) }, { key, begins: true });
+    reload: async () => {
+      const next = await engineOf(runtime, watched, { key, begins: true });
       metrics.begin(namesOf(runtime.config));
       await begin(next, role);
       // Both engines work for a moment, as two processes would: no queue is without a worker, and nobody is asked twice.

@@ -13,15 +13,7 @@ export async function engineOf(
   runtime: Runtime,
   options: Pick<
     EngineOptions,
-    | 'clock'
-    | 'log'
-    | 'batchWindowMs'
-    | 'sweepEveryMs'
-    | 'jobsAtOnce'
-    | 'quarantine'
-    | 'vendorTime'
-    | 'observer'
-    | 'tracing'
+    'clock' | 'log' | 'batchWindowMs' | 'sweepEveryMs' | 'jobsAtOnce' | 'vendorTime' | 'observer' | 'tracing'
   >,
   { key, begins = false }: { key?: DataKey; begins?: boolean } = {},
 ): Promise<Engine> {

@@ -5,28 +5,19 @@ import { changedPaths, needsRestart } from '../config/changes.ts';
 import type { Config } from '../config/config.ts';
 import { reloadedDashboard } from '../config/dashboard.ts';
 import { testLines } from '../config/tests.ts';
-import { createQuarantine, type Quarantine } from '../pipeline/quarantine.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { alertsOf } from './alerts-of.ts';
 import type { App } from './app.ts';
 import { checkAccount } from './check-account.ts';
-import { dataKeyOf, type Runtime, type RuntimeOptions, readConfig, readText } from './runtime.ts';
+import { dataKeyOf, type Runtime, type RuntimeOptions, readConfig } from './runtime.ts';
 
 const refused = 'the configuration could not be reloaded: the process goes on with the one that it has';
 const remedy = 'mend the file ("closeloop check"), then send SIGHUP again';
-
-type ClosingQuarantine = Quarantine & { close(): void };
 
 interface ReloadingOptions {
   file: RuntimeOptions;
   runtime: Runtime;
   log: Log;
-}
-
-/** The configuration for jobs that are suspected of crashing the process: the one that the process has. */
-export function quarantineOf({ config, data, dryRun = false }: RuntimeOptions, configText: string): ClosingQuarantine {
-  const command = ['quarantine', '--config', config, '--data', data, ...(dryRun ? ['--dry-run'] : [])];
-  return createQuarantine([process.execPath, process.argv[1] ?? '', ...command], configText);
 }
 
 /**
@@ -36,16 +27,14 @@ export function quarantineOf({ config, data, dryRun = false }: RuntimeOptions, c
 export class Reloading {
   readonly #options: ReloadingOptions;
   readonly #startedWith: Config;
-  #quarantine: ClosingQuarantine;
   #app: App | undefined;
   #isAsked = false;
   #isStopped = false;
   #work: Promise<void> | undefined;
 
-  constructor(options: ReloadingOptions, quarantine: ClosingQuarantine) {
+  constructor(options: ReloadingOptions) {
     this.#options = options;
     this.#startedWith = options.runtime.config;
-    this.#quarantine = quarantine;
   }
 
   /** The process has started: a reload that was asked for before begins now. */
@@ -66,7 +55,6 @@ export class Reloading {
     const late = sleep(graceMs, undefined, { signal: waiting.signal }).catch(() => undefined);
     await Promise.race([this.#work, late]);
     waiting.abort();
-    this.#quarantine.close();
   }
 
   #begin(): void {
@@ -87,8 +75,7 @@ export class Reloading {
 
   async #reload(app: App): Promise<void> {
     const { file, runtime, log } = this.#options;
-    const configText = readText(file.config);
-    const read = await readConfig({ ...file, configText });
+    const read = await readConfig(file);
     const changed = changedPaths(runtime.config.written, read.written);
     if (changed.length === 0) return log.info({}, 'the configuration was read again: nothing has changed');
     const { redis, http, admin, dashboard, secretsKey } = this.#startedWith;
@@ -98,17 +85,13 @@ export class Reloading {
       log.warn({ why: problem, remedy: why }, 'sources');
     await dataKeyOf({ ...runtime, config });
     await checkAccount({ ...runtime, config });
-    const quarantine = quarantineOf(file, configText);
     runtime.config = config;
     try {
-      await app.reload(quarantine);
+      await app.reload();
     } catch (error) {
       runtime.config = before;
-      quarantine.close();
       throw error;
     }
-    this.#quarantine.close();
-    this.#quarantine = quarantine;
     const atStart = changedPaths(this.#startedWith.written, read.written).filter(needsRestart);
     for (const why of testLines(config)) log.warn({ why }, 'TEST');
     if (atStart.length > 0) log.warn({ settings: atStart }, 'these settings count from the next start on');

@@ -197,7 +197,7 @@ export async function makeDataKey({ config, handle, redis, ownKey }: Runtime, lo
 }
 
 /** @throws CloseloopError config */
-export function readText(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {

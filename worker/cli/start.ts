@@ -17,8 +17,8 @@ import { dryRunSummary, sentenceOf } from '../support/summary.ts';
 import { graceOf, type Role, run } from './app.ts';
 import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
-import { quarantineOf, Reloading } from './reloading.ts';
-import { makeDataKey, openRuntime, type Runtime, readText } from './runtime.ts';
+import { Reloading } from './reloading.ts';
+import { makeDataKey, openRuntime, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
 
 /** Real time. */
@@ -51,11 +51,9 @@ export async function start(options: StartOptions): Promise<number> {
   const onReload = options.once ? undefined : listenToReloads();
   const log = createLog({ pretty: process.stdout.isTTY ?? false, level: 'info' });
   const file = { ...options, config: options.config };
-  const configText = readText(file.config);
   const tracing = await openTracing(process.env, version);
-  const runtime = await openRuntime({ ...file, configText }, log);
-  const quarantine = quarantineOf(file, configText);
-  const reloading = new Reloading({ file, runtime, log }, quarantine);
+  const runtime = await openRuntime(file, log);
+  const reloading = new Reloading({ file, runtime, log });
   onReload?.(() => reloading.ask());
   for (const why of testLines(runtime.config)) log.warn({ why }, 'TEST');
   if (options.dryRun) log.warn({ why: dryRunMeans }, 'DRY RUN');
@@ -66,7 +64,7 @@ export async function start(options: StartOptions): Promise<number> {
     await makeDataKey(runtime, log);
     await checkAccount(runtime, { adopt: options.adoptAccount ?? false });
     if (keyAdvice(runtime.config) !== undefined) log.warn({ why: keyAdvice(runtime.config) }, 'secretsKey');
-    const app = await run(runtime, { role: options.role, clock: liveClock, log, quarantine, tracing });
+    const app = await run(runtime, { role: options.role, clock: liveClock, log, tracing });
     log.info(
       {
         role: options.role,

@@ -74,7 +74,7 @@ function bounded(requests: readonly AskedOnce[]): AskedOnce[] {
   });
 }
 
-/** The note with the requests of another that it lacks: another journey has asked since the note was begun. */
+/** The note, with requests added that only the other note has: another journey has asked since the note was begun. */
 function withRequestsOf(note: LastAsked, other: LastAsked): LastAsked {
   const { journey, earlier = [] } = note;
   const known = new Set([journey, ...earlier.map((one) => one.journey)]);
@@ -102,7 +102,7 @@ if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[4] then return 0 end
 setNote(KEYS[1], unpack(ARGV, 1, 3))
 return 1`;
 
-/** The most addresses of one person. More belong to a shared mailbox, or to the number of an office. */
+/** The most addresses of one person. A mailbox or number with more is shared, as in an office. */
 const mostAddresses = 16;
 
 /** A throttle, as of the moment of asking. */
@@ -182,7 +182,7 @@ export interface WaitingClosing {
   closedAt: Date;
   /** When the journey was planned to ask; it may have been postponed since. */
   dueAt: Date;
-  /** Test mode held when the closing was planned: nobody's closing gives way to it. */
+  /** Test mode was on when the closing was planned: no other closing gives way to this one. */
   isTest?: boolean;
 }
 

@@ -98,11 +98,11 @@ const fields = {
   hurried: z.boolean().optional(),
   intent: Intent.optional(),
   searched: Searched.optional(),
-  /** Who got the request in place of `contact`: test mode held when the journey asked, or was about to. */
+  /** Who got the request in place of `contact`: test mode was on when the journey asked, or was about to ask. */
   test: keepingUnknown({ contact: Contact }).optional(),
   /** Attempts to create the request so far. */
   attempts: z.number().int().optional(),
-  /** It was decided about again, once, after the service had refused some of its values. */
+  /** The decision was made again, once, after the service had refused some of the values. */
   remapped: z.boolean().optional(),
   requestId: z.string().optional(),
   /** Why the request is being cancelled at the service: stored before the call, so that the next worker finishes it. */

@@ -8,7 +8,7 @@ import { type ListEntry, StateLists } from './state-lists.ts';
 
 const endOfTime = new Date(8.64e15);
 
-/** Page size of a list that its caller may leave at any entry. */
+/** Page size of a list whose caller may stop at any entry. */
 const latestSize = 200;
 
 function isBefore(one: ListEntry, other: ListEntry | undefined): boolean {
@@ -137,7 +137,7 @@ export class JourneyQueries {
     }
   }
 
-  /** Skips no journey while others change state. */
+  /** Leaves out no journey when others change state meanwhile. */
   async *#latestIn(
     state: JourneyState,
     from: ListEntry = { id: '', at: Number.MAX_SAFE_INTEGER },

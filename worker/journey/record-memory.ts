@@ -65,7 +65,7 @@ local function forgetMerges(tag, record)
 end
 `;
 
-/** By the instant, in microseconds: no two changes have one. */
+/** Names a change by its instant in microseconds: no two changes share an instant. */
 const changed = `
 local function setChanged(merges)
   local time = redis.call('TIME')
@@ -156,7 +156,7 @@ export class RememberedRecord {
     return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
   }
 
-  /** What a later event would change: that the record was asked about, or has changed. Undefined where other records say that, too. */
+  /** What a later event would change: whether the record was asked about, and when it changed. Undefined where merged records count as well. */
   get seen(): string | undefined {
     return this.#all.length === 1 ? this.#own.seen : undefined;
   }
@@ -245,7 +245,7 @@ export class RecordMemory {
     this.#reader = reader;
   }
 
-  /** In one read, unless records were merged into it. */
+  /** One read from Redis, unless records were merged into this record. */
   async read(recordId: string): Promise<RememberedRecord> {
     return new RememberedRecord(this.#keys, this.#reader, await this.#memoriesOf(recordId));
   }
@@ -289,7 +289,7 @@ export class RecordMemory {
     }
   }
 
-  /** @param read records whose memory is read already */
+  /** @param read records whose memory was read already */
   async #memoriesOf(recordId: string, read = new Set<string>()): Promise<Memories> {
     read.add(recordId);
     const [stored, merges] = await Promise.all([

@@ -20,7 +20,7 @@ import { askedStates, type Decision } from './transitions.ts';
 // a word that is empty now (once its state), and all else sealed.
 
 /**
- * Stores a journey unless its closing, or its event, has one.
+ * Stores a journey, unless its closing or its event already has a journey.
  * KEYS records, merges, list of the state · ARGV tag, record id, names of the closing and of the event, sealed journey, instant in the
  * list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, of each person to index it under the key and entry…
  * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
@@ -32,9 +32,9 @@ local count, alive, asked, names = recall(KEYS[1], record)
 local ofEvent = numberOf(names, event)
 local known = ofEvent or numberOf(names, closing)
 if known then
-  -- An event beyond this limit is not remembered: a repetition is planned again, and ends here again.
+  -- An event beyond this limit is not remembered: if the vendor sends the event again, it is planned again and ends here again.
   if not ofEvent and #names < 12000 then remember(KEYS[1], record, count, alive, asked, names .. ' ' .. event .. known) end
-  -- This very call has stored it, and its answer was lost: the client repeats such a call. Nothing sealed is equal by chance.
+  -- An earlier try of this call has stored the journey, and its reply was lost: the client then repeats the call. No two sealed texts are equal by chance.
   local isRepeated = redis.call('GET', tag .. ':journey:' .. record .. '.' .. known) == '1  ' .. sealed
   return {record .. '.' .. known, isRepeated and 1 or 0}
 end
@@ -97,7 +97,7 @@ redis.call('DEL', tag .. ':snapshot:' .. record)
 forgetMerges(tag, record)
 return 1`;
 
-/** A trace of so many lines takes no more notes, as a sender may repeat itself for ever. */
+/** A trace of so many lines takes no more notes, as a sender may repeat an event without end. */
 const mostLines = 1_000;
 
 const CreateAnswer = z.union([z.tuple([z.string(), z.literal([0, 1])]), z.tuple([])]);
@@ -119,7 +119,7 @@ export class JourneyStore {
   readonly #reader: JourneyReader;
   readonly #onStep: (before: Journey, after: Journey) => void;
 
-  /** @param ports `onStep` is told of each change once it is stored; `traceContext`: what a journey is made in */
+  /** @param ports `onStep` is called with each change once it is stored; `traceContext` gives the context of the current trace */
   constructor(
     redis: RedisClient,
     source: string,
@@ -143,7 +143,7 @@ export class JourneyStore {
     this.drafts = new Drafts(source, ports);
   }
 
-  /** The journey of this closing: made now (`created`), or found. */
+  /** The journey of this closing, created or found. */
   async getOrCreate(wanted: NewClosing, trace: readonly string[]): Promise<{ journey: Journey; created: boolean }> {
     for (;;) {
       const { id } = await this.records.nameOf(wanted.recordId, wanted.closing);
@@ -161,7 +161,7 @@ export class JourneyStore {
     return (await this.#reader.read(id))?.journey;
   }
 
-  /** Has nobody changed it since this very object was read or saved? */
+  /** Whether the journey is unchanged since this object was read or saved. */
   async isCurrent(journey: Journey): Promise<boolean> {
     const stored = this.#reader.storedAs(journey);
     if (!stored) return false;
@@ -216,7 +216,7 @@ export class JourneyStore {
     return (await this.update(journey, (now) => ({ journey: now, trace }))) !== undefined;
   }
 
-  /** @param of an id: as it is now; a journey: as it was read or saved last */
+  /** @param of an id: reads the journey as it is now; a journey object: as it was last read or saved */
   async trace(of: Journey | string): Promise<readonly TraceLine[]> {
     const stored = typeof of === 'string' ? await this.#reader.read(of) : this.#reader.storedAs(of);
     return stored?.trace ?? [];
@@ -325,8 +325,8 @@ export class JourneyStore {
 }
 
 /**
- * Whether it is stored anew in a moment: its customer is being asked, or is due as the journey begins. One that comes back from an
- * attempt may wait for long.
+ * Whether the journey will be stored again in a moment: its customer is being asked, or is due when the journey begins. A journey that comes
+ * back from an attempt may wait for long.
  */
 function isPassing({ state, dueAt, updatedAt, attempts }: Journey): boolean {
   if (state === 'creating') return true;

@@ -65,7 +65,7 @@ export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Jou
   return state === 'cancelled' && (intent !== undefined || answer !== undefined);
 }
 
-/** Whether the journey is over and has asked nobody: what it took for asking is to be given back. */
+/** Whether the journey is over and has asked nobody, so that its cap slots and notes have to be given back. */
 export function endedUnasked(journey: Journey): boolean {
   return settledStates.includes(journey.state) && !mayHaveAsked(journey);
 }

@@ -40,11 +40,6 @@ export class AbsentSources {
     return absent.map((known) => ({ pipeline: this.#pipelineOf(known), known }));
   }
 
-  /** The pipeline of an absent source, which may have been renamed meanwhile. */
-  async named(name: string): Promise<SourcePipeline | undefined> {
-    return (await this.all()).find(({ known }) => known.name === name || known.storedAs === name)?.pipeline;
-  }
-
   async close(graceMs: number): Promise<void> {
     const stages = [...this.#pipelines.values()].flatMap((pipeline) => Object.values(pipeline.stages));
     await Promise.all(stages.map((stage) => stage.close(graceMs)));

@@ -1,25 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Down, Outage } from '../operations/outage.ts';
 
-/** How often the held job checks whether the endpoint is back, or whether it may probe the endpoint. Real time. */
+/** How often the held job checks whether the endpoint is back, and whether it may probe the endpoint. Real time. */
 const checkEveryMs = 250;
-/** The wait of a job that goes back to the queue, at least; twice that at most. Real time. */
+/** A job that goes back to the queue waits so long at least, and twice as long at most. Real time. */
 const retryLaterMs = 2_000;
 
 type Admission =
-  /** `done` is called at the job's end, whatever that is; `hasWaited`: in hand, until its endpoint was back or had to be tried. */
+  /** Call `done` when the job has ended, also with an error. `hasWaited`: the job was held until its endpoint was back, or had to be probed. */
   | { may: 'run'; hasWaited: boolean; done: () => Promise<void> }
-  /** The job goes back to the queue: another job of the stage is held already, or the process is ending. Real time. */
+  /** The job goes back to the queue: another job of the stage is held already, the job may not be held, or the process is ending. Real time. */
   | { may: 'wait'; delayMs: number };
 
 type Endpoint = Pick<Outage, 'down' | 'takeProbe'>;
 
 /**
- * Lets no job begin while an endpoint that it may call is down: the process holds one job, all others stay in the queue. The held
- * job begins when it may probe the endpoint (one job at a time, over all stages and processes), or when the endpoint is back;
- * then all jobs go on.
+ * Lets no job begin while an endpoint that it may call is down. The process holds one job; all others stay in the queue. The held job begins
+ * when it may probe the endpoint (one job at a time, over all stages and processes), or when the endpoint is back. Then all jobs go on.
  */
-export class Door {
+export class Gate {
   readonly #endpoints: readonly Endpoint[];
   readonly #narrow: (isNarrow: boolean) => void;
   readonly #random: () => number;
@@ -28,7 +27,7 @@ export class Door {
 
   constructor(options: {
     endpoints: readonly Endpoint[];
-    /** Has the stage run a single job at once, or as many as it may. */
+    /** Makes the stage run a single job at once, or as many as it may. */
     narrow: (isNarrow: boolean) => void;
     random: () => number;
   }) {
@@ -37,13 +36,16 @@ export class Door {
     this.#random = options.random;
   }
 
-  /** The endpoint of the stage that is down, if any. */
+  /** How an endpoint of the stage is down, if any is. */
   async down(): Promise<Down | undefined> {
     return (await this.#find())?.down;
   }
 
-  /** @param token of the job */
-  async admit(token: string): Promise<Admission> {
+  /**
+   * @param token of the job
+   * @param options `mayWait`: whether the job may be held; else it goes back to the queue
+   */
+  async admit(token: string, { mayWait = true }: { mayWait?: boolean } = {}): Promise<Admission> {
     if (!(await this.#find())) return this.#open({ hasWaited: false });
     this.#narrow(true);
     if (this.#isOneInHand) return { may: 'wait', delayMs: this.laterMs() };
@@ -61,6 +63,7 @@ export class Door {
             return { may: 'run', hasWaited: true, done: endProbe };
           await endProbe();
         }
+        if (!mayWait) return { may: 'wait', delayMs: this.laterMs() };
         await sleep(checkEveryMs);
       }
     } finally {
@@ -68,12 +71,12 @@ export class Door {
     }
   }
 
-  /** The wait of a job that goes back to the queue while an endpoint is down, with jitter. Real time. */
+  /** How long a job waits that goes back to the queue, with jitter. Real time. */
   laterMs(): number {
     return retryLaterMs * (1 + this.#random());
   }
 
-  /** The wait of a job that was told to wait so long: while an endpoint is down it is shorter, as no job gets past the door then. */
+  /** Shortens a wait while an endpoint is down: no job is admitted then in any case, and the job should be there when the endpoint is back. */
   async within(delayMs: number): Promise<number> {
     return (await this.#find()) ? Math.min(delayMs, this.laterMs()) : delayMs;
   }
@@ -98,13 +101,13 @@ export class Door {
 }
 
 /**
- * How many jobs a stage may run at once. The limit is meant for what the jobs hold; BullMQ counts jobs, and fetches as many as it may run
- * before it begins the first.
+ * How many jobs a stage may run at once. The limit counts the pieces of data in the jobs. BullMQ counts jobs, and fetches as many jobs as
+ * it may run before it begins the first.
  *
- * What is in hand stays in memory until it is done, and the longer it stays the dearer is collecting garbage. So the stage has no more in
- * hand than keep the process busy: as many as it may only while the process waits, for a vendor, the service or work.
+ * A fetched job stays in memory until it has ended, and the longer it stays, the more garbage collection costs. So the stage fetches no more
+ * than keeps the process busy, and as much as it may only while the process waits: for a vendor, the service or work.
  */
-export class Places {
+export class ConcurrencyLimiter {
   readonly #range: { least: number; most: number };
   readonly #mostHeld: number;
   readonly #onChange: (jobsAtOnce: number) => void;
@@ -114,8 +117,8 @@ export class Places {
   #held = 0;
 
   /**
-   * @param range of the limit, which begins at the most
-   * @param mostHeld the most that one job holds
+   * @param range of the limit, which begins at `most`
+   * @param mostHeld the most pieces of data in one job
    */
   constructor(range: { least: number; most: number }, mostHeld: number, onChange: (jobsAtOnce: number) => void) {
     this.#range = range;
@@ -129,20 +132,20 @@ export class Places {
     return Math.max(1, this.#jobs + Math.ceil(room / this.#mostHeld));
   }
 
-  /** A single job at once, or as many as there are places. */
+  /** A single job at once, or as many as the limit allows. */
   narrow(isNarrow: boolean): void {
     if (this.#isNarrow === isNarrow) return;
     this.#isNarrow = isNarrow;
     this.#onChange(this.jobsAtOnce);
   }
 
-  /** @param busy the share of the last moments in which the process has worked, from 0 to 1 */
+  /** @param busy how much of the last moments the process has worked, from 0 to 1 */
   adapt(busy: number): void {
     this.#limit = nextLimit(this.#limit, { ...this.#range, busy });
     this.#onChange(this.jobsAtOnce);
   }
 
-  /** Runs a job that holds so many. */
+  /** @param held pieces of data in the job */
   async run(held: number, job: () => Promise<void>): Promise<void> {
     this.#count(1, held);
     await job().finally(() => this.#count(-1, -held));
@@ -155,7 +158,7 @@ export class Places {
   }
 }
 
-/** A fifth fewer while there is hardly any waiting, half as many again while the process waits more than a quarter of the time. */
+/** A fifth less while the process hardly waits; half as much again while it waits more than a quarter of the time. */
 export function nextLimit(limit: number, { least, most, busy }: { least: number; most: number; busy: number }): number {
   if (busy > 0.95) return Math.max(least, Math.floor(limit * 0.8));
   return busy < 0.75 ? Math.min(most, Math.ceil(limit * 1.5)) : limit;

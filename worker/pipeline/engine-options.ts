@@ -8,9 +8,8 @@ import type { RedisClient } from '../redis/client.ts';
 import type { Replicated } from '../redis/replicated.ts';
 import type { Seal } from '../redis/seal.ts';
 import type { Clock } from './clock.ts';
-import type { Quarantine } from './quarantine.ts';
 
-/** Vendors' clocks run at the speed of ours, also where the loop's own runs faster. */
+/** Vendors' clocks run at the speed of the machine's clock, also where the loop's own clock runs faster. */
 export type VendorTime = Pick<Ports, 'now' | 'sleep'>;
 
 /** How often a process sweeps, in real time. */
@@ -23,28 +22,26 @@ export const sweepIntervalOf = ({
 export interface EngineOptions {
   config: Config;
   redis: RedisClient;
-  /** The installation's: `openSeal`. */
+  /** The seal of the installation: `openSeal`. */
   seal: Seal;
   /** For BullMQ: workers and queues. */
   connection: ConnectionOptions;
-  /** For intake: fails at once while Redis is away, instead of holding the vendor's request. */
+  /** For the intake: a connection that fails at once while Redis is away, so that no vendor has to wait. */
   intakeConnection: () => ConnectionOptions;
   replicated: Replicated;
-  /** A vendor call leaves when no record has joined it for this long. Default 500 ms. */
+  /** A batch is sent to the vendor when no record has joined it for so long. Default 500 ms. */
   batchWindowMs?: number;
-  /** How often what nothing else would notice is looked for, in real time. Default: a minute of the clock's time. */
+  /** How often the process sweeps, in real time. Default: a minute of the clock's time. */
   sweepEveryMs?: number;
   /** Jobs of one step of a source at once. Default 1,000. */
   jobsAtOnce?: number | undefined;
   clock: Clock;
   ports: Ports;
-  /** By which vendors give quotas back. Left out: the machine's, also where the loop's own clock runs faster. */
+  /** The clock by which vendors renew quotas. Left out: the machine's clock, also where the loop's own clock runs faster. */
   vendorTime?: VendorTime;
   log: Log;
-  /** Who counts what happens. Left out: nobody. */
+  /** Counts what happens. Left out: nobody counts. */
   observer?: Observer;
   /** Left out: there are no traces. */
   tracing?: Tracing | undefined;
-  /** For jobs that are suspected of crashing the process; left out: they run like any other. */
-  quarantine?: Quarantine;
 }

@@ -16,11 +16,10 @@ import { Collecting } from './collect/schedule.ts';
 import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Inlets } from './inlets.ts';
-import type { CollectJob, JobResult, WriteBackJob } from './jobs.ts';
+import type { CollectJob, WriteBackJob } from './jobs.ts';
 import { openService } from './open-service.ts';
 import { downOf, type Stopped, stoppedOf } from './outage-watch.ts';
 import { checkRules } from './plan/check-rules.ts';
-import type { SuspectJob } from './quarantine.ts';
 import { Rounds } from './rounds.ts';
 import { SharedExports } from './shared-exports.ts';
 import { createSourcePipeline, type SourcePipeline } from './source-pipeline.ts';
@@ -211,16 +210,6 @@ export class Engine {
     const lists = await Promise.all(all);
     lists.push(['collect', await this.collecting.paused()], ['feedback', await downOf(this.service)]);
     return Object.fromEntries(lists.filter(([, list]) => list.length > 0));
-  }
-
-  /** One job, outside its queue: in quarantine. @throws Error for a stage that this configuration doesn't have */
-  async runJob({ source, stage, data }: SuspectJob): Promise<JobResult> {
-    // Of a source that is gone nothing else is run.
-    const pipeline = this.pipelines.get(source) ?? (stage === 'erase' ? await this.absent.named(source) : undefined);
-    const stages = [this.collecting.stage, ...Object.values(pipeline?.stages ?? {})];
-    const found = stages.find(({ jobs }) => jobs.options.name === stage);
-    if (!found) throw new Error(`source ${source} has no stage ${stage}`);
-    return await found.run(data);
   }
 
   /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */

@@ -13,8 +13,8 @@ interface Group<Item> {
 }
 
 /**
- * Items that come while a write is on its way leave together in the next one. What comes when no write is on its way leaves at the end
- * of this turn of the event loop; a group that is full leaves at once.
+ * Items that arrive during a write are written together by the next write. Items that arrive while there is no write are written at the
+ * end of this turn of the event loop. A full group is written at once.
  */
 export class GroupCommit<Item> {
   readonly #options: GroupCommitOptions<Item>;

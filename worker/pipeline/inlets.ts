@@ -15,9 +15,9 @@ import { EraseJob, PlanJob } from './jobs.ts';
 import { addEvents, type InletQueues, jobIdOf, mayShareJob, openInletQueues } from './queues.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
-/** How often the time of the last delivery is noted, at most. */
+/** The time of the last delivery is stored so often at most. */
 const noteEveryMs = 1_000;
-/** How long an answer to whether any event of a source was given up holds. */
+/** Whether any event of a source was given up is looked up so often at most. */
 const lookEveryMs = 1_000;
 /** The most events of a delivery that are stored in one write, each as a job of its own. */
 const eventsAtOnce = 100;
@@ -26,11 +26,11 @@ const mostCharacters = 64 * 1_024;
 
 interface Inlet extends InletQueues {
   together: GroupCommit<StoredEvent>;
-  /** Whether events were given up and kept, as of `at`. */
+  /** Whether there were given-up events at `at`. */
   givenUp?: { at: number; any: Promise<boolean> };
 }
 
-/** Instants are numbers, milliseconds since 1970: writing them takes a quarter of what dates take, and reading them less. */
+/** Instants are numbers, milliseconds since 1970: writing them takes a quarter of the time that dates take, and reading them is faster, too. */
 type StoredEvent = Omit<RecordEvent, 'at'> & { at: number; receivedAt: number };
 
 interface InletsOptions {
@@ -39,11 +39,11 @@ interface InletsOptions {
   onLost: (error: Error) => void;
 }
 
-/** Stores deliveries, through connections of its own, which fail at once while Redis is down. */
+/** Stores deliveries, through its own connections, which fail at once while Redis is down. */
 export class Inlets {
   readonly #options: InletsOptions;
   readonly #inlets = new Map<string, Inlet>();
-  /** Sources by the names in deliveries' addresses: also by former names, which vendors use until "setup" is run. */
+  /** Sources by the name in the URL of a delivery: also by former names, which vendors use until "setup" is run. */
   readonly doors = new Map<string, SourcePipeline>();
   readonly #notedAt = new Map<string, number>();
 
@@ -100,7 +100,7 @@ export class Inlets {
     );
   }
 
-  /** An event that was given up and kept keeps itself out when it is delivered again: it is tried again. Few sources keep any. */
+  /** BullMQ adds no job whose id a given-up job has: if such an event is delivered again, its job is retried. Few sources have any. */
   async #retryGivenUp(inlet: Inlet, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const at = receivedAt.getTime();
     if (inlet.givenUp === undefined || at - inlet.givenUp.at >= lookEveryMs)
@@ -127,7 +127,7 @@ export class Inlets {
   #togetherOf({ storedAs }: SourceContext, { plan }: InletQueues): Inlet['together'] {
     const { replicated, tracing } = this.#options.engine;
     return new GroupCommit({
-      // A trace tells of one delivery.
+      // A trace is about one delivery.
       items: tracing ? 1 : mostTogether,
       size: mostCharacters,
       sizeOf: ({ key, what, recordId, closing = '' }) => key.length + what.length + recordId.length + closing.length,
@@ -138,7 +138,7 @@ export class Inlets {
     });
   }
 
-  /** For people who look at `status`: to the second, so that it costs nothing under load. */
+  /** For `status`. At most once a second, so that it costs nothing under load. */
   #noteDelivery({ name: source, storedAs }: SourceContext, at: Date): void {
     if (at.getTime() - (this.#notedAt.get(source) ?? 0) < noteEveryMs) return;
     this.#notedAt.set(source, at.getTime());
@@ -166,6 +166,6 @@ export class Inlets {
 }
 
 function stored(event: RecordEvent, receivedAt: Date): StoredEvent {
-  // A connector that was written without types may give a text that tells the instant.
+  // A connector written without types may give the instant as a text.
   return { ...event, at: new Date(event.at).getTime(), receivedAt: receivedAt.getTime() };
 }

@@ -5,17 +5,33 @@ import { type Advice, CloseloopError, messageOf, stackOf } from '../../core/erro
 /** The failures of a job, stored with the job. */
 const Failing = z.object({ since: z.number(), attempts: z.number(), doubts: z.number() });
 type Failing = z.output<typeof Failing>;
+/** BullMQ's count of the job's stalls when its last run ended by itself, stored with the job: that count never goes back. */
+const Survived = z.object({ survived: z.number() });
 
-/** This failure counted. */
-export function failingOf(job: Job, advice: Advice, now: number): Failing {
-  const before = Failing.safeParse(job.progress).data ?? { since: now, attempts: 0, doubts: 0 };
-  const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
-  return { ...before, attempts: before.attempts + 1, doubts: before.doubts + (isDoubtful ? 1 : 0) };
+/** How many of the job's last runs were interrupted: their process died, or froze until another worker took the job over. */
+export function stallsOf(job: Job): number {
+  if (job.stalledCounter === 0) return 0;
+  return job.stalledCounter - (Survived.safeParse(job.progress).data?.survived ?? 0);
 }
 
-/** Resets the failures of a job that succeeded. */
+/** This failure counted. */
+export function failingOf(job: Job, advice: Advice, now: number): Failing & z.output<typeof Survived> {
+  const before = Failing.safeParse(job.progress).data ?? { since: now, attempts: 0, doubts: 0 };
+  const isDoubtful = advice.kind !== 'transient' && advice.doubtful === true;
+  const doubts = before.doubts + (isDoubtful ? 1 : 0);
+  return { ...before, attempts: before.attempts + 1, doubts, survived: job.stalledCounter };
+}
+
+/** Resets the failures and stalls of a job that succeeded, or is to be tried as a new job is. */
 export async function forgetFailures(job: Job): Promise<void> {
-  if (Failing.safeParse(job.progress).success) await job.updateProgress({});
+  if (Failing.safeParse(job.progress).success || stallsOf(job) > 0)
+    await job.updateProgress({ survived: job.stalledCounter });
+}
+
+/** Of a job that has to wait: its failures count on. */
+export async function forgetStalls(job: Job): Promise<void> {
+  if (stallsOf(job) === 0) return;
+  await job.updateProgress({ ...Failing.safeParse(job.progress).data, survived: job.stalledCounter });
 }
 
 /** What the log tells of a failed job. */

@@ -4,6 +4,7 @@ import { slices, spread } from '../../core/spread.ts';
 import { togetherId } from '../redis/queued-jobs.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import type { Claims } from './claims.ts';
+import { forgetFailures } from './job-failure.ts';
 
 interface JobQueueOptions<Data extends z.ZodType> {
   name: string;
@@ -15,32 +16,28 @@ interface JobQueueOptions<Data extends z.ZodType> {
   /** Seals the data of the jobs in Redis. */
   seal?: Seal;
   /**
-   * For jobs that hold several: what tells one from another, and the id of a job by that. With `claims` one job at a time works on what
-   * has one key. Left out: each job holds one.
+   * For jobs that hold several pieces of data: the key of a piece, and the id of a job by the key. With `claims` one job at a time works on a
+   * key. Left out: each job holds one piece.
    */
   together?: {
     keyOf: (data: Given<Data>) => string;
     idOf: (key: string) => string;
     claims?: Claims;
-    /** The most that one job holds. Left out: `mostTogether`. */
+    /** The most pieces in one job. Left out: `mostTogether`. */
     most?: number;
   };
-  /** Of the process' traces. */
+  /** Traces of the process. */
   telemetry?: Telemetry | undefined;
   /** The connection to Redis failed. */
   onLost: (error: Error) => void;
 }
 
-/** The name of a job that is run in quarantine the first time already: what it holds was being processed when a process died. */
-export const suspect = 'suspect';
-
-/** Data as they come in, or as they were read. */
+/** Data as a caller gives it, or as it was read from a job. */
 type Given<Data extends z.ZodType> = z.input<Data> | z.output<Data>;
 
 interface NewJob {
   data: unknown;
   opts: JobsOptions;
-  name?: string;
 }
 
 /** A job that was given up, and why. */
@@ -51,26 +48,26 @@ export interface GivenUp<Data> {
   data: Data;
 }
 
-/** The stage decides about retries, so BullMQ's own limit of attempts is never reached; BullMQ keeps no finished jobs. */
+/** The stage decides about retries: BullMQ's own limit of attempts is out of reach. BullMQ removes finished jobs. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
 
-/** BullMQ tells a stream of every step of a job, which nobody reads here: it is kept as short as Redis keeps any. */
+/** BullMQ writes every step of a job to a stream, which nobody reads here: Redis keeps it as short as it can. */
 const noEvents = { events: { maxLen: 0 } };
 
-/** The most that is added together: two such jobs fill a vendor's batch. */
+/** The most pieces of data in one job, unless a queue says otherwise: two such jobs fill a vendor's batch. */
 export const mostTogether = 50;
 
-/** The most jobs that are read at once for a change: each may hold a delivery of 1 MiB. */
+/** `change` reads so many jobs at once: each may hold a delivery of 1 MiB. */
 const changedAtOnce = 20;
 
 const Sealed = z.strictObject({ sealed: z.string() });
 
-/** How long a job may be on its way: another one's call does not wait for one that has met something slow before. Real time. */
+/** A job that takes longer has met something slow, and no call of another job waits for it any more. Real time. */
 const longestMs = 2_000;
 
-/** The jobs of a stage that have begun in this process, and are still on their way to their call of the vendor. */
+/** The jobs of a stage that this process has begun, and that have not called the vendor yet: a batch waits for them. */
 export class Approach {
-  /** When they began, oldest first. */
+  /** When each job began, oldest first. */
   readonly #begun = new Set<{ at: number }>();
   readonly #now: () => number;
 
@@ -79,7 +76,7 @@ export class Approach {
     this.#now = now;
   }
 
-  /** @param work calls `arrived` once its call is made, if it makes one */
+  /** @param work calls `arrived` once it has called the vendor, if it does */
   async run<Result>(work: (arrived: () => void) => Promise<Result>): Promise<Result> {
     const job = { at: this.#now() };
     const arrived = () => void this.#begun.delete(job);
@@ -98,9 +95,8 @@ export class Approach {
 export class JobQueue<Data extends z.ZodType> {
   readonly queue: Queue;
   readonly options: JobQueueOptions<Data>;
-  /** The most that one job holds. */
+  /** The most pieces of data in one job. */
   readonly mostHeld: number;
-  /** The queue's jobs in this process that have not come to their call of the vendor yet. */
   readonly approach = new Approach();
 
   constructor(options: JobQueueOptions<Data>) {
@@ -128,8 +124,8 @@ export class JobQueue<Data extends z.ZodType> {
   }
 
   /**
-   * Adds data that came together in one write: as one job, whose data are processed at the same time (`Stage`), or, alone, as a job
-   * that holds nothing else. Of data with one key the first is added.
+   * Adds data in one write, as jobs of several pieces, which a stage processes at the same time. Of pieces with the same key the first
+   * is added.
    * @param delayMs real time
    */
   async addTogether(all: readonly Given<Data>[], delayMs = 0): Promise<void> {
@@ -141,8 +137,8 @@ export class JobQueue<Data extends z.ZodType> {
   }
 
   /**
-   * Adds data that no job holds yet, many to a job. What a job is working on is worked on once more afterwards, as there may be newer data
-   * to process.
+   * Adds data that no waiting job holds, as jobs of several pieces. If a job is working on a key, the key is worked on once more
+   * afterwards, as there may be something newer to process.
    */
   async addWanted(all: readonly z.input<Data>[]): Promise<void> {
     const { keyOf, claims } = this.#together;
@@ -153,21 +149,21 @@ export class JobQueue<Data extends z.ZodType> {
   }
 
   /**
-   * Adds a job for each of these.
-   * @param options `as`, `suspect`: jobs that may have ended a process; `from`: the job that has held them
+   * Adds a job for each piece of data.
+   * @param options `from`: the id of the job that has held the data
    */
   async addSingly(
     all: readonly z.output<Data>[],
-    { delayMs = 0, as, from }: { delayMs?: number; as?: typeof suspect; from?: string | undefined } = {},
+    { delayMs = 0, from }: { delayMs?: number; from?: string | undefined } = {},
   ): Promise<void> {
     const opts = delayMs > 0 ? { delay: Math.ceil(delayMs) } : {};
     await this.#addGroups(
       all.map((data) => [data]),
-      { opts, from, ...(as && { name: as }) },
+      { opts, from },
     );
   }
 
-  /** @returns what a job may work on of what it holds: other jobs are working on the rest, which is worked on again after that */
+  /** @returns the data that the job may work on. Other jobs are working on the rest, and add it again at their end. */
   async begin(all: readonly z.output<Data>[], job: string): Promise<z.output<Data>[]> {
     const { keyOf, claims } = this.options.together ?? {};
     if (!keyOf || !claims) return [...all];
@@ -175,7 +171,7 @@ export class JobQueue<Data extends z.ZodType> {
     return all.filter((data) => mine.has(keyOf(data)));
   }
 
-  /** A job has worked on these, and ends: adds what is wanted again. */
+  /** The job has ended its work on the data: adds what was wanted again meanwhile. */
   async end(all: readonly z.output<Data>[], job: string): Promise<void> {
     const { keyOf, claims } = this.options.together ?? {};
     if (!keyOf || !claims) return;
@@ -183,10 +179,10 @@ export class JobQueue<Data extends z.ZodType> {
     await this.#addGroups([all.filter((data) => again.has(keyOf(data)))], { from: job });
   }
 
-  /** A job for each group. */
+  /** Adds a job for each group. */
   async #addGroups(
     groups: readonly Given<Data>[][],
-    { opts, name, from }: { opts?: JobsOptions; name?: string; from?: string | undefined } = {},
+    { opts, from }: { opts?: JobsOptions; from?: string | undefined } = {},
   ): Promise<void> {
     const { keyOf, idOf, claims } = this.#together;
     const holders = new Map<string, string>();
@@ -194,10 +190,10 @@ export class JobQueue<Data extends z.ZodType> {
       const keys = group.map(keyOf);
       const [key, ...others] = keys;
       if (key === undefined) return [];
-      // The same for the same data: the client repeats a write whose answer was lost.
+      // The same data gives the same id, as the client repeats a write whose reply was lost.
       const jobId = others.length === 0 ? idOf(key) : togetherId(keys.map(idOf));
       for (const each of keys) holders.set(each, jobId);
-      return [{ data: others.length === 0 ? group[0] : group, opts: { ...opts, jobId }, ...(name && { name }) }];
+      return [{ data: others.length === 0 ? group[0] : group, opts: { ...opts, jobId } }];
     });
     await claims?.hand(holders, from);
     await this.#addAll(jobs);
@@ -205,14 +201,14 @@ export class JobQueue<Data extends z.ZodType> {
 
   async #addAll(jobs: NewJob[]): Promise<void> {
     const { name } = this.options;
-    const [first, ...others] = jobs.map((job) => ({ name, ...job, data: this.#toStored(job.data) }));
+    const [first, ...others] = jobs.map(({ data, opts }) => ({ name, data: this.#toStored(data), opts }));
     if (first === undefined) return;
-    // One script, where several need a transaction around them.
+    // A single script call; addBulk wraps its calls in a transaction.
     if (others.length === 0) await this.queue.add(first.name, first.data, first.opts);
     else await this.queue.addBulk([first, ...others]);
   }
 
-  /** Whether there are jobs that have not begun yet, or are still on their way in this process. */
+  /** Whether there are jobs that have not begun yet, or that this process has begun and that have not called the vendor yet. */
   async hasMore(): Promise<boolean> {
     return this.approach.isAny() || (await this.queue.getJobCountByTypes('waiting', 'prioritized')) > 0;
   }
@@ -222,7 +218,7 @@ export class JobQueue<Data extends z.ZodType> {
     return this.options.data.parse(this.#fromStored(stored));
   }
 
-  /** What a job holds: in most one thing, several after `addTogether`. Undefined for data of another version, or that can't be unsealed. */
+  /** The pieces of data that a job holds. Undefined for data of another version, or that can't be unsealed. */
   dataIn(stored: unknown): z.output<Data>[] | undefined {
     const opened = this.#fromStored(stored);
     const parsed = (Array.isArray(opened) ? opened : [opened]).map((one) => this.options.data.safeParse(one));
@@ -234,21 +230,22 @@ export class JobQueue<Data extends z.ZodType> {
   async givenUp(): Promise<GivenUp<z.output<Data>>[]> {
     const jobs = await this.queue.getJobs(['failed'], 0, -1, true);
     return jobs.flatMap((job) => {
-      // One that holds several is never given up.
+      // A job of several pieces is never given up.
       const [data] = this.dataIn(job.data) ?? [];
       if (data === undefined || job.id === undefined) return [];
       return [{ id: job.id, at: new Date(job.finishedOn ?? job.timestamp), why: job.failedReason, data }];
     });
   }
 
-  /** Tries a job that was given up again, for as long as a new job. */
+  /** Tries a job again that was given up, for as long as a new job is tried. */
   async replay(id: string): Promise<void> {
     const job = await this.queue.getJob(id);
-    await job?.updateProgress({});
-    await job?.retry('failed');
+    if (job === undefined) return;
+    await forgetFailures(job);
+    await job.retry('failed');
   }
 
-  /** Whether jobs that were given up are kept: each keeps a job with its id out. */
+  /** Whether there are jobs that were given up and kept. BullMQ adds no job with the id of such a job. */
   async keepsGivenUp(): Promise<boolean> {
     return (await this.queue.getFailedCount()) > 0;
   }
@@ -267,7 +264,7 @@ export class JobQueue<Data extends z.ZodType> {
     change: (data: z.output<Data>) => Promise<z.input<Data> | undefined> | z.input<Data> | undefined,
   ): Promise<string[]> {
     const unreadable: string[] = [];
-    // All lists in one call, as jobs move from one list to another.
+    // One call for all lists, as jobs move from one list to another.
     const ids = await this.queue.getRanges(['active', 'waiting', 'prioritized', 'delayed', 'failed'], 0, -1);
     for (const some of slices(ids, changedAtOnce)) {
       const jobs = await Promise.all(some.map(async (id) => ({ id, job: await this.#jobOf(id) })));
@@ -284,7 +281,7 @@ export class JobQueue<Data extends z.ZodType> {
         await job
           .updateData(this.#toStored(others.length === 0 ? first : [first, ...others]))
           .catch(async (error: unknown) => {
-            // A job that finished meanwhile is gone, with its data.
+            // A job that finished meanwhile is gone, and its data with it.
             if (await this.#jobOf(id)) throw error;
           });
       }
@@ -292,7 +289,7 @@ export class JobQueue<Data extends z.ZodType> {
     return unreadable;
   }
 
-  /** The job; BullMQ throws a SyntaxError where the job's data is no JSON. */
+  /** BullMQ throws a SyntaxError where a job's data is no JSON. */
   async #jobOf(id: string): Promise<Job | 'unreadable' | undefined> {
     try {
       return await this.queue.getJob(id);
@@ -304,7 +301,7 @@ export class JobQueue<Data extends z.ZodType> {
 
   get #together() {
     const { together, name } = this.options;
-    if (together === undefined) throw new Error(`jobs of ${name} hold one thing each`);
+    if (together === undefined) throw new Error(`jobs of ${name} hold one piece of data each`);
     return together;
   }
 

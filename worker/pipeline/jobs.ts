@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { EraseEvent, ExternalGradeEvent, RecordEvent, RevokedEvent, SurveyEvent } from '../../core/connector/events.ts';
 
-/** A job that waits spends no attempt. `delayMs` is real time. */
+/** How the run of a job ended. A job that waits spends no attempt. `delayMs` is real time. */
 export type JobResult = { do: 'done' } | { do: 'wait'; delayMs: number };
 
 export const done: JobResult = { do: 'done' };
-/** The job has to wait for something else, as the search for a request. */
+/** The job has to wait for something else, such as a search for a request. */
 export const retryLater: JobResult = { do: 'wait', delayMs: 2_000 };
 
 /** When closeloop received the event. */
@@ -14,18 +14,18 @@ const received = { receivedAt: z.coerce.date() };
 const RecordJob = RecordEvent.extend({
   ...received,
   certain: z.boolean().default(false),
-  /** How the event came. A closing that a poll finds first was missed by the webhook. */
+  /** How the event came. If a poll finds a closing first, its webhook was missed. */
   via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
-  /** The pace of a backfill: one event in this many milliseconds, also after a time without workers. */
+  /** The pace of a backfill: one event in so many milliseconds, also after a time without workers. */
   everyMs: z.number().positive().optional(),
-  /** Closings before this instant, which polls find on changed records, are from before closeloop and never ask. */
+  /** Polls also find closings from before closeloop, on records that have changed since: a closing before this instant never asks. */
   notBefore: z.coerce.date().optional(),
   notAfter: z.coerce.date().optional(),
 });
 export type RecordJob = z.output<typeof RecordJob>;
 const ExternalGradeJob = ExternalGradeEvent.extend({
   ...received,
-  /** No new grade: the grade stored in this journey is to be sent. */
+  /** Send the grade that this journey holds: there is no new one. */
   journeyId: z.string().optional(),
 });
 export type ExternalGradeJob = z.output<typeof ExternalGradeJob>;
@@ -67,8 +67,8 @@ export const AskJob = z.object({ journeyId: z.string() });
 export type AskJob = z.output<typeof AskJob>;
 
 /**
- * `noAnswer`: the journey is about to expire, and the record is to say that no answer came. `lateWrite`: no write about the journey
- * that was given up can be carried out any more, and what the record shows is seen to.
+ * `noAnswer`: the journey is about to expire: write on the record that no answer came. `lateWrite`: an earlier write of unknown outcome can't
+ * be carried out any more: check what the record shows.
  */
 export const WriteBackJob = z.object({
   journeyId: z.string(),

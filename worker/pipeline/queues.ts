@@ -68,7 +68,7 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
           if (lateWrite) return `late-write ${journeyId}`;
           return noAnswer ? `no-answer ${journeyId}` : journeyId;
         },
-        // Each has one of its own: a job with the same one that is about to end would keep it out.
+        // A new id each time: BullMQ would not add a job with the id of a job that is about to end.
         idOf: () => `write-${randomUUID()}`,
         claims: new Claims(redis, writeBack),
         most: mostWrites,
@@ -115,10 +115,10 @@ export async function addEvents(
 /** Long enough for a journey to be marked as expired. Real time. */
 const noAnswerDelayMs = 1_000;
 
-/** The most answers that one job writes: they fill a batch of most vendors, which then leaves without waiting for another job. */
+/** The most answers that one job writes: they fill a batch of most vendors, so that the batch leaves without waiting for another job. */
 const mostWrites = 100;
 
-/** The most journeys that one job asks about: a stage has some such jobs in hand, so that one that ends leaves no gap. */
+/** The most journeys that one job asks about: a stage runs several such jobs, so that the end of one leaves no gap. */
 const mostAsks = 25;
 
 /** A journey to be asked about. */
@@ -128,8 +128,8 @@ interface DueAsk {
 }
 
 /**
- * Queues asking about journeys, those that are due within one second as one job: ten thousand may be due when a window opens. A job begins
- * once the last of its journeys is due.
+ * Queues asking about journeys, as one job for all that are due within the same second: ten thousand may be due when a window opens. A job
+ * begins once the last of its journeys is due.
  */
 async function addAsks(all: readonly DueAsk[], ask: JobQueues['ask'], clock: Clock): Promise<void> {
   const bySecond = Map.groupBy(all, ({ dueAt }) => Math.ceil(dueAt.getTime() / 1_000));
@@ -186,7 +186,7 @@ export function createQueues(
     queueAskAhead: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
       await ask.add([{ id: `ask-ahead-${id}`, data: { journeyId: id }, delayMs: clock.until(dueAt) }]),
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
-      // One write at a time for a journey, as concurrent calls to the vendor may overtake each other.
+      // One write at a time for each journey, as concurrent calls to the vendor may overtake each other.
       await writeBack.addWanted(journeyIds.map((journeyId) => ({ journeyId })));
     },
     /** Queues a write of "no answer", delayed until the journey has expired. */
@@ -194,14 +194,14 @@ export function createQueues(
       const delayMs = noAnswerDelayMs;
       await writeBack.add([{ id: `no-answer-${journeyId}`, data: { journeyId, noAnswer: true }, delayMs }]);
     },
-    /** Queues a look at what a write of unknown outcome has come to: one for all such writes of a slot. */
+    /** Queues a check of what became of a write of unknown outcome: one check for all such writes of a slot. */
     queueLateWriteCheck: async (
       journeyId: string,
       { slot, delayMs }: { slot: number; delayMs: number },
     ): Promise<void> => {
       await writeBack.add([{ id: `late-write-${slot}-${journeyId}`, data: { journeyId, lateWrite: true }, delayMs }]);
     },
-    /** Paces the source's events. @returns milliseconds until this event's turn; 0 when it is now. Real time. */
+    /** Paces the source's events. @returns milliseconds until it is this event's turn, 0 when it is now. Real time. */
     rateLimit: async (key: string, everyMs: number): Promise<number> =>
       await rateLimit(redis, `${tagOf(source)}:backfill`, seal.digest(key), { spacingMs: everyMs, now: Date.now() }),
   };

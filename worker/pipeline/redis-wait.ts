@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 
-/** How often Redis is tried while it takes no writes. Jobs spend no attempt on that. Real time. */
+/** How often Redis is probed while it accepts no writes. Jobs spend no attempt on that. Real time. */
 export const tryRedisEveryMs = 1_000;
 
 interface Pausable {
@@ -9,7 +9,7 @@ interface Pausable {
   resume(): unknown;
 }
 
-/** Holds back jobs while Redis takes no writes. */
+/** Holds back jobs while Redis accepts no writes. */
 export class RedisWait {
   readonly #probe: () => Promise<unknown>;
   #over: Promise<void> | undefined;
@@ -18,7 +18,7 @@ export class RedisWait {
     this.#probe = probe;
   }
 
-  /** Resolves when Redis takes writes again. */
+  /** Resolves when Redis accepts writes again. */
   over(worker: Pausable | undefined): Promise<void> {
     this.#over ??= this.#untilWritable(worker).finally(() => {
       this.#over = undefined;

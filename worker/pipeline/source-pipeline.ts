@@ -53,7 +53,7 @@ interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Jo
 
 export function createSourcePipeline(configured: ConfiguredSource, shared: SharedParts): SourcePipeline {
   const { options, onLost, service } = shared;
-  const { redis, connection, clock, ports, log, seal, quarantine, observer, tracing } = options;
+  const { redis, connection, clock, ports, log, seal, observer, tracing } = options;
   const { name, storedAs } = configured;
   const alert = shared.alerts.of(name);
   const jobs = openQueues(storedAs, { redis, connection, seal, tracing, onLost });
@@ -83,7 +83,6 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     holds,
     vendor,
     service,
-    quarantine,
     observer,
     tracing,
     jobsAtOnce: options.jobsAtOnce,

@@ -1,17 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import pLimit from 'p-limit';
 import type { z } from 'zod';
-import { adviceOf, messageOf } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { nextStep, patient } from '../../core/retry.ts';
 import type { Holds } from '../operations/holds.ts';
 import { type JobEnd, type Observer, unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
-import { Door, Places } from './admission.ts';
-import { aboutFailure, failingOf, forgetFailures } from './job-failure.ts';
-import { type JobQueue, suspect } from './job-queue.ts';
+import { ConcurrencyLimiter, Gate } from './admission.ts';
+import { aboutFailure, failingOf, forgetFailures, forgetStalls, stallsOf } from './job-failure.ts';
+import type { JobQueue } from './job-queue.ts';
 import type { JobResult } from './jobs.ts';
-import type { Quarantine } from './quarantine.ts';
 import { RedisWait, tryRedisEveryMs } from './redis-wait.ts';
 import { workTogether } from './work-together.ts';
 
@@ -19,9 +20,9 @@ export interface StageOptions<Data extends z.ZodType> {
   jobs: JobQueue<Data>;
   /** For the log. */
   source: string;
-  /** The most that is processed at once. A job that holds several counts as so many. */
+  /** The most pieces of data that are processed at once. */
   concurrency: number;
-  /** The most that is processed at once while the process is busy. Left out: as many. */
+  /** The same while the process is busy. Left out: as many. */
   busyConcurrency?: number;
   process: (data: z.output<Data>) => Promise<JobResult>;
   /** Called when the job is given up, with the reason: settles the job's journey. */
@@ -30,19 +31,17 @@ export interface StageOptions<Data extends z.ZodType> {
   keepGivenUp?: { isKept: (data: z.output<Data>) => boolean; forMs: number };
   /** The endpoints that the jobs call: while one is down a single job probes it. */
   endpoints?: readonly Outage[];
-  /** Holds jobs whose campaign, rule or operation has to be mended. Left out: the stage stops instead. */
+  /** Holds jobs whose campaign, rule or operation a person has to fix. Left out: the stage stops instead. */
   holds?: Holds;
-  /** A job is given up when it has failed for so long. Real time. Default a week. */
+  /** A job that has failed for so long is given up. Real time. Default a week. */
   retryForMs?: number;
-  /** Runs jobs that were running when a process died. Left out: they run here. */
-  quarantine?: Quarantine;
-  /** A job came through. */
+  /** A job has succeeded. */
   onDone?: () => Promise<void>;
-  /** Called when a job begins again that was running when a process died: what its calls came to is unknown. */
+  /** Called when a job begins again after its process died: the outcome of its calls is unknown. */
   onInterrupted?: (data: z.output<Data>) => Promise<void>;
-  /** Called when no job of the stage can succeed until a person acts; then the stage stops. */
+  /** Called when no job of the stage can succeed until a person acts, before the stage stops. */
   onConfigError: (why: string) => Promise<void>;
-  /** Alerts a person of a job that can't be read, and is kept for a version that can. */
+  /** Alerts a person to a job that this version can't read. The job is kept for a version that can. */
   alert: (kind: 'to-do', why: string, remedy: string) => Promise<void>;
   observer?: Observer | undefined;
   /** Writes something to Redis. */
@@ -51,55 +50,69 @@ export interface StageOptions<Data extends z.ZodType> {
   log: Log;
 }
 
-/** How often a job that only another version can read is tried. Real time. */
+/** A job that only another version can read is tried so often. Real time. */
 const asideMs = 600_000;
 const foreignRemedy =
-  'run one version everywhere; it is kept, and goes on within ten minutes once a version that can read it runs';
+  'run one version everywhere; the job is kept, and continues within ten minutes once a version that can read it runs';
 
-/** How often a held job checks whether it is still held, with jitter; a lifted hold resumes its jobs at once. Real time. */
+/** A held job checks so often whether it is still held, with jitter. A hold that ends resumes its jobs at once. Real time. */
 const heldMs = 600_000;
 
-/** A job that was running when a process died is a suspect. Most are innocent, as a kill hits many jobs at once. */
-const suspectedAfter = 1;
-
-/** A killed worker's jobs are taken up after 10 s at the latest, however often that happens. */
+/**
+ * A killed worker's jobs are taken up again once their locks expire. BullMQ counts that for each job, and would fail a job after
+ * `maxStalledCount` without `giveUp`, which leaves its journey unsettled: the stage gives the job up first.
+ */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
 
-/** It was running when a process died. */
-const wasInterrupted = (job: Job): boolean => job.stalledCounter >= suspectedAfter || job.name === suspect;
+/** A crash interrupts all jobs of the process. A job that two crashes in a row have interrupted is suspected of causing them. */
+const suspectedAfter = 2;
+/** A suspect is given up after so many crashes: at the last ones its process ran no other suspect. */
+const givenUpAfter = 4;
+/** A process runs one suspect at a time, over all stages, so that its next crash counts against no innocent suspect. */
+const suspects = pLimit(1);
+/** BullMQ fetches as many jobs as a worker may run before the first begins. After this wait the other suspects are back in the queue. Real time. */
+const othersGoBackMs = 500;
+
+const crashed =
+  `its process crashed or froze ${givenUpAfter} times while it ran this job, at last with no other suspected job beside it. ` +
+  'The job is set aside. Look for the crash in the log';
 
 /** Works on the jobs of one queue: `start` runs them in this process. */
 export class Stage<Data extends z.ZodType> {
   readonly jobs: JobQueue<Data>;
   readonly #options: StageOptions<Data>;
   readonly #redisWait: RedisWait;
-  readonly #door: Door;
-  readonly #places: Places;
+  readonly #gate: Gate;
+  readonly #limiter: ConcurrencyLimiter;
   #worker: Worker | undefined;
 
   constructor(options: StageOptions<Data>) {
     this.#options = options;
     this.jobs = options.jobs;
     const { concurrency: most, busyConcurrency = most } = options;
-    this.#places = new Places({ least: Math.min(busyConcurrency, most), most }, options.jobs.mostHeld, (jobsAtOnce) => {
-      if (this.#worker) this.#worker.concurrency = jobsAtOnce;
-    });
+    this.#limiter = new ConcurrencyLimiter(
+      { least: Math.min(busyConcurrency, most), most },
+      options.jobs.mostHeld,
+      (jobsAtOnce) => {
+        if (this.#worker) this.#worker.concurrency = jobsAtOnce;
+      },
+    );
     this.#redisWait = new RedisWait(options.probe);
-    this.#door = new Door({
+    this.#gate = new Gate({
       endpoints: options.endpoints ?? [],
-      narrow: (isNarrow) => this.#places.narrow(isNarrow),
+      narrow: (isNarrow) => this.#limiter.narrow(isNarrow),
       random: options.ports.random,
     });
   }
 
-  /** One job, outside the queue: what `process` of a queued one does. */
+  /** Processes a job outside the queue. */
   async run(data: unknown): Promise<JobResult> {
     return await this.#options.process(this.jobs.read(data));
   }
 
-  /** @param busy the share of the last moments in which the process has worked, from 0 to 1 */
+  /** @param busy how much of the last moments the process has worked, from 0 to 1 */
   adapt(busy: number): void {
-    this.#places.adapt(busy);
+    this.#limiter.adapt(busy);
   }
 
   /** Does nothing when the stage is running. */
@@ -109,15 +122,15 @@ export class Stage<Data extends z.ZodType> {
     const { name, prefix, connection, telemetry } = jobs.options;
     const work = async (job: Job, token?: string) => {
       const all = jobs.dataIn(job.data);
-      await this.#places.run(all?.length ?? 1, () => this.#process(job, token, all));
+      await this.#limiter.run(all?.length ?? 1, () => this.#process(job, token, all));
     };
     this.#worker = new Worker(name, work, {
       prefix,
       connection,
-      concurrency: this.#places.jobsAtOnce,
+      concurrency: this.#limiter.jobsAtOnce,
       ...crashSettings,
       ...(telemetry && { telemetry }),
-      // Reached only by errors of the failure handling itself.
+      // Used only where handling a failure has failed itself.
       settings: { backoffStrategy: () => tryRedisEveryMs },
     });
     this.#worker.on('error', (error) => {
@@ -127,7 +140,7 @@ export class Stage<Data extends z.ZodType> {
     });
   }
 
-  /** Begins no more jobs, and waits up to `graceMs` for the running ones: another worker repeats the others once their locks expire. */
+  /** Begins no more jobs and waits up to `graceMs` for the running jobs. Another worker repeats the rest once their locks expire. */
   async stop(graceMs: number): Promise<void> {
     const worker = this.#worker;
     if (!worker) return;
@@ -142,13 +155,13 @@ export class Stage<Data extends z.ZodType> {
 
   /** As `stop`, and closes the queue. */
   async close(graceMs: number): Promise<void> {
-    this.#door.close();
+    this.#gate.close();
     await this.stop(graceMs);
     // While Redis is down BullMQ's `close` never resolves.
     await Promise.race([this.jobs.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
   }
 
-  /** Begins a job again after an error of Redis, once Redis takes writes: such an error says nothing about the job. */
+  /** Repeats a job after an error of Redis, once Redis accepts writes: such an error says nothing about the job. */
   async #process(job: Job, token: string | undefined, all: z.output<Data>[] | undefined): Promise<void> {
     for (;;) {
       try {
@@ -163,23 +176,46 @@ export class Stage<Data extends z.ZodType> {
   }
 
   async #attempt(job: Job, token: string | undefined, all: z.output<Data>[] | undefined): Promise<void> {
-    const first = all?.[0];
-    if (all === undefined || first === undefined) {
-      const { source, alert, log } = this.#options;
-      const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
-      log.error({ source, stage: this.#name, job: job.id }, why);
-      await alert('to-do', `stage ${this.#name}: ${why}`, foreignRemedy);
-      return await this.#delay(job, token, asideMs);
+    if (all?.[0] === undefined) return await this.#setAside(job, token);
+    if (all.length > 1 || stallsOf(job) < suspectedAfter) return await this.#admit(job, token, all);
+    if (stallsOf(job) >= givenUpAfter) {
+      return await this.#handle(job, token, all[0], new CloseloopError(crashed, { kind: 'permanent' }));
     }
-    const admission = await this.#door.admit(token ?? '');
+    if (suspects.activeCount > 0) return await this.#delay(job, token, this.#gate.laterMs());
+    await suspects(async () => {
+      await sleep(othersGoBackMs);
+      // A suspect that waited here for its endpoint would keep all other suspects waiting.
+      await this.#admit(job, token, all, { mayWait: false });
+    });
+  }
+
+  /** Another version may be able to read the job. */
+  async #setAside(job: Job, token: string | undefined): Promise<never> {
+    const { source, alert, log } = this.#options;
+    const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
+    log.error({ source, stage: this.#name, job: job.id }, why);
+    await alert('to-do', `stage ${this.#name}: ${why}`, foreignRemedy);
+    return await this.#delay(job, token, asideMs);
+  }
+
+  async #admit(
+    job: Job,
+    token: string | undefined,
+    all: z.output<Data>[],
+    { mayWait = true }: { mayWait?: boolean } = {},
+  ): Promise<void> {
+    const admission = await this.#gate.admit(token ?? '', { mayWait });
     if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
     try {
-      // It may have been in hand for hours, and its stage been paused since.
+      // The job may have been held for hours, and its stage been paused meanwhile.
       if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
       const mine = await this.jobs.begin(all, job.id ?? '');
-      if (wasInterrupted(job)) for (const data of mine) await this.#options.onInterrupted?.(data);
-      if (all.length > 1) await this.#workTogether(job, token, { all: mine, isProbe: admission.hasWaited });
-      else if (mine.length > 0) await this.#work(job, token, first);
+      const isInterrupted = stallsOf(job) > 0;
+      if (isInterrupted) for (const data of mine) await this.#options.onInterrupted?.(data);
+      if (all.length === 1) for (const data of mine) await this.#work(job, token, data);
+      // One of them may have ended the process: jobs of their own tell which.
+      else if (isInterrupted) await this.jobs.addSingly(mine, { from: job.id });
+      else await this.#workTogether(job, token, { all: mine, isProbe: admission.hasWaited });
       await this.jobs.end(mine, job.id ?? '');
     } finally {
       await admission.done();
@@ -191,31 +227,21 @@ export class Stage<Data extends z.ZodType> {
     token: string | undefined,
     { all, isProbe }: { all: z.output<Data>[]; isProbe: boolean },
   ): Promise<void> {
-    // One of them may have ended the process: which one, jobs of their own tell.
-    if (this.#isSuspect(job)) return await this.jobs.addSingly(all, { as: suspect, from: job.id });
     const { source, ports, log, onDone } = this.#options;
     const process = async (data: z.output<Data>) => await this.#timed(data);
     const ended = (end: JobEnd) => this.#ended(end);
-    const within = (delayMs: number) => this.#door.within(delayMs);
+    const within = (delayMs: number) => this.#gate.within(delayMs);
     const options = { jobs: this.jobs, job: job.id, source, process, ended, within, ports, log };
     const work = async (some: z.output<Data>[]) => await workTogether(some, options);
-    // An endpoint that may still be down is called by one of them.
+    // One piece of data probes an endpoint that may still be down.
     const isOneDone = isProbe && (await work(all.slice(0, 1)));
-    if (isProbe && (await this.#door.down())) return await this.#delay(job, token, this.#door.laterMs());
+    if (isProbe && (await this.#gate.down())) return await this.#delay(job, token, this.#gate.laterMs());
     if ((await work(isProbe ? all.slice(1) : all)) || isOneDone) await onDone?.();
-  }
-
-  #isSuspect(job: Job): boolean {
-    return this.#options.quarantine !== undefined && wasInterrupted(job);
   }
 
   async #work(job: Job, token: string | undefined, data: z.output<Data>): Promise<void> {
     try {
-      const { source, quarantine } = this.#options;
-      const result =
-        quarantine && this.#isSuspect(job)
-          ? await quarantine.run({ source, stage: this.#name, data: job.data })
-          : await this.#timed(data);
+      const result = await this.#timed(data);
       this.#ended(result.do === 'done' ? 'done' : 'waits');
       if (result.do === 'done') return await this.#options.onDone?.();
       await forgetFailures(job);
@@ -255,12 +281,13 @@ export class Stage<Data extends z.ZodType> {
     );
     if (step.do === 'wait') {
       this.#ended('waits');
-      return await this.#delay(job, token, await this.#door.within(step.delayMs));
+      await forgetStalls(job);
+      return await this.#delay(job, token, await this.#gate.within(step.delayMs));
     }
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
-      // That an endpoint is down is told once, not for each job.
-      const isReported = (await this.#door.down()) !== undefined;
+      // That an endpoint is down is logged once, not for each job.
+      const isReported = (await this.#gate.down()) !== undefined;
       log[isReported ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
       this.#ended('retried');
       await job.updateProgress(failing);
@@ -277,18 +304,18 @@ export class Stage<Data extends z.ZodType> {
     throw new UnrecoverableError(messageOf(error));
   }
 
-  /** A person has to act: this job waits, and with it those that need the same, or the whole stage. */
+  /** A person has to act: this job waits, and so do the jobs that need the same, or the whole stage. */
   async #stop(job: Job, token: string | undefined, why: string, only: string | undefined): Promise<never> {
     const { holds, ports } = this.#options;
     this.#ended('stopped');
     if (only !== undefined && holds && job.id !== undefined) {
       await holds.set(this.#name, only, why, job.id);
       await job.moveToDelayed(Date.now() + Math.ceil(heldMs * (1 + ports.random())), token);
-      // Lifted in between, which nobody would tell this job.
+      // The hold may have ended in between, too early to resume this job.
       if (!(await holds.stands(this.#name, only))) await job.promote();
       throw new DelayedError();
     }
-    // In this order: a queue that nobody knows to be stopped would stand still for good.
+    // In this order: nobody would resume a queue that is paused without a record of it.
     await this.#options.onConfigError(why);
     await this.jobs.queue.pause();
     return await this.#putBack(job, token);
@@ -299,7 +326,7 @@ export class Stage<Data extends z.ZodType> {
     throw new WaitingError();
   }
 
-  /** A worker that stood still has lost its jobs to others: what became of them is theirs to say. */
+  /** A worker that was frozen has lost its jobs to others, which decide what becomes of the jobs. */
   async #isOurs(job: Job, token: string | undefined): Promise<boolean> {
     return token !== undefined && (await job.extendLock(token, crashSettings.lockDuration)) === 1;
   }

@@ -17,7 +17,6 @@ import type { JobQueue } from './job-queue.ts';
 import type { AskJob, EraseJob, JobResult, PlanJob, WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/plan.ts';
 import { planAndAsk, Readings } from './plan-and-ask.ts';
-import type { Quarantine } from './quarantine.ts';
 import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { expectLateWrite } from './write-back/late-write.ts';
@@ -63,7 +62,6 @@ interface StagesOptions {
   holds: Holds;
   vendor: Outage;
   service: Outage;
-  quarantine?: Quarantine | undefined;
   observer?: Observer | undefined;
   tracing?: Tracing | undefined;
   jobsAtOnce?: number | undefined;
@@ -141,7 +139,7 @@ function writingBack(tracing: Tracing | undefined): typeof writeBack {
 function createStage<Data extends z.ZodType>(
   jobs: JobQueue<Data>,
   { process, giveUp, remedy, ...step }: Step<Data>,
-  { context, redis, pauses, holds, quarantine, observer, jobsAtOnce }: StagesOptions,
+  { context, redis, pauses, holds, observer, jobsAtOnce }: StagesOptions,
 ): Stage<Data> {
   const { name: source, retryForMs, ports, log, alert } = context;
   const { name } = jobs.options;
@@ -168,7 +166,6 @@ function createStage<Data extends z.ZodType>(
     holds,
     retryForMs,
     observer,
-    ...(quarantine && { quarantine }),
   });
 }
 

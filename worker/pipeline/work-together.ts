@@ -9,23 +9,23 @@ import type { JobResult } from './jobs.ts';
 
 interface WorkTogetherOptions<Data extends z.ZodType> {
   jobs: Pick<JobQueue<Data>, 'addSingly' | 'options'>;
-  /** The job that holds them. */
+  /** The id of the job that holds the data. */
   job: string | undefined;
   source: string;
   process: (data: z.output<Data>) => Promise<JobResult>;
   ended: (end: JobEnd) => void;
-  /** The wait of what was told to wait so long. */
+  /** The wait that is used in place of this one: shorter while an endpoint is down. */
   within: (delayMs: number) => Promise<number>;
   ports: Pick<Ports, 'random'>;
   log: Log;
 }
 
 /**
- * Processes what one job holds, all at the same time. What does not come through gets a job of its own as soon as that is known: it is
- * tried again, held, and given up there, as any job is. Does as little harm as any job when it is repeated after a kill: what came through
- * is found done, and what has a job of its own is not added again.
- * @returns whether any came through
- * @throws the error of a Redis that is away, once all of them have ended: then all are repeated
+ * Processes all data of one job at the same time. Data whose processing fails or has to wait gets a job of its own at once, which is
+ * retried, held and given up like any other job. Repeating the whole job after a kill is harmless: finished data is found finished, and
+ * an existing job is not added again.
+ * @returns whether any data was processed to the end
+ * @throws the error of an unavailable Redis, after all data has been processed: then the whole job is repeated
  */
 export async function workTogether<Data extends z.ZodType>(
   all: readonly z.output<Data>[],
@@ -39,7 +39,7 @@ export async function workTogether<Data extends z.ZodType>(
       return result.do === 'done';
     } catch (error) {
       if (isRedisUnavailable(error)) throw error;
-      log.debug({ source, stage: jobs.options.name, why: messageOf(error) }, 'will be tried again by itself');
+      log.debug({ source, stage: jobs.options.name, why: messageOf(error) }, 'will be retried in a job of its own');
       ended('retried');
       const next = nextStep(adviceOf(error), { attempt: 1, elapsedMs: 0, doubts: 1 }, ports.random());
       const waitMs = next.do === 'stop' ? 0 : next.delayMs;

@@ -5,12 +5,12 @@ import { tagOf } from './keys.ts';
 
 const together = /^together-(\d+)-/;
 
-/** The id of a job that holds what these jobs would: it tells how many. */
+/** The id of one job in place of these jobs: it says how many they are. */
 export function togetherId(ids: readonly string[]): string {
   return `together-${ids.length}-${createHash('sha256').update(ids.join('\n')).digest('base64url')}`;
 }
 
-/** Jobs of a queue by their state, as BullMQ counts them; a job that holds several counts as so many. */
+/** Jobs of a queue by BullMQ's states. A job that holds several pieces of data counts as so many. */
 export interface QueueDepth {
   waiting: number;
   running: number;
@@ -18,23 +18,23 @@ export interface QueueDepth {
   delayed: number;
   /** Jobs that were given up and are stored for inspection. */
   failed: number;
-  /** Since when the first of the jobs that wait for a worker could have begun. */
+  /** Since when the first waiting job could have begun. */
   oldestAt?: Date;
 }
 
 /**
- * The number of jobs of a source's queue that wait, run, or wait for their time. Read without BullMQ, which takes longer to load than
- * a command that only reads takes for all the rest.
+ * How many jobs of a source's queue wait, run, or wait for their time. Read without BullMQ: to load BullMQ takes longer than all else that a
+ * reading command does.
  */
 export async function queuedJobs(redis: RedisClient, source: string, queue: string): Promise<number> {
   const { waiting, running, delayed } = await queueDepth(redis, { prefix: tagOf(source), name: queue });
   return waiting + running + delayed;
 }
 
-/** The ids that are read of a list of jobs: where there are more, what they hold is reckoned from these. */
+/** The most ids that are read of a list. Of a longer list the pieces of data are estimated from these. */
 const mostIds = 1_000;
 
-/** Reads one job only, and of each list so many ids. */
+/** Reads up to `mostIds` ids of each list, and one job. */
 export async function queueDepth(
   redis: RedisClient,
   { prefix, name }: { prefix: string; name: string },
@@ -51,7 +51,7 @@ export async function queueDepth(
   return { waiting, running, delayed, failed, ...(oldestAt && { oldestAt }) };
 }
 
-/** BullMQ orders delayed jobs by this many times their instant (src/commands/includes/getDelayedScore.lua). */
+/** BullMQ's score of a delayed job is its instant times this (src/commands/includes/getDelayedScore.lua). */
 const ofInstant = 0x1000;
 
 /** The ids of the jobs that wait for an instant up to `until`, the earliest first. */
@@ -74,7 +74,7 @@ async function inSortedSet(redis: RedisClient, key: string): Promise<number> {
   return heldBy(jobs, ids);
 }
 
-/** @param jobs how many there were a moment before: some may have gone since */
+/** @param jobs how many jobs there were a moment before; some may have gone since */
 function heldBy(jobs: number, ids: readonly string[]): number {
   const held = ids.reduce((sum, id) => sum + Number(together.exec(id)?.[1] ?? 1), 0);
   return ids.length < mostIds ? held : Math.round((held * jobs) / ids.length);
@@ -85,7 +85,7 @@ const Options = z
   .transform((text) => JSON.parse(text))
   .pipe(z.object({ delay: z.number().optional() }));
 
-/** BullMQ forgets when a delayed job was due: not before its own delay, nor before it was last worked on. */
+/** BullMQ forgets when a delayed job was due. The job was not ready before its first delay had passed, nor before its last run. */
 async function readySince(redis: RedisClient, job: string): Promise<Date | undefined> {
   const [addedAt, options, workedAt] = await redis.hmget(job, 'timestamp', 'opts', 'processedOn');
   if (!addedAt || !options) return undefined;

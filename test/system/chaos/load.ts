@@ -39,18 +39,19 @@ export class Customers {
 
   act(world: Pick<World, 'answer'>): void {
     const now = Date.now();
-    const due = this.#due.filter(({ at }) => at <= now);
-    this.#due = this.#due.filter(({ at }) => at > now);
-    for (const one of due) {
-      const { grade, comment } = one.answer;
+    /** Requests that have not gone out yet. Their answers wait, in their order: of the same grade, closeloop could not see the last one. */
+    const early = new Set<number>();
+    this.#due = this.#due.filter(({ at, requestId, answer: { grade, comment } }) => {
+      if (at > now || early.has(requestId)) return true;
       try {
-        world.answer(one.requestId, { grade, ...(comment === undefined ? {} : { comment }) });
+        world.answer(requestId, { grade, ...(comment === undefined ? {} : { comment }) });
+        return false;
       } catch (error) {
-        // It hasn't gone out yet.
         if (!(error instanceof ControlError)) throw error;
-        this.#due.push({ ...one, at: now + 200 });
+        early.add(requestId);
+        return true;
       }
-    }
+    });
   }
 }
 

@@ -70,11 +70,4 @@ export function addRunning(program: Command): void {
     .action((options) =>
       run(import('../alerts.ts'), ({ testAlerts }, connectors) => testAlerts({ ...options, connectors })),
     );
-
-  // A child process of `start`, for jobs that are suspected of crashing a process.
-  withConfig(program.command('quarantine', { hidden: true }))
-    .option('--dry-run', dryRunHelp, false)
-    .action((options) =>
-      run(import('../quarantine.ts'), ({ quarantine }, connectors) => quarantine({ ...options, connectors })),
-    );
 }

@@ -84,6 +84,7 @@ export async function create(
   // The window has closed, or the record may have changed, while the job waited for a slot: the journey is decided about again.
   if ((until !== undefined && clock.now() >= until) || !isFresh(decision.reading)) return { do: 'wait', delayMs: 0 };
 
+  const begunAt = performance.now();
   if (await endErased(journey, context)) return done;
   const already = decision.isFenced ? undefined : await askedSince(journey, rule, context);
   if (already !== undefined) return await endJourney(journey, already, context);
@@ -109,8 +110,9 @@ export async function create(
   if (out) return await endJourney(journey, out, context);
   const held = await holdBack(attempt, hitsOfLast(lastCounted(known, last), scopes, now), now, context);
   if (held) return held;
-  // The process was suspended: the lock may have expired, or the window has closed.
-  if (context.ports.now() > sendDeadline) return { do: 'wait', delayMs: 0 };
+  // The process was suspended: the lock may have expired, the window be closed, or the record have changed.
+  if (context.ports.now() > sendDeadline || performance.now() - begunAt > context.callMs + staleMs)
+    return { do: 'wait', delayMs: 0 };
   return await storeIntentAndSend(attempt, context);
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Advice, CloseloopError } from '../../../../core/errors.ts';
 import { Outage } from '../../../../worker/operations/outage.ts';
-import { mostTogether, suspect } from '../../../../worker/pipeline/job-queue.ts';
+import { mostTogether } from '../../../../worker/pipeline/job-queue.ts';
 import { done } from '../../../../worker/pipeline/jobs.ts';
 import { memoryLog, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -10,6 +10,7 @@ import {
   numberStages,
   type ProcessNumber,
 } from '../../../support/worker/pipeline/numbered-jobs.ts';
+import { haveStalled } from '../../../support/worker/pipeline/stalled.ts';
 
 const redis = useRedis();
 let stages = 0;
@@ -114,30 +115,25 @@ test('as many are processed at once as the stage may, and one job more at most',
   expect(most).toBeLessThan(100 + mostTogether);
 });
 
-test('what was running when a process died gets jobs of its own, each run in quarantine the first time already', async () => {
-  const seen: unknown[] = [];
-  const quarantine = {
-    run: async ({ data }: { data: unknown }) => {
-      seen.push(data);
-      return done;
-    },
-  };
-  const { stage, jobs, together, runs, empty } = fresh(async () => done, { quarantine });
+test('what was running when a process died gets jobs of its own, as one of them may have ended the process', async () => {
+  const interrupted: number[] = [];
+  const onInterrupted = async ({ n }: { n: number }) => void interrupted.push(n);
+  const { stage, jobs, together, runs, empty } = fresh(async () => done, { onInterrupted });
   await together(1, 2, 3);
-  // As BullMQ notes of a job whose lock ran out.
-  const [job] = await jobs.queue.getJobs();
-  await redis.handle.client.hset(jobs.queue.toKey(job?.id ?? ''), 'stc', 1);
+  await haveStalled(jobs, 1);
+  const added: number[] = [];
+  const { addSingly } = jobs;
+  jobs.addSingly = async (all, ...more) => {
+    added.push(...all.map(({ n }) => n));
+    await addSingly.call(jobs, all, ...more);
+  };
   stage.start();
   await empty();
-  expect(runs.size).toBe(0);
-  expect(seen).toHaveLength(3);
-  expect(seen).toEqual(expect.arrayContaining([{ n: 1 }, { n: 2 }, { n: 3 }]));
-});
-
-test('jobs of suspects keep their name', async () => {
-  const { jobs } = fresh(async () => done);
-  await jobs.addSingly([{ n: 1 }], { as: suspect });
-  expect((await jobs.queue.getJobs()).map(({ name }) => name)).toEqual(['suspect']);
+  expect([interrupted, added]).toEqual([
+    [1, 2, 3],
+    [1, 2, 3],
+  ]);
+  expect(Object.fromEntries(runs)).toEqual({ 1: 1, 2: 1, 3: 1 });
 });
 
 test('one of them finds out whether an endpoint that was down is back, and the others wait for that', async () => {

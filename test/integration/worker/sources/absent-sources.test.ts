@@ -28,8 +28,7 @@ async function takeAway(name: string) {
   const configuredAt = new Date(Date.now() - hour);
   await redis.handle.client.hset(key, name, JSON.stringify({ ...entry, configuredAt }));
 }
-const collectIn = async ({ engine }: UnitContext) =>
-  await engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
+const collectIn = async ({ engine }: UnitContext) => await engine.collecting.stage.run({ campaign: 12 });
 
 test('a pass of a process that does not know the source takes its answer, and leaves its write-back to one that does (audit 12)', async () => {
   const { knowing, other } = await twoProcesses();
@@ -210,8 +209,7 @@ describe('a source that is not in the configuration, and of which something wait
     expect(await now.engine.absences()).toEqual([{ source: 'old', problem, remedy }]);
     now.vendor.close('b', { customer: { email: 'b@example.com' } });
     await now.engine.noteSources();
-    const job = { source: 'new', stage: 'plan', data: eventOf('b') };
-    expect(await now.engine.runJob(job)).toEqual({ do: 'done' });
+    expect(await now.pipeline.stages.plan.run(eventOf('b'))).toEqual({ do: 'done' });
     expect(await now.store.get('b.1')).toMatchObject({ state: 'asked' });
     expect(await now.engine.absences()).toMatchObject([{ problem: absent }]);
     expect(await old.store.get('a.1')).toMatchObject({ state: 'asked' });

@@ -175,7 +175,7 @@ describe('after a rename', () => {
     expect(await now.store.queries.counts()).toMatchObject({ asked: 1, waiting: 1 });
     expect(await now.events()).toMatchObject([{ recordId: 'unplanned' }]);
     service.standin.answer({ contact: anyone.customer.email, grade: 5 });
-    await now.engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
+    await now.engine.collecting.stage.run({ campaign: 12 });
     expect(await now.store.get('asked.1')).toMatchObject({ state: 'answered', answer: { grade: 5 } });
   });
 

@@ -54,6 +54,6 @@ test('the grade of a request whose contact was masked at the service since is ta
   service.standin.answer({ contact: 'erika@example.com', grade: 3 });
   // Somebody masks the contact in the service's web app, or by another program: grades are kept (specification, 4.3).
   await context.feedback.mask({ kind: 'email', value: 'erika@example.com' });
-  await calm.engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
+  await calm.engine.collecting.stage.run({ campaign: 12 });
   expect(await store.get('a.1')).toMatchObject({ state: 'answered', answer: { grade: 3 } });
 });

@@ -10,7 +10,7 @@ const rule = (campaign: number) => `{ name: all, campaign: ${campaign}, contact:
 /** In a process of its own each time: what is known is in Redis. */
 async function pass(asksIn = 12): Promise<void> {
   const { engine } = unitContext({ general, rule: rule(asksIn) });
-  await engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
+  await engine.collecting.stage.run({ campaign: 12 });
   await engine.collecting.maintain();
 }
 const hasFailedFor = (hours: number) => redis.handle.client.hset(failingKey, '12', Date.now() - hours * hour);

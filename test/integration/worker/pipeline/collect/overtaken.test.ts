@@ -12,7 +12,7 @@ test('a pass that stood still takes nothing from its old page once another has b
   await asking(calm, 'a');
   service.standin.answer({ contact: 'erika@example.com', grade: 3 });
   service.standin.faults.add({ method: 'GET', path: '/appeals/$', delayMs: 300 });
-  const pass = calm.engine.runJob({ source: 'collect', stage: 'collect', data: { campaign: 12 } });
+  const pass = calm.engine.collecting.stage.run({ campaign: 12 });
   await until(() => service.standin.faults.list().length === 0);
   await redis.handle.client.set('{cl}:lock:12', 'another pass');
   await pass;
@@ -64,13 +64,12 @@ test('the next pass takes what the one that stood still had to leave (audit 11)'
   await asking(calm, 'a');
   service.standin.answer({ contact: 'erika@example.com', grade: 3 });
   service.standin.faults.add({ method: 'GET', path: '/appeals/$', delayMs: 300 });
-  const job = { source: 'collect', stage: 'collect', data: { campaign: 12 } };
-  const pass = calm.engine.runJob(job);
+  const pass = calm.engine.collecting.stage.run({ campaign: 12 });
   await until(() => service.standin.faults.list().length === 0);
   await redis.handle.client.del('{cl}:lock:12');
   await pass;
   expect(await calm.store.get('a.1')).toMatchObject({ state: 'asked' });
-  await calm.engine.runJob(job);
+  await calm.engine.collecting.stage.run({ campaign: 12 });
   expect(await calm.store.get('a.1')).toMatchObject({ state: 'answered', answer: { grade: 3 } });
 });
 

@@ -12,7 +12,7 @@ const { redis, unitContext } = service;
 
 test('one new grade among a few open requests of very many costs 5 % of the calls of a whole export, at most', async () => {
   const { context, engine } = unitContext();
-  const one = (campaign: number) => engine.runJob({ source: 'collect', stage: 'collect', data: { campaign } });
+  const one = (campaign: number) => engine.collecting.stage.run({ campaign });
   const town = { context, standin: service.standin, collect: one };
   const cost = await collectingCost(town, { requests: 60_000, open: 120 });
   expect(cost).toMatchObject({ grade: 4, unchanged: 1 });

@@ -3,11 +3,11 @@ import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { erased, step } from '../../../../../worker/journey/transitions.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
-import { suspect } from '../../../../../worker/pipeline/job-queue.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
 import { askedTwice, asking, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
+import { haveStalled } from '../../../../support/worker/pipeline/stalled.ts';
 
 /* A vendor that carries out a write long after closeloop has given the call up. */
 
@@ -131,7 +131,8 @@ test('a write whose process was killed is looked at once more, and what was look
   await asking(unit, 'k');
   await answered(unit, 'k.1', 3);
   const { jobs, stages } = unit.pipeline;
-  await jobs.writeBack.addSingly([{ journeyId: 'k.1' }], { as: suspect });
+  await jobs.writeBack.addSingly([{ journeyId: 'k.1' }]);
+  await haveStalled(jobs.writeBack, 1);
   stages.writeBack.start();
   await until(async () => Object.values(await jobs.writeBack.queue.getJobCounts()).every((count) => count === 0));
   expect(unit.vendor.written.map(({ grade }) => grade)).toEqual([3, 3]);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { nextLimit, Places } from '../../../../worker/pipeline/admission.ts';
+import { ConcurrencyLimiter, nextLimit } from '../../../../worker/pipeline/admission.ts';
 import { askingAtOnce } from '../../../../worker/pipeline/stages.ts';
 
 const range = { least: 250, most: 1_000 };
@@ -27,23 +27,23 @@ test('a stage finds its way from any limit: to the most while it waits, to the l
 
 test('places are counted by what jobs hold, narrowed to one job, and restored as they were', async () => {
   const told: number[] = [];
-  const places = new Places(range, 50, (jobs) => void told.push(jobs));
-  expect(places.jobsAtOnce).toBe(20);
-  for (let look = 0; look < 10; look++) places.adapt(1);
-  expect([places.jobsAtOnce, told.at(-1)]).toEqual([5, 5]);
+  const limiter = new ConcurrencyLimiter(range, 50, (jobs) => void told.push(jobs));
+  expect(limiter.jobsAtOnce).toBe(20);
+  for (let look = 0; look < 10; look++) limiter.adapt(1);
+  expect([limiter.jobsAtOnce, told.at(-1)]).toEqual([5, 5]);
   const end = Promise.withResolvers<void>();
-  const running = [40, 50, 50, 50, 50].map((held) => places.run(held, () => end.promise));
+  const running = [40, 50, 50, 50, 50].map((held) => limiter.run(held, () => end.promise));
   // 10 places are left, for one more job.
-  expect(places.jobsAtOnce).toBe(6);
-  places.narrow(true);
-  expect(places.jobsAtOnce).toBe(5);
-  places.narrow(false);
-  places.adapt(0.1);
+  expect(limiter.jobsAtOnce).toBe(6);
+  limiter.narrow(true);
+  expect(limiter.jobsAtOnce).toBe(5);
+  limiter.narrow(false);
+  limiter.adapt(0.1);
   // 375 places, of which 240 are taken: three more jobs.
-  expect([places.jobsAtOnce, told.at(-1)]).toEqual([8, 8]);
+  expect([limiter.jobsAtOnce, told.at(-1)]).toEqual([8, 8]);
   end.resolve();
   await Promise.all(running);
-  expect(places.jobsAtOnce).toBe(8);
+  expect(limiter.jobsAtOnce).toBe(8);
 });
 
 test.each([
