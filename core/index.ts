@@ -87,7 +87,7 @@ export { defineConnector } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
-export { type ChangeWindow, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {
   comparedFields,
   comparedHooks,
@@ -99,6 +99,7 @@ export {
 } from './connector/desk/preflight.ts';
 export { type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
+export { putTogether } from './connector/desk/together.ts';
 export {
   type Change,
   type ChangedRow,
@@ -119,6 +120,7 @@ export {
   type NeededField,
   typesByPart,
 } from './connector/fields.ts';
+export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connector/graphql.ts';
 export { jsonBody } from './connector/json-body.ts';
 export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';

@@ -12,6 +12,7 @@ export const sidebar: readonly { title: string; pages: readonly string[] }[] = [
       'docs/intercom.md',
       'docs/shopify.md',
       'docs/woocommerce.md',
+      'docs/vendure.md',
       'docs/webhook.md',
     ],
   },

@@ -1,5 +1,6 @@
 import type { Onboarding } from '../../core/connector/onboarding.ts';
 
+const plugin = { ask: "Secret of the plugin (in the shop's environment)", isList: true, isMadeUp: true };
 export const onboarding: Onboarding = {
   about: 'Vendure: orders that have arrived',
   source: 'shop',
@@ -7,13 +8,7 @@ export const onboarding: Onboarding = {
     { setting: 'address', ask: 'Address of the Admin API (https://shop.example.com/admin-api)' },
     { setting: 'username', ask: 'Administrator made for closeloop (e-mail address)' },
     { setting: 'password', ask: 'Password of that administrator', variable: 'VENDURE_PASSWORD' },
-    {
-      ...{ setting: 'webhookSecrets', ask: 'Secret of the plugin', variable: 'VENDURE_WEBHOOK_SECRET', isList: true },
-      ...{
-        isMadeUp: true,
-        whenLost: "lost: set a new one (openssl rand -hex 32), here and in the shop's environment",
-      },
-    },
+    { setting: 'webhookSecrets', variable: 'VENDURE_WEBHOOK_SECRET', ...plugin },
     { setting: 'writeBack.grade', ask: 'Custom field that takes the grade', initial: 'feedbackGrade' },
     { setting: 'writeBack.comment', ask: 'Custom field that takes the comment', initial: 'feedbackComment' },
   ],
@@ -21,7 +16,6 @@ export const onboarding: Onboarding = {
   contact: ['customer.email', 'customer.phone'],
   values: [
     { name: 'code of the order', expression: 'order.code' },
-    { name: 'total', expression: 'order.total' },
     { name: 'city', expression: 'shipping.city' },
   ],
 };

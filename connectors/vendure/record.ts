@@ -11,22 +11,21 @@ const none: Record<string, unknown> = {};
 const fields = orElse(z.record(z.string(), z.unknown()), none);
 const Customer = z.object({ id: text, firstName: text, lastName: text, email: text, phone: text, fields });
 const Address = z.object({ name: text, city: text, province: text, country: text, phone: text });
-const Item = z.object({ quantity: z.number(), productVariant: z.object({ name: text, sku: text }) });
+const Line = z.object({ quantity: z.number(), item: z.object({ name: text, sku: text }) });
 const Transition = z.object({ id: z.string(), createdAt: instant, data: z.object({ from: text, to: text }) });
 
 export const Order = z.object({
   ...{ id: z.string(), code: text, state: z.string(), type: text, currency: text, totalWithTax: z.number(), fields },
-  ...{ createdAt: instant, orderPlacedAt: instant.nullish(), lines: listOf(Item) },
+  ...{ createdAt: instant, orderPlacedAt: instant.nullish(), lines: listOf(Line) },
   ...{ customer: Customer.nullish(), shipping: Address.nullish() },
   history: z.object({ items: listOf(orElse(Transition, undefined)) }),
 });
 export type Order = z.output<typeof Order>;
-
 /** Of those within one second the later id counts. Transitions of an order are few. */
 const newest = 'filter: { type: { eq: "ORDER_STATE_TRANSITION" } }, sort: { createdAt: DESC, id: DESC }, take: 50';
 export const orderFields = (ofOrder: string, ofCustomer: string): string => `
   id code state type currency: currencyCode totalWithTax createdAt orderPlacedAt ${ofOrder}
-  lines { quantity productVariant { name sku } } history(options: { ${newest} }) { items { id createdAt data } }
+  lines { quantity item: productVariant { name sku } } history(options: { ${newest} }) { items { id createdAt data } }
   customer { id firstName lastName email: emailAddress phone: phoneNumber ${ofCustomer} }
   shipping: shippingAddress { name: fullName city province country: countryCode phone: phoneNumber }`;
 
@@ -45,8 +44,8 @@ export function stateOf(order: Order, closedStates: readonly string[]): RecordSt
 }
 
 /**
- * An order for rules and mappings: `order.code`, `order.fields.giftWrap`, `items.sku`, `customer.email`. What Vendure leaves empty is
- * '', `order.total` is with taxes and shipping, and `fields` are custom fields.
+ * An order for rules and mappings: `order.code`, `order.fields.giftWrap`, `items.sku`, `customer.email`. What Vendure leaves
+ * empty is '', `order.total` is with taxes and shipping, and `fields` are custom fields.
  */
 export interface VendureShape {
   order: { id: string; code: string; state: string; currency: string; total: number; placedAt: string; fields: Fields };
@@ -58,16 +57,13 @@ type Fields = Record<string, unknown>;
 
 export function shapeOf(order: Order): VendureShape {
   const { id, code, state, currency, totalWithTax, lines } = order;
-  const { customer, shipping } = {
-    customer: Customer.parse(order.customer ?? {}),
-    shipping: Address.parse(order.shipping ?? {}),
-  };
+  const [customer, shipping] = [Customer.parse(order.customer ?? {}), Address.parse(order.shipping ?? {})];
   const phoneOf = (phone: string) => internationalPhone(phone, shipping.country);
   const more = { placedAt: placedAt(order).toISOString(), fields: present(order.fields) };
   return {
     // Hundredths, whatever the currency.
     order: { id, code, state, currency, total: totalWithTax / 100, ...more },
-    items: lines.map(({ quantity, productVariant }) => ({ ...productVariant, quantity })),
+    items: lines.map(({ quantity, item }) => ({ ...item, quantity })),
     customer: { ...customer, phone: phoneOf(customer.phone), fields: present(customer.fields) },
     shipping: { ...shipping, phone: phoneOf(shipping.phone) },
   };

@@ -5,14 +5,12 @@ import { oneKindOfCredentials, secret, webhookSecrets } from '../../core/connect
 import { Duration } from '../../core/schedule/duration.ts';
 
 const name = z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a name as in the code of the shop');
-const states = z.array(name).min(1).default(['Delivered']);
 const plugin = z.enum(['delivers', 'notes', 'none']).default('delivers');
 const hookSecrets = webhookSecrets(secret, "needs the plugin's secret").optional();
 const address = z
   .string()
   .refine((text) => isSafeAddress(text, 'path'), 'an https address like https://shop.example.com/admin-api')
   .transform((text) => text.replace(/\/+$/, ''));
-
 /** The longest text that is sent: Vendure takes bodies of 100 kB at most. */
 export const mostUnits = 8_000;
 /** The custom field in which our plugin notes when the state of an order changed. */
@@ -27,7 +25,7 @@ export const settings = z
     username: secret.optional().describe('An administrator made for closeloop: its role has ReadOrder and UpdateOrder'),
     password: secret.optional().describe('Of that administrator'),
     apiKey: secret.optional().describe('In place of a login. Vendure takes 0.2 s longer for each call with it'),
-    closedStates: states.describe('An order in any of them is closed'),
+    closedStates: z.array(name).min(1).default(['Delivered']).describe('An order in any of them is closed'),
     plugin: plugin.describe("What our plugin does: it delivers, it only notes changes, or it isn't in the shop's code"),
     webhookSecrets: hookSecrets.describe('What the plugin signs with; two while one replaces the other'),
     deliveredWithin: Duration.prefault('30d').describe('Without the plugin a poll lists orders placed so long ago'),

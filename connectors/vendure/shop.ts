@@ -20,32 +20,28 @@ const codes: GraphqlAccount['codes'] = {
     GRAPHQL_VALIDATION_FAILED: config('the shop lacks a field that is asked for', 'run closeloop check'),
     404: config('there is no Admin API at this address', 'check `address`'),
   },
-  operation: { USER_INPUT_ERROR: value, ENTITY_NOT_FOUND: permanent('it is not in this channel', 'look there') },
+  operation: { USER_INPUT_ERROR: value, ENTITY_NOT_FOUND: permanent('it is not there', 'nothing is left to do') },
   ...{ token: ['FORBIDDEN', 'UNAUTHORIZED'], gone: 'ENTITY_NOT_FOUND' },
 };
 /** Did Vendure refuse a value? It names the field in words only. */
 export const isRefusal = (error: unknown): error is VendorError =>
   error instanceof VendorError && /^(BAD_)?USER_INPUT/.test(error.code);
-
 const login = `mutation($username: String!, $password: String!) {
   login(username: $username, password: $password, rememberMe: true) { ... on CurrentUser { id } } }`;
-const noLogin = { problem: 'the login is refused', remedy: 'check username, password, and tokenMethod: "bearer"' };
-/** By default tokens last a year. One that is refused is replaced. */
-const lifeMs = 30 * 86_400_000;
+const remedy = 'check username, password, and that the shop has the tokenMethod "bearer"';
+const noLogin = { problem: 'the login is refused', remedy, status: 401, code: '', outcome: 'refused' } as const;
 
-function openApi(
-  { address: baseUrl, channelToken, apiKey, username, password }: VendureSettings,
-  ports: ConnectorPorts,
-) {
+function openApi(settings: VendureSettings, ports: ConnectorPorts) {
+  const { address: baseUrl, channelToken, apiKey, username, password } = settings;
   const account = { name: 'Vendure', baseUrl, codes, headers: channelToken ? { 'vendure-token': channelToken } : {} };
   const byKey = { credentials: staticToken(apiKey ?? ''), authorize: (key: string) => ({ 'vendure-api-key': key }) };
   if (apiKey !== undefined) return createGraphqlApi({ ...account, ...byKey }, ports);
   const logIn = async () => {
     const answer = await createGraphqlApi(account, ports).callEach('login', login, { username, password });
     const token = answer.headers.get('vendure-auth-token') ?? '';
-    if (token !== '') return { token, lifeMs };
-    const found = { advice: { kind: 'config' }, outcome: 'refused', status: 401, code: '' } as const;
-    throw new VendorError('Vendure: login', { ...found, ...noLogin });
+    if (token === '') throw new VendorError('Vendure: login', { ...noLogin, advice: { kind: 'config' } });
+    // By default it lasts a year. One that is refused is replaced.
+    return { token, lifeMs: 30 * 86_400_000 };
   };
   return createGraphqlApi({ ...account, credentials: clientCredentials(logIn, ports.now) }, ports);
 }
@@ -65,13 +61,6 @@ const notes = `query($id: ID!) { order(id: $id) { history(options: { ${ofNotes} 
 const addNote = 'mutation($input: AddNoteToOrderInput!) { addNoteToOrder(input: $input) { id } }';
 const deleteNote = 'mutation($id: ID!) { deleteOrderNote(id: $id) { result } }';
 
-type Changed = readonly ChangedRow<Order, string | number>[];
-const inputsOf = (changed: Changed) =>
-  changed.map(({ id, change }) => ({ id, customFields: Object.fromEntries(change.values) }));
-/** A body of more than 100 kB is refused. */
-export const fits = (changed: Changed): boolean => Buffer.byteLength(JSON.stringify(inputsOf(changed))) < 60_000;
-
-/** One channel of a shop. */
 export type Shop = ReturnType<typeof openShop>;
 export function openShop(settings: VendureSettings, ports: ConnectorPorts) {
   const api = openApi(settings, ports);
@@ -93,9 +82,11 @@ export function openShop(settings: VendureSettings, ports: ConnectorPorts) {
       const document = `query(${types}) { orders(options: { take: 100, ${options} }) { items { ${items} } } }`;
       return (await api.call('the orders', document, Page, { variables, urgency })).orders.items;
     },
-    async put(changed: Changed): Promise<Rows<Order>> {
-      const mutation = { field: 'setOrderCustomFields', input: 'UpdateOrderInput!', selection: `id ${await block('Order')}` };
-      const sent = await api.callMany('the answers', mutation, inputsOf(changed));
+    async put(changed: readonly ChangedRow<Order, string | number>[]): Promise<Rows<Order>> {
+      const inputs = changed.map(({ id, change }) => ({ id, customFields: Object.fromEntries(change.values) }));
+      const selection = `id ${await block('Order')}`;
+      const set = { field: 'setOrderCustomFields', input: 'UpdateOrderInput!', selection };
+      const sent = await api.callMany('the answers', set, inputs);
       const after = (row: Order, one: unknown) => (one instanceof VendorError ? one : { ...row, ...Stored.parse(one) });
       return new Map(changed.map(({ id, row }, n) => [id, after(row, sent[n])]));
     },
@@ -106,9 +97,9 @@ export function openShop(settings: VendureSettings, ports: ConnectorPorts) {
       },
       add(_: Order, item: WriteBack) {
         const input = { id: item.recordId, note: noteText(item, mostUnits), isPublic: false };
-        return api.callEach('the note', addNote, { input });
+        return api.call('the note', addNote, z.object({}), { variables: { input } });
       },
-      remove: (_: Order, id: string) => api.callEach('the note', deleteNote, { id }),
+      remove: (_: Order, id: string) => api.call('the note', deleteNote, z.object({}), { variables: { id } }),
     },
   };
 }

@@ -43,7 +43,9 @@ const noteStateChange: OrderProcess<string> = {
   imports: [PluginCommonModule],
   compatibility: '^3.0.0',
   configuration(config) {
-    config.customFields.Order = [...(config.customFields.Order ?? []), ...customFields];
+    const own = config.customFields.Order ?? [];
+    const added = customFields.filter(({ name }) => !own.some((field) => field.name === name));
+    config.customFields.Order = [...own, ...added];
     config.orderOptions.process = [...(config.orderOptions.process ?? []), noteStateChange];
     return config;
   },

@@ -9,12 +9,12 @@ import { type ChangedRow, Refusal } from './write.ts';
  */
 
 interface Together<Row, Value> {
-  /** In findings: 'Vendure'. */
+  /** Begins findings. */
   vendor: string;
   /** One call. A record may have an error of its own. @throws for a failure of the whole call */
   put(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Row | CloseloopError>>;
-  /** Whether one call takes as much. */
-  fits(changed: readonly ChangedRow<Row, Value>[]): boolean;
+  /** What one call may hold of changes, in bytes of JSON. */
+  mostBytes: number;
   /** Whether the vendor refused a value: of the record's, or of some record in the call. */
   isRefusal(error: unknown): error is VendorError;
 }
@@ -22,7 +22,10 @@ interface Together<Row, Value> {
 type Put<Row> = Map<string, Row | Refusal | CloseloopError>;
 
 /** For `putMany`. */
-export function putTogether<Row, Value>({ vendor, put, fits, isRefusal }: Together<Row, Value>) {
+export function putTogether<Row, Value>({ vendor, put, mostBytes, isRefusal }: Together<Row, Value>) {
+  const fits = (changed: readonly ChangedRow<Row, Value>[]): boolean =>
+    Buffer.byteLength(JSON.stringify(changed.map(({ id, change }) => [id, ...change.values]))) <= mostBytes;
+
   async function refusedOf({ id, row, change }: ChangedRow<Row, Value>): Promise<Refusal> {
     const values = [...change.values];
     const refused: typeof values = [];

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../connectors/intercom/intercom.ts';
 import { shopify } from '../../../connectors/shopify/shopify.ts';
+import { vendure } from '../../../connectors/vendure/vendure.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
 import type { Source } from '../../../core/connector/contract.ts';
@@ -22,6 +23,7 @@ const sources: [name: string, open: () => Source][] = [
     () => intercom.open({ workspace: 'k7p2m4xq', accessToken: 'token', adminId: '1', webhookSecrets, baseUrl }, ports),
   ],
   ['shopify', () => shopify.open({ shop: 'acme.myshopify.com', accessToken: 'token', webhookSecrets, baseUrl }, ports)],
+  ['vendure', () => vendure.open({ address: baseUrl, apiKey: 'key', webhookSecrets }, ports)],
   [
     'woocommerce',
     () =>

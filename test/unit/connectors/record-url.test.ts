@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../connectors/intercom/intercom.ts';
 import { shopify } from '../../../connectors/shopify/shopify.ts';
+import { vendure } from '../../../connectors/vendure/vendure.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
 import type { Connector } from '../../../core/connector/contract.ts';
@@ -18,6 +19,7 @@ const site = {
   ...hook,
 };
 const inbox = { workspace: 'k7p2m4xq', region: 'eu', accessToken: 't', adminId: 7, ...hook };
+const store = { address: 'https://shop.example/admin-api', apiKey: 'key', ...hook };
 const crm = { accessToken: 'pat-1', ...hook };
 
 const rows: [of: Connector, settings: object, id: string, url: string | undefined][] = [
@@ -29,6 +31,8 @@ const rows: [of: Connector, settings: object, id: string, url: string | undefine
   [shopify, shop, '5791244910855', 'https://acme.myshopify.com/admin/orders/5791244910855'],
   [woocommerce, site, '17', 'https://shop.example/wp-admin/post.php?post=17&action=edit'],
   [intercom, inbox, '215', 'https://app.eu.intercom.com/a/apps/k7p2m4xq/conversations/215'],
+  [vendure, { ...store, dashboard: 'https://shop.example/dashboard/' }, '17', 'https://shop.example/dashboard/orders/17'],
+  [vendure, store, '17', undefined],
 ];
 
 test.each(rows)('%#: people see the record at its vendor', (connector, settings, id, url) => {

@@ -71,6 +71,7 @@ const heavy = [
   'zendesk-node-api',
   'connectors/hubspot',
   'connectors/shopify',
+  'connectors/vendure',
   'connectors/webhook',
   'connectors/woocommerce',
   'connectors/zendesk',
