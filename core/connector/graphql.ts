@@ -86,17 +86,6 @@ export function createGraphqlApi(
     status === 401 || (codes.token ?? []).includes(codeOf(json) ?? unknown);
   const api = createVendorApi({ ...account, rules: { codeOf, table }, refuses }, ports);
 
-  function failureOf(place: string, code: string): VendorError {
-    const known = lookUp(codes.operation, code);
-    const { kind, problem, remedy } = known ?? failing;
-    const isFinal = kind === 'permanent' || kind === 'config';
-    return new VendorError(`${account.name}: ${place}`, {
-      advice: { kind: isFinal ? kind : 'transient' },
-      outcome: isFinal ? 'refused' : 'unknown',
-      ...{ problem, remedy, status: code === codes.gone ? 404 : 200, code: known ? code : '' },
-    });
-  }
-
   async function send(place: string, query: string, variables: object = {}, urgency: Urgency = 'work') {
     const body = { query, variables };
     const call: VendorCall = { method: 'POST', path: '', place, body, urgency, ...(headers && { headers }) };
@@ -104,7 +93,7 @@ export function createGraphqlApi(
     await api.accept(call, response);
     const { data, errors = [] } = api.parse(call, response, Envelope);
     const failures = new Map(
-      errors.map(({ path, extensions }) => [String(path?.[0]), failureOf(place, extensions.code)]),
+      errors.map(({ path, extensions }) => [String(path?.[0]), failureOf(`${account.name}: ${place}`, codes, extensions.code)]),
     );
     const parsed = <S extends z.ZodType>(schema: S) => api.parse(call, { ...response, json: data }, schema);
     return { data: data ?? {}, failures, parsed, headers: response.headers };
@@ -129,4 +118,16 @@ export function createGraphqlApi(
       return { data, failures, headers };
     },
   };
+}
+
+/** @param place in messages: account and call */
+function failureOf(place: string, { operation, gone }: GraphqlAccount['codes'], code: string): VendorError {
+  const known = lookUp(operation, code);
+  const { kind, problem, remedy } = known ?? failing;
+  const isFinal = kind === 'permanent' || kind === 'config';
+  return new VendorError(place, {
+    advice: { kind: isFinal ? kind : 'transient' },
+    outcome: isFinal ? 'refused' : 'unknown',
+    ...{ problem, remedy, status: code === gone ? 404 : 200, code: known ? code : '' },
+  });
 }

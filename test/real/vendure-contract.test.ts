@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, test } from 'vitest';
 import { z } from 'zod';
 import { vendure } from '../../connectors/vendure/vendure.ts';
-import { signHmac } from '../../core/connector/signature.ts';
+import { type HmacScheme, signHmac } from '../../core/connector/signature.ts';
 import { FaultQueue } from '../../standins/kit/faults.ts';
 import { serve } from '../../standins/kit/server.ts';
 import { fault, hookUrl, plantOneOf, posted, preflight } from '../support/connectors/vendor-account.ts';
-import { connectorContract } from '../support/contract.ts';
 import { customer } from '../support/contract/sample.ts';
+import { connectorContract } from '../support/contract.ts';
 import { until } from '../support/loop.ts';
 import { startReceiver } from './systems/receiver.ts';
 import { useSystem } from './systems/use-system.ts';
@@ -28,10 +28,10 @@ const lookUp = `query($id: ID!) { order(id: $id) {
   customFields { feedbackGrade feedbackComment feedbackAt feedbackShort }
   history(options: { filter: { type: { eq: "ORDER_NOTE" } }, sort: { id: ASC } }) { items { isPublic data } } } }`;
 
-const scheme = {
+const scheme: HmacScheme = {
   ...{ header: 'x-vendure-signature', algorithm: 'sha256', encoding: 'hex' },
-  signed: ({ raw }: { raw: Uint8Array }, at: string) => [`${at}.`, raw],
-} as const;
+  signed: ({ raw }, at) => [`${at}.`, raw],
+};
 const sign = (raw: Uint8Array, secret: string, at = String(Math.floor(Date.now() / 1000))) => {
   const signature = signHmac(secret, { method: 'POST', url: hookUrl, raw }, scheme, at);
   return posted(raw, { 'x-vendure-signature': signature, 'x-vendure-timestamp': at });

@@ -31,7 +31,12 @@ const rows: [of: Connector, settings: object, id: string, url: string | undefine
   [shopify, shop, '5791244910855', 'https://acme.myshopify.com/admin/orders/5791244910855'],
   [woocommerce, site, '17', 'https://shop.example/wp-admin/post.php?post=17&action=edit'],
   [intercom, inbox, '215', 'https://app.eu.intercom.com/a/apps/k7p2m4xq/conversations/215'],
-  [vendure, { ...store, dashboard: 'https://shop.example/dashboard/' }, '17', 'https://shop.example/dashboard/orders/17'],
+  [
+    vendure,
+    { ...store, dashboard: 'https://shop.example/dashboard/' },
+    '17',
+    'https://shop.example/dashboard/orders/17',
+  ],
   [vendure, store, '17', undefined],
 ];
 

@@ -5,6 +5,7 @@ import { shapeOf, shapes } from '../../../build/docs/record-reference.ts';
 import type { HubSpotShape } from '../../../connectors/hubspot/record.ts';
 import type { IntercomShape } from '../../../connectors/intercom/record.ts';
 import type { ShopifyShape } from '../../../connectors/shopify/record.ts';
+import type { VendureShape } from '../../../connectors/vendure/record.ts';
 import type { WooCommerceShape } from '../../../connectors/woocommerce/record.ts';
 import type { ZendeskShape } from '../../../connectors/zendesk/record.ts';
 import { compileExpression, evaluateAll } from '../../../core/mapping/expression.ts';
@@ -156,7 +157,28 @@ const woocommerce: WooCommerceShape = {
   customer: { ...address, phone: '+37255512345', id: '5', email: 'Carl@example.com', language: 'et' },
   shipping: { ...address, phone: '' },
 };
-const records = new Map<string, object>(Object.entries({ zendesk, hubspot, intercom, shopify, woocommerce }));
+const vendure: VendureShape = {
+  order: {
+    id: '41960',
+    code: 'DMT6QKWUQBZJFVDN',
+    state: 'Delivered',
+    currency: 'EUR',
+    total: 44.6,
+    placedAt: '2026-11-16T18:03:11.000Z',
+    fields: { giftWrap: true },
+  },
+  items: [{ name: 'Sofa', sku: 'SOFA-3', quantity: 1 }],
+  customer: {
+    id: '5',
+    firstName: 'Carl',
+    lastName: '',
+    email: 'carl@example.com',
+    phone: '+37255512345',
+    fields: { language: 'et' },
+  },
+  shipping: { name: 'Carl', city: 'Tartu', province: '', country: 'EE', phone: '' },
+};
+const records = new Map<string, object>(Object.entries({ zendesk, hubspot, intercom, shopify, woocommerce, vendure }));
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/expressions.md'), 'utf8');
 /** Section, vendor, expression, and what it finds. */

@@ -13,7 +13,10 @@ const packages = createRequire(join(process.cwd(), 'package.json'));
 const vendure = packages('@vendure/core');
 
 const { CloseloopPlugin } = packages(options.plugin);
-const plugin = CloseloopPlugin.init({ url: options.hook === '' ? undefined : options.hook, secret: options.hookSecret });
+const plugin = CloseloopPlugin.init({
+  url: options.hook === '' ? undefined : options.hook,
+  secret: options.hookSecret,
+});
 
 const paidAtOnce = new vendure.PaymentMethodHandler({
   code: 'test-payments',

@@ -19,14 +19,24 @@ const shipped = moved('27', 'PaymentSettled', 'Shipped', '2026-11-24T00:22:26.00
 
 test.each([
   ['the one that delivered it', ['Delivered'], [delivered, shipped], closed('29', '2026-11-24T00:22:27Z')],
-  ['the first of two closed states', ['Shipped', 'Delivered'], [delivered, shipped], closed('27', '2026-11-24T00:22:26Z')],
+  [
+    'the first of two closed states',
+    ['Shipped', 'Delivered'],
+    [delivered, shipped],
+    closed('27', '2026-11-24T00:22:26Z'),
+  ],
   [
     'the newest, after the order was open again',
     ['Delivered'],
     [moved('40', 'Returned', 'Delivered'), moved('39', 'Delivered', 'Returned'), delivered],
     closed('40', '2026-11-26T10:00:00Z'),
   ],
-  ['never before the order was placed', ['Delivered'], [moved('7', 'A', 'Delivered', '2026-11-20T09:00:00.000Z')], closed('7', '2026-11-20T09:00:00.500Z')],
+  [
+    'never before the order was placed',
+    ['Delivered'],
+    [moved('7', 'A', 'Delivered', '2026-11-20T09:00:00.000Z')],
+    closed('7', '2026-11-20T09:00:00.500Z'),
+  ],
   ['one, of an order without a history', ['Delivered'], [], closed('once', '2026-11-20T09:00:00.500Z')],
 ])('the closing of an order is %s', (_, closedStates, items, expected) => {
   expect(stateOf(order('Delivered', items), closedStates)).toEqual(expected);

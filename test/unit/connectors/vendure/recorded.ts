@@ -16,8 +16,21 @@ const Exchange = z.object({
 const Exchanges = z.array(Exchange);
 export const recorded = z
   .object({
-    ...{ read: Exchanges, poll: Exchanges, write: Exchanges, notes: Exchanges, refusedRow: Exchanges, forget: Exchanges },
-    ...{ refusedDocument: Exchanges, badLogin: Exchanges, forbidden: Exchanges, check: Exchanges, wrongAddress: Exchanges },
+    ...{
+      read: Exchanges,
+      poll: Exchanges,
+      write: Exchanges,
+      notes: Exchanges,
+      refusedRow: Exchanges,
+      forget: Exchanges,
+    },
+    ...{
+      refusedDocument: Exchanges,
+      badLogin: Exchanges,
+      forbidden: Exchanges,
+      check: Exchanges,
+      wrongAddress: Exchanges,
+    },
     ...{ key: z.string(), ids: z.array(z.string()), since: z.coerce.date() },
     told: z.array(z.object({ timestamp: z.string(), signature: z.string(), body: z.string() })),
   })
@@ -41,7 +54,9 @@ export function replayed(part: Part | 'forbidden' | 'check' | 'wrongAddress', mo
   const isWhole = ['read', 'badLogin', 'forbidden', 'wrongAddress'].includes(part);
   const [first, ...others] = recorded[part];
   // The source that was recorded had logged in, and read the fields; `check` reads them after the first probe.
-  const left = isWhole ? [first, ...others] : [logIn, ...(part === 'check' ? [first, ...others.slice(0, 1)] : []), fields];
+  const left = isWhole
+    ? [first, ...others]
+    : [logIn, ...(part === 'check' ? [first, ...others.slice(0, 1)] : []), fields];
   if (!isWhole) left.push(...(part === 'check' ? others.slice(1) : [first, ...others]));
   const fetch: Fetch = async (_, init) => {
     const next = left.shift() ?? expect.fail(`more calls than recorded: ${init.body}`);

@@ -58,7 +58,9 @@ test.each([
 test('a token that is refused with status 200 is replaced once', async () => {
   const tokens = ['old', 'new'];
   const credentials = { current: async () => 'old', instead: async () => tokens[1] };
-  const { api, sent } = opened([{ data: null, errors: [failed('FORBIDDEN', ['a'])] }, { data: { a: 1 } }], { credentials });
+  const { api, sent } = opened([{ data: null, errors: [failed('FORBIDDEN', ['a'])] }, { data: { a: 1 } }], {
+    credentials,
+  });
   expect(await api.call('reading', '{ a }', z.object({ a: z.number() }))).toEqual({ a: 1 });
   expect(sent).toEqual(['Bearer old', 'Bearer new']);
 });

@@ -49,12 +49,17 @@ test('of a call that is refused as a whole all others are written, and the value
   const ids = ['1', '2', '3', '4', '5'];
   const written = await putMany(ids.map((id) => changed(id, id === '4' ? { a: 'x', b: 'bad' } : { a: 'x' })));
   expect(ids.map((id) => written.get(id) instanceof Refusal)).toEqual([false, false, false, true, false]);
-  expect(written.get('4')).toMatchObject({ unfit: ['b'], findings: [expect.stringContaining('"b" takes no such text')] });
+  expect(written.get('4')).toMatchObject({
+    unfit: ['b'],
+    findings: [expect.stringContaining('"b" takes no such text')],
+  });
 });
 
 test('the values of a refused record are tried one by one; where each fits alone, none of them is taken', async () => {
   const { putMany } = desk();
-  expect((await putMany([changed('1', { a: 'odd', b: 7 }), changed('2', { a: 'x' })])).get('1')).toMatchObject({ unfit: ['a'] });
+  expect((await putMany([changed('1', { a: 'odd', b: 7 }), changed('2', { a: 'x' })])).get('1')).toMatchObject({
+    unfit: ['a'],
+  });
   expect((await putMany([changed('1', { a: 'bad' })])).get('1')).toMatchObject({ unfit: ['a'] });
 });
 
