@@ -93,7 +93,10 @@ export function createGraphqlApi(
     await api.accept(call, response);
     const { data, errors = [] } = api.parse(call, response, Envelope);
     const failures = new Map(
-      errors.map(({ path, extensions }) => [String(path?.[0]), failureOf(`${account.name}: ${place}`, codes, extensions.code)]),
+      errors.map(({ path, extensions }) => [
+        String(path?.[0]),
+        failureOf(`${account.name}: ${place}`, codes, extensions.code),
+      ]),
     );
     const parsed = <S extends z.ZodType>(schema: S) => api.parse(call, { ...response, json: data }, schema);
     return { data: data ?? {}, failures, parsed, headers: response.headers };
