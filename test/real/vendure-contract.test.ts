@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, test } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, test } from 'vitest';
 import { z } from 'zod';
 import { vendure } from '../../connectors/vendure/vendure.ts';
 import { type HmacScheme, signHmac } from '../../core/connector/signature.ts';
@@ -17,6 +17,12 @@ import { startVendure } from './systems/vendure.ts';
 
 const receiver = startReceiver();
 const system = useSystem(async () => startVendure({ hook: await receiver.url() }));
+let shared: Awaited<ReturnType<typeof addUser>>;
+beforeAll(async () => {
+  shared = await addUser(['ReadOrder', 'UpdateOrder']);
+  const { person } = system.running;
+  await person.deliver(await person.placeOrder({ email: 'first@example.net' }));
+});
 
 const Id = z.object({ id: z.string() });
 const Ids = z.object({ items: z.array(Id) });
@@ -107,7 +113,7 @@ const sample = {
   },
   async start() {
     const { person, baseUrl } = system.running;
-    const user = await addUser(['ReadOrder', 'UpdateOrder']);
+    let user = shared;
     const faults = new FaultQueue();
     let [calls, closedStates] = [0, ['Delivered']];
     const proxy = await serve(
@@ -133,8 +139,6 @@ const sample = {
       const { body = '', headers } = found() ?? {};
       return sign(Buffer.from(body), secret, String(headers?.['x-vendure-timestamp']));
     };
-    const first = await person.placeOrder({ email: 'first@example.net' });
-    await person.deliver(first);
     let seen = receiver.told.length;
     const vendor = {
       settings: (secrets?: readonly string[]) => ({
@@ -204,6 +208,7 @@ const sample = {
             closedStates = ['Lost'];
           },
         };
+        user = await addUser(['ReadOrder', 'UpdateOrder']);
         await plantOneOf(plants, what);
       },
     };
