@@ -2,40 +2,53 @@
 
 /** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
 export { z } from 'zod';
+export { isLoopback, isSafeAddress, isTimeZone } from './address.ts';
 export {
+  type ActionNote,
   type AnswerPart,
+  type AnswerPlaces,
   cut,
   escapeHtml,
   isAnswerTag,
   isOlderThan,
   isOutdated,
   isSameText,
+  isSurveyPart,
+  keepHere,
   linesOf,
   markerIn,
   markerOf,
+  type Noted,
+  newerStays,
   newestBy,
   noteHtml,
   noteOf,
   noteText,
   notOverNewer,
+  type PartName,
   partsOf,
   placed,
   placesOf,
   surveyText,
   tagsOf,
+  takesAnswers,
 } from './connector/answer.ts';
 export { chunks, writeInBatches, writeInTurn } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
 export {
   type Comparison,
+  combined,
   errorAt,
   hookUrlFindings,
   isSameUrl,
   type MissingItem,
   manualStep,
   namesOf,
+  type Probe,
+  type Prober,
   prober,
   type SetupItem,
+  type ShapeNames,
   setupSteps,
   unknownReads,
   unseenWebhook,
@@ -52,6 +65,9 @@ export {
   VendorError,
 } from './connector/classify.ts';
 export type {
+  ActionRequest,
+  ActionResult,
+  Actions,
   AnswerValue,
   Budget,
   Connector,
@@ -62,6 +78,8 @@ export type {
   ExternalGradeEvent,
   Finding,
   HttpReply,
+  PointsBucket,
+  PointsTaken,
   PollPage,
   PreflightContext,
   PresentedRecord,
@@ -78,14 +96,16 @@ export type {
   SourceEvent,
   SurveyEvent,
   Urgency,
+  UsedAction,
   Vault,
   Verdict,
   WriteBack,
   WriteResult,
 } from './connector/contract.ts';
-export { defineConnector } from './connector/contract.ts';
+export { defineConnector, mostEvents } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
+export { type DeskAction, deskActor, doing, isReopened, noteAction, tagAction } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {
@@ -122,9 +142,11 @@ export {
 } from './connector/fields.ts';
 export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connector/graphql.ts';
 export { jsonBody } from './connector/json-body.ts';
+export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
-export type { HttpResponse } from './connector/send.ts';
+export { numbered } from './connector/record-name.ts';
+export { type HttpResponse, SendFailure } from './connector/send.ts';
 export {
   answerPlaces,
   noAnswerNeeds,
@@ -135,6 +157,12 @@ export {
   webhookSecrets,
 } from './connector/settings.ts';
 export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
+export {
+  isStandardSecret,
+  signedMessageId,
+  signStandardWebhook,
+  verifyStandardWebhook,
+} from './connector/standard-webhook.ts';
 export { createSweep, type SweepSearch } from './connector/sweep.ts';
 export {
   basicCredentials,
@@ -146,7 +174,11 @@ export {
   TokenGrant,
 } from './connector/token.ts';
 export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
+export { internationalPhone } from './contact.ts';
 export { listOf, mapOf, orElse } from './entries.ts';
-export { type Advice, CloseloopError, type Outcome } from './errors.ts';
+export { type Advice, adviceOf, CloseloopError, messageOf, type Outcome } from './errors.ts';
+export { lookUp } from './look-up.ts';
+export { firstMismatch, mismatchesOf } from './mismatches.ts';
 export type { BegunResponse, Fetch, Log, Ports, ResponseHeaders, SentRequest } from './ports.ts';
 export { Duration } from './schedule/duration.ts';
+export { isBlank } from './visible-text.ts';

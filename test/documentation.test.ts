@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { join, matchesGlob, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { configurationSections } from '../build/docs/configuration-reference.ts';
-import { brokenLinks } from '../build/docs/markdown.ts';
 import { references } from '../build/docs/references.ts';
-import { pages } from '../build/docs/sidebar.ts';
+import { pages } from '../docs/.vitepress/sidebar.ts';
+import { brokenLinks, imagesOf } from './support/markdown.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -29,16 +30,33 @@ describe('pages', () => {
   const texts = new Map(pages.map((page) => [page, read(page)]));
   const isFile = (path: string) => existsSync(join(root, path)) && statSync(join(root, path)).isFile();
 
-  test('every file of docs/ is in the list of pages: add it to build/docs/sidebar.ts', () => {
-    const files = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /\.md$/.test(name),
-    );
+  test('every page of docs/ is in the menu: add it to docs/.vitepress/sidebar.ts', () => {
+    const files = globSync(['docs/*.md', 'docs/reference/*.md'], { cwd: root });
     expect(files.length).toBeGreaterThan(10);
-    expect(files.map((name) => `docs/${name}`).filter((path) => !pages.includes(path))).toEqual([]);
+    expect(files.filter((path) => !pages.includes(path))).toEqual([]);
   });
 
   test('every link leads to a file, and to a heading that is there', () => {
     expect(brokenLinks(texts, isFile)).toEqual([]);
+  });
+
+  test('every picture says in words what it shows', () => {
+    const pictures = [...texts.values()].flatMap(imagesOf);
+    expect(pictures.length).toBeGreaterThan(1);
+    expect(pictures.filter(({ alt }) => alt.trim() === '')).toEqual([]);
+  });
+
+  test('the package holds every file that its pages link to', () => {
+    const { files } = z.object({ files: z.array(z.string()) }).parse(JSON.parse(read('package.json')));
+    const isIn = (path: string, entry: string): boolean => path.startsWith(`${entry}/`) || matchesGlob(path, entry);
+    const isPacked = (path: string): boolean =>
+      isFile(path) &&
+      !/\.test\.ts$/.test(path) &&
+      !files.some((one) => one.startsWith('!') && isIn(path, one.slice(1))) &&
+      [...files, 'README.md', 'LICENSE', 'package.json'].some((one) => isIn(path, one));
+    const packed = new Map([...texts].filter(([page]) => isPacked(page)));
+    expect(packed.size).toBeGreaterThan(10);
+    expect(brokenLinks(packed, isPacked).filter((broken) => broken.endsWith('is no file'))).toEqual([]);
   });
 
   test('it sees links that lead nowhere', () => {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { noteText } from '../../core/connector/answer.ts';
+import { type Noted, noteText } from '../../core/connector/answer.ts';
 import { cached } from '../../core/connector/cached.ts';
 import { config, permanent, VendorError } from '../../core/connector/classify.ts';
-import type { ConnectorPorts, Urgency, WriteBack } from '../../core/connector/contract.ts';
+import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import type { Rows } from '../../core/connector/desk/rows.ts';
 import type { ChangedRow } from '../../core/connector/desk/write.ts';
 import { createGraphqlApi, type GraphqlAccount } from '../../core/connector/graphql.ts';
@@ -95,8 +95,8 @@ export function openShop(settings: VendureSettings, ports: ConnectorPorts) {
         const { order } = await api.call('the notes', notes, Notes, { variables: { id } });
         return order.history.items.map((one) => ({ id: one.id, text: one.data.note }));
       },
-      add(_: Order, item: WriteBack) {
-        const input = { id: item.recordId, note: noteText(item, mostUnits), isPublic: false };
+      add(_: Order, about: Noted, id: string) {
+        const input = { id, note: noteText(about, mostUnits), isPublic: false };
         return api.call('the note', addNote, z.object({}), { variables: { input } });
       },
       remove: (_: Order, id: string) => api.call('the note', deleteNote, z.object({}), { variables: { id } }),

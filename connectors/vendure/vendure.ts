@@ -3,6 +3,7 @@ import { isLoopback } from '../../core/address.ts';
 import { errorAt, manualStep, namesOf, warningAt } from '../../core/connector/check.ts';
 import { defineConnector, type Events, type PreflightContext } from '../../core/connector/contract.ts';
 import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
+import { noteAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { closingOf, pollWindow } from '../../core/connector/desk/poll.ts';
 import { comparedFields, type DeskPreflight } from '../../core/connector/desk/preflight.ts';
@@ -123,6 +124,7 @@ export const vendure = defineConnector({
   name: 'vendure',
   settings,
   account: ({ address }) => address,
+  actions: { note: noteAction },
   parts: { openedAt: ['order.placedAt'], customer: ['customer.email', 'customer.phone', 'shipping.phone'] },
   open(settings, ports) {
     const { closedStates, webhookSecrets: secrets, writeBack, dashboard } = settings;

@@ -1,11 +1,13 @@
 import type { z } from 'zod';
-import type { Connector, ParsedSource } from '../../core/connector/contract.ts';
+import type { Connector, ConnectorPorts, ParsedSource } from '../../core/connector/contract.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
+import { type AnswerRule, answerRulesOf } from './answer-rule.ts';
 import type { ContactList } from './contact-list.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
+import { withNamedErrors } from './named-errors.ts';
 import { unanswerable } from './never.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
 import { type Rule, Rules, RulesIfAny } from './rule.ts';
@@ -20,6 +22,8 @@ export interface ConfiguredSource extends ParsedSource {
   was?: string | undefined;
   connector: Connector;
   rules: Rule[];
+  /** What is done because of answers: its own rules, then those of all sources. */
+  answers: AnswerRule[];
   /** What holds over all of them, beside the policy over all sources. */
   policy: SourcePolicy;
 }
@@ -92,7 +96,8 @@ export function loadConfig(text: string, options: LoadOptions): Config {
     }
   }
   const unknown = new Set(holes.flatMap(([section, name]) => (section === 'sources' ? [name] : [])));
-  const configured = readSources(sources, { ...options, unknown }, document, found);
+  const everywhere = sectionOf(written.policy).answers;
+  const configured = readSources(sources, { ...options, unknown, everywhere }, document, found);
   if (general.ok) {
     const never = general.data.policy.never ?? [];
     for (const { connector } of configured) found.push(...unanswerable(never, connector, ['policy', 'never']));
@@ -115,7 +120,8 @@ function readSources(
     external = new Map(),
     sources = 'opened',
     unknown,
-  }: LoadOptions & { unknown: ReadonlySet<unknown> },
+    everywhere,
+  }: LoadOptions & { unknown: ReadonlySet<unknown> /** `policy.answers`, as written. */; everywhere: unknown },
   document: ConfigDocument,
   found: Found[],
 ): ConfiguredSource[] {
@@ -129,17 +135,18 @@ function readSources(
       found.push({ path: at, message: 'must be a section that begins with connector: and rules:' });
       return [];
     }
-    const { connector: kind, rules: writtenRules, was, ...others } = sectionOf(value);
+    const { connector: kind, rules: writtenRules, answers: writtenAnswers, was, ...others } = sectionOf(value);
     const formerly = formerName(was, { at, others: entries.map(([other]) => other) });
     found.push(...formerly.found);
     const named = { name, storedAs: name, was: formerly.was };
     const { policy: writtenPolicy, settings } = partsOf(others);
-    if (sources === 'named') return [{ ...named, ...unopened({ name: String(kind) }), rules: [], policy: {} }];
+    if (sources === 'named')
+      return [{ ...named, ...unopened({ name: String(kind) }), rules: [], answers: [], policy: {} }];
     const policy = checkWritten(SourcePolicy, writtenPolicy, at, document);
     if (!policy.ok) found.push(...policy.found);
     const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
     const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
-    const beside = ['connector', 'rules', 'was', ...sourcePolicyNames];
+    const beside = ['connector', 'rules', 'answers', 'was', ...sourcePolicyNames];
     const checked = connector && checkWritten(connector.sources, settings, at, document, beside);
     const asksNobody = unknown.has(name) ? connector?.mayAskNobody : checked?.ok && checked.data.asksNobody;
     const rules = checkWritten(asksNobody ? RulesIfAny : Rules, writtenRules, [...at, 'rules'], document);
@@ -150,15 +157,36 @@ function readSources(
       return [];
     }
     if (policy.ok) found.push(...unanswerable(policy.data.never ?? [], connector, [...at, 'never']));
+    const answers = answersOf(connector, { own: writtenAnswers, everywhere }, [...at, 'answers'], document);
+    found.push(...answers.found);
     if (unknown.has(name)) {
       return rules.ok && policy.ok
-        ? [{ ...named, ...unopened(connector), rules: rules.data, policy: policy.data }]
+        ? [{ ...named, ...unopened(connector), rules: rules.data, answers: [], policy: policy.data }]
         : [];
     }
     if (!checked?.ok) found.push(...(checked?.found ?? []));
-    if (!checked?.ok || !rules.ok || !policy.ok) return [];
-    return [{ ...named, connector, ...checked.data, rules: rules.data, policy: policy.data }];
+    if (!checked?.ok || !rules.ok || !policy.ok || answers.found.length > 0) return [];
+    const { open } = checked.data;
+    const opened = loaded && { open: (ports: ConnectorPorts) => withNamedErrors(open(ports), connector.name) };
+    const said = { rules: rules.data, answers: answers.rules, policy: policy.data };
+    return [{ ...named, connector, ...checked.data, ...opened, ...said }];
   });
+}
+
+/** The answer rules of a source: its own, and then those of all sources but for the ones whose name it has. */
+function answersOf(
+  connector: Connector,
+  { own, everywhere }: { own: unknown; everywhere: unknown },
+  at: Path,
+  document: ConfigDocument,
+): { rules: AnswerRule[]; found: Found[] } {
+  const schema = answerRulesOf(connector);
+  const ofSource = checkWritten(schema, own ?? [], at, document);
+  const common = checkWritten(schema, everywhere ?? [], ['policy', 'answers'], document);
+  const found = [ofSource, common].flatMap((one) => (one.ok ? [] : one.found));
+  if (!ofSource.ok || !common.ok) return { rules: [], found };
+  const names = new Set(ofSource.data.map(({ name }) => name));
+  return { rules: [...ofSource.data, ...common.data.filter(({ name }) => !names.has(name))], found };
 }
 
 /** What `was` says, and what is wrong with it. */

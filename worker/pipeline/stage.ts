@@ -73,6 +73,8 @@ const suspects = pLimit(1);
 /** BullMQ fetches as many jobs as a worker may run before the first begins. After this wait the other suspects are back in the queue. Real time. */
 const othersGoBackMs = 500;
 
+const isSuspect = (job: Job, all: readonly unknown[]): boolean => all.length === 1 && stallsOf(job) >= suspectedAfter;
+
 const crashed =
   `its process crashed or froze ${givenUpAfter} times while it ran this job, at last with no other suspected job beside it. ` +
   'The job is set aside. Look for the crash in the log';
@@ -145,12 +147,9 @@ export class Stage<Data extends z.ZodType> {
     const worker = this.#worker;
     if (!worker) return;
     this.#worker = undefined;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, graceMs);
-    });
-    await Promise.race([worker.close(), late]);
-    clearTimeout(timer);
+    const waiting = new AbortController();
+    await Promise.race([worker.close(), sleep(graceMs, undefined, waiting).catch(() => undefined)]);
+    waiting.abort();
   }
 
   /** As `stop`, and closes the queue. */
@@ -158,7 +157,7 @@ export class Stage<Data extends z.ZodType> {
     this.#gate.close();
     await this.stop(graceMs);
     // While Redis is down BullMQ's `close` never resolves.
-    await Promise.race([this.jobs.queue.close(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
+    await Promise.race([this.jobs.queue.close(), sleep(2_000, undefined, { ref: false })]);
   }
 
   /** Repeats a job after an error of Redis, once Redis accepts writes: such an error says nothing about the job. */
@@ -177,15 +176,14 @@ export class Stage<Data extends z.ZodType> {
 
   async #attempt(job: Job, token: string | undefined, all: z.output<Data>[] | undefined): Promise<void> {
     if (all?.[0] === undefined) return await this.#setAside(job, token);
-    if (all.length > 1 || stallsOf(job) < suspectedAfter) return await this.#admit(job, token, all);
+    if (!isSuspect(job, all)) return await this.#admit(job, token, all);
     if (stallsOf(job) >= givenUpAfter) {
       return await this.#handle(job, token, all[0], new CloseloopError(crashed, { kind: 'permanent' }));
     }
-    if (suspects.activeCount > 0) return await this.#delay(job, token, this.#gate.laterMs());
+    if (suspects.activeCount > 0) return await delay(job, token, this.#gate.laterMs());
     await suspects(async () => {
       await sleep(othersGoBackMs);
-      // A suspect that waited here for its endpoint would keep all other suspects waiting.
-      await this.#admit(job, token, all, { mayWait: false });
+      await this.#admit(job, token, all);
     });
   }
 
@@ -195,20 +193,16 @@ export class Stage<Data extends z.ZodType> {
     const why = 'a job of another version of closeloop, or of a faulty connector, is set aside';
     log.error({ source, stage: this.#name, job: job.id }, why);
     await alert('to-do', `stage ${this.#name}: ${why}`, foreignRemedy);
-    return await this.#delay(job, token, asideMs);
+    return await delay(job, token, asideMs);
   }
 
-  async #admit(
-    job: Job,
-    token: string | undefined,
-    all: z.output<Data>[],
-    { mayWait = true }: { mayWait?: boolean } = {},
-  ): Promise<void> {
-    const admission = await this.#gate.admit(token ?? '', { mayWait });
-    if (admission.may === 'wait') return await this.#delay(job, token, admission.delayMs);
+  async #admit(job: Job, token: string | undefined, all: z.output<Data>[]): Promise<void> {
+    // A suspect that waited here for its endpoint would keep all other suspects waiting.
+    const admission = await this.#gate.admit(token ?? '', { mayWait: !isSuspect(job, all) });
+    if (admission.may === 'wait') return await delay(job, token, admission.delayMs);
     try {
       // The job may have been held for hours, and its stage been paused meanwhile.
-      if (admission.hasWaited && (await this.jobs.queue.isPaused())) await this.#putBack(job, token);
+      if (admission.hasWaited && (await this.jobs.queue.isPaused())) await putBack(job, token);
       const mine = await this.jobs.begin(all, job.id ?? '');
       const isInterrupted = stallsOf(job) > 0;
       if (isInterrupted) for (const data of mine) await this.#options.onInterrupted?.(data);
@@ -235,7 +229,7 @@ export class Stage<Data extends z.ZodType> {
     const work = async (some: z.output<Data>[]) => await workTogether(some, options);
     // One piece of data probes an endpoint that may still be down.
     const isOneDone = isProbe && (await work(all.slice(0, 1)));
-    if (isProbe && (await this.#gate.down())) return await this.#delay(job, token, this.#gate.laterMs());
+    if (isProbe && (await this.#gate.down())) return await delay(job, token, this.#gate.laterMs());
     if ((await work(isProbe ? all.slice(1) : all)) || isOneDone) await onDone?.();
   }
 
@@ -245,7 +239,7 @@ export class Stage<Data extends z.ZodType> {
       this.#ended(result.do === 'done' ? 'done' : 'waits');
       if (result.do === 'done') return await this.#options.onDone?.();
       await forgetFailures(job);
-      await this.#delay(job, token, result.delayMs);
+      await delay(job, token, result.delayMs);
     } catch (error) {
       if (error instanceof DelayedError) throw error;
       await this.#handle(job, token, data, error);
@@ -282,7 +276,7 @@ export class Stage<Data extends z.ZodType> {
     if (step.do === 'wait') {
       this.#ended('waits');
       await forgetStalls(job);
-      return await this.#delay(job, token, await this.#gate.within(step.delayMs));
+      return await delay(job, token, await this.#gate.within(step.delayMs));
     }
     const about = { source, stage: this.#name, ...aboutFailure(data, error) };
     if (step.do === 'retry') {
@@ -291,10 +285,10 @@ export class Stage<Data extends z.ZodType> {
       log[isReported ? 'debug' : 'warn']({ ...about, attempt: failing.attempts }, 'will be retried');
       this.#ended('retried');
       await job.updateProgress(failing);
-      return await this.#delay(job, token, step.delayMs);
+      return await delay(job, token, step.delayMs);
     }
     if (advice.kind === 'config') return await this.#stop(job, token, messageOf(error), advice.only);
-    if (!(await this.#isOurs(job, token))) throw new DelayedError();
+    if (!(await isOurs(job, token))) throw new DelayedError();
     log.error(about, 'given up');
     this.#ended('given-up');
     await this.#options.giveUp(data, messageOf(error));
@@ -318,22 +312,7 @@ export class Stage<Data extends z.ZodType> {
     // In this order: nobody would resume a queue that is paused without a record of it.
     await this.#options.onConfigError(why);
     await this.jobs.queue.pause();
-    return await this.#putBack(job, token);
-  }
-
-  async #putBack(job: Job, token: string | undefined): Promise<never> {
-    await job.moveToWait(token);
-    throw new WaitingError();
-  }
-
-  /** A worker that was frozen has lost its jobs to others, which decide what becomes of the jobs. */
-  async #isOurs(job: Job, token: string | undefined): Promise<boolean> {
-    return token !== undefined && (await job.extendLock(token, crashSettings.lockDuration)) === 1;
-  }
-
-  async #delay(job: Job, token: string | undefined, delayMs: number): Promise<never> {
-    await job.moveToDelayed(Date.now() + Math.ceil(delayMs), token);
-    throw new DelayedError();
+    return await putBack(job, token);
   }
 
   get #name(): string {
@@ -343,4 +322,19 @@ export class Stage<Data extends z.ZodType> {
   #lost(error: unknown): void {
     this.jobs.options.onLost(error instanceof Error ? error : new Error(String(error)));
   }
+}
+
+async function delay(job: Job, token: string | undefined, delayMs: number): Promise<never> {
+  await job.moveToDelayed(Date.now() + Math.ceil(delayMs), token);
+  throw new DelayedError();
+}
+
+async function putBack(job: Job, token: string | undefined): Promise<never> {
+  await job.moveToWait(token);
+  throw new WaitingError();
+}
+
+/** A worker that was frozen has lost its jobs to others, which decide what becomes of the jobs. */
+async function isOurs(job: Job, token: string | undefined): Promise<boolean> {
+  return token !== undefined && (await job.extendLock(token, crashSettings.lockDuration)) === 1;
 }

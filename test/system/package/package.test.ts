@@ -9,6 +9,7 @@ import { messageOf } from '../../../core/errors.ts';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/loop.ts';
+import { imagesOf } from '../../support/markdown.ts';
 import { background, standin } from '../../support/processes.ts';
 
 /* The package as a stranger has it: packed, installed into an empty folder with npm, and used by its documentation. */
@@ -116,7 +117,7 @@ describe('the tarball', () => {
   });
 
   test('holds documents, examples and what is bundled beside it, and nothing else', () => {
-    expect(named(/^(?!dist\/|node_modules\/)/).filter((name) => !/^(docs|examples)\//.test(name))).toEqual([
+    expect(named(/^(?!dist\/|node_modules\/)/).filter((name) => !/^(docs|deploy|examples)\//.test(name))).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -124,6 +125,14 @@ describe('the tarball', () => {
       'package.json',
     ]);
     expect(named(/\.test\./)).toEqual([]);
+    // The pages and the pictures that they show: not what builds a site of them.
+    const pages = named(/^(docs\/(reference\/)?[\w-]+|README|CHANGELOG)\.md$/);
+    const pictures = pages.flatMap((page) =>
+      imagesOf(readFileSync(join(root, page), 'utf8')).map(({ href }) => join(dirname(page), href)),
+    );
+    expect(pictures.length).toBeGreaterThan(1);
+    const documents = [...pages.filter((page) => page.startsWith('docs/')), ...pictures];
+    expect(named(/^docs\//)).toEqual(documents.toSorted());
     const bundled = packed.flatMap((name) => /^node_modules\/([^/]+)\//.exec(name)?.[1] ?? []);
     expect([...new Set(bundled)].sort()).toEqual(['asap', 'dotenv', 'promise', 'request', 'zendesk-node-api']);
   });
@@ -279,7 +288,7 @@ sources:
         return Array.isArray(found) && found.length > 0 && found[0].sentAt;
       });
       await service.control('POST', 'answers', { contact: 'carl@example.com', grade: 4, comment: 'Warm again' });
-      expect(await until(() => desk.ticket(closed.ticket)?.grade ?? undefined)).toBe(4);
+      expect(await until(() => desk.ticket(closed.ticket.id)?.grade ?? undefined)).toBe(4);
     } finally {
       await loop.stop();
       await service.stop();

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
+import { Outage } from '../../../../worker/operations/outage.ts';
 import { stallsOf } from '../../../../worker/pipeline/job-failure.ts';
 import { done } from '../../../../worker/pipeline/jobs.ts';
-import { until } from '../../../support/loop.ts';
+import { memoryLog, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import {
   type NumberStageOptions,
@@ -45,6 +46,24 @@ test('a process runs one suspect at a time, over all its stages, and other jobs 
   await two.add(11);
   await Promise.all([one.empty(), two.empty()]);
   expect([one.runs.get(1), two.runs.get(2), most]).toEqual([1, 1, 1]);
+});
+
+test('a suspect whose endpoint is down goes back to the queue, and keeps no other suspect waiting', async () => {
+  const outage = new Outage(redis.handle.client, {
+    endpoint: 'source shop',
+    key: '{cl:suspects}:outage',
+    log: memoryLog().log,
+  });
+  await outage.failed('asks to wait', 600_000);
+  const [held, other] = [fresh(async () => expect.fail('it began'), { endpoints: [outage] }), fresh(async () => done)];
+  await held.add(1);
+  await other.add(2);
+  for (const { jobs } of [held, other]) await haveStalled(jobs, 2);
+  held.stage.start();
+  await until(async () => (await held.jobs.queue.getDelayedCount()) === 1);
+  other.stage.start();
+  await other.empty();
+  expect([held.runs.size, other.runs.get(2)]).toEqual([0, 1]);
 });
 
 test('a job that was interrupted once runs beside others', async () => {
