@@ -14,8 +14,5 @@ export const onboarding: Onboarding = {
   ],
   settings: { writeBack: { answeredAt: 'feedbackAt', note: true } },
   contact: ['customer.email', 'customer.phone'],
-  values: [
-    { name: 'code of the order', expression: 'order.code' },
-    { name: 'city', expression: 'shipping.city' },
-  ],
+  values: [{ name: 'code of the order', expression: 'order.code' }],
 };
