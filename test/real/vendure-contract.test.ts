@@ -8,8 +8,7 @@ import { type HmacScheme, signHmac } from '../../core/connector/signature.ts';
 import { FaultQueue } from '../../standins/kit/faults.ts';
 import { serve } from '../../standins/kit/server.ts';
 import { fault, hookUrl, plantOneOf, posted, preflight } from '../support/connectors/vendor-account.ts';
-import { customer } from '../support/contract/sample.ts';
-import { connectorContract } from '../support/contract.ts';
+import { type ConnectorSample, connectorContract, customer } from '../support/contract.ts';
 import { until } from '../support/loop.ts';
 import { startReceiver } from './systems/receiver.ts';
 import { useSystem } from './systems/use-system.ts';
@@ -96,15 +95,15 @@ async function moveTo(id: string, state: string): Promise<void> {
   await system.running.person.call(Id, move, { id, s: state });
 }
 
-const sample = {
+const sample: ConnectorSample = {
   connector: vendure,
-  signatureHeaders: ['x-vendure-signature', 'x-vendure-timestamp'] as [string, string],
-  goesStale: true as const,
+  signatureHeaders: ['x-vendure-signature', 'x-vendure-timestamp'],
+  goesStale: true,
   missingId: '999999999',
   // The login, the custom fields, the orders; and one document for all answers, and each note.
   callsFor100: { read: 3, writeBack: 104 },
   pollPage: 100,
-  does: ['poll', 'check', 'no-answer', 'echo', 'forget', 'replace'] as const,
+  does: ['poll', 'check', 'no-answer', 'echo', 'forget', 'replace'],
   planted: ['a wrong password', 'no right to orders', 'another address', 'no order in the closed states'],
   lacks: {
     swallow: 'Vendure keeps what it takes',
@@ -140,8 +139,8 @@ const sample = {
       return sign(Buffer.from(body), secret, String(headers?.['x-vendure-timestamp']));
     };
     let seen = receiver.told.length;
-    const vendor = {
-      settings: (secrets?: readonly string[]) => ({
+    return {
+      settings: (secrets) => ({
         ...{ address, username: user.username, password: user.password, closedStates },
         ...(secrets && { webhookSecrets: secrets }),
         writeBack: {
@@ -149,23 +148,36 @@ const sample = {
           ...{ note: true, noAnswer: true },
         },
       }),
-      async closeRecord(secret: string) {
+      async closeRecord(secret) {
         const person = system.running.person;
         const recordId = await person.placeOrder({ email: customer.email, lastName: customer.comment });
         await person.deliver(recordId);
         return { recordId, delivery: await toldOf(recordId, secret) };
       },
-      reopen: (id: string) => moveTo(id, 'Returned'),
-      async closeAgain(id: string, secret = '') {
-        await moveTo(id, 'Delivered');
-        return (await toldOf(id, secret, 1)) as never;
+      async closeAtOnce(count) {
+        const ids: string[] = [];
+        for (const _ of Array(count)) ids.push(await person.placeOrder({ email: customer.email }));
+        for (const id of ids) await person.deliver(id);
+        // In one call: the shop's clock goes on by a second or two.
+        for (const state of ['Returned', 'Delivered']) {
+          const moves = ids.map(
+            (id) => `o${id}: transitionOrderToState(id: "${id}", state: "${state}") { __typename }`,
+          );
+          await person.call(z.unknown(), `mutation { ${moves.join(' ')} }`);
+        }
+        return ids;
       },
-      async correctEmail(id: string, email: string) {
+      reopen: (id) => moveTo(id, 'Returned'),
+      async closeAgain(id, secret) {
+        await moveTo(id, 'Delivered');
+        return await toldOf(id, secret, 1);
+      },
+      async correctEmail(id, email) {
         await freeEmail(email);
         const changed = { id: await customerOn(id), emailAddress: email };
         await person.call(z.unknown(), changeCustomer, { i: changed });
       },
-      async replaceCustomer(id: string, email: string) {
+      async replaceCustomer(id, email) {
         await freeEmail(email);
         const make = 'mutation($i: CreateCustomerInput!) { createCustomer(input: $i) { ... on Customer { id } } }';
         const input = { emailAddress: email, firstName: 'A', lastName: 'B' };
@@ -173,19 +185,17 @@ const sample = {
         const put = 'mutation($i: SetOrderCustomerInput!) { setOrderCustomer(input: $i) { id } }';
         await person.call(Id, put, { i: { orderId: id, customerId: other.id } });
       },
-      sign: (raw: Uint8Array, secret: string) => sign(raw, secret),
-      gradeOn: (id: string) => z.number().nullable().parse(at(id).customFields.feedbackGrade),
-      commentOn: (id: string) => z.string().nullable().parse(at(id).customFields.feedbackComment),
-      notesOn: (id: string) =>
-        at(id).history.items.map(({ isPublic, data }) => ({ text: data.note, isHtml: false, isPublic })),
-      traces: (id: string) => at(id),
-      breakVendor: (how: Parameters<typeof fault>[0], words: string) =>
-        void faults.add(fault(how, words, { statusCode: 1, message: words })),
+      sign: (raw, secret) => sign(raw, secret),
+      gradeOn: (id) => z.number().nullable().parse(at(id).customFields.feedbackGrade),
+      commentOn: (id) => z.string().nullable().parse(at(id).customFields.feedbackComment),
+      notesOn: (id) => at(id).history.items.map(({ isPublic, data }) => ({ text: data.note, isHtml: false, isPublic })),
+      traces: (id) => at(id),
+      breakVendor: (how, words) => void faults.add(fault(how, words, { statusCode: 1, message: words })),
       calls: () => calls,
       close: () => proxy.close(),
       settle: () => sleep(2_100 - (Date.now() % 1_000)),
       preflight: () => preflight,
-      async delivered(secret: string) {
+      async delivered(secret) {
         await sleep(300);
         const fresh = receiver.told.slice(seen);
         seen = receiver.told.length;
@@ -193,7 +203,7 @@ const sample = {
           sign(Buffer.from(body), secret, String(headers['x-vendure-timestamp'])),
         );
       },
-      async plant(what: string) {
+      async plant(what) {
         const plants = {
           'a wrong password': () => person.call(Id, changeUser, { i: { id: user.id, password: 'another-password' } }),
           async 'no right to orders'() {
@@ -212,7 +222,6 @@ const sample = {
         await plantOneOf(plants, what);
       },
     };
-    return vendor;
   },
 };
 
