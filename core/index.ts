@@ -117,7 +117,7 @@ export {
   type DeskProbe,
   type WantedHook,
 } from './connector/desk/preflight.ts';
-export { type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
+export { ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
 export { putTogether } from './connector/desk/together.ts';
 export {
@@ -143,7 +143,7 @@ export {
 export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connector/graphql.ts';
 export { jsonBody } from './connector/json-body.ts';
 export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
-export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';
+export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
 export { numbered } from './connector/record-name.ts';
 export { type HttpResponse, SendFailure } from './connector/send.ts';

@@ -13,6 +13,7 @@ export const shapes: readonly { connector: string; title: string; shape: string 
   { connector: 'shopify', title: 'Shopify', shape: 'ShopifyShape' },
   { connector: 'woocommerce', title: 'WooCommerce', shape: 'WooCommerceShape' },
   { connector: 'vendure', title: 'Vendure', shape: 'VendureShape' },
+  { connector: 'request-tracker', title: 'Request Tracker', shape: 'RequestTrackerShape' },
 ];
 
 export function shapeOf({ connector, shape }: (typeof shapes)[number]) {

@@ -130,7 +130,7 @@ export const vendure = defineConnector({
     const { closedStates, webhookSecrets: secrets, writeBack, dashboard } = settings;
     const shop = openShop(settings, ports);
     const { preflight, setup } = preflightOf(settings, shop);
-    return desk<Order, VendureShape, string | number>({
+    return desk<Order, VendureShape, string | number, Order>({
       ...{ vendor: 'Vendure', record: 'order', preflight, poll: pollWindow(windowOf(settings, shop), ports) },
       ...(secrets && { intake: { secrets, proof, events: (body) => eventsIn(body, closedStates) } }),
       read: {

@@ -31,7 +31,9 @@ test('it writes meta data and a private note, recalculates nothing and mails nob
   expect(notes()).toEqual([
     [
       'Customer feedback: 4 of 5 (After delivery)',
+      '',
       'Quick &amp; &lt;b&gt;good&lt;/b&gt;',
+      '',
       'Answered 2026-11-20 10:00 UTC',
       'closeloop ref shop/1.1.v1',
     ].join('\n'),

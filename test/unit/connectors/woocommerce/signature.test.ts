@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ping, signature } from '../../../../connectors/woocommerce/signature.ts';
+import { ping, signature } from '../../../../connectors/woocommerce/events.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
 import { verifyHmac } from '../../../../core/connector/signature.ts';
 import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
