@@ -23,6 +23,11 @@ export const builtIn: readonly BuiltIn[] = [
     onboarding: async () => (await import('./shopify/onboarding.ts')).onboarding,
   },
   {
+    name: 'vendure',
+    load: async () => (await import('./vendure/vendure.ts')).vendure,
+    onboarding: async () => (await import('./vendure/onboarding.ts')).onboarding,
+  },
+  {
     name: 'webhook',
     load: async () => (await import('./webhook/webhook.ts')).webhook,
     onboarding: async () => (await import('./webhook/onboarding.ts')).onboarding,

@@ -107,7 +107,7 @@ export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
 export { type DeskAction, deskActor, doing, isReopened, noteAction, tagAction } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
-export { type ChangeWindow, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {
   comparedFields,
   comparedHooks,
@@ -119,6 +119,7 @@ export {
 } from './connector/desk/preflight.ts';
 export { ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
+export { putTogether } from './connector/desk/together.ts';
 export {
   type Change,
   type ChangedRow,
@@ -139,6 +140,7 @@ export {
   type NeededField,
   typesByPart,
 } from './connector/fields.ts';
+export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connector/graphql.ts';
 export { jsonBody } from './connector/json-body.ts';
 export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';

@@ -24,6 +24,7 @@ interface Declared {
 const elsewhere: Record<string, string> = {
   FieldValue: 'text, number, true or false, or list of text',
   Properties: 'texts by name',
+  Fields: 'anything, by name',
 };
 
 /**

@@ -41,13 +41,16 @@ export const typesByPart =
     grade,
     comment,
     others,
+    answeredAt = others,
   }: {
     grade: { whole: string; fraction: string; any?: readonly string[] };
     comment: Types;
     others: Types;
+    answeredAt?: Types;
   }) =>
   (part: PartName, grades: readonly number[]): Pick<NeededField, 'types' | 'neededBy' | 'values'> => {
     if (part === 'comment') return { types: comment };
+    if (part === 'answeredAt') return { types: answeredAt };
     if (part !== 'grade') return { types: others };
     const [made, ...more] = gradeTypes(grades, grade);
     return { types: [made, ...more, ...(grade.any ?? [])], neededBy: fractionsIn(grades), values: grades.map(String) };

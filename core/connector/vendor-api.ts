@@ -17,6 +17,8 @@ export interface VendorAccount {
   credentials?: Credentials;
   /** The headers that carry the token. Default: `Authorization: Bearer`. */
   authorize?: (token: string) => Record<string, string>;
+  /** Whether a response refuses the token, so that another one may be tried. Default: status 401. */
+  refuses?: (response: HttpResponse) => boolean;
   /** For one call, to the last byte. Default 30,000. */
   timeoutMs?: number;
   /** Reads only so many bytes of a response. */
@@ -81,13 +83,13 @@ function placeOf({ name }: VendorAccount, { method, path, place }: VendorCall): 
 
 /** The client of one vendor account. */
 export function createVendorApi(account: VendorAccount, ports: VendorPorts): VendorApi {
-  const { credentials, rules, requestIdHeader } = account;
+  const { credentials, rules, requestIdHeader, refuses = ({ status }: HttpResponse) => status === 401 } = account;
   const attempt = (call: VendorCall, token: string | undefined) => sendOnce(account, ports, call, token);
 
   async function exchange(call: VendorCall): Promise<HttpResponse> {
     const token = await credentials?.current();
     const response = await attempt(call, token);
-    if (response.status !== 401 || token === undefined) return response;
+    if (token === undefined || !refuses(response)) return response;
     const other = await credentials?.instead(token);
     return other === undefined ? response : await attempt(call, other);
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PollPage, Source, SourceEvent } from '../contract.ts';
+import type { PollPage, RecordEvent, RecordState, Source, SourceEvent } from '../contract.ts';
 import { jsonBody } from '../json-body.ts';
 
 /*
@@ -73,6 +73,13 @@ export function pollWindow<Row>(
     const kept = isLater && atEnd !== undefined ? await atEnd(cursor.kept, at) : cursor.kept;
     return { events: found, cursor: JSON.stringify({ ...next, kept }), done: ended !== null, reached };
   };
+}
+
+/** What a poll says of a record: its closing, by the same key at every poll. */
+export function closingOf(recordId: string, state: RecordState): RecordEvent[] {
+  if (state.is !== 'closed') return [];
+  const { closing, closedAt: at } = state;
+  return [{ kind: 'closed', recordId, closing, at, key: `${recordId}|${closing}`, what: 'found closed by a poll' }];
 }
 
 /** Rounded down to seconds, the resolution of most vendors. */

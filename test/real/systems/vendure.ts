@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { copyFile, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { programOnPath } from '../../../worker/redis/server-binary.ts';
@@ -32,7 +32,8 @@ export async function startVendure({ hook = '' }: { hook?: string } = {}): Promi
   const [password, hookSecret] = [randomBytes(12).toString('hex'), randomBytes(32).toString('hex')];
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
-  const settings = JSON.stringify({ port, password, hook, hookSecret });
+  const plugin = await compilePlugin(packages);
+  const settings = JSON.stringify({ port, password, hook, hookSecret, plugin });
   const server = await startServer({
     name: 'vendure',
     command: [process.execPath, join(sources, 'server.ts'), settings],
@@ -63,6 +64,21 @@ async function fetchPackages(): Promise<string> {
     const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     await promisify(execFile)('npm', args, { cwd: draft });
   });
+}
+
+const pluginSource = resolve(import.meta.dirname, '../../../examples/vendure-plugin/closeloop.plugin.ts');
+
+/** As the code of a shop is: its types are checked against Vendure's own. */
+async function compilePlugin(packages: string): Promise<string> {
+  const text = await readFile(pluginSource);
+  const out = join(packages, `plugin-${createHash('sha256').update(text).digest('hex').slice(0, 8)}-${process.pid}`);
+  await mkdir(out, { recursive: true });
+  await copyFile(pluginSource, join(out, 'closeloop.plugin.ts'));
+  const own = resolve(import.meta.dirname, '../../../node_modules');
+  const options = '--ignoreConfig --module nodenext --target es2022 --strict --skipLibCheck --experimentalDecorators';
+  const args = [...options.split(' '), '--types', 'node', '--typeRoots', join(own, '@types')];
+  await promisify(execFile)(join(own, '.bin/tsc'), [...args, join(out, 'closeloop.plugin.ts')]);
+  return join(out, 'closeloop.plugin.js');
 }
 
 type Call = <S extends z.ZodType>(answer: S, query: string, variables?: object) => Promise<z.output<S>>;
@@ -169,7 +185,7 @@ const History = z.object({
     items: z.array(z.object({ id: z.string(), createdAt: z.string(), isPublic: z.boolean(), data: z.unknown() })),
   }),
 });
-const fieldNames = 'feedbackGrade feedbackComment feedbackShort feedbackChoice feedbackAt feedbackTags';
+const fieldNames = 'feedbackGrade feedbackRating feedbackComment feedbackShort feedbackChoice feedbackAt feedbackTags';
 
 /** What a person does in the dashboard, through the same server's API. */
 function personOf(call: Call, { variantId, shippingMethodId }: Shop) {

@@ -3,6 +3,7 @@ import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../connectors/intercom/intercom.ts';
 import { requestTracker } from '../../../connectors/request-tracker/request-tracker.ts';
 import { shopify } from '../../../connectors/shopify/shopify.ts';
+import { vendure } from '../../../connectors/vendure/vendure.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
 import type { Source } from '../../../core/connector/contract.ts';
@@ -24,6 +25,7 @@ const sources: [name: string, open: () => Source][] = [
   ],
   ['request-tracker', () => requestTracker.open({ address: baseUrl, token: '1-27-ab', webhookSecrets }, ports)],
   ['shopify', () => shopify.open({ shop: 'acme.myshopify.com', accessToken: 'token', webhookSecrets, baseUrl }, ports)],
+  ['vendure', () => vendure.open({ address: baseUrl, apiKey: 'key', webhookSecrets }, ports)],
   [
     'woocommerce',
     () =>

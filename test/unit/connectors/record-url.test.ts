@@ -3,6 +3,7 @@ import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../connectors/intercom/intercom.ts';
 import { requestTracker } from '../../../connectors/request-tracker/request-tracker.ts';
 import { shopify } from '../../../connectors/shopify/shopify.ts';
+import { vendure } from '../../../connectors/vendure/vendure.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
 import type { Connector } from '../../../core/connector/contract.ts';
@@ -19,6 +20,7 @@ const site = {
   ...hook,
 };
 const inbox = { workspace: 'k7p2m4xq', region: 'eu', accessToken: 't', adminId: 7, ...hook };
+const store = { address: 'https://shop.example/admin-api', apiKey: 'key', ...hook };
 const rt = { address: 'https://rt.example.com/rt/', token: '1-27-ab', ...hook };
 const crm = { accessToken: 'pat-1', ...hook };
 
@@ -32,6 +34,13 @@ const rows: [of: Connector, settings: object, id: string, url: string | undefine
   [woocommerce, site, '17', 'https://shop.example/wp-admin/post.php?post=17&action=edit'],
   [requestTracker, rt, '4', 'https://rt.example.com/rt/Ticket/Display.html?id=4'],
   [intercom, inbox, '215', 'https://app.eu.intercom.com/a/apps/k7p2m4xq/conversations/215'],
+  [
+    vendure,
+    { ...store, dashboard: 'https://shop.example/dashboard/' },
+    '17',
+    'https://shop.example/dashboard/orders/17',
+  ],
+  [vendure, store, '17', undefined],
 ];
 
 test.each(rows)('%#: people see the record at its vendor', (connector, settings, id, url) => {

@@ -6,6 +6,7 @@ import type { HubSpotShape } from '../../../connectors/hubspot/record.ts';
 import type { IntercomShape } from '../../../connectors/intercom/record.ts';
 import type { RequestTrackerShape } from '../../../connectors/request-tracker/record.ts';
 import type { ShopifyShape } from '../../../connectors/shopify/record.ts';
+import type { VendureShape } from '../../../connectors/vendure/record.ts';
 import type { WooCommerceShape } from '../../../connectors/woocommerce/record.ts';
 import type { ZendeskShape } from '../../../connectors/zendesk/record.ts';
 import { compileExpression, evaluateAll } from '../../../core/mapping/expression.ts';
@@ -157,6 +158,27 @@ const woocommerce: WooCommerceShape = {
   customer: { ...address, phone: '+37255512345', id: '5', email: 'Carl@example.com', language: 'et' },
   shipping: { ...address, phone: '' },
 };
+const vendure: VendureShape = {
+  order: {
+    id: '41960',
+    code: 'DMT6QKWUQBZJFVDN',
+    state: 'Delivered',
+    currency: 'EUR',
+    total: 44.6,
+    placedAt: '2026-11-16T18:03:11.000Z',
+    fields: { giftWrap: true },
+  },
+  items: [{ name: 'Sofa', sku: 'SOFA-3', quantity: 1 }],
+  customer: {
+    id: '5',
+    firstName: 'Carl',
+    lastName: '',
+    email: 'carl@example.com',
+    phone: '+37255512345',
+    fields: { language: 'et' },
+  },
+  shipping: { name: 'Carl', city: 'Tartu', province: '', country: 'EE', phone: '' },
+};
 const requestTracker: RequestTrackerShape = {
   ticket: {
     id: '41960',
@@ -170,7 +192,7 @@ const requestTracker: RequestTrackerShape = {
   owner: { name: 'Bob', email: 'bob@example.net' },
 };
 const records = new Map<string, object>(
-  Object.entries({ zendesk, hubspot, intercom, shopify, woocommerce, 'request-tracker': requestTracker }),
+  Object.entries({ zendesk, hubspot, intercom, shopify, woocommerce, vendure, 'request-tracker': requestTracker }),
 );
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/expressions.md'), 'utf8');

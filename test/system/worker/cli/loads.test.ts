@@ -72,6 +72,7 @@ const heavy = [
   'connectors/hubspot',
   'connectors/request-tracker',
   'connectors/shopify',
+  'connectors/vendure',
   'connectors/webhook',
   'connectors/woocommerce',
   'connectors/zendesk',

@@ -1,0 +1,72 @@
+import type { CloseloopError } from '../../errors.ts';
+import type { VendorError } from '../classify.ts';
+import { isFailure } from './rows.ts';
+import { type ChangedRow, Refusal } from './write.ts';
+
+/*
+ * Writing on many records in one call, at a vendor that refuses more than it has to, or doesn't name what it refuses: a call that is
+ * refused as a whole is made again by halves, and of a refused record each value is tried alone.
+ */
+
+interface Together<Row, Value> {
+  /** Begins findings. */
+  vendor: string;
+  /** One call. A record may have an error of its own. @throws for a failure of the whole call */
+  put(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Row | CloseloopError>>;
+  /** What one call may hold of changes, in bytes of JSON. */
+  mostBytes: number;
+  /** Whether the vendor refused a value: of the record's, or of some record in the call. */
+  isRefusal(error: unknown): error is VendorError;
+}
+
+type Put<Row> = Map<string, Row | Refusal | CloseloopError>;
+
+/** For `putMany`. */
+export function putTogether<Row, Value>({ vendor, put, mostBytes, isRefusal }: Together<Row, Value>) {
+  const fits = (changed: readonly ChangedRow<Row, Value>[]): boolean =>
+    Buffer.byteLength(JSON.stringify(changed.map(({ id, change }) => [id, ...change.values]))) <= mostBytes;
+
+  async function refusedOf({ id, row, change }: ChangedRow<Row, Value>): Promise<Refusal> {
+    const values = [...change.values];
+    const refused: typeof values = [];
+    for (const one of values.length > 1 ? values : []) {
+      const alone = { id, row, change: { values: new Map([one]) } };
+      const written = await put([alone]).then(
+        (rows) => rows.get(id),
+        (error: unknown) => error,
+      );
+      if (isRefusal(written)) refused.push(one);
+      else if (written instanceof Error) throw written;
+    }
+    const unfit = refused.length > 0 ? refused : values;
+    const words = unfit.map(
+      ([place, value]) => `"${place}" takes no ${typeof value === 'number' ? value : 'such text'}`,
+    );
+    return new Refusal(
+      unfit.map(([place]) => place),
+      words.map((said) => `${vendor}: ${said}: look at its type, bounds and choices`),
+    );
+  }
+
+  return async function putMany(changed: readonly ChangedRow<Row, Value>[]): Promise<Put<Row>> {
+    const [first, ...others] = changed;
+    const written: Put<Row> = new Map();
+    if (first === undefined) return written;
+    const rows = others.length === 0 || fits(changed) ? await put(changed).catch(refusalOf) : undefined;
+    if (rows === undefined || isRefusal(rows)) {
+      if (others.length === 0) return written.set(first.id, await refusedOf(first));
+      const half = Math.ceil(changed.length / 2);
+      return new Map([...(await putMany(changed.slice(0, half))), ...(await putMany(changed.slice(half)))]);
+    }
+    for (const one of changed) {
+      const row = rows.get(one.id);
+      if (row !== undefined) written.set(one.id, isFailure(row) && isRefusal(row) ? await refusedOf(one) : row);
+    }
+    return written;
+  };
+
+  function refusalOf(error: unknown): VendorError {
+    if (isRefusal(error)) return error;
+    throw error;
+  }
+}
