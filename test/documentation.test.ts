@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { configurationSections } from '../build/docs/configuration-reference.ts';
-import { brokenLinks } from '../build/docs/markdown.ts';
 import { references } from '../build/docs/references.ts';
-import { pages } from '../build/docs/sidebar.ts';
+import { pages } from '../docs/.vitepress/sidebar.ts';
+import { brokenLinks, imagesOf } from './support/markdown.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -29,16 +29,20 @@ describe('pages', () => {
   const texts = new Map(pages.map((page) => [page, read(page)]));
   const isFile = (path: string) => existsSync(join(root, path)) && statSync(join(root, path)).isFile();
 
-  test('every file of docs/ is in the list of pages: add it to build/docs/sidebar.ts', () => {
-    const files = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /\.md$/.test(name),
-    );
+  test('every page of docs/ is in the menu: add it to docs/.vitepress/sidebar.ts', () => {
+    const files = globSync(['docs/*.md', 'docs/reference/*.md'], { cwd: root });
     expect(files.length).toBeGreaterThan(10);
-    expect(files.map((name) => `docs/${name}`).filter((path) => !pages.includes(path))).toEqual([]);
+    expect(files.filter((path) => !pages.includes(path))).toEqual([]);
   });
 
   test('every link leads to a file, and to a heading that is there', () => {
     expect(brokenLinks(texts, isFile)).toEqual([]);
+  });
+
+  test('every picture says in words what it shows', () => {
+    const pictures = [...texts.values()].flatMap(imagesOf);
+    expect(pictures.length).toBeGreaterThan(1);
+    expect(pictures.filter(({ alt }) => alt.trim() === '')).toEqual([]);
   });
 
   test('it sees links that lead nowhere', () => {

@@ -108,5 +108,7 @@ const chosen = (text: string, choices: readonly string[] | undefined): string =>
   choices === undefined ? text : `${text}: ${choices.map(code).join(', ')}`;
 
 function sentence(text: string): string {
-  return text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+  // `<name>` outside of code would be taken for a tag, and not be shown.
+  const shown = text.replaceAll(/`[^`]*`|</g, (part) => (part === '<' ? '\\<' : part));
+  return text === '' ? '' : `${shown.charAt(0).toUpperCase()}${shown.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -9,6 +9,7 @@ import { messageOf } from '../../../core/errors.ts';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/loop.ts';
+import { imagesOf } from '../../support/markdown.ts';
 import { background, standin } from '../../support/processes.ts';
 
 /* The package as a stranger has it: packed, installed into an empty folder with npm, and used by its documentation. */
@@ -124,6 +125,14 @@ describe('the tarball', () => {
       'package.json',
     ]);
     expect(named(/\.test\./)).toEqual([]);
+    // The pages and the pictures that they show: not what builds a site of them.
+    const pages = named(/^(docs\/(reference\/)?[\w-]+|README|CHANGELOG)\.md$/);
+    const pictures = pages.flatMap((page) =>
+      imagesOf(readFileSync(join(root, page), 'utf8')).map(({ href }) => join(dirname(page), href)),
+    );
+    expect(pictures.length).toBeGreaterThan(1);
+    const documents = [...pages.filter((page) => page.startsWith('docs/')), ...pictures];
+    expect(named(/^docs\//)).toEqual(documents.toSorted());
     const bundled = packed.flatMap((name) => /^node_modules\/([^/]+)\//.exec(name)?.[1] ?? []);
     expect([...new Set(bundled)].sort()).toEqual(['asap', 'dotenv', 'promise', 'request', 'zendesk-node-api']);
   });

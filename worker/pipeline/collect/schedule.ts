@@ -105,14 +105,27 @@ export class Collecting {
     const every = Math.max(50, clock.real(config.collect.every));
     const campaigns = await this.#campaigns();
     const wanted = new Map(campaigns.map((campaign) => [`campaign-${campaign}`, campaign]));
-    for (const { key, next = 0 } of await queue.getJobSchedulers()) {
-      // After the clock was set back, the next pass would be that far away.
-      if (!wanted.has(key) || next > Date.now() + 2 * every) await queue.removeJobScheduler(key);
+    for (const known of await queue.getJobSchedulers()) {
+      // Where the clock was set back since, the next pass is that far away.
+      const isStuck = (known.next ?? 0) > Date.now() + 2 * every;
+      const isWhole = wanted.has(known.key) && known.every === every && !isStuck;
+      if (isWhole && !(await this.#hasLostJob(known.key, known.next))) wanted.delete(known.key);
+      else await queue.removeJobScheduler(known.key);
     }
     for (const [key, campaign] of wanted) {
-      // BullMQ adds the next job when a job begins: a schedule whose job was lost would stop for good, but for this.
       await queue.upsertJobScheduler(key, { every }, { name: 'collect', data: { campaign } });
     }
+  }
+
+  /** BullMQ adds a schedule's next job when a job begins: a schedule whose job is missing (lost or removed) stops for good. */
+  async #hasLostJob(key: string, next: number | undefined): Promise<boolean> {
+    const { queue } = this.stage.jobs;
+    const job = await queue.getJob(`repeat:${key}:${next}`);
+    if (job && (await job.getState()) !== 'unknown') return false;
+    // The job may have begun and ended meanwhile.
+    if ((await queue.getJobScheduler(key))?.next !== next) return false;
+    this.#options.engine.log.warn({ schedule: key }, 'a schedule of collecting had lost its job, and is made anew');
+    return true;
   }
 
   /** Restores missing schedules, and alerts of grades that do not come in. */

@@ -2,8 +2,11 @@
  * The pages of the documentation, in the order in which they are read: files of this repository. A page that is missing here is no
  * page of the site, and a test says so.
  */
-export const sidebar: readonly { title: string; pages: readonly string[] }[] = [
-  { title: 'Start', pages: ['README.md', 'docs/quick-start.md', 'docs/configuration.md', 'docs/going-live.md'] },
+export const sections: readonly { title: string; pages: readonly string[] }[] = [
+  {
+    title: 'Start',
+    pages: ['README.md', 'docs/quick-start.md', 'docs/choose.md', 'docs/configuration.md', 'docs/going-live.md'],
+  },
   {
     title: 'Vendors',
     pages: [
@@ -43,18 +46,10 @@ export const sidebar: readonly { title: string; pages: readonly string[] }[] = [
       'docs/reference/records.md',
       'docs/reference/reasons.md',
       'docs/reference/assumptions.md',
+      'docs/glossary.md',
       'CHANGELOG.md',
     ],
   },
 ];
 
-export const pages: readonly string[] = sidebar.flatMap((section) => section.pages);
-
-/** Where a page lies in the site. */
-export function addressOf(page: string): string {
-  if (page === 'README.md') return 'index.html';
-  return `${page
-    .replace(/^docs\//, '')
-    .replace(/\.md$/, '')
-    .toLowerCase()}.html`;
-}
+export const pages: readonly string[] = sections.flatMap((section) => section.pages);
