@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type DeskAction, doing, isReopened } from '../../core/connector/desk/act.ts';
 import type { Account } from './api.ts';
+import { stateOf, Ticket } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
-import { stateOf, Ticket } from './ticket.ts';
 
 const priorities = ['low', 'medium', 'high', 'urgent'] as const;
 

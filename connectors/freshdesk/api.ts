@@ -7,8 +7,8 @@ import { quotaIn } from '../../core/connector/quota.ts';
 import { basicCredentials } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
+import { Ticket } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
-import { Ticket } from './ticket.ts';
 
 const windowMs = 60_000;
 const ofKey = config('the API key is refused, or its agent lacks a right', "check the key, and the agent's role");

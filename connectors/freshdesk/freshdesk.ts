@@ -20,9 +20,9 @@ import { actions, Reopen } from './actions.ts';
 import { type Account, errorsIn, openAccount, rowsPerPage } from './api.ts';
 import { closedEvent, events, isId, Rating, ratingEvent } from './events.ts';
 import { fieldsOf, preflight } from './preflight.ts';
+import { present, stateOf, Ticket } from './record.ts';
 import { secretHeader } from './rules.ts';
 import { type FreshdeskSettings, settings } from './settings.ts';
-import { present, stateOf, Ticket } from './ticket.ts';
 
 type Value = string | number;
 

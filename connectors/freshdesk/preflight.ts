@@ -4,9 +4,9 @@ import type { DeskFields, DeskPreflight } from '../../core/connector/desk/prefli
 import { typesByPart } from '../../core/connector/fields.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { Account } from './api.ts';
+import { shapeNames } from './record.ts';
 import { comparedRules } from './rules.ts';
 import type { FreshdeskSettings } from './settings.ts';
-import { shapeNames } from './ticket.ts';
 
 const Field = z.object({
   name: z.string(),
