@@ -6,7 +6,7 @@ import { linkedPages } from '../../core/connector/pages.ts';
 import { quotaIn } from '../../core/connector/quota.ts';
 import { basicCredentials } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount } from '../../core/connector/vendor-api.ts';
-import { listOf } from '../../core/entries.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { Ticket } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
@@ -37,6 +37,14 @@ const Named = z.object({
   id: z.int().transform(String),
   name: z.string().nullish(),
   contact: z.object({ name: z.string().nullish() }).nullish(),
+});
+
+export const Field = z.object({
+  name: z.string(),
+  type: z.string(),
+  required_for_agents: orElse(z.boolean(), false),
+  /** A list, or, of the statuses, an object by their numbers. */
+  choices: orElse(z.union([listOf(z.string()), z.looseObject({}).transform(Object.keys)]), undefined),
 });
 
 export const rowsPerPage = 100;
@@ -86,6 +94,7 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
     admin: createVendorApi({ ...account, ...basicCredentials(setupKey ?? apiKey, 'X') }, ports),
     agents: namesOf('/agents'),
     groups: namesOf('/groups'),
+    fields: cached(() => api.call({ method: 'GET', path: '/ticket_fields' }, listOf(Field)), 900_000, ports.now),
     /** A page of the tickets that changed at or after an instant, oldest change first, without trash and spam. */
     changedSince(from: Date, page: number, urgency: Urgency): Promise<Ticket[]> {
       const since = `${from.toISOString().slice(0, 19)}Z`;

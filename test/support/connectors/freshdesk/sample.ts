@@ -1,8 +1,8 @@
 import { freshdesk } from '../../../../connectors/freshdesk/freshdesk.ts';
 import { createFreshdeskStandin } from '../../../../standins/freshdesk/standin.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { type ConnectorSample, customer, secrets } from '../../contract/sample.ts';
-import { fault, hookUrl, mailbox, plantOneOf, posted, preflight, secondsClock } from '../vendor-account.ts';
+import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
+import { fault, hookUrl, leapingClock, mailbox, plantOneOf, posted, preflight } from '../vendor-account.ts';
 import { answerFields, places } from './account.ts';
 
 const header = 'x-closeloop-secret';
@@ -11,6 +11,8 @@ const header = 'x-closeloop-secret';
 export const freshdeskSample: ConnectorSample = {
   connector: freshdesk,
   signatureHeaders: [header],
+  signs: 'nothing',
+  pollPage: 100,
   missingId: '999999999',
   // No read by ids; agents and groups once. A write has a read before, and a note after; the fields once.
   callsFor100: { read: 102, writeBack: 301 },
@@ -30,7 +32,7 @@ export const freshdeskSample: ConnectorSample = {
     'no administrator',
   ],
   async start() {
-    const now = secondsClock();
+    const { now, atOnce } = leapingClock();
     const { fetch, taken, emptied } = mailbox();
     const standin = createFreshdeskStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
@@ -41,6 +43,15 @@ export const freshdeskSample: ConnectorSample = {
     const changeRule = (changes: object) => {
       const { id = 0 } = [...standin.rules.all.values()][0] ?? {};
       standin.changeRule({ id, ...changes });
+    };
+    const resolve = async (id: number, secret: string) => {
+      deliverTo(secret);
+      await standin.resolve(id);
+      return taken();
+    };
+    const closeRecord: Vendor['closeRecord'] = async (secret) => {
+      const { id } = standin.addTicket({ requesterId: person, subject: customer.comment });
+      return { recordId: String(id), delivery: await resolve(id, secret) };
     };
     return {
       settings: (given) => ({
@@ -53,14 +64,10 @@ export const freshdeskSample: ConnectorSample = {
       }),
       ports: { now },
       now,
-      async closeRecord(secret) {
-        deliverTo(secret);
-        const { id } = standin.addTicket({ requesterId: person, subject: customer.comment });
-        await standin.resolve(id);
-        return { recordId: String(id), delivery: taken() };
-      },
+      closeRecord,
+      closeAtOnce: (count) => atOnce(count, () => closeRecord(secrets[0])),
       reopen: async (id) => void (await standin.reopen(Number(id))),
-      closeAgain: async (id) => void (await standin.resolve(Number(id))),
+      closeAgain: (id, secret) => resolve(Number(id), secret),
       correctEmail: async (_id, email) => void standin.changeContact({ id: person, email }),
       async replaceCustomer(id, email) {
         standin.changeTicket({ id: Number(id), requesterId: standin.addContact({ email, name: 'Other' }).id });
@@ -68,8 +75,28 @@ export const freshdeskSample: ConnectorSample = {
       sign: (raw, secret) => posted(raw, { [header]: secret }),
       gradeOn: (id) => {
         const grade = standin.ticket(Number(id)).values[places.grade];
-        return typeof grade === 'number' ? grade : null;
+        return grade === null || grade === undefined ? null : Number(grade);
       },
+      commentOn: (id) => {
+        const comment = standin.ticket(Number(id)).values[places.comment];
+        return typeof comment === 'string' ? comment : null;
+      },
+      notesOn: (id) =>
+        standin
+          .ticket(Number(id))
+          .conversations.map(({ body: text, isPrivate }) => ({ text, isHtml: true, isPublic: !isPrivate })),
+      async swallow(id) {
+        standin.faults.add({
+          method: 'PUT',
+          path: `/tickets/${id}$`,
+          status: 200,
+          body: { id: Number(id), status: 4 },
+        });
+      },
+      async dropdown(grades) {
+        standin.addField({ name: places.grade, type: 'custom_dropdown', choices: grades.map(String) });
+      },
+      lock: async (id) => void standin.changeTicket({ id: Number(id), is: 'archived' }),
       traces(id) {
         const { values, conversations, tags, mails, status } = standin.ticket(Number(id));
         const full = Object.entries(values).filter(([, value]) => value !== null);
