@@ -12,6 +12,7 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
     pages: [
       'docs/zendesk.md',
       'docs/hubspot.md',
+      'docs/freshdesk.md',
       'docs/intercom.md',
       'docs/shopify.md',
       'docs/woocommerce.md',
