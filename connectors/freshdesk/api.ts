@@ -66,8 +66,8 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
     rules: {
       table,
       codeOf: (json) => ErrorBody.safeParse(json).data?.code ?? errorsIn(json)[0]?.code,
-      meaningOf: ({ status }, path) =>
-        status === 403 && /^\/tickets\/\d/.test(path)
+      meaningOf: ({ json }, path) =>
+        ErrorBody.safeParse(json).data?.code === 'access_denied' && /^\/tickets\/\d/.test(path)
           ? permanent('the agent of the key may not see this ticket', 'give that agent global ticket scope')
           : undefined,
     },

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Source, SourceEvent } from '../../../../core/connector/contract.ts';
+import type { PollPage, Source, SourceEvent } from '../../../../core/connector/contract.ts';
 import {
   answerFields,
   fixtures,
@@ -20,7 +20,7 @@ const notesOn = (id: string) => account.standin.ticket(Number(id)).conversations
 async function polled(source: Source, since = new Date('2026-11-20T11:00:00Z')): Promise<SourceEvent[]> {
   const found: SourceEvent[] = [];
   for (let from: Parameters<NonNullable<Source['poll']>>[0] = { since }; ; ) {
-    const page = (await source.poll?.(from)) ?? expect.fail('no poll');
+    const page: PollPage = (await source.poll?.(from)) ?? expect.fail('no poll');
     found.push(...page.events);
     if (page.done) return found;
     from = { cursor: page.cursor };
@@ -133,7 +133,7 @@ describe('reading (4)', () => {
     }
     const found: SourceEvent[] = [];
     for (let from: Parameters<NonNullable<Source['poll']>>[0] = { since: new Date('2026-11-20T11:00:00Z') }; ; ) {
-      const page = (await account.source.poll?.(from)) ?? expect.fail('no poll');
+      const page: PollPage = (await account.source.poll?.(from)) ?? expect.fail('no poll');
       found.push(...page.events);
       if (page.done) break;
       from = { cursor: page.cursor };
@@ -160,13 +160,14 @@ describe('writing (5)', () => {
   test.each([
     ['of a type that takes no text', 'custom_checkbox', /"cf_feedback_comment" does not take its text/],
     ['that is gone', undefined, undefined],
-  ])('it writes the grade past a field %s, or asks for help', async (_what, type, told) => {
+  ])('it writes the grade past a field %s, or stops the source', async (_what, type, told) => {
     account = await openAccount();
     if (type === undefined) account.standin.removeField({ name: places.comment });
     else account.standin.addField({ name: places.comment, type });
     const id = await account.ticket();
     const writing = account.source.writeBack([answer(id)]);
-    if (told === undefined) return await expect(writing).rejects.toMatchObject({ advice: { kind: 'config' } });
+    if (told === undefined)
+      return expect(await writing).toMatchObject([{ ok: false, why: 'error', error: { advice: { kind: 'config' } } }]);
     expect(await writing).toMatchObject([{ ok: true, findings: [expect.stringMatching(told)] }]);
     expect(grade(id)).toBe(7);
   });
@@ -236,12 +237,17 @@ describe('limits and errors (9, 10)', () => {
   // Those of one write, as their bodies are.
   test.each(fixtures.errors.filter(({ name }) => !/page beyond|plan lacks|email/.test(name)))(
     'it makes of "$name" what the facts advise: $advice',
-    async ({ status, body, body_text, headers = {}, advice }) => {
+    async ({ name, status, body, body_text, headers = {}, advice }) => {
       account = await openAccount({ writeBack: { grade: 'cf_feedback_grade' } });
       const id = await account.ticket();
       account.standin.faults.add({ method: 'PUT', times: 9, status, headers, body: body ?? body_text ?? '' });
       const result = await account.source.writeBack([answer(id)]).catch((error: unknown) => error);
       const told = JSON.stringify(result) + JSON.stringify((result as { advice?: unknown }).advice ?? {});
+      // One ticket may be beyond the agent's scope, and a field that is not ours be read-only: neither stops the others.
+      const milder = new Map([
+        ['not allowed', /permanent/],
+        ['read-only', /findings":\["/],
+      ]).get(name);
       const expected = [
         [/^not-found/, /not-found/],
         [/^out/, /"why":"closed"/],
@@ -251,7 +257,7 @@ describe('limits and errors (9, 10)', () => {
         [/^permanent/, /required|permanent/],
         [/^config/, /config|does not take/],
       ] as const;
-      expect(told).toMatch(expected.find(([of]) => of.test(advice))?.[1] ?? /nothing/);
+      expect(told).toMatch(milder ?? expected.find(([of]) => of.test(advice))?.[1] ?? /nothing/);
     },
   );
 });
