@@ -100,7 +100,7 @@ export const Reopen = z
     status: z.int().min(2).default(2).describe('The number of an open status: 2 is Open'),
     group: z.string().min(1).optional().describe('The name of the group that gets the ticket'),
     agent: z.string().min(1).optional().describe('The name of the agent who gets the ticket'),
-    priority: z.enum(priorities).optional(),
+    priority: z.enum(priorities).optional().describe('Its new priority'),
   })
   .prefault({})
   .describe('Opens the ticket again');

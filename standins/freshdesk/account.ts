@@ -1,12 +1,18 @@
 import { ControlError, type Given } from '../kit/control.ts';
-import { VendorStandin } from '../kit/vendor-standin.ts';
+import { type VendorOptions, VendorStandin } from '../kit/vendor-standin.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import * as define from './definitions.ts';
 import { Credits } from './limits.ts';
 import type { Agent, Field, Person, Rating, Settings, Ticket } from './model.ts';
 import { openSettings } from './model.ts';
 import { type FieldMove, freshdeskRetries, handmadeRule, type Performer, type Rule, Rules } from './rules.ts';
-import type { FreshdeskStandinOptions } from './standin.ts';
+
+export interface FreshdeskStandinOptions extends VendorOptions {
+  /** Of an agent who sees every ticket. Default `freshdesk-key`. */
+  apiKey?: string;
+  /** Of an administrator. Default `freshdesk-admin-key`. */
+  adminKey?: string;
+}
 
 const closed = [4, 5];
 /** What every account has; `type` may be made one that agents have to fill in. */

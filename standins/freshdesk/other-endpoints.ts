@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { ok } from '../kit/message.ts';
 import { type Route, route } from '../kit/router.ts';
+import { type Context, listed } from './context.ts';
 import { denied, invalid, notFound, problem, valid, validBody } from './problem.ts';
 import { type Rule, ruleBody, ruleTypes } from './rules.ts';
-import { type Context, listed } from './standin.ts';
 import { viewAgent, viewField, viewRating, viewRequester } from './views.ts';
 
 const rulesOf = `/api/v2/automations/{kind:${ruleTypes}}/rules`;
