@@ -4,8 +4,7 @@ const secret = 'freshdesk-webhook-secret-of-32-letters';
 
 export const guide: Guide = {
   about: 'A Freshdesk account with two agents, without tickets.',
-  configuration: (url) => `http: { publicUrl: "http://127.0.0.1:8080" }
-sources:
+  configuration: (url) => `sources:
   helpdesk:
     connector: freshdesk
     subdomain: acme
