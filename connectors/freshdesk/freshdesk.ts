@@ -16,12 +16,18 @@ const listed =
   (account: Account) =>
   async (ids: readonly string[], since?: Date): Promise<Map<string, Ticket>> => {
     const found = new Map<string, Ticket>();
-    let from = since && new Date(since.getTime() - 120_000);
-    for (let left = Math.floor(ids.length / 2); from !== undefined && left > 0 && found.size < ids.length; left--) {
-      const rows = await account.changedSince(from, 1, 'work');
+    let next: { from: Date; page: number } | undefined = since && {
+      from: new Date(since.getTime() - 120_000),
+      page: 1,
+    };
+    for (let left = Math.floor(ids.length / 2); next !== undefined && left > 0 && found.size < ids.length; left--) {
+      const { from, page } = next;
+      const rows = await account.changedSince(from, page, 'work');
       for (const row of rows) if (ids.includes(row.id)) found.set(row.id, row);
       const last = rows.at(-1)?.updated_at;
-      from = rows.length < rowsPerPage || last === undefined || last <= from ? undefined : last;
+      // Rows move while one pages: a further page only of one second.
+      if (rows.length < rowsPerPage || last === undefined) next = undefined;
+      else next = last > from ? { from: last, page: 1 } : { from, page: page + 1 };
     }
     return found;
   };

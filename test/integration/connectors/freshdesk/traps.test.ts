@@ -124,6 +124,17 @@ describe('reading (4)', () => {
     expect(account.standin.callCounts()).toMatchObject({ 'GET /api/v2/tickets': 1, 'GET /api/v2/tickets/{id}': 1 });
   });
 
+  test('it reads by lists what many changed in one second, the second half of it as well', async () => {
+    account = await openAccount();
+    const ids: string[] = [];
+    for (let n = 0; n < 250; n++) ids.push(await account.ticket());
+    account.standin.clearCalls();
+    const read = await account.source.read(ids.slice(150), account.clock.now);
+    expect(read.filter(({ ok }) => ok)).toHaveLength(100);
+    expect(account.standin.callCounts()).toMatchObject({ 'GET /api/v2/tickets': 4 });
+    expect(account.standin.totalCalls()).toBe(6);
+  });
+
   test('it finds all closings of a poll over many pages while rows move', async () => {
     account = await openAccount();
     const ids: string[] = [];
