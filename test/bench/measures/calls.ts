@@ -168,7 +168,7 @@ export const calls: Measure = {
   async run(size) {
     const closings = sizes[size];
     const desks =
-      size === 'full' ? [freshdesk({ notes: false }), freshdesk({ notes: true })] : [zendesk];
+      size === 'full' ? [zendesk, hubspot, freshdesk({ notes: false }), freshdesk({ notes: true })] : [zendesk];
     const rows: Row[] = [];
     for (const desk of desks) {
       for (const waits of [false, true]) rows.push(await loopOf(await desk(closings), closings, { waits }));
