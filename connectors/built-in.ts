@@ -3,6 +3,11 @@ import type { BuiltIn } from '../core/connector/built-in.ts';
 /** Every connector that ships with closeloop. */
 export const builtIn: readonly BuiltIn[] = [
   {
+    name: 'freshdesk',
+    load: async () => (await import('./freshdesk/freshdesk.ts')).freshdesk,
+    onboarding: async () => (await import('./freshdesk/onboarding.ts')).onboarding,
+  },
+  {
     name: 'hubspot',
     load: async () => (await import('./hubspot/hubspot.ts')).hubspot,
     onboarding: async () => (await import('./hubspot/onboarding.ts')).onboarding,

@@ -15,6 +15,10 @@ export const standins: Readonly<Record<string, () => Promise<Standin>>> = {
     const { guide } = await import('./feedback/guide.ts');
     return { start: (options) => startFeedbackStandin({ ...options, seed: true }), guide };
   },
+  freshdesk: async () => {
+    const { startFreshdeskStandin: start } = await import('./freshdesk/standin.ts');
+    return { start, guide: (await import('./freshdesk/guide.ts')).guide };
+  },
   hubspot: async () => {
     const { startHubspotStandin: start } = await import('./hubspot/standin.ts');
     return { start, guide: (await import('./hubspot/guide.ts')).guide };

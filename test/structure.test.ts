@@ -272,7 +272,7 @@ test("what runs sends by core/connector/exchange.ts, and never loads Node's own 
 });
 
 test('core and worker name no vendor', () => {
-  const vendors = /zendesk|hubspot|shopify|woocommerce|intercom|vendure|request.?tracker/i;
+  const vendors = /zendesk|hubspot|shopify|woocommerce|intercom|vendure|request.?tracker|freshdesk/i;
   // The demo is told with a help desk; an example of `init` names one.
   const shared = files.filter(
     (file) => /^(core|worker)\//.test(file) && !/^worker\/cli\/(demo|commands\/setting-up)\.ts/.test(file),

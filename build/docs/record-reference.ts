@@ -9,6 +9,7 @@ const connectors = resolve(import.meta.dirname, '../../connectors');
 export const shapes: readonly { connector: string; title: string; shape: string }[] = [
   { connector: 'zendesk', title: 'Zendesk', shape: 'ZendeskShape' },
   { connector: 'hubspot', title: 'HubSpot', shape: 'HubSpotShape' },
+  { connector: 'freshdesk', title: 'Freshdesk', shape: 'FreshdeskShape' },
   { connector: 'intercom', title: 'Intercom', shape: 'IntercomShape' },
   { connector: 'shopify', title: 'Shopify', shape: 'ShopifyShape' },
   { connector: 'woocommerce', title: 'WooCommerce', shape: 'WooCommerceShape' },

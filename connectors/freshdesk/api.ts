@@ -6,9 +6,9 @@ import { linkedPages } from '../../core/connector/pages.ts';
 import { quotaIn } from '../../core/connector/quota.ts';
 import { basicCredentials } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount } from '../../core/connector/vendor-api.ts';
-import { listOf } from '../../core/entries.ts';
+import { listOf, orElse } from '../../core/entries.ts';
+import { Ticket } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
-import { Ticket } from './ticket.ts';
 
 const windowMs = 60_000;
 const ofKey = config('the API key is refused, or its agent lacks a right', "check the key, and the agent's role");
@@ -39,6 +39,14 @@ const Named = z.object({
   contact: z.object({ name: z.string().nullish() }).nullish(),
 });
 
+export const Field = z.object({
+  name: z.string(),
+  type: z.string(),
+  required_for_agents: orElse(z.boolean(), false),
+  /** A list, or, of the statuses, an object by their numbers. */
+  choices: orElse(z.union([listOf(z.string()), z.looseObject({}).transform(Object.keys)]), undefined),
+});
+
 export const rowsPerPage = 100;
 
 /** Every call to one account. Webhooks, all keys and all apps share its calls per minute. */
@@ -58,8 +66,8 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
     rules: {
       table,
       codeOf: (json) => ErrorBody.safeParse(json).data?.code ?? errorsIn(json)[0]?.code,
-      meaningOf: ({ status }, path) =>
-        status === 403 && /^\/tickets\/\d/.test(path)
+      meaningOf: ({ json }, path) =>
+        ErrorBody.safeParse(json).data?.code === 'access_denied' && /^\/tickets\/\d/.test(path)
           ? permanent('the agent of the key may not see this ticket', 'give that agent global ticket scope')
           : undefined,
     },
@@ -86,6 +94,7 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
     admin: createVendorApi({ ...account, ...basicCredentials(setupKey ?? apiKey, 'X') }, ports),
     agents: namesOf('/agents'),
     groups: namesOf('/groups'),
+    fields: cached(() => api.call({ method: 'GET', path: '/ticket_fields' }, listOf(Field)), 900_000, ports.now),
     /** A page of the tickets that changed at or after an instant, oldest change first, without trash and spam. */
     changedSince(from: Date, page: number, urgency: Urgency): Promise<Ticket[]> {
       const since = `${from.toISOString().slice(0, 19)}Z`;

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { Delivery, Events, SourceEvent } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { orElse } from '../../core/entries.ts';
+import { isId } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
-
-export const isId = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text);
 
 const text = orElse(z.string(), '');
 const Told = z.object({

@@ -1,26 +1,16 @@
 import { z } from 'zod';
-import { errorAt, warningAt } from '../../core/connector/check.ts';
-import type { DeskFields, DeskPreflight } from '../../core/connector/desk/preflight.ts';
+import { type Comparison, errorAt, isSameUrl, type SetupItem, warningAt } from '../../core/connector/check.ts';
+import { comparedHooks, type DeskFields, type DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { typesByPart } from '../../core/connector/fields.ts';
-import { listOf, orElse } from '../../core/entries.ts';
-import type { Account } from './api.ts';
-import { comparedRules } from './rules.ts';
+import { listOf, mapOf, orElse } from '../../core/entries.ts';
+import { type Account, Field } from './api.ts';
+import { shapeNames } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
-import { shapeNames } from './ticket.ts';
-
-const Field = z.object({
-  name: z.string(),
-  type: z.string(),
-  required_for_agents: orElse(z.boolean(), false),
-  /** A list, or, of the statuses, an object by their numbers. */
-  choices: orElse(z.union([listOf(z.string()), z.looseObject({}).transform(Object.keys)]), undefined),
-});
-export const fieldsOf = (account: Account) => account.call({ method: 'GET', path: '/ticket_fields' }, listOf(Field));
 
 const fields = (account: Account): DeskFields => ({
   ...{ of: 'tickets', field: 'ticket field', place: 'Admin > Workflows > Ticket Fields' },
   async list() {
-    const all = await fieldsOf(account);
+    const all = await account.fields('now');
     return all.map(({ required_for_agents: required, choices, ...field }) => ({
       ...{ ...field, required },
       ...(field.type === 'custom_dropdown' && { values: choices }),
@@ -41,11 +31,96 @@ const fields = (account: Account): DeskFields => ({
   },
 });
 
+/** Freshdesk signs nothing: the rules send the secret in this header. */
+export const secretHeader = 'x-closeloop-secret';
+
+const flag = orElse(z.boolean(), false);
+const Action = z.object({ url: z.string(), custom_headers: mapOf(z.string()).catch({}) });
+/** Nobody says whether a status is read as a number or as a text. */
+const number = orElse(z.union([z.string(), z.int().transform(String)]), '');
+const Rule = z.object({
+  id: z.int(),
+  active: flag,
+  outdated: flag,
+  performer: orElse(z.object({ type: z.int() }), { type: 0 }),
+  events: orElse(listOf(z.object({ field_name: z.string(), from: number, to: number })), []),
+  actions: orElse(listOf(orElse(Action, undefined)), []),
+});
+const Rules = z.union([listOf(Rule), z.object({ rules: listOf(Rule) }).transform(({ rules }) => rules)]);
+/** Of ticket updates. */
+const path = '/automations/4/rules';
+/** By Freshdesk's numbers of who changes a ticket: what closes resolved tickets after a while is the system. */
+const wanted = [
+  { id: 'people', performer: 3, what: 'the rule "closeloop: ticket closed or reopened"' },
+  { id: 'system', performer: 4, what: 'the rule "closeloop: ticket closed or reopened by a rule"' },
+] as const;
+
+const anyMove = { field_name: 'status', from: '--', to: '--' };
+const movesOf = (status: number) => [
+  { ...anyMove, to: String(status) },
+  { ...anyMove, from: String(status) },
+];
+
+function bodyOf({ performer, what }: (typeof wanted)[number], url: string, settings: FreshdeskSettings) {
+  const ticket = { ticket_id: '{{ticket.id}}', event: '{{triggered_event}}', at: '{{ticket.modified_on}}' };
+  const action = {
+    field_name: 'trigger_webhook',
+    request_type: 'POST',
+    content_type: 'JSON',
+    content_layout: '2',
+    url,
+  };
+  const custom_headers = { [secretHeader]: settings.webhookSecrets[0] ?? '' };
+  return {
+    name: what.replace(/^[^"]*"|"$/g, ''),
+    active: true,
+    performer: { type: performer },
+    events: settings.closedStatuses.flatMap(movesOf),
+    actions: [{ ...action, custom_headers, content: { v: '1', kind: 'status', ...ticket } }],
+  };
+}
+
+const comparedRules =
+  (settings: FreshdeskSettings, { admin }: Account) =>
+  (hookUrl: string): Promise<Comparison<SetupItem>> => {
+    const { closedStatuses, webhookSecrets } = settings;
+    return comparedHooks<z.output<typeof Rule>, (typeof wanted)[number]>(
+      {
+        list: () => admin.call({ method: 'GET', path }, Rules),
+        wanted: () => wanted,
+        is: ({ performer, actions }, { performer: type }) =>
+          performer.type === type && actions.some((action) => action && isSameUrl(action.url, hookUrl)),
+        flaws({ active, outdated, events, actions }) {
+          const sent = actions.find((action) => action && isSameUrl(action.url, hookUrl))?.custom_headers[secretHeader];
+          const isOurs = sent !== undefined && (webhookSecrets.includes(sent) || /^\*+$/.test(sent));
+          const listensTo = ({ from, to }: (typeof events)[number]) =>
+            events.some((event) => event.field_name === 'status' && event.from === from && event.to === to);
+          const isDeaf = !closedStatuses.flatMap(movesOf).every(listensTo) && !listensTo(anyMove);
+          return [
+            ...(active ? [] : ['is switched off']),
+            ...(outdated ? ['names a field that is gone'] : []),
+            ...(isDeaf ? ['does not listen to every status of closedStatuses'] : []),
+            ...(isOurs ? [] : [sent === undefined ? 'sends no secret' : 'sends another secret']),
+          ];
+        },
+        async make(one, there) {
+          const body = bodyOf(one, hookUrl, settings);
+          const to = there
+            ? ({ method: 'PUT', path: `${path}/${there.id}` } as const)
+            : ({ method: 'POST', path } as const);
+          await admin.call({ ...to, body }, z.unknown());
+          return {};
+        },
+      },
+      hookUrl,
+    );
+  };
+
 export function preflight(settings: FreshdeskSettings, account: Account): DeskPreflight {
   const { closedStatuses, ratings, baseUrl } = settings;
 
   async function ofStatuses() {
-    const known = (await fieldsOf(account)).find(({ type }) => type === 'default_status')?.choices ?? [];
+    const known = (await account.fields('now')).find(({ type }) => type === 'default_status')?.choices ?? [];
     const odd = closedStatuses.filter((status) => !known.includes(String(status)));
     return odd.map((status) =>
       errorAt('closedStatuses', `there is no status ${status}`, `There are: ${known.join(', ')}`),

@@ -44,7 +44,10 @@ export const settings = z.strictObject({
       "Freshdesk's own ratings become grades of an external campaign, by this table: `{103: 5, 100: 3, -103: 1}`",
     ),
   callsPerMinute: z
-    .strictObject({ list: z.int().min(2).default(20), update: z.int().min(2).default(80) })
+    .strictObject({
+      list: z.int().min(2).default(20).describe('Lists of tickets'),
+      update: z.int().min(2).default(80).describe('Updates of tickets'),
+    })
     .prefault({})
     .describe(
       "Your plan's, for lists and for updates of tickets, which no header reports; half is used. Default: Growth's",

@@ -12,6 +12,7 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
     pages: [
       'docs/zendesk.md',
       'docs/hubspot.md',
+      'docs/freshdesk.md',
       'docs/intercom.md',
       'docs/shopify.md',
       'docs/woocommerce.md',
@@ -20,7 +21,10 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
       'docs/webhook.md',
     ],
   },
-  { title: 'Policy', pages: ['docs/policy.md', 'docs/journeys.md', 'docs/answers.md', 'docs/expressions.md', 'docs/custom-fields.md'] },
+  {
+    title: 'Policy',
+    pages: ['docs/policy.md', 'docs/journeys.md', 'docs/answers.md', 'docs/expressions.md', 'docs/custom-fields.md'],
+  },
   {
     title: 'Operate',
     pages: [

@@ -69,7 +69,10 @@ const sample: ConnectorSample = {
         return { recordId: id, delivery: await delivered(id, secret) };
       },
       reopen: (id) => person.reopen(id),
-      closeAgain: (id) => person.resolve(id),
+      async closeAgain(id, secret) {
+        await person.resolve(id);
+        return await delivered(id, secret);
+      },
       correctEmail: (_id, email) => person.changeUser('hanna', { EmailAddress: email }),
       async replaceCustomer(id, email) {
         await person.changeUser('olga', { EmailAddress: email });

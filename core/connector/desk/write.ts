@@ -39,12 +39,12 @@ export interface ChangedRow<Row, Value> {
 
 /** The vendor wrote nothing of a change, because of some of its places: the rest is sent again without them. */
 export class Refusal {
-  /** The places whose values this record can't take. */
-  readonly unfit: readonly string[];
+  /** The places whose values this record can't take; `all`: it takes nothing of the change, tags included. */
+  readonly unfit: readonly string[] | 'all';
   /** What a person has to do, in words for the trace. */
   readonly findings: readonly string[];
 
-  constructor(unfit: readonly string[], findings: readonly string[]) {
+  constructor(unfit: readonly string[] | 'all', findings: readonly string[]) {
     this.unfit = unfit;
     this.findings = findings;
   }
@@ -76,6 +76,11 @@ export interface DeskWriting<Row, Value> {
   rows?: RowReading<Row>;
   /** The records to take answers off, also those on which none is written any more: in the trash, say. Default: `rows`. */
   forgetRows?: RowReading<Row>;
+  /**
+   * A record as it is before any answer, for vendors that read one record a call: an answer that needs nothing of the record (no time
+   * to compare, no tags, no note) is written without reading it.
+   */
+  blank?(id: string): Row;
   /** A part of an answer in the vendor's form; null for nothing. `inPlainForm` fits most vendors. */
   written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null;
   /** What the record holds at a place. */
@@ -162,18 +167,27 @@ export class DeskWriter<Row, Value> {
 
   /** @param items of different records */
   async write(items: readonly WriteBack[]): Promise<WriteResult[]> {
-    const rows = await rowsOf(
-      this.#writing.rows,
-      items.map(({ recordId }) => recordId),
-    );
-    const planned = items.map((item) => this.#plan(item, rows.get(item.recordId)));
+    const unread = items.filter((item) => this.#needsNoRow(item));
+    const ids = items.filter((item) => !unread.includes(item)).map(({ recordId }) => recordId);
+    const rows = await rowsOf(this.#writing.rows, ids);
+    const planned = items.map((item) => {
+      const blank = unread.includes(item) ? this.#writing.blank?.(item.recordId) : undefined;
+      return this.#plan(item, blank ?? rows.get(item.recordId), blank !== undefined);
+    });
     const jobs = planned.flatMap((one) => ('item' in one ? [one] : []));
     for (const job of await this.#send(jobs, this.#writing.rows)) this.#tellLost(job);
     await this.#each(jobs, (job) => this.#noteOnce(job));
     return planned.map((one) => ('item' in one ? this.#resultOf(one) : one));
   }
 
-  #plan(item: WriteBack, row: Row | CloseloopError | undefined): AnswerJob<Row, Value> | WriteResult {
+  /** Whether all of an answer can be sent, whatever the record holds. */
+  #needsNoRow({ recordId, status }: WriteBack): boolean {
+    const { settings, rows, blank } = this.#writing;
+    const looks = settings.answeredAt !== undefined || settings.tags === true || settings.note === true;
+    return blank !== undefined && status === 'answered' && !looks && rows.isId(recordId);
+  }
+
+  #plan(item: WriteBack, row: Row | CloseloopError | undefined, isBlank: boolean): AnswerJob<Row, Value> | WriteResult {
     const { settings, written, at, closed, instantOf } = this.#writing;
     if (isFailure(row)) return { ok: false, why: 'error', error: row };
     if (row === undefined) return this.#notFound(item);
@@ -185,7 +199,8 @@ export class DeskWriter<Row, Value> {
     );
     const tags = this.#tagsWith(row, tagsOf(item));
     const wanted = { values, ...(tags && { tags }) };
-    return { item, ...jobOf(item.recordId, row, wanted, this.#lackingOn(row, wanted)) };
+    const lacking = isBlank ? wanted : this.#lackingOn(row, wanted);
+    return { item, ...jobOf(item.recordId, row, wanted, lacking) };
   }
 
   /** All tags of the record, with these in place of closeloop's own; undefined where answers are no tags. */
@@ -259,10 +274,12 @@ export class DeskWriter<Row, Value> {
   /** Sends the rest of a change of which the vendor has refused a part. */
   async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Told): Promise<Row | undefined> {
     const { values, tags } = changed.change;
-    const rest = new Map([...values].filter(([place]) => !refusal.unfit.includes(place)));
+    const isAll = refusal.unfit === 'all';
+    const unfit = refusal.unfit === 'all' ? [...values.keys()] : refusal.unfit;
+    const rest = new Map([...values].filter(([place]) => !unfit.includes(place)));
     told.findings.push(...refusal.findings);
-    for (const place of refusal.unfit) told.refused.add(place);
-    const change = { values: rest, ...(tags && { tags }) };
+    for (const place of unfit) told.refused.add(place);
+    const change = { values: rest, ...(tags && !isAll && { tags }) };
     if (isEmpty(change)) return changed.row;
     // A refusal that names nothing of the change would come again and again.
     if (rest.size === values.size)

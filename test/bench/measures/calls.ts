@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { startFreshdeskStandin } from '../../../standins/freshdesk/standin.ts';
 import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
 import { startZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import type { JourneyState } from '../../../worker/journey/states.ts';
@@ -20,6 +21,12 @@ interface Desk {
   atMost: number;
   /** Where the closings wait: at most the reading more that planning makes. */
   atMostWaiting: number;
+  /** Default: with notes. */
+  notes?: false;
+  /** The share of customers who answer. Default: all. */
+  answers?: number;
+  /** Calls of a day's polling, which take place whatever is closed. */
+  polls?: number;
 }
 
 async function zendesk(closings: number): Promise<Desk> {
@@ -85,6 +92,44 @@ async function hubspot(closings: number): Promise<Desk> {
   };
 }
 
+/** Reads no tickets by their ids, and writes on one at a time. */
+const freshdesk =
+  ({ notes }: { notes: boolean }) =>
+  async (closings: number): Promise<Desk> => {
+    const { standin, url, close } = await startFreshdeskStandin();
+    standin.changeSettings({ limits: { total: 100_000, list: 100_000, update: 100_000 } });
+    standin.addField({ name: 'cf_feedback_grade', type: 'custom_number' });
+    standin.addField({ name: 'cf_feedback_comment', type: 'custom_paragraph' });
+    const ids = Array.from({ length: closings }, (_, i) => {
+      const { id } = standin.addContact({ name: `Customer ${i}`, email: `customer-${i}@example.com` });
+      return standin.addTicket({ requesterId: id }).id;
+    });
+    const budget = { atMost: 740, atMostWaiting: 800 };
+    return {
+      vendor: 'Freshdesk',
+      settings: `
+    connector: freshdesk
+    subdomain: acme
+    baseUrl: ${url}
+    apiKey: ${standin.apiKey}
+    webhookSecrets: [a-secret]
+    callsPerMinute: { list: 100000, update: 100000 }
+    rules: [{ name: all, campaign: 12, contact: requester.email, fields: { Agent: agent.name } }]
+    writeBack: { grade: cf_feedback_grade, comment: cf_feedback_comment, note: ${notes} }`,
+      close: async (hook) => {
+        standin.setWebhook({ url: hook, secret: 'a-secret' });
+        standin.changeSender({ concurrency: 50 });
+        await standin.resolveAll({ ids });
+      },
+      calls: () => standin.totalCalls(),
+      stop: close,
+      // A read and a note more for each answer.
+      ...(notes ? { atMost: budget.atMost + 600, atMostWaiting: budget.atMostWaiting + 600 } : { ...budget, notes }),
+      answers: 0.3,
+      polls: 144,
+    };
+  };
+
 /** Long enough for a thousand closings to wait together. */
 const delay = '20s';
 
@@ -96,21 +141,23 @@ async function loopOf(desk: Desk, closings: number, { waits }: { waits: boolean 
   const [service, redis] = await Promise.all([startFeedbackStandin({ seed: true }), startRedis()]);
   const settings = waits ? desk.settings.replace('name: all,', `name: all, delay: ${delay},`) : desk.settings;
   const product = await startProduct({ url: service.url, redis, settings, collectEvery: '2s' });
-  const until = async (state: JourneyState) => {
-    while ((await journeysIn(redis, state)) < closings) await sleep(50);
+  const until = async (state: JourneyState, count = closings) => {
+    while ((await journeysIn(redis, state)) < count) await sleep(50);
   };
   await desk.close(product.hooks);
   await until('asked');
-  for (const { id } of service.standin.requests()) service.standin.answer({ request: id, grade: 4 });
-  await until('written');
+  const answered = Math.round(closings * (desk.answers ?? 1));
+  for (const { id } of service.standin.requests().slice(0, answered)) service.standin.answer({ request: id, grade: 4 });
+  await until('written', answered);
   const counted = await journeysIn(redis, 'written');
-  const calls = desk.calls();
+  const share = desk.answers === undefined ? '' : `${desk.answers * 1_000} `;
+  const calls = (desk.calls() * 1_000) / closings + (desk.polls ?? 0);
   await product.stop();
   await Promise.all([desk.stop(), service.close(), redis.stop()]);
   return {
-    measure: `calls to ${desk.vendor} for 1,000 closings together${waits ? ' that wait' : ''}, reads and write-backs with notes`,
+    measure: `calls to ${desk.vendor} for 1,000 closings together${waits ? ' that wait' : ''}, reads and ${share}write-backs ${desk.notes === false ? 'without' : 'with'} notes${desk.polls === undefined ? '' : `, and ${desk.polls} polls`}`,
     unit: '',
-    closeloop: [(calls * 1_000) / closings],
+    closeloop: [calls],
     counted,
     target: { of: 'value', is: 'at most', figure: waits ? desk.atMostWaiting : desk.atMost },
   };
@@ -120,7 +167,8 @@ export const calls: Measure = {
   name: 'calls',
   async run(size) {
     const closings = sizes[size];
-    const desks = size === 'full' ? [zendesk, hubspot] : [zendesk];
+    const desks =
+      size === 'full' ? [zendesk, hubspot, freshdesk({ notes: false }), freshdesk({ notes: true })] : [zendesk];
     const rows: Row[] = [];
     for (const desk of desks) {
       for (const waits of [false, true]) rows.push(await loopOf(await desk(closings), closings, { waits }));

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { connectors } from '../../../connectors/index.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
+import { startFreshdeskStandin } from '../../../standins/freshdesk/standin.ts';
 import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
 import { startIntercomStandin } from '../../../standins/intercom/standin.ts';
 import { startShopifyStandin } from '../../../standins/shopify/standin.ts';
@@ -190,6 +191,29 @@ async function intercom(): Promise<Account> {
   };
 }
 
+async function freshdesk(): Promise<Account> {
+  const keys = { apiKey: 'canary-freshdesk-key', adminKey: 'canary-freshdesk-admin-key' };
+  const { url, standin, close } = await startFreshdeskStandin(keys);
+  standin.addField({ name: 'cf_grade', type: 'custom_number' });
+  standin.addField({ name: 'cf_comment', type: 'custom_paragraph' });
+  return {
+    settings: {
+      ...{ connector: 'freshdesk', subdomain: 'acme', apiKey: keys.apiKey, setupKey: keys.adminKey, baseUrl: url },
+      ...{ webhookSecrets: ['canary-freshdesk-hook'] },
+      writeBack: { grade: 'cf_grade', comment: 'cf_comment', note: true },
+    },
+    contact: '[requester.phone, requester.email]',
+    who: 'requester.email',
+    listen: (hook) => void standin.setWebhook({ url: hook, secret: 'canary-freshdesk-hook' }),
+    close: async ({ name, email, phone }) => {
+      const requesterId = standin.addContact({ email, phone, name }).id;
+      await standin.resolve(standin.addTicket({ requesterId, subject: `Call ${name}` }).id);
+    },
+    faults: standin.faults,
+    stop: close,
+  };
+}
+
 async function webhook(): Promise<Account> {
   const { url, standin, close } = await startWebhookStandin();
   const secret = signing('webhook');
@@ -233,6 +257,7 @@ beforeAll(async () => {
     ['shop', await shopify()],
     ['store', await woocommerce()],
     ['inbox', await intercom()],
+    ['helpdesk', await freshdesk()],
     ['jobs', await webhook()],
   ]);
   const sources = [...accounts].map(([name, { settings, contact, who }]) => {

@@ -76,6 +76,7 @@ test.each([
   ['shopify', 'shop', '41960.1'],
   ['woocommerce', 'store', '41960.1'],
   ['intercom', 'inbox', '41960.1'],
+  ['freshdesk', 'helpdesk', '41960.1'],
   ['webhook', 'jobs', '41960.1'],
 ])('the guide to %s leads to a grade on the record', async (name, source, id) => {
   const store = app.engine.pipelines.get(source)?.context.store ?? expect.fail(`no ${source}`);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { freshdesk } from '../../../connectors/freshdesk/freshdesk.ts';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../connectors/intercom/intercom.ts';
 import { requestTracker } from '../../../connectors/request-tracker/request-tracker.ts';
@@ -17,6 +18,10 @@ const sources: [name: string, open: () => Source][] = [
   [
     'zendesk',
     () => zendesk.open({ subdomain: 'acme', clientId: 'id', clientSecret: 'secret', webhookSecrets, baseUrl }, ports),
+  ],
+  [
+    'freshdesk',
+    () => freshdesk.open({ subdomain: 'acme', apiKey: 'key', webhookSecrets: ['x'.repeat(32)], baseUrl }, ports),
   ],
   ['hubspot', () => hubspot.open({ portalId: 1, accessToken: 'token', webhookSecrets, baseUrl }, ports)],
   [

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { freshdesk } from '../../../connectors/freshdesk/freshdesk.ts';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../connectors/intercom/intercom.ts';
 import { requestTracker } from '../../../connectors/request-tracker/request-tracker.ts';
@@ -22,6 +23,7 @@ const site = {
 const inbox = { workspace: 'k7p2m4xq', region: 'eu', accessToken: 't', adminId: 7, ...hook };
 const store = { address: 'https://shop.example/admin-api', apiKey: 'key', ...hook };
 const rt = { address: 'https://rt.example.com/rt/', token: '1-27-ab', ...hook };
+const helpdesk = { subdomain: 'acme', apiKey: 'key', webhookSecrets: ['a-secret-of-our-own-of-32-characters'] };
 const crm = { accessToken: 'pat-1', ...hook };
 
 const rows: [of: Connector, settings: object, id: string, url: string | undefined][] = [
@@ -33,6 +35,7 @@ const rows: [of: Connector, settings: object, id: string, url: string | undefine
   [shopify, shop, '5791244910855', 'https://acme.myshopify.com/admin/orders/5791244910855'],
   [woocommerce, site, '17', 'https://shop.example/wp-admin/post.php?post=17&action=edit'],
   [requestTracker, rt, '4', 'https://rt.example.com/rt/Ticket/Display.html?id=4'],
+  [freshdesk, helpdesk, '4711', 'https://acme.freshdesk.com/a/tickets/4711'],
   [intercom, inbox, '215', 'https://app.eu.intercom.com/a/apps/k7p2m4xq/conversations/215'],
   [
     vendure,
@@ -55,6 +58,8 @@ const written: [of: Connector, settings: object, text: string, record: string | 
   [zendesk, desk, 'kati@example.com', undefined],
   [woocommerce, site, '#17', '17'],
   [woocommerce, site, '#0', undefined],
+  [freshdesk, helpdesk, '#4711', '4711'],
+  [freshdesk, helpdesk, '#0', undefined],
   [hubspot, crm, 'tickets/7', 'ticket-7'],
   // A shop may name its orders anything, and prints the name: no id follows from it.
   [shopify, shop, '#1001', '#1001'],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { shapeOf, shapes } from '../../../build/docs/record-reference.ts';
+import type { FreshdeskShape } from '../../../connectors/freshdesk/record.ts';
 import type { HubSpotShape } from '../../../connectors/hubspot/record.ts';
 import type { IntercomShape } from '../../../connectors/intercom/record.ts';
 import type { RequestTrackerShape } from '../../../connectors/request-tracker/record.ts';
@@ -134,6 +135,22 @@ const shopify: ShopifyShape = {
   contact: { email: 'carl@example.com', phones: ['+37255512345'] },
   customer: undefined,
 };
+const freshdesk: FreshdeskShape = {
+  ticket: {
+    id: '4711',
+    subject: 'Where is my parcel?',
+    status: 4,
+    priority: 2,
+    type: 'Question',
+    source: 1,
+    tags: ['vip'],
+    createdAt: '2026-11-19T08:00:12.000Z',
+    fields: { cf_order_no: 'A-1009' },
+  },
+  requester: { id: '48014600101', name: 'Mara Ott', email: 'mara@example.com', phone: '+49305550101', mobile: '' },
+  agent: { id: '48014600900', name: 'Ann Agent' },
+  group: { id: '48000200011', name: 'Support' },
+};
 const address = { firstName: 'Carl', lastName: '', company: '', city: 'Tartu', state: '', postcode: '', country: 'EE' };
 const woocommerce: WooCommerceShape = {
   order: {
@@ -192,7 +209,16 @@ const requestTracker: RequestTrackerShape = {
   owner: { name: 'Bob', email: 'bob@example.net' },
 };
 const records = new Map<string, object>(
-  Object.entries({ zendesk, hubspot, intercom, shopify, woocommerce, vendure, 'request-tracker': requestTracker }),
+  Object.entries({
+    zendesk,
+    hubspot,
+    intercom,
+    shopify,
+    woocommerce,
+    vendure,
+    freshdesk,
+    'request-tracker': requestTracker,
+  }),
 );
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/expressions.md'), 'utf8');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { freshdeskRetries } from '../../../standins/freshdesk/rules.ts';
 import { hubspotRetries } from '../../../standins/hubspot/webhooks.ts';
 import { intercomRetries } from '../../../standins/intercom/webhooks.ts';
 import type { Attempt, RetryPolicy } from '../../../standins/kit/webhook-sender.ts';
@@ -27,6 +28,7 @@ test.each<[vendor: string, policy: RetryPolicy, met: Attempt, attempts: number, 
   ['HubSpot', hubspotRetries, answered(500), 11, 86_400_000],
   ['HubSpot', hubspotRetries, answered(401), 11, 86_400_000],
   ['HubSpot', hubspotRetries, { met: 'no-connection' }, 11, 86_400_000],
+  ['Freshdesk', freshdeskRetries, answered(503), 4, 95 * minute],
   ['Intercom', intercomRetries, answered(503), 2, minute],
   ['Intercom', intercomRetries, answered(429), 8, 127 * minute],
   ['Intercom', intercomRetries, answered(410), 1, 0],

@@ -69,6 +69,7 @@ const heavy = [
   'temporal-polyfill',
   'undici',
   'zendesk-node-api',
+  'connectors/freshdesk',
   'connectors/hubspot',
   'connectors/request-tracker',
   'connectors/shopify',

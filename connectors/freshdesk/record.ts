@@ -4,6 +4,8 @@ import type { RecordState } from '../../core/connector/contract.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
+export const isId = (text: string): boolean => /^[1-9]\d{0,15}$/.test(text);
+
 const id = z.int().positive().transform(String);
 const time = orElse(
   z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
