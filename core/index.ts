@@ -3,6 +3,7 @@
 /** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
 export { z } from 'zod';
 export {
+  type ActionNote,
   type AnswerPart,
   cut,
   escapeHtml,
@@ -13,6 +14,7 @@ export {
   linesOf,
   markerIn,
   markerOf,
+  type Noted,
   newestBy,
   noteHtml,
   noteOf,
@@ -52,6 +54,9 @@ export {
   VendorError,
 } from './connector/classify.ts';
 export type {
+  ActionRequest,
+  ActionResult,
+  Actions,
   AnswerValue,
   Budget,
   Connector,
@@ -78,6 +83,7 @@ export type {
   SourceEvent,
   SurveyEvent,
   Urgency,
+  UsedAction,
   Vault,
   Verdict,
   WriteBack,
@@ -86,6 +92,7 @@ export type {
 export { defineConnector } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
+export { type DeskAction, doing, isReopened, noteAction, tagAction } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { type ChangeWindow, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {

@@ -4,6 +4,7 @@ import { cached } from '../../core/connector/cached.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
+import { noteAction, tagAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { pollInTurn, pollWindow } from '../../core/connector/desk/poll.ts';
 import {
@@ -15,9 +16,11 @@ import {
 } from '../../core/connector/desk/write.ts';
 import { linkedPages } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
+import { actions, Reopen } from './actions.ts';
 import { type Account, errorsIn, openAccount, rowsPerPage } from './api.ts';
 import { closedEvent, events, isId, Rating, ratingEvent } from './events.ts';
-import { fieldsOf, preflight, secretHeader } from './preflight.ts';
+import { fieldsOf, preflight } from './preflight.ts';
+import { secretHeader } from './rules.ts';
 import { type FreshdeskSettings, settings } from './settings.ts';
 import { present, stateOf, Ticket } from './ticket.ts';
 
@@ -153,6 +156,7 @@ export const freshdesk = defineConnector({
   name: 'freshdesk',
   settings,
   account: ({ subdomain }) => subdomain,
+  actions: { reopen: Reopen, note: noteAction, tag: tagAction },
   parts: {
     tags: ['ticket.tags'],
     groups: ['group.name', 'group.id'],
@@ -202,6 +206,7 @@ export const freshdesk = defineConnector({
         put: putOn(account, typeOf),
         notes: notes(account),
       },
+      actions: actions(settings, account),
       preflight: preflight(settings, account),
       own: {
         bringsExternalGrades: settings.ratings !== undefined,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { namesOf } from '../../core/connector/check.ts';
 import type { RecordState } from '../../core/connector/contract.ts';
-import { orElse } from '../../core/entries.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
 const id = z.int().positive().transform(String);
@@ -19,7 +19,7 @@ export const Ticket = z.object({
   priority: orElse(z.int(), 1),
   type: text,
   source: orElse(z.int(), 0),
-  tags: orElse(z.array(z.string()), []),
+  tags: orElse(listOf(z.string()), []),
   created_at: time,
   updated_at: time,
   requester_id: someId,

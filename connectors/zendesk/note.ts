@@ -5,7 +5,7 @@ import { listOf, orElse } from '../../core/entries.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 
 /** The note's reference in the metadata of the change, which an agent who edits or redacts the note doesn't change. */
-export const noteMetadata = ({ marker }: WriteBack): object => ({ closeloop_ref: marker });
+export const noteMetadata = ({ marker }: Pick<WriteBack, 'marker'>): object => ({ closeloop_ref: marker });
 
 const Audit = z.object({
   events: listOf(z.object({ type: z.string().nullish(), body: z.unknown().optional() })).default([]),

@@ -7,6 +7,7 @@ export interface Via {
   endpoint?: string;
   /** Default: work. */
   urgency?: Urgency;
+  headers?: Readonly<Record<string, string>>;
 }
 
 export const ticketUpdates = { endpoint: 'ticket-updates' } as const satisfies Via;

@@ -2,6 +2,7 @@ import { keepHere } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
 import { numbered } from '../../core/connector/record-name.ts';
 import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
+import { actions, actor } from './actions.ts';
 import { zendeskApi } from './api.ts';
 import { checker } from './check.ts';
 import { eventReader } from './events.ts';
@@ -44,6 +45,7 @@ export const zendesk = defineConnector({
   settings,
   account: ({ subdomain }) => subdomain,
   ownDomains: ({ subdomain }) => [`${subdomain}.zendesk.com`],
+  actions,
   parts: {
     tags: ['ticket.tags'],
     brands: ['ticket.brand.name', 'ticket.brand.id'],
@@ -69,6 +71,7 @@ export const zendesk = defineConnector({
       setup: installer(settings, api, ports),
       recover: recoverer(settings, api),
       writeBack: writesAnswers(settings) ? writer(settings, api, catalogue, ports) : keepHere,
+      ...actor(api),
       forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),
       fields: async () => suggestionsOf(await catalogue()),

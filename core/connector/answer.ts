@@ -102,8 +102,9 @@ export function isAnswerTag(tag: string): boolean {
   return Number.isFinite(Number(digits)) && String(Number(digits)) === digits;
 }
 
-/** The note of an answer, without markup. */
+/** A note, without markup. */
 interface AnswerNote {
+  /** '' for none, as `when`. */
   title: string;
   /** '' for none. */
   comment: string;
@@ -112,7 +113,21 @@ interface AnswerNote {
   reference: string;
 }
 
-export function noteOf({ status, grade, maxGrade, comment, campaign, answeredAt, marker }: WriteBack): AnswerNote {
+/** A note of an action, with the text that an answer rule gives. */
+export interface ActionNote {
+  text: string;
+  marker: string;
+}
+
+/** What a note is about: an answer, or an action. */
+export type Noted = WriteBack | ActionNote;
+
+export function noteOf(about: Noted): AnswerNote {
+  if (!('text' in about)) return answerNote(about);
+  return { title: '', comment: about.text.trim(), when: '', reference: referenceBegin + about.marker };
+}
+
+function answerNote({ status, grade, maxGrade, comment, campaign, answeredAt, marker }: WriteBack): AnswerNote {
   const at = `${answeredAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const reference = referenceBegin + marker;
   if (status === 'no-answer') {
@@ -134,17 +149,17 @@ const escapes = new Map(Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;',
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => escapes.get(sign) ?? sign);
 
 /** The note as plain text, for the record's staff. @param mostUnits of the comment */
-export function noteText(item: WriteBack, mostUnits = mostNoteUnits): string {
-  const { title, comment, when, reference } = noteOf(item);
-  const said = comment === '' ? [] : ['', cut(comment, mostUnits), ''];
-  return [title, ...said, when, reference].join('\n');
+export function noteText(about: Noted, mostUnits = mostNoteUnits): string {
+  const { title, comment, when, reference } = noteOf(about);
+  const parts = [title, cut(comment, mostUnits), when === '' ? reference : `${when}\n${reference}`];
+  return parts.filter((part) => part !== '').join(comment === '' ? '\n' : '\n\n');
 }
 
 /** The note in HTML, the customer's words escaped. @param mostUnits of the whole */
-export function noteHtml(item: WriteBack, mostUnits = mostNoteUnits): string {
-  const { title, comment, when, reference } = noteOf(item);
-  const start = `<p><strong>${escapeHtml(title)}</strong></p>`;
-  const end = `<p>${escapeHtml(when)}</p><p>${escapeHtml(reference)}</p>`;
+export function noteHtml(about: Noted, mostUnits = mostNoteUnits): string {
+  const { title, comment, when, reference } = noteOf(about);
+  const start = title === '' ? '' : `<p><strong>${escapeHtml(title)}</strong></p>`;
+  const end = `${when === '' ? '' : `<p>${escapeHtml(when)}</p>`}<p>${escapeHtml(reference)}</p>`;
   if (comment === '') return start + end;
   return `${start}<p>${escapedWithin(comment, mostUnits - start.length - end.length - '<p></p>'.length)}</p>${end}`;
 }

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Log, Ports } from '../ports.ts';
 import type { AnswerValue, SourceEvent } from './events.ts';
 import type { FieldSuggestion } from './onboarding.ts';
@@ -137,6 +137,41 @@ export type WriteResult =
    */
   | { ok: false; why: 'error'; error: Error };
 
+/** One thing to do on a record, because of an answer. */
+export interface ActionRequest {
+  recordId: string;
+  /** The action's name, as `Connector.actions` has it: 'reopen'. */
+  name: string;
+  /** As the configuration says, checked by the action's schema; the text of a note is evaluated. */
+  params: unknown;
+  /** Names this action: the same at every attempt, another for every other action. */
+  marker: string;
+  /**
+   * The closing that the record had when the action was first attempted, '' for an open record. An action that reopens leaves a record alone
+   * that has another closing by then: it was done, and the record was closed again.
+   */
+  closing: string;
+  /** An earlier attempt may have done it, or is about to: what can be done twice is looked for first. */
+  again: boolean;
+}
+
+/**
+ * `done`: in words for the trace: 'reopened, in the group Escalations'. `closed` and `not-found` as of `WriteResult`. `error`: a permanent
+ * CloseloopError, which says what a person has to change: the action is parked.
+ */
+export type ActionResult =
+  | { ok: true; done: string }
+  | { ok: false; why: 'closed' | 'not-found'; message: string }
+  | { ok: false; why: 'error'; error: Error };
+
+/** An action that the configuration names. */
+export interface UsedAction {
+  /** A path in the source's settings: `answers[0].do[1].reopen`. */
+  at: string;
+  name: string;
+  params: unknown;
+}
+
 /**
  * Small secrets that change while closeloop runs (a rotated refresh token): one store for all processes, encrypted with the
  * installation's key. Each source has its own names.
@@ -224,6 +259,10 @@ export interface Source<Shape extends object = object> {
    * @param recordIds the vendor's own ids (`vendorIds`), as far as they are known
    */
   forget?(recordIds: readonly string[]): Promise<string[]>;
+  /** Does one thing on a record because of an answer. Called only for the names in `Connector.actions`. */
+  act?(request: ActionRequest): Promise<ActionResult>;
+  /** What keeps these actions from working: a group, a stage, a user, a tag that does not exist. Changes nothing. */
+  checkActions?(used: readonly UsedAction[]): Promise<Finding[]>;
   /** The fields that this account has on its records, for `closeloop init` to choose from. */
   fields?(): Promise<FieldSuggestion[]>;
   /** Expired journeys are written back as `no-answer`. */
@@ -299,6 +338,8 @@ export interface ParsedSource {
   account: string | undefined;
   /** The company's own, as far as the settings tell: nobody with an address there is asked. */
   ownDomains: readonly string[];
+  /** An answer is written once it has stayed as it is for so long: `writeBack.settle` of the settings. Milliseconds. */
+  settleMs: number;
   /** Its events lead to no request (they are about those of other sources): it needs no rules. */
   asksNobody?: true;
   open(ports: ConnectorPorts): Source;
@@ -315,10 +356,17 @@ export interface Connector {
   readonly sources: z.ZodType<ParsedSource>;
   /** Whether a source of it may do without rules. */
   readonly mayAskNobody: boolean;
+  /** What can be done on its records because of an answer, by name, and the schema of what each takes. */
+  readonly actions: Actions;
   /** As `sources` says of settings as written. */
   account(settings: unknown): string | undefined;
   open(settings: unknown, ports: ConnectorPorts): Source;
 }
+
+/** Of any connector whose settings have the places of an answer (`answerPlaces`). */
+const Settling = z.object({ writeBack: z.object({ settle: z.number() }) });
+
+export type Actions = Readonly<Record<string, z.ZodType>>;
 
 /**
  * Declares a connector: its name, its settings in a source's section of the configuration, and how to open a source. `account` and
@@ -331,12 +379,14 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
   account?: (settings: z.output<Settings>) => string;
   ownDomains?: (settings: z.output<Settings>) => readonly string[];
   asksNobody?: (settings: z.output<Settings>) => boolean;
+  actions?: Actions;
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
-  const { name, settings, parts = {}, account, ownDomains, asksNobody, open } = definition;
+  const { name, settings, parts = {}, account, ownDomains, asksNobody, actions = {}, open } = definition;
   const sources = settings.transform((parsed) => ({
     account: account?.(parsed),
     ownDomains: ownDomains?.(parsed) ?? [],
+    settleMs: Settling.safeParse(parsed).data?.writeBack.settle ?? 0,
     ...(asksNobody?.(parsed) && { asksNobody: true as const }),
     open: (ports: ConnectorPorts) => open(parsed, ports),
   }));
@@ -346,6 +396,7 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
     settings,
     sources,
     mayAskNobody: asksNobody !== undefined,
+    actions,
     account: (raw) => sources.parse(raw).account,
     open: (raw, ports) => sources.parse(raw).open(ports),
   };

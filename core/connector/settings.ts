@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../address.ts';
+import { Settle } from '../schedule/duration.ts';
 
 /* Settings that the connectors of several vendors share. */
 
@@ -36,6 +37,9 @@ export function answerPlaces<Place extends z.ZodType>(place: Place, takes: Reado
       .record(z.string().trim().min(1, 'is empty').max(100), place)
       .default({})
       .describe(`Where answers to a survey go, by the id of the question: ${takes.answers}`),
+    settle: Settle.prefault('0s').describe(
+      'An answer is written once it has stayed as it is for so long: customers correct a slip',
+    ),
   };
 }
 

@@ -52,6 +52,9 @@ export const Duration = z
   })
   .meta({ title: 'duration', description: 'A duration: 90s, 15m, 2h, 1h30m, 30d' });
 
+/** How long something has to stay as it is: a duration, or 0 for not at all. */
+export const Settle = z.union([z.literal(0), Duration]);
+
 function read(text: string): number | undefined {
   const found = shape.exec(text.trim());
   if (found === null || text.trim() === '') return undefined;

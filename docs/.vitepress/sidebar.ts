@@ -18,7 +18,7 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
       'docs/webhook.md',
     ],
   },
-  { title: 'Policy', pages: ['docs/policy.md', 'docs/journeys.md', 'docs/expressions.md', 'docs/custom-fields.md'] },
+  { title: 'Policy', pages: ['docs/policy.md', 'docs/journeys.md', 'docs/answers.md', 'docs/expressions.md', 'docs/custom-fields.md'] },
   {
     title: 'Operate',
     pages: [

@@ -34,6 +34,8 @@ export const apiUserId = 9900;
 /** Everything one account holds. */
 export class Store {
   readonly tickets = new Map<number, Ticket>();
+  /** Tickets that were created with an idempotency key, and by which body. */
+  readonly created = new Map<string, { id: number; body: string }>();
   readonly users = new Map<number, User>();
   readonly groups = new Map<number, Group>();
   readonly organizations = new Map<number, Organization>();

@@ -3,10 +3,11 @@ import type { StandinResponse } from '../kit/message.ts';
 import { Problem } from '../kit/problem.ts';
 import { type Route, route } from '../kit/router.ts';
 import type { Context } from './context.ts';
+import { ticketDefinition } from './definitions.ts';
 import { viewJob } from './jobs.ts';
 import type { Ticket } from './model.ts';
 import { idsOf } from './paging.ts';
-import { badRequest } from './problem.ts';
+import { badRequest, recordInvalid } from './problem.ts';
 import { checkStamp, objectOf, readTicketBody, visibleTicket } from './ticket-body.ts';
 import { changeTicket, type Patch } from './ticket-change.ts';
 import { viewAudit, viewTicket } from './views.ts';
@@ -25,6 +26,7 @@ const failure = z.object({
 
 /** What can be written on tickets: one at a time, its tags alone, or many in a job. */
 export const updateRoutes: Route<Context>[] = [
+  route('POST', '/api/v2/tickets', createFollowUp),
   route('PUT', '/api/v2/tickets/update_many', updateMany),
   route('PUT', one, (context, { id }) => update(context, Number(id))),
   route('PUT', `${one}/tags`, (context, { id }) => changeTags(context, Number(id), (tags) => ({ addTags: tags }))),
@@ -46,6 +48,42 @@ function update(context: Context, id: number): StandinResponse {
     headers: warning([...Object.keys(body).filter((key) => key !== 'ticket'), ...warn]),
     body: { ticket: viewTicket(context.store, ticket, context.base), audit },
   };
+}
+
+const creation = z.object({
+  via_followup_source_id: z.number().int(),
+  subject: z.string().default(''),
+  tags: z.array(z.string()).default([]),
+});
+
+/** Only follow-ups of closed tickets. A key that came before gives the same ticket again, and with another body a 400. */
+function createFollowUp(context: Context): StandinResponse {
+  const { store, req } = context;
+  const body = objectOf(req);
+  const key = req.headers['idempotency-key'] ?? '';
+  const before = key === '' ? undefined : store.created.get(key);
+  if (before !== undefined) {
+    if (before.body !== JSON.stringify(body))
+      throw badRequest('Request parameters are different from the first request');
+    const again = viewTicket(store, store.ticket(before.id), context.base);
+    return { status: 201, headers: { 'x-idempotency-lookup': 'hit' }, body: { ticket: again } };
+  }
+  const given = z.record(z.string(), z.unknown()).safeParse(body.ticket).data ?? {};
+  const parsed = creation.safeParse(given);
+  if (!parsed.success) throw badRequest('this stand-in creates follow-up tickets only');
+  const { via_followup_source_id: sourceId, ...wanted } = parsed.data;
+  const source = visibleTicket(store, sourceId);
+  if (source.status !== 'closed')
+    throw recordInvalid({ via_followup_source_id: [{ description: 'Via followup source: is not closed' }] });
+  const { via_followup_source_id: _, subject: _1, tags: _2, ...rest } = given;
+  const { patch, warn } = readTicketBody(rest, 'single');
+  const { requesterId, brandId, formId } = source;
+  const followUp = { ...wanted, status: 'new', rel: 'follow_up', requesterId, brandId, formId };
+  const made = store.addTicket(ticketDefinition.parse(followUp), context.clock());
+  apply(context, made, patch);
+  if (key !== '') store.created.set(key, { id: made.id, body: JSON.stringify(body) });
+  const headers = { ...warning(warn), ...(key !== '' && { 'x-idempotency-lookup': 'miss' }) };
+  return { status: 201, headers, body: { ticket: viewTicket(store, made, context.base) } };
 }
 
 function changeTags(context: Context, id: number, patch: (tags: string[]) => Patch): StandinResponse {

@@ -10,11 +10,11 @@ import { step } from '../../worker/journey/transitions.ts';
 import { ask } from '../../worker/pipeline/ask/ask.ts';
 import { type Clock, liveClock } from '../../worker/pipeline/clock.ts';
 import { collect } from '../../worker/pipeline/collect/collect.ts';
-import type { SourceContext } from '../../worker/pipeline/context.ts';
 import { Engine } from '../../worker/pipeline/engine.ts';
 import type { JobQueue } from '../../worker/pipeline/job-queue.ts';
 import type { AskedToErase, ExternalGradeJob, RecordJob } from '../../worker/pipeline/jobs.ts';
 import { plan } from '../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../worker/pipeline/source-pipeline.ts';
 import type { RedisClient } from '../../worker/redis/client.ts';
 import { nameIn } from '../../worker/redis/keys.ts';
 import type { Seal } from '../../worker/redis/seal.ts';
@@ -55,6 +55,8 @@ export function useManual() {
   const unitContext = (
     options: {
       rule?: string;
+      /** Of each source. */
+      answers?: string;
       vendor?: ToyVendor;
       settings?: string;
       connectors?: readonly Connector[];
@@ -87,7 +89,7 @@ export function useManual() {
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn${operations} }
 lookup: { after: 0ms }
 ${options.general ?? ''}
-sources: { ${sources.map((name) => `${name}: { ${settings}, rules: [${rule}] }`).join(', ')} }
+sources: { ${sources.map((name) => `${name}: { ${settings}, rules: [${rule}]${options.answers === undefined ? '' : `, answers: ${options.answers}`} }`).join(', ')} }
 `;
     const { log, told } = memoryLog();
     const written = withContactLists(loadConfig(text, { env: {}, connectors }), file);

@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { BuiltIn } from '../../core/connector/built-in.ts';
 import {
+  type ActionRequest,
+  type ActionResult,
+  type Actions,
   type Connector,
   defineConnector,
   type PollPage,
@@ -45,6 +48,11 @@ export class ToyVendor {
   forgotten: string[] | undefined = [];
   /** What it can't take off. */
   keeps: string[] = [];
+  /** What can be done on its records. */
+  actions: Actions | undefined;
+  /** What was done, and, thrown or given, what the next actions come to. */
+  readonly acted: ActionRequest[] = [];
+  readonly actResults: (ActionResult | Error)[] = [];
   /** Runs before each write of grades, which waits for it: a slow vendor. */
   beforeWriteBack: ((items: readonly WriteBack[]) => Promise<void>) | undefined;
   /** What a poll finds, page by page; `undefined`: this vendor can't be polled. */
@@ -89,6 +97,7 @@ export class ToyVendor {
       settings: z.strictObject({ secret: z.string().min(1) }),
       ...(this.parts && { parts: this.parts }),
       ...(account !== undefined && { account: () => account }),
+      ...(this.actions && { actions: this.actions }),
       open: ({ secret }) => ({
         verify: ({ headers }) => {
           const given = headers['x-toy-secret'];
@@ -149,6 +158,14 @@ export class ToyVendor {
           this.written.push(...items);
           return items.map((): WriteResult => this.results.shift() ?? { ok: true, findings: [] });
         },
+        ...(this.actions && {
+          act: async (request) => {
+            this.acted.push(request);
+            const result = this.actResults.shift() ?? { ok: true, done: `${request.name} done` };
+            if (result instanceof Error) throw result;
+            return result;
+          },
+        }),
         ...(this.forgotten && {
           forget: async (ids) => {
             this.calls.push({ what: 'forget', size: ids.length });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { SourceContext } from '../pipeline/context.ts';
+import type { Queues } from '../pipeline/queues.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { closingsOn, type Period, pagesOf, periodOf } from './past-closings.ts';
@@ -73,7 +74,12 @@ function rangeOf(options: { since: string; until?: string; limit?: number; perHo
   return { name, since, until, limit, perHour };
 }
 
-async function queueAll(context: SourceContext, range: Range, redis: RedisClient, shown: Progress): Promise<number> {
+async function queueAll(
+  context: Pick<Queues, 'queueEvent'> & { name: string; storedAs: string; source: Source },
+  range: Range,
+  redis: RedisClient,
+  shown: Progress,
+): Promise<number> {
   const { name, since, until, limit, perHour } = range;
   const key = `${tagOf(context.storedAs)}:backfill:${name}`;
   const begun = Begun.parse(await redis.hgetall(key));

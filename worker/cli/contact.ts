@@ -2,8 +2,8 @@ import type { Contact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Erasure } from '../journey/erasures.ts';
 import { refOf } from '../journey/refs.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { attempt } from '../pipeline/erase/erase.ts';
+import type { EraseContext } from '../pipeline/erase/find.ts';
 import { beginMasking, nothingErased, nothingErasedWords, takingErasures } from '../support/masking.ts';
 import { knownAtService, peopleNamed } from '../support/named-contacts.ts';
 import { isNothing, type PersonHere, personHere } from '../support/people.ts';
@@ -117,8 +117,10 @@ async function forgetInFiles({ config, redis }: Runtime): Promise<void> {
   );
 }
 
+type TakesErasures = EraseContext & { timeZone: string };
+
 /** Makes one attempt at an erasure in this process and prints its result. @returns 0 when it is complete, 3 when it is not, 4 when something could not be read */
-async function attemptNow(id: string, context: SourceContext, json: boolean): Promise<0 | 3 | 4> {
+async function attemptNow(id: string, context: TakesErasures, json: boolean): Promise<0 | 3 | 4> {
   const result = await attempt(id, context);
   if (result.do === 'done') {
     const proof = await context.erasures.proof(id);
@@ -170,7 +172,7 @@ export async function retryErasures(
   options: RuntimeOptions & { json: boolean; source?: string; erasure?: string },
 ): Promise<number> {
   return await withSources({ ...options, reads: true }, async ({ pipelines, runtime }) => {
-    const found: { id: string; context: SourceContext }[] = [];
+    const found: { id: string; context: TakesErasures }[] = [];
     for (const { context } of pipelines(options.source)) {
       for (const { id } of await context.erasures.open()) found.push({ id, context });
     }

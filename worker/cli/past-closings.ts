@@ -1,8 +1,7 @@
-import type { PollPage, RecordEvent } from '../../core/connector/contract.ts';
+import type { PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import { longestWaitMs } from '../../core/retry.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { mostPages } from '../pipeline/plan/poll.ts';
 import { instant } from '../support/instant.ts';
 import { livePorts } from './live-ports.ts';
@@ -29,7 +28,7 @@ export function periodOf(options: { since: string; until?: string }, timeZone: s
  * closing of the period may come after records that were closed later.
  */
 export async function* pagesOf(
-  { name, source }: Pick<SourceContext, 'name' | 'source'>,
+  { name, source }: { name: string; source: Source },
   from: { cursor: string } | { since: Date },
   shown: Progress,
 ): AsyncGenerator<PollPage> {

@@ -1,8 +1,7 @@
 import type { Contact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { refOf } from '../journey/refs.ts';
-import type { SourceContext } from '../pipeline/context.ts';
-import { type PreviewedClosing, previewClosings } from '../support/preview.ts';
+import { type PreviewContext, type PreviewedClosing, previewClosings } from '../support/preview.ts';
 import { inZone } from '../support/shown-time.ts';
 import { SummaryCount } from '../support/summary.ts';
 import { closingsOn, type Period, pagesOf } from './past-closings.ts';
@@ -29,7 +28,7 @@ interface Row {
  * @returns 3 where a source would ask about none of its closings, which is seldom meant; else 0
  */
 export async function previewPast(
-  contexts: readonly SourceContext[],
+  contexts: readonly PreviewContext[],
   period: Period,
   { limit = Number.POSITIVE_INFINITY, json }: { limit?: number | undefined; json: boolean },
 ): Promise<number> {
@@ -68,7 +67,7 @@ export async function previewPast(
 }
 
 async function* closingsOf(
-  context: SourceContext,
+  context: PreviewContext,
   period: Period,
   limit: number,
   shown: Progress,

@@ -1,9 +1,10 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
-import type { SourceContext } from '../pipeline/context.ts';
+import { formatDuration } from '../../core/schedule/duration.ts';
 import { type Forecast, forecastForMachines } from '../support/forecast.ts';
 import { knownRecordIn, withinSource } from '../support/journey-filter.ts';
-import { type Preview, previewOf } from '../support/preview.ts';
+import { type Preview, type PreviewContext, previewOf } from '../support/preview.ts';
+import { type PreviewedActs, previewActs } from '../support/preview-acts.ts';
 import { inZone } from '../support/shown-time.ts';
 import { forecastLines, row } from './forecast-lines.ts';
 import { periodOf } from './past-closings.ts';
@@ -18,6 +19,9 @@ interface Options extends RuntimeOptions {
   since?: string;
   until?: string;
   limit?: number;
+  /** A grade, and a comment, that the record's customer might give. */
+  answer?: number;
+  comment?: string;
   showRecord: boolean;
   json: boolean;
 }
@@ -46,22 +50,46 @@ export async function preview(options: Options): Promise<number> {
 
 async function previewRecord(
   written: string,
-  contexts: readonly SourceContext[],
-  { showRecord, json }: Options,
+  contexts: readonly PreviewContext[],
+  { answer, comment, showRecord, json }: Options,
 ): Promise<number> {
   const context = sourceOf(written, contexts);
   const found = await previewOf(recordIn(context, written), context);
   const shape = showRecord ? found.record?.shape : undefined;
+  const acts = answer === undefined ? [] : await actsOn(found, { grade: answer, comment }, context);
   const end = shape === undefined ? [] : ['', 'record', JSON.stringify(shape, null, 2)];
   const text = json
-    ? JSON.stringify({ ...forMachines(found), record: shape })
-    : [inZone(linesOf(found, context).join('\n'), context.timeZone), ...end].join('\n');
+    ? JSON.stringify({ ...forMachines(found), ...(answer !== undefined && { answerRules: acts }), record: shape })
+    : [inZone(linesOf(found, context).join('\n'), context.timeZone), ...acts.flatMap(linesOfActs), ...end].join('\n');
   process.stdout.write(`${text}\n`);
   return found.record === undefined ? 1 : 0;
 }
 
+/** What the answer rules would do about an answer of the record's customer. */
+async function actsOn(
+  found: Preview,
+  { grade, comment = null }: { grade: number; comment: string | undefined | null },
+  context: PreviewContext,
+): Promise<PreviewedActs[]> {
+  const forecast = found.is === 'closed' ? found.forecast : found.is === 'open' ? found.ifClosed : undefined;
+  const campaign = forecast?.request?.campaign;
+  const maxGrade = campaign?.grade_list.length ? Math.max(...campaign.grade_list) : null;
+  const answer = { grade, maxGrade, comment, campaign: campaign?.name ?? '', answers: {}, changed: false };
+  return await previewActs(answer, found.record, context.answerRules);
+}
+
+function linesOfActs({ rule, settleMs, actions }: PreviewedActs): string[] {
+  if (actions.length === 0) return ['', heading(`answer rule "${rule}" would not match`)];
+  const when = settleMs === 0 ? 'at once' : `once the answer has stayed so for ${formatDuration(settleMs)}`;
+  return [
+    '',
+    heading(`answer rule "${rule}" would match: ${when}`),
+    ...actions.map(({ name, params }) => row(name, JSON.stringify(params))),
+  ];
+}
+
 /** @throws CloseloopError config where it is not clear which source is meant */
-function sourceOf(written: string, contexts: readonly SourceContext[]): SourceContext {
+function sourceOf(written: string, contexts: readonly PreviewContext[]): PreviewContext {
   const [only, ...others] = contexts;
   const found = contexts.find((context) => withinSource(context, written) !== undefined);
   if (found) return found;
@@ -71,7 +99,7 @@ function sourceOf(written: string, contexts: readonly SourceContext[]): SourceCo
 }
 
 /** @throws CloseloopError config for what can't be a record of this source */
-function recordIn(context: SourceContext, written: string): string {
+function recordIn(context: PreviewContext, written: string): string {
   const { name, source } = context;
   const found = knownRecordIn(context, written);
   if (found !== undefined) return found;
@@ -102,7 +130,7 @@ function forMachines(found: Preview): object {
   };
 }
 
-function linesOf(found: Preview, context: SourceContext): string[] {
+function linesOf(found: Preview, context: PreviewContext): string[] {
   if (found.is === 'out') return [heading('would not ask', found.why)];
   if (found.is === 'open') {
     const { readAgainAt, ifClosed } = found;

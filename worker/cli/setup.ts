@@ -4,8 +4,7 @@ import { styleText } from 'node:util';
 import type { SetupStep } from '../../core/connector/contract.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Config } from '../config/config.ts';
-import type { SourceContext } from '../pipeline/context.ts';
-import { aboutSource } from '../preflight/preflight.ts';
+import { aboutSource, type CheckedSource } from '../preflight/preflight.ts';
 import { keepSecrets } from './keep-secrets.ts';
 import { lostVariables } from './lost-variables.ts';
 import { patiently } from './patiently.ts';
@@ -80,7 +79,7 @@ export async function setup(
   }
 }
 
-async function missingAt(context: SourceContext, config: Config, shown: Progress): Promise<Planned[]> {
+async function missingAt(context: CheckedSource, config: Config, shown: Progress): Promise<Planned[]> {
   const { name: source, source: vendor } = context;
   if (!vendor.setup && !vendor.recover) return [];
   const about = await aboutSource(context, config);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Connector, ParsedSource } from '../../core/connector/contract.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
+import { type AnswerRule, answerRulesOf } from './answer-rule.ts';
 import type { ContactList } from './contact-list.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
@@ -20,6 +21,8 @@ export interface ConfiguredSource extends ParsedSource {
   was?: string | undefined;
   connector: Connector;
   rules: Rule[];
+  /** What is done because of answers: its own rules, then those of all sources. */
+  answers: AnswerRule[];
   /** What holds over all of them, beside the policy over all sources. */
   policy: SourcePolicy;
 }
@@ -92,7 +95,8 @@ export function loadConfig(text: string, options: LoadOptions): Config {
     }
   }
   const unknown = new Set(holes.flatMap(([section, name]) => (section === 'sources' ? [name] : [])));
-  const configured = readSources(sources, { ...options, unknown }, document, found);
+  const everywhere = sectionOf(written.policy).answers;
+  const configured = readSources(sources, { ...options, unknown, everywhere }, document, found);
   if (general.ok) {
     const never = general.data.policy.never ?? [];
     for (const { connector } of configured) found.push(...unanswerable(never, connector, ['policy', 'never']));
@@ -115,7 +119,8 @@ function readSources(
     external = new Map(),
     sources = 'opened',
     unknown,
-  }: LoadOptions & { unknown: ReadonlySet<unknown> },
+    everywhere,
+  }: LoadOptions & { unknown: ReadonlySet<unknown> /** `policy.answers`, as written. */; everywhere: unknown },
   document: ConfigDocument,
   found: Found[],
 ): ConfiguredSource[] {
@@ -129,17 +134,18 @@ function readSources(
       found.push({ path: at, message: 'must be a section that begins with connector: and rules:' });
       return [];
     }
-    const { connector: kind, rules: writtenRules, was, ...others } = sectionOf(value);
+    const { connector: kind, rules: writtenRules, answers: writtenAnswers, was, ...others } = sectionOf(value);
     const formerly = formerName(was, { at, others: entries.map(([other]) => other) });
     found.push(...formerly.found);
     const named = { name, storedAs: name, was: formerly.was };
     const { policy: writtenPolicy, settings } = partsOf(others);
-    if (sources === 'named') return [{ ...named, ...unopened({ name: String(kind) }), rules: [], policy: {} }];
+    if (sources === 'named')
+      return [{ ...named, ...unopened({ name: String(kind) }), rules: [], answers: [], policy: {} }];
     const policy = checkWritten(SourcePolicy, writtenPolicy, at, document);
     if (!policy.ok) found.push(...policy.found);
     const loaded = typeof kind === 'string' ? external.get(kind) : undefined;
     const connector = loaded?.ok ? loaded.connector : connectors.find((one) => one.name === kind);
-    const beside = ['connector', 'rules', 'was', ...sourcePolicyNames];
+    const beside = ['connector', 'rules', 'answers', 'was', ...sourcePolicyNames];
     const checked = connector && checkWritten(connector.sources, settings, at, document, beside);
     const asksNobody = unknown.has(name) ? connector?.mayAskNobody : checked?.ok && checked.data.asksNobody;
     const rules = checkWritten(asksNobody ? RulesIfAny : Rules, writtenRules, [...at, 'rules'], document);
@@ -150,14 +156,19 @@ function readSources(
       return [];
     }
     if (policy.ok) found.push(...unanswerable(policy.data.never ?? [], connector, [...at, 'never']));
+    const answers = checkWritten(answerRulesOf(connector), writtenAnswers ?? [], [...at, 'answers'], document);
+    if (!answers.ok) found.push(...answers.found);
+    const common = checkWritten(answerRulesOf(connector), everywhere ?? [], ['policy', 'answers'], document);
+    if (!common.ok) found.push(...common.found);
     if (unknown.has(name)) {
       return rules.ok && policy.ok
-        ? [{ ...named, ...unopened(connector), rules: rules.data, policy: policy.data }]
+        ? [{ ...named, ...unopened(connector), rules: rules.data, answers: [], policy: policy.data }]
         : [];
     }
     if (!checked?.ok) found.push(...(checked?.found ?? []));
-    if (!checked?.ok || !rules.ok || !policy.ok) return [];
-    return [{ ...named, connector, ...checked.data, rules: rules.data, policy: policy.data }];
+    if (!checked?.ok || !rules.ok || !policy.ok || !answers.ok || !common.ok) return [];
+    const both = [...answers.data, ...common.data.filter(({ name }) => answers.data.every((own) => own.name !== name))];
+    return [{ ...named, connector, ...checked.data, rules: rules.data, answers: both, policy: policy.data }];
   });
 }
 

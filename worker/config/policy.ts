@@ -24,6 +24,16 @@ export const Policy = z.strictObject({
     "Nobody is asked on a public holiday of the recipient's country, and region. Left out: holidays are days like others",
   ),
   maxAge: MaxAge.optional(),
+  answers: z
+    .array(z.unknown())
+    .optional()
+    .describe('Answer rules of all sources, after their own: `sources.….answers` has the form'),
+  actions: z
+    .strictObject({
+      perRecord: z.int().min(0).default(3).describe('On one record within a day; further ones are parked'),
+    })
+    .prefault({})
+    .describe('How much answers may set going at the vendor'),
   test: TestContact.optional().describe(
     'Test mode for everything: every request goes to this contact instead of the customer, and no answer is written anywhere',
   ),

@@ -1,9 +1,25 @@
 import { z } from 'zod';
 import type { Connector } from '../../core/connector/contract.ts';
+import { actionsOf, answerRuleOf } from './answer-rule.ts';
 import { General } from './general.ts';
 import { Never } from './never.ts';
 import { Rule } from './rule.ts';
 import { SourcePolicy } from './source-policy.ts';
+
+/** An entry of `do` is one action, by its name. */
+function answersOf(connector: Connector, json: (schema: z.ZodType) => object) {
+  const rule = json(answerRuleOf(connector));
+  const oneOf = Object.entries(actionsOf(connector)).map(([name, takes]) => ({
+    ...{ type: 'object', title: name, additionalProperties: false },
+    ...{ properties: { [name]: json(takes) }, required: [name] },
+  }));
+  const { properties } = z.looseObject({ properties: z.record(z.string(), z.looseObject({})) }).parse(rule);
+  return {
+    type: 'array',
+    description: 'What is done because of an answer: docs/answers.md',
+    items: { ...rule, properties: { ...properties, do: { ...properties.do, items: { oneOf } } } },
+  };
+}
 
 /** The configuration as JSON Schema, for editors: what may be written, `${NAME}` included where text may stand. */
 export function schemaText(connectors: readonly Connector[]): string {
@@ -20,7 +36,8 @@ export function schemaText(connectors: readonly Connector[]): string {
   };
   const policy = { ...properties, never: { $ref: '#/$defs/never' }, was };
   const rules = { type: 'array', minItems: 1, items: { $ref: '#/$defs/rule' } };
-  const sources = connectors.map(({ name, settings, mayAskNobody }) => {
+  const sources = connectors.map((connector) => {
+    const { name, settings, mayAskNobody } = connector;
     const one = json(settings);
     return {
       ...one,
@@ -28,6 +45,7 @@ export function schemaText(connectors: readonly Connector[]): string {
       properties: {
         connector: { const: name },
         rules,
+        answers: answersOf(connector, json),
         ...policy,
         ...one.properties,
       },

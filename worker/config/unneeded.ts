@@ -20,7 +20,7 @@ import { sourcePolicyNames } from './source-policy.ts';
 export type Uses = 'redis' | 'service' | 'alerts';
 
 /** Of a source: what its connector doesn't read. */
-const ours = new Set(['connector', 'rules', 'was', ...sourcePolicyNames]);
+const ours = new Set(['connector', 'rules', 'answers', 'was', ...sourcePolicyNames]);
 
 /** In place of a setting of `feedback` whose variable isn't set: nothing is called. */
 const placeholders: Readonly<Record<string, string>> = {

@@ -1,9 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { askNow } from '../support/ask-now.ts';
 import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
 import { SurveyAnswers } from '../support/survey-answers.ts';
@@ -84,12 +82,13 @@ function takeSteps(app: FastifyInstance, options: DashboardOptions): void {
   app.post('/journeys/:source/:id/:action', async (request, reply) => {
     const action = actionOf(request.params);
     if (action === undefined) return reply.callNotFound();
-    const { journey, context } = await find(request, options);
+    const found = await find(request, options);
+    const { journey, context } = found;
     const ref = refOf(context.name, journey.id);
     const note = (what: string) => audit.note({ at: new Date(), who: nameOf(request), what, about: ref });
     await note(action);
     try {
-      await take(action, journey, request.body, context);
+      await take(action, found, request.body);
     } catch (error) {
       await note(`${action} was refused`);
       throw error;
@@ -107,7 +106,11 @@ async function find(request: FastifyRequest, { engine }: Pick<DashboardOptions, 
 }
 
 /** @throws CloseloopError where it can't be done: nothing was changed */
-async function take(action: Repair, journey: Journey, form: unknown, context: SourceContext): Promise<void> {
+async function take(
+  action: Repair,
+  { journey, context }: Awaited<ReturnType<typeof find>>,
+  form: unknown,
+): Promise<void> {
   switch (action) {
     case 'ask-now':
       return void (await askNow(journey, context));

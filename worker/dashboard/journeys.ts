@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { contactKey, parseContact } from '../../core/contact.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { addressDigest } from '../journey/journey-keys.ts';
-import type { SourceContext } from '../pipeline/context.ts';
+import type { JourneyStore } from '../journey/store.ts';
 import { instant } from '../support/instant.ts';
-import { recordIn, withinSource } from '../support/journey-filter.ts';
+import { recordIn, type Searched, withinSource } from '../support/journey-filter.ts';
 import { journeyPage } from '../support/journey-pages.ts';
 import { findAnywhere } from '../support/repair.ts';
 import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';
@@ -63,7 +63,7 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
 }
 
 async function listed(
-  sources: readonly SourceContext[],
+  sources: readonly Searched[],
   { state, rule, reason, since, until, after }: ListQuery,
   clock: { timeZone: string; now: Date },
 ): Promise<{ journeys: ListedJourney[]; next?: string; isCut: boolean }> {
@@ -89,7 +89,7 @@ function fitting({ rule = '', reason = '' }: Pick<ListQuery, 'rule' | 'reason'>)
 
 /** All that one search has found, last changed first. */
 async function searched(
-  sources: readonly SourceContext[],
+  sources: readonly Searched[],
   { person = '', record = '', request = '', state, rule, reason }: ListQuery,
 ): Promise<{ journeys: ListedJourney[]; isCut: boolean }> {
   const fits = fitting({ rule, reason });
@@ -112,7 +112,7 @@ async function searched(
   };
 }
 
-async function ofRequest({ requests, queries }: SourceContext['store'], request: string): Promise<Journey[]> {
+async function ofRequest({ requests, queries }: JourneyStore, request: string): Promise<Journey[]> {
   const [id] = await requests.journeyIdsOf([request]);
   return id === undefined ? [] : await queries.those([id]);
 }

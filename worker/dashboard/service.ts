@@ -1,8 +1,10 @@
-import type { SourceContext } from '../pipeline/context.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { DashboardOptions } from './options.ts';
 
 /** The first source, by which the Feedback service is asked, or why the service is not asked now, as far as that is known before. */
-export type There = { first: SourceContext; problem?: undefined } | { first?: undefined; problem: string };
+export type There =
+  | { first: { feedback: FeedbackClient }; problem?: undefined }
+  | { first?: undefined; problem: string };
 
 export async function serviceThere({ engine }: Pick<DashboardOptions, 'engine'>): Promise<There> {
   const { pipelines, service } = engine();

@@ -61,6 +61,52 @@ const Answer = keepingUnknown({
 });
 export type Answer = z.output<typeof Answer>;
 
+/** One action that an answer rule wants, for one version of the answer. */
+const Act = keepingUnknown({
+  /** Names the action at the vendor. */
+  marker: z.string(),
+  rule: z.string(),
+  /** Its place in the rule's `do`. */
+  step: z.number().int(),
+  /** 'reopen', 'followUp' … */
+  name: z.string(),
+  version: z.number().int(),
+  /** `begun`: the vendor may have done it. `withheld`: a test's, which does nothing anywhere. */
+  state: z.enum(['wanted', 'begun', 'done', 'parked', 'withheld']),
+  at: z.coerce.date(),
+  /** The record's closing when the action was begun; '' for an open record. */
+  closing: z.string().optional(),
+  /** Why it is parked. No personal data. */
+  why: z.string().optional(),
+});
+export type Act = z.output<typeof Act>;
+
+/** What the answer has led to. */
+const Acting = keepingUnknown({
+  /** By answer rule: the version of the answer that it was last judged by, and whether that matched. */
+  judged: z.record(z.string(), keepingUnknown({ version: z.number().int(), matched: z.boolean() })),
+  acts: z.array(Act),
+});
+export type Acting = z.output<typeof Acting>;
+
+/** Something that a person has to see to, because of the answer. The words and the grade are the answer's. */
+const FollowUp = keepingUnknown({
+  state: z.enum(['open', 'taken', 'done']),
+  /** The answer rule that opened it. */
+  rule: z.string(),
+  /** `agent`: of the record. */
+  to: z.string(),
+  openedAt: z.coerce.date(),
+  dueAt: z.coerce.date(),
+  takenBy: z.string().optional(),
+  takenAt: z.coerce.date().optional(),
+  doneBy: z.string().optional(),
+  doneAt: z.coerce.date().optional(),
+  /** What was done, in the words of who did it. */
+  outcome: z.string().optional(),
+});
+export type FollowUp = z.output<typeof FollowUp>;
+
 const fields = {
   id: z.string(),
   /** The name that its source's data is stored under (`markOf`). */
@@ -121,6 +167,8 @@ const fields = {
     delivered: z.boolean(),
   }).optional(),
   writtenVersion: z.number().int().optional(),
+  acting: Acting.optional(),
+  followUp: FollowUp.optional(),
   /** The record says that no answer came. */
   noAnswerWritten: z.boolean().optional(),
   /** The trace context of the delivery that began the journey, as the process' tracing writes it. */

@@ -118,8 +118,12 @@ export class JourneyStore {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
   readonly #onStep: (before: Journey, after: Journey) => void;
+  readonly #eraseIfForgotten: (journey: Journey) => Promise<Journey>;
 
-  /** @param ports `onStep` is called with each change once it is stored; `traceContext` gives the context of the current trace */
+  /**
+   * @param ports `onStep` is called with each change once it is stored; `traceContext` gives the context of the current trace;
+   * `eraseIfForgotten` erases a journey whose person was erased before it was stored, and returns it as it is then
+   */
   constructor(
     redis: RedisClient,
     source: string,
@@ -128,6 +132,7 @@ export class JourneyStore {
       seal: Seal;
       onStep?: (before: Journey, after: Journey) => void;
       traceContext?: () => string | undefined;
+      eraseIfForgotten?: (journey: Journey) => Promise<Journey>;
     },
   ) {
     this.source = source;
@@ -135,6 +140,7 @@ export class JourneyStore {
     this.#now = ports.now;
     this.#seal = ports.seal;
     this.#onStep = ports.onStep ?? (() => undefined);
+    this.#eraseIfForgotten = ports.eraseIfForgotten ?? (async (journey) => journey);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
@@ -172,8 +178,8 @@ export class JourneyStore {
   /**
    * Changes a journey by compare and set. `decide` is pure, and is called again with the newer journey when another worker
    * changed it meanwhile. A request belongs to one journey of a source: a change that would take another journey's request is
-   * refused. Returns the journey as it is now, undefined when there is none: also where a draft can't be stored, as its closing, its
-   * event or its number has a journey by now, or its record has changed.
+   * refused. An erased journey is never changed. Returns the journey as it is now, undefined when there is none: also where a draft can't
+   * be stored, as its closing, its event or its number has a journey by now, or its record has changed.
    * @param of a journey object that was read or saved before is read again only if another worker has changed the journey
    * @param pass the collecting pass that decides: once a newer pass has begun, nothing is changed
    */
@@ -184,21 +190,33 @@ export class JourneyStore {
   ): Promise<Journey | undefined> {
     if (typeof of !== 'string') {
       const draft = this.drafts.of(of);
-      if (draft) return (await this.#create(draft, decide(of) ?? { journey: of, trace: [] })).journey;
-      const stored = this.#reader.storedAs(of);
+      if (draft) {
+        const { journey } = await this.#create(draft, decide(of) ?? { journey: of, trace: [] });
+        return journey && (await this.#unlessForgotten(draft.steps[0], journey));
+      }
+      const stored = of.erasedAt ? undefined : this.#reader.storedAs(of);
       const decision = stored && decide(of);
-      if (stored && decision && (await this.#save(of, stored, decision, pass)) === 1) return decision.journey;
+      if (stored && decision && (await this.#save(of, stored, decision, pass)) === 1)
+        return await this.#unlessForgotten(of, decision.journey);
     }
     const id = typeof of === 'string' ? of : of.id;
     for (;;) {
       const found = await this.#reader.read(id);
       if (!found) return undefined;
-      const decision = decide(found.journey);
+      const decision = found.journey.erasedAt ? undefined : decide(found.journey);
       if (!decision) return found.journey;
       const saved = await this.#save(found.journey, found, decision, pass);
-      if (saved === 1) return decision.journey;
+      if (saved === 1) return await this.#unlessForgotten(found.journey, decision.journey);
       if (saved === -1) return found.journey;
     }
+  }
+
+  /** An erasure finds what is stored before its search: what is stored of a person after that is erased here. */
+  async #unlessForgotten(before: Journey, after: Journey): Promise<Journey> {
+    const isNews = before.state === 'received' || !isAboutSame(before, after);
+    // A journey that asks is looked at before its request leaves.
+    const isOver = after.erasedAt !== undefined || after.state === 'creating';
+    return isNews && !isOver ? await this.#eraseIfForgotten(after) : after;
   }
 
   /** Adds a line to the trace of a journey that exists; changes nothing else. @param of as for `update` */

@@ -161,7 +161,7 @@ export function erased(journey: Journey, at: Date, to: 'cancelled' | 'skipped' =
   // Fields of another version may hold personal data, too.
   const known = onlyKnown(journey);
   const { contact: _, personId: _1, values: _2, answer: _3, survey: _4, given: _5, intent: _6, ...others } = known;
-  const { place: _7, why: _8, searched: _9, alsoKnownAs: _10, locale: _11, ...rest } = others;
+  const { place: _7, why: _8, searched: _9, alsoKnownAs: _10, locale: _11, followUp: _12, ...rest } = others;
   const said =
     to === 'skipped'
       ? ({ reason: 'erased', why: 'its person was erased after the record was closed' } as const)

@@ -59,6 +59,9 @@ return 1`;
 const digestKey = `${globalTag}:alerts:digest`;
 const dayMs = 86_400_000;
 
+/** Alerts a person of something in one source. */
+export type AlertOfSource = ReturnType<Alerts['of']>;
+
 /**
  * The alerts of all processes. An alert is stored at once and sent with others to every receiver, equal alerts at most once in
  * `again`; once a week each receiver gets a digest of what became of the closings.
@@ -78,7 +81,7 @@ export class Alerts {
     this.#outboxes = receivers.map((receiver) => new Outbox(receiver, options));
   }
 
-  /** The alerts about one source. */
+  /** The alerts about one source. `journeys`: those that an alert is about, as `source/id`. */
   of(source: string) {
     return (kind: Alert['kind'], why: string, remedy: string, journeys?: Alert['journeys']): Promise<void> =>
       this.raise({ kind, source, why, remedy, journeys });

@@ -134,7 +134,7 @@ function begin(counters: Counters, sources: readonly string[]): void {
     for (const result of deliveryResults) deliveries.inc({ source, result }, 0);
     for (const result of createResults) creates.inc({ source, result }, 0);
     for (const result of writeBackResults) writeBacks.inc({ source, result }, 0);
-    for (const step of ['plan', 'ask', 'write-back', 'erase'])
+    for (const step of ['plan', 'ask', 'write-back', 'act', 'erase'])
       for (const result of jobEnds) jobs.inc({ source, step, result }, 0);
     for (const operation of vendorOperations)
       for (const result of callEnds) vendorCalls.inc({ source, operation, result }, 0);

@@ -48,7 +48,8 @@ export class AbsentSources {
   #pipelineOf(known: KnownSource): SourcePipeline {
     const { name, storedAs } = known;
     const pipeline =
-      this.#pipelines.get(storedAs) ?? this.#create({ name, storedAs, ...absent(known), rules: [], policy: {} });
+      this.#pipelines.get(storedAs) ??
+      this.#create({ name, storedAs, ...absent(known), rules: [], answers: [], policy: {} });
     this.#pipelines.set(storedAs, pipeline);
     // The process that has the source may have other rules by now.
     const { customerContacts } = pipeline.context;

@@ -5,21 +5,21 @@ import { languageOf } from '../config/campaign-choice.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { RecordHistory } from '../journey/record-memory.ts';
 import { markOf } from '../journey/refs.ts';
-import type { Journeys, Named, Operations, Policy, Timing } from './context.ts';
+import type { Clock } from './clock.ts';
 import { type Ask, type DecisionContext, decide, type Verdict } from './policy/decide.ts';
-import { customerAddresses, linksOf } from './policy/known-as.ts';
+import { customerAddresses, linksOf, type StoredSource } from './policy/known-as.ts';
+import type { Policy } from './policy/source-policy.ts';
 import type { CampaignRule } from './rules.ts';
+import type { Journeys } from './source-store.ts';
 import type { ClosedReading } from './vendor.ts';
 
 // What planning and asking share: both decide about a journey, by a reading of its record and by the configuration of the moment.
 
 /** What deciding about a journey takes of a source. */
 export type JourneyDecisionContext = DecisionContext &
-  Pick<Named, 'account'> &
+  StoredSource &
   Pick<Policy, 'customerPaths'> &
-  Pick<Journeys, 'store' | 'contacts'> &
-  Pick<Operations, 'holds'> &
-  Pick<Timing, 'clock'>;
+  Pick<Journeys, 'store' | 'contacts'> & { clock: Clock };
 
 /** By what a customer is asked: a decision, and the reading that it was made by. */
 export interface AskDecision {

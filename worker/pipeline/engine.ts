@@ -1,6 +1,4 @@
-import pLimit from 'p-limit';
 import { messageOf } from '../../core/errors.ts';
-import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import { campaignNumbers } from '../config/campaign-choice.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import { Alerts, alertSettings } from '../operations/alerts.ts';
@@ -11,9 +9,7 @@ import { noteDrySpans } from '../sources/dry-run.ts';
 import { knownSources, noteSources } from '../sources/known-sources.ts';
 import { sourceNamed } from '../sources/stored-names.ts';
 import { type Absence, AbsentSources, absencesOf } from './absent-sources.ts';
-import { CampaignCache } from './campaigns.ts';
 import { Collecting } from './collect/schedule.ts';
-import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Inlets } from './inlets.ts';
 import type { CollectJob, WriteBackJob } from './jobs.ts';
@@ -21,15 +17,10 @@ import { openService } from './open-service.ts';
 import { downOf, type Stopped, stoppedOf } from './outage-watch.ts';
 import { checkRules } from './plan/check-rules.ts';
 import { Rounds } from './rounds.ts';
-import { SharedExports } from './shared-exports.ts';
-import { createSourcePipeline, type SourcePipeline } from './source-pipeline.ts';
+import { createSourcePipeline, type SourceContext, type SourcePipeline } from './source-pipeline.ts';
 import type { Stage } from './stage.ts';
 import { worked } from './stages.ts';
 import { Sweeping } from './sweeping.ts';
-
-/** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
-const serviceSearches = 100;
-const exportReadings = 2;
 
 /** How often is looked how busy the process was. Real time. */
 const adaptEveryMs = 100;
@@ -60,19 +51,14 @@ export class Engine {
     this.#options = options;
     this.#redisWatch = new RedisWatch(redis, ports, log);
     this.#alerts = new Alerts(redis, alertSettings(config), { fetch: ports.fetch, now: () => new Date() }, log);
-    const { feedback, service } = openService(options);
-    this.service = service;
+    const { outage, ...service } = openService(options);
+    this.service = outage;
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
-    const isByContact = canFilterBy(resolveOperations(config.feedback.operations), '{contact}');
     const shared = {
+      ...service,
       options,
-      feedback,
-      campaigns: new CampaignCache(feedback),
-      limited: pLimit(config.feedback.callsAtOnce),
-      limitedSearches: pLimit(serviceSearches),
-      exports: new SharedExports(pLimit(exportReadings), { isByContact }),
-      service: this.service,
+      service: outage,
       alerts: this.#alerts,
       onLost: this.#redisWatch.onLost,
       sources: () => this.sources(),

@@ -6,9 +6,8 @@ import { slices } from '../../core/spread.ts';
 import { noteDelivery } from '../operations/delivery-counts.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import { storedNames } from '../sources/stored-names.ts';
-import type { SourceContext } from './context.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { noteRequested } from './erasure-requests.ts';
+import { noteRequested } from './erasure-guard.ts';
 import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
 import { EraseJob, PlanJob } from './jobs.ts';
@@ -110,7 +109,7 @@ export class Inlets {
   }
 
   async #storeAlone(
-    context: SourceContext,
+    context: SourcePipeline['context'],
     inlet: InletQueues,
     events: readonly SourceEvent[],
     receivedAt: Date,
@@ -124,7 +123,7 @@ export class Inlets {
     await engine.replicated(tagOf(context.storedAs));
   }
 
-  #togetherOf({ storedAs }: SourceContext, { plan }: InletQueues): Inlet['together'] {
+  #togetherOf({ storedAs }: { storedAs: string }, { plan }: InletQueues): Inlet['together'] {
     const { replicated, tracing } = this.#options.engine;
     return new GroupCommit({
       // A trace is about one delivery.
@@ -139,7 +138,7 @@ export class Inlets {
   }
 
   /** For `status`. At most once a second, so that it costs nothing under load. */
-  #noteDelivery({ name: source, storedAs }: SourceContext, at: Date): void {
+  #noteDelivery({ name: source, storedAs }: { name: string; storedAs: string }, at: Date): void {
     if (at.getTime() - (this.#notedAt.get(source) ?? 0) < noteEveryMs) return;
     this.#notedAt.set(source, at.getTime());
     const { redis, log } = this.#options.engine;

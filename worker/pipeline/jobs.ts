@@ -77,5 +77,9 @@ export const WriteBackJob = z.object({
 });
 export type WriteBackJob = z.output<typeof WriteBackJob>;
 
+/** The journey's answer, or a rule about it, has settled. */
+export const ActJob = z.object({ journeyId: z.string() });
+export type ActJob = z.output<typeof ActJob>;
+
 export const CollectJob = z.object({ campaign: z.number().int() });
 export type CollectJob = z.output<typeof CollectJob>;

@@ -1,25 +1,64 @@
+import pLimit from 'p-limit';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
+import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
 import { unobserved } from '../operations/observer.ts';
 import { Outage, serviceEndpoint } from '../operations/outage.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
+import { askedInKey, passKey, seenKey } from '../redis/keys.ts';
+import { shared } from '../redis/shared.ts';
+import { CampaignCache } from './campaigns.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { readingService } from './reading-only.ts';
+import { SharedExports } from './shared-exports.ts';
 
-/** Opens the Feedback service, at which a dry run writes nothing. `service`: whether it is down. */
+type Limit = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
+const serviceSearches = 100;
+const exportReadings = 2;
+
+/** Within this time the stage holds a job that found the service down. Real time. */
+const heldWithinMs = 2_000;
+
+/** The Feedback service, as all sources of a process share it. */
+export type Service = Omit<ReturnType<typeof openService>, 'outage'>;
+
+/** Opens the Feedback service, at which a dry run writes nothing. `outage`: whether it is down. */
 export function openService({
   config,
   ports,
   redis,
   log,
   observer = unobserved,
-}: Pick<EngineOptions, 'config' | 'ports' | 'redis' | 'log' | 'observer'>): {
-  feedback: FeedbackClient;
-  service: Outage;
-} {
-  const service = new Outage(redis, { ...serviceEndpoint, log });
-  const client = watchCalls(createFeedbackClient(config.feedback, ports), service, {
+}: Pick<EngineOptions, 'config' | 'ports' | 'redis' | 'log' | 'observer'>) {
+  const outage = new Outage(redis, { ...serviceEndpoint, log });
+  const client = watchCalls(createFeedbackClient(config.feedback, ports), outage, {
     isShared: true,
     onCall: observer.serviceCall,
   });
-  return { feedback: config.dryRun ? readingService(client) : client, service };
+  const feedback: FeedbackClient = config.dryRun ? readingService(client) : client;
+  const limited: Limit = pLimit(config.feedback.callsAtOnce);
+  const limitedSearches: Limit = pLimit(serviceSearches);
+  const isByContact = canFilterBy(resolveOperations(config.feedback.operations), '{contact}');
+  const noted = new Map<number, () => Promise<unknown>>();
+  return {
+    outage,
+    feedback,
+    campaigns: new CampaignCache(feedback),
+    /** Limits the journeys of this process that talk to the service at the same time. */
+    limited,
+    /** A limit of its own for searches, which must not hold up asking. */
+    limitedSearches,
+    /** Shares the reading of an export among searches for requests. */
+    exports: new SharedExports(pLimit(exportReadings), { isByContact }),
+    /** How long a job that has begun waits for the service, until its stage holds the job; 0 where the service is not known to be down. Real time. */
+    untilService: async () => Math.min(heldWithinMs, (await outage.down())?.untilProbeMs ?? 0),
+    /** Has the campaign's grades collected, whatever rules say later. `late`: a request may be graded already, so read the whole export. */
+    askedIn: async (campaign: number, late: boolean): Promise<void> => {
+      const note = noted.get(campaign) ?? shared(() => redis.zadd(askedInKey, Date.now(), String(campaign)));
+      noted.set(campaign, note);
+      await note();
+      if (late) await redis.del(seenKey(campaign), passKey(campaign));
+    },
+  };
 }

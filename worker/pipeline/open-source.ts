@@ -8,6 +8,7 @@ import { budgetAccount, createBudget } from '../redis/budget.ts';
 import { isDryRun, nameInEarnest, tagOf } from '../redis/keys.ts';
 import { createVault } from '../redis/vault.ts';
 import type { EngineOptions } from './engine-options.ts';
+import type { StoredSource } from './policy/known-as.ts';
 import { readingVendor } from './reading-only.ts';
 
 export type SourceOptions = Pick<
@@ -15,51 +16,48 @@ export type SourceOptions = Pick<
   'config' | 'redis' | 'seal' | 'ports' | 'log' | 'vendorTime' | 'observer'
 >;
 
-/** The source's names and account, as the steps know it. */
-export function namedOf({ name, storedAs, connector, account }: ConfiguredSource) {
+/** The source's names and account. */
+export interface Named extends StoredSource {
+  /** What the configuration calls it: for people. */
+  name: string;
+}
+
+export function namedOf({ name, storedAs, connector, account }: ConfiguredSource): Named {
   return { name, storedAs, account: account === undefined ? undefined : budgetAccount(connector.name, account) };
 }
 
-/** Opens a configured source. `outage`: whether the vendor is down. */
+/**
+ * Opens a configured source with the quota of its vendor's account, and its stored secrets. `outage`: whether the vendor is down. A dry run
+ * writes nothing there.
+ */
 export function openSource(
   configured: ConfiguredSource,
   { snapshots }: { snapshots: SnapshotStore },
   options: SourceOptions,
 ): { source: Source; outage: Outage } {
-  const { redis, log, observer = unobserved } = options;
+  const { config, redis, seal, ports, log, observer = unobserved } = options;
+  const { vendorTime = { now: () => new Date(), sleep: ports.sleep } } = options;
   const { name } = configured;
+  // The vendor's account has one quota and one set of secrets, whoever calls it, and knows closeloop by one address.
+  const storedAs = nameInEarnest(configured.storedAs);
+  const { account = storedAs } = namedOf(configured);
+  const { publicUrl } = config.http;
+  const source = configured.open({
+    ...ports,
+    ...(publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${nameInEarnest(name)}` }),
+    now: vendorTime.now,
+    log,
+    budget: createBudget(redis, { account }, vendorTime),
+    vault: createVault(redis, { tag: tagOf(storedAs), seal }, ports),
+    snapshots,
+    digest: (text) => seal.digest(`id ${text}`),
+  });
   const outage = new Outage(redis, { ...vendorEndpoint(configured), log });
-  const watched = watchCalls(connected(configured, { snapshots }, options), outage, {
+  const watched = watchCalls(source, outage, {
     isShared: false,
     // These look at a delivery, or at what is stored here, which says nothing of the vendor's API.
     local: ['handshake', 'verify', 'events', 'vendorIds'],
     onCall: (operation, end) => observer.vendorCall(name, operation, end),
   });
   return { source: isDryRun(name) ? readingVendor(watched) : watched, outage };
-}
-
-/** With the budget of its vendor's account and its stored secrets. */
-function connected(
-  configured: ConfiguredSource,
-  { snapshots }: { snapshots: SnapshotStore },
-  { config, redis, seal, ports, log, vendorTime = { now: () => new Date(), sleep: ports.sleep } }: SourceOptions,
-): Source {
-  // The vendor's account has one quota and one set of secrets, whoever calls it, and knows closeloop by one address.
-  const storedAs = nameInEarnest(configured.storedAs);
-  const { account = storedAs } = namedOf(configured);
-  const budget = createBudget(redis, { account }, vendorTime);
-  const vault = createVault(redis, { tag: tagOf(storedAs), seal }, ports);
-  const { publicUrl } = config.http;
-  const hookUrl = publicUrl === undefined ? {} : { hookUrl: `${publicUrl}/hooks/${nameInEarnest(configured.name)}` };
-  const own = {
-    ...ports,
-    ...hookUrl,
-    now: vendorTime.now,
-    log,
-    budget,
-    vault,
-    snapshots,
-    digest: (text: string) => seal.digest(`id ${text}`),
-  };
-  return configured.open(own);
 }

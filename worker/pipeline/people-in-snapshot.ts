@@ -5,7 +5,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { type Expression, ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { firstOf, spread } from '../../core/spread.ts';
 import type { SubjectOf } from '../journey/erasures.ts';
-import type { Policy } from './context.ts';
+import type { Policy } from './policy/source-policy.ts';
 
 /** The fields of a record's snapshot, or of an event about a record, that name its customer (`RecordEvent.snapshot`). */
 const Snapshot = z.object({

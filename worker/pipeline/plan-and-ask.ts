@@ -5,14 +5,13 @@ import { endedUnasked } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { askAbout, askBy } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
-import type { Queues, Vendor } from './context.ts';
 import type { AskDecision } from './decision.ts';
-import { erasedMeanwhile } from './erasure-race.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
 import { type PlanContext, plan } from './plan/plan.ts';
-import { freshMs, isFresh, type Reading } from './vendor.ts';
+import type { Queues } from './queues.ts';
+import { freshMs, isFresh, type Reading, type Vendor } from './vendor.ts';
 
-type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
+export type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
 /** How long a planning job waits for its turn to ask: planning must not come to a stop with a slow service. Real time. */
 const patientMs = 2_000;
@@ -20,7 +19,7 @@ const patientMs = 2_000;
 /** How often a planning job tries to ask about a record that has changed meanwhile. */
 const mostTimes = 3;
 
-/** Turns to ask: no more than so many jobs have one at a time; the other jobs get one in the order in which they came. */
+/** Lets at most so many jobs ask at a time; the other jobs wait in the order in which they came. */
 class AskTurns {
   readonly #waiting = new Set<() => void>();
   readonly #patienceMs: number;
@@ -56,13 +55,13 @@ class AskTurns {
   }
 }
 
-/** Planning's readings of records whose customers are due now, but are left to the asking stage, as too many are due at once. */
+/** What planning has read of records, for the asking stage: where too many customers are due at once, planning leaves them to it. */
 export class Readings {
   readonly #all = new Map<string, Reading>();
 
   keep(recordId: string, reading: Reading): void {
     this.#all.set(recordId, reading);
-    // Another process may ask: what vendors tell of people is kept no longer than asking may use the reading.
+    // Personal data is kept no longer than asking may use it, also where another process asks.
     const forget = () => this.#all.get(recordId) === reading && this.#all.delete(recordId);
     setTimeout(forget, freshMs).unref();
   }
@@ -80,7 +79,7 @@ export class Readings {
   }
 }
 
-/** A journey whose customer is due, with the turn to ask. */
+/** A journey whose customer is due, and is asked by this job. */
 interface Due {
   journey: Journey;
   decision: AskDecision | undefined;
@@ -108,7 +107,7 @@ export function planAndAsk(
     const takeDue = async (journey: Journey, decision: AskDecision | undefined): Promise<boolean> => {
       if (await turns.take()) {
         due = { journey, decision };
-        // Asked last: somebody may have stopped the stage meanwhile.
+        // A person may have stopped the stage while the job waited for its turn.
         if (!(await isStopped())) return true;
         giveTurn();
       }
@@ -143,14 +142,13 @@ async function askNow({ journey, decision }: Due, context: PlanAndAskContext): P
       return 0;
     },
   );
-  // Asking has left it a draft where it failed before anything was stored, and where Redis has refused it.
+  // The journey is still a draft where asking failed before it stored anything, and where its record has changed.
   if (!(await context.store.keep(journey, []))) {
     const other = await context.store.get(journey.id);
     // Keep the cap slot of the journey that took over this id.
     if (!other || endedUnasked(other)) await context.caps.giveBack(markOf(journey));
     return false;
   }
-  if (decision) await erasedMeanwhile(journey, context);
   if (delayMs !== undefined) await context.queueAskIn(journey.id, delayMs);
   return true;
 }

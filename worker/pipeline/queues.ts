@@ -13,7 +13,7 @@ import { Claims } from './claims.ts';
 import type { Clock } from './clock.ts';
 import { GroupCommit } from './group-commit.ts';
 import { JobQueue } from './job-queue.ts';
-import { AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
+import { ActJob, AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
 
 /** The queues that deliveries are stored in. Their jobs hold personal data, and are sealed. */
 export interface InletQueues {
@@ -25,6 +25,7 @@ export interface InletQueues {
 export interface JobQueues extends InletQueues {
   ask: JobQueue<typeof AskJob>;
   writeBack: JobQueue<typeof WriteBackJob>;
+  act: JobQueue<typeof ActJob>;
 }
 
 interface OpenOptions {
@@ -74,6 +75,7 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
         most: mostWrites,
       },
     }),
+    act: new JobQueue({ ...common, name: 'act', data: ActJob }),
   };
 }
 
@@ -149,9 +151,10 @@ export type Queues = ReturnType<typeof createQueues>;
 
 export function createQueues(
   source: string,
-  { plan, ask, writeBack, erase }: JobQueues,
+  jobs: JobQueues,
   { redis, seal, clock }: { redis: RedisClient; seal: Seal; clock: Clock },
 ) {
+  const { plan, ask, erase } = jobs;
   const asks = new GroupCommit<DueAsk>({
     items: 20 * mostAsks,
     size: Number.POSITIVE_INFINITY,
@@ -185,9 +188,24 @@ export function createQueues(
     /** Queues a job beside the one that waits for the planned time, which then finds nothing left to do. */
     queueAskAhead: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
       await ask.add([{ id: `ask-ahead-${id}`, data: { journeyId: id }, delayMs: clock.until(dueAt) }]),
+    ...afterAnswers(jobs, clock),
+    /** Paces the source's events. @returns milliseconds until it is this event's turn, 0 when it is now. Real time. */
+    rateLimit: async (key: string, everyMs: number): Promise<number> =>
+      await rateLimit(redis, `${tagOf(source)}:backfill`, seal.digest(key), { spacingMs: everyMs, now: Date.now() }),
+  };
+}
+
+/** What the steps queue about an answer, or because none came. */
+function afterAnswers({ writeBack, act }: JobQueues, clock: Clock) {
+  return {
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
       // One write at a time for each journey, as concurrent calls to the vendor may overtake each other.
       await writeBack.addWanted(journeyIds.map((journeyId) => ({ journeyId })));
+    },
+    /** Queues what a version of the answer leads to. @param settledAt when the first of the answer rules is to judge it */
+    queueAct: async (journeyId: string, version: number, settledAt: Date): Promise<void> => {
+      const delayMs = clock.until(settledAt);
+      await act.add([{ id: `act-${journeyId}-${version}`, data: { journeyId }, delayMs }]);
     },
     /** Queues a write of "no answer", delayed until the journey has expired. */
     queueNoAnswer: async (journeyId: string): Promise<void> => {
@@ -201,8 +219,5 @@ export function createQueues(
     ): Promise<void> => {
       await writeBack.add([{ id: `late-write-${slot}-${journeyId}`, data: { journeyId, lateWrite: true }, delayMs }]);
     },
-    /** Paces the source's events. @returns milliseconds until it is this event's turn, 0 when it is now. Real time. */
-    rateLimit: async (key: string, everyMs: number): Promise<number> =>
-      await rateLimit(redis, `${tagOf(source)}:backfill`, seal.digest(key), { spacingMs: everyMs, now: Date.now() }),
   };
 }

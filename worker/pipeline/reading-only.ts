@@ -2,45 +2,39 @@ import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 
-/** What reads at the service. A method that is not named here writes. */
-const ofService: readonly (keyof FeedbackClient)[] = [
-  'campaigns',
-  'campaignPages',
-  'campaign',
-  'customFieldStatistics',
-  'requests',
-  'requestPages',
-  'exportPages',
-  'request',
-  'contact',
-  'accessLog',
-  'accessLogPages',
-  'surveys',
-  'surveyPages',
-  'survey',
-];
-
-/** What reads at a vendor, or looks at a delivery. */
-const ofVendor: readonly (keyof Source)[] = [
-  'handshake',
-  'verify',
-  'events',
-  'read',
-  'poll',
-  'recordNames',
-  'recordUrl',
-  'mayNamePerson',
-  'vendorIds',
-];
-
-/** For a dry run: the service, at which nothing can be written. */
+/** For a dry run: the service, at which nothing can be written. A method that is not named here writes. */
 export function readingService(client: FeedbackClient): FeedbackClient {
-  return readingOnly(client, ofService);
+  return readingOnly(client, [
+    'campaigns',
+    'campaignPages',
+    'campaign',
+    'customFieldStatistics',
+    'requests',
+    'requestPages',
+    'exportPages',
+    'request',
+    'contact',
+    'accessLog',
+    'accessLogPages',
+    'surveys',
+    'surveyPages',
+    'survey',
+  ]);
 }
 
-/** For a dry run: the vendor, at which nothing can be written. */
+/** For a dry run: the vendor, at which nothing can be written. What is named reads, or looks at a delivery. */
 export function readingVendor(source: Source): Source {
-  return readingOnly(source, ofVendor);
+  return readingOnly(source, [
+    'handshake',
+    'verify',
+    'events',
+    'read',
+    'poll',
+    'recordNames',
+    'recordUrl',
+    'mayNamePerson',
+    'vendorIds',
+  ]);
 }
 
 function readingOnly<Whole extends object>(whole: Whole, reads: readonly (keyof Whole)[]): Whole {

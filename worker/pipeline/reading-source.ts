@@ -1,31 +1,33 @@
+import type { Source } from '../../core/connector/contract.ts';
+import type { Ports } from '../../core/ports.ts';
 import type { ConfiguredSource } from '../config/config.ts';
-import { CampaignCache } from './campaigns.ts';
-import type { Journeys, Named, Policy, Service, Timing, Vendor } from './context.ts';
-import type { EngineOptions } from './engine-options.ts';
-import { openService } from './open-service.ts';
-import { namedOf, openSource, type SourceOptions } from './open-source.ts';
-import { policyOf } from './source-policy.ts';
-import { storedOf } from './source-store.ts';
+import type { Clock } from './clock.ts';
+import { openService, type Service } from './open-service.ts';
+import { type Named, namedOf, openSource, type SourceOptions } from './open-source.ts';
+import { type Policy, policyOf } from './policy/source-policy.ts';
+import { type Journeys, storedOf } from './source-store.ts';
 
 /** What a source is looked at with: its data, its vendor, the service and the rules, without queues and jobs. */
 export interface ReadingContext
   extends Named,
-    Pick<Journeys, 'store' | 'contacts' | 'caps'>,
-    Pick<Service, 'feedback' | 'campaigns'>,
-    Pick<Vendor, 'source'>,
     Policy,
-    Timing {}
+    Pick<Journeys, 'store' | 'contacts' | 'caps'>,
+    Pick<Service, 'feedback' | 'campaigns'> {
+  source: Source;
+  clock: Clock;
+  ports: Ports;
+}
 
 /** Opens one configured source after the other for commands that decide about closings, and change nothing. */
 export function openingForReading(
-  options: SourceOptions & Pick<EngineOptions, 'clock'>,
+  options: SourceOptions & { clock: Clock },
 ): (configured: ConfiguredSource) => ReadingContext {
-  const { feedback } = openService(options);
+  const { feedback, campaigns } = openService(options);
   const { clock, ports } = options;
-  const shared = { feedback, campaigns: new CampaignCache(feedback), clock, ports };
   return (configured) => {
-    const stored = storedOf(configured.storedAs, { ...options, now: clock.now });
+    const named = namedOf(configured);
+    const stored = storedOf(named, { ...options, now: clock.now });
     const { source } = openSource(configured, stored, options);
-    return { ...namedOf(configured), ...stored, ...shared, source, ...policyOf(configured, options.config) };
+    return { ...named, ...policyOf(configured, options.config), ...stored, feedback, campaigns, source, clock, ports };
   };
 }

@@ -87,3 +87,8 @@ export const needOf = {
 
 /** Of asking at all: the service client's name of the create call's form. */
 export const createNeed = 'operation create';
+
+/** What asking by a rule depends on, the create call included. */
+export function askNeedsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
+  return [...needsOf(rule), createNeed];
+}

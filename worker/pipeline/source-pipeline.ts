@@ -1,33 +1,39 @@
 import { cached } from '../../core/connector/cached.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { Journey } from '../journey/journey.ts';
-import type { Alerts } from '../operations/alerts.ts';
+import type { AlertOfSource, Alerts } from '../operations/alerts.ts';
 import { Holds } from '../operations/holds.ts';
 import { unobserved } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
 import { probeTurnMs } from '../operations/probe-turn.ts';
-import { askedInKey, isDryRun, passKey, seenKey, tagOf } from '../redis/keys.ts';
-import { shared } from '../redis/shared.ts';
+import { isDryRun, tagOf } from '../redis/keys.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
-import type { Journeys, Operations, Service, SourceContext } from './context.ts';
+import type { CollectedSource } from './collect/answers.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
-import { namedOf } from './open-source.ts';
+import type { Service } from './open-service.ts';
+import { type Named, namedOf } from './open-source.ts';
 import { poll } from './plan/poll.ts';
 import { countMissed } from './plan/poll-state.ts';
-import { createQueues, type JobQueues, openQueues } from './queues.ts';
-import { policyOf } from './source-policy.ts';
+import { policyOf } from './policy/source-policy.ts';
+import { createQueues, type JobQueues, openQueues, type Queues } from './queues.ts';
 import { storedOf } from './source-store.ts';
-import { createStages, type Stages } from './stages.ts';
+import { createStages, type Stages, type StepsContext } from './stages.ts';
 import { openVendor } from './vendor.ts';
 
 /** Real time. */
 const spanKeepMs = 60_000;
 
-/** Within this time the stage holds a job that found the service down. Real time. */
-const heldWithinMs = 2_000;
-
-const missedWebhooks = 'closings that no webhook had reported were found by the poll';
+/** One source of a process: what its steps take between them. */
+export type SourceContext = {
+  /**
+   * Every source that Redis knows: the configured sources, this one included, and absent ones (absent-sources.ts), which are not configured
+   * in this process: their data can be read and changed, their vendor can't be reached.
+   */
+  sources(): Promise<SourceContext[]>;
+} & StepsContext &
+  CollectedSource &
+  Queues;
 
 /** One source with its stages. */
 export interface SourcePipeline {
@@ -43,7 +49,7 @@ export interface SourcePipeline {
 }
 
 /** The parts that all sources of a process share. */
-interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Journeys, 'sources'> {
+interface SharedParts extends Service, Pick<SourceContext, 'sources'> {
   options: EngineOptions;
   onLost: (error: Error) => void;
   /** Whether the Feedback service answers. */
@@ -52,19 +58,20 @@ interface SharedParts extends Omit<Service, 'askedIn' | 'untilService'>, Pick<Jo
 }
 
 export function createSourcePipeline(configured: ConfiguredSource, shared: SharedParts): SourcePipeline {
-  const { options, onLost, service } = shared;
-  const { redis, connection, clock, ports, log, seal, observer, tracing } = options;
-  const { name, storedAs } = configured;
-  const alert = shared.alerts.of(name);
+  const { options, onLost, service, alerts, ...calls } = shared;
+  const { redis, connection, clock, ports, log, seal, tracing } = options;
+  const named = namedOf(configured);
+  const { name, storedAs } = named;
+  const alert = alerts.of(name);
   const jobs = openQueues(storedAs, { redis, connection, seal, tracing, onLost });
-  const { pauses, holds } = stopsOf(configured, alert, jobs, options);
-  const journeys = journeysOf(configured, shared);
-  const { outage: vendor, ...calls } = openVendor(configured, jobs, journeys, options);
+  const { pauses, holds } = stopsOf(named, alert, jobs, options);
+  const journeys = journeysOf(named, shared);
+  const { outage: vendor, ...vendorCalls } = openVendor(configured, jobs, journeys, options);
   const context: SourceContext = {
-    ...namedOf(configured),
-    ...journeys,
-    ...serviceOf(shared),
+    ...named,
     ...calls,
+    ...journeys,
+    ...vendorCalls,
     ...createQueues(storedAs, jobs, { redis, seal, clock }),
     ...policyOf(configured, options.config),
     log,
@@ -76,18 +83,7 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     clock,
     ports,
   };
-  const stages = createStages(jobs, {
-    context,
-    redis,
-    pauses,
-    holds,
-    vendor,
-    service,
-    observer,
-    tracing,
-    jobsAtOnce: options.jobsAtOnce,
-    callsAtOnce: options.config.feedback.callsAtOnce,
-  });
+  const stages = createStages(jobs, { context, pauses, vendor, service, engine: options });
   // While the vendor is away a poll calls only where it is time to find out whether it is back.
   const isHeldUp = async () =>
     (await pauses.isPausedByPerson('plan')) || ((await vendor.down({ now: true }))?.untilProbeMs ?? 0) > 0;
@@ -96,13 +92,12 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   return { context, jobs, stages, pauses, holds, vendor, poll: () => poll(context, polling) };
 }
 
-function journeysOf({ name, storedAs }: ConfiguredSource, { options, sources }: SharedParts): Journeys {
+function journeysOf({ name, storedAs, account }: Named, { options, sources }: SharedParts) {
   const { redis, clock, replicated, observer = unobserved, tracing } = options;
   const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
   return {
-    ...storedOf(storedAs, { ...options, now: clock.now, onStep, traceContext: () => tracing?.current() }),
+    ...storedOf({ storedAs, account }, { ...options, now: clock.now, onStep, traceContext: () => tracing?.current() }),
     replicated: () => replicated(tagOf(storedAs)),
-    sources,
     // It ends before the process begins, or just after.
     ranDry: isDryRun(name)
       ? async () => undefined
@@ -111,40 +106,17 @@ function journeysOf({ name, storedAs }: ConfiguredSource, { options, sources }: 
           spanKeepMs,
           () => new Date(),
         ),
-    areOwned: async (requestIds) => {
+    areOwned: async (requestIds: readonly string[]) => {
       const owners = await Promise.all((await sources()).map(({ store }) => store.requests.journeyIdsOf(requestIds)));
       return requestIds.map((_, i) => owners.some((ids) => ids[i] !== undefined));
     },
   };
 }
 
-function serviceOf(parts: SharedParts): Service {
-  const { feedback, campaigns, limited, limitedSearches, exports, service, options } = parts;
-  const { redis } = options;
-  const noted = new Map<number, () => Promise<unknown>>();
-  const note = (campaign: number) => {
-    const known = noted.get(campaign) ?? shared(() => redis.zadd(askedInKey, Date.now(), String(campaign)));
-    noted.set(campaign, known);
-    return known();
-  };
-  return {
-    feedback,
-    campaigns,
-    limited,
-    limitedSearches,
-    exports,
-    untilService: async () => Math.min(heldWithinMs, (await service.down())?.untilProbeMs ?? 0),
-    askedIn: async (campaign, late) => {
-      await note(campaign);
-      if (late) await redis.del(seenKey(campaign), passKey(campaign));
-    },
-  };
-}
-
 /** What waits for a person: stopped stages, and held campaigns, rules and operations. */
 function stopsOf(
-  { name, storedAs }: ConfiguredSource,
-  alert: Operations['alert'],
+  { name, storedAs }: Named,
+  alert: AlertOfSource,
   jobs: JobQueues,
   engine: EngineOptions,
 ): { pauses: Pauses; holds: Holds } {
@@ -174,21 +146,17 @@ function stopsOf(
 async function reportMissed(
   ref: string,
   at: Date,
-  { storedAs, alert, options }: { storedAs: string; alert: Operations['alert']; options: EngineOptions },
+  { storedAs, alert, options }: { storedAs: string; alert: AlertOfSource; options: EngineOptions },
 ): Promise<void> {
   await countMissed(options.redis, storedAs);
-  await alert(
-    'missed',
-    missedWebhooks,
-    'they are asked about all the same; see why webhooks are lost ("closeloop check")',
-    [ref],
-  );
+  const why = 'closings that no webhook had reported were found by the poll';
+  await alert('missed', why, 'they are asked about all the same; see why webhooks are lost ("closeloop check")', [ref]);
   options.log.warn({ journey: ref, at }, 'a closing that no webhook had reported');
 }
 
 /** An erasure goes on: what can be done without the vendor is. */
-async function stopAccess(why: string, { plan, ask, writeBack }: JobQueues, pauses: Pauses): Promise<void> {
-  for (const { queue } of [plan, ask, writeBack]) {
+async function stopAccess(why: string, { plan, ask, writeBack, act }: JobQueues, pauses: Pauses): Promise<void> {
+  for (const { queue } of [plan, ask, writeBack, act]) {
     await pauses.set(queue.name, why);
     await queue.pause();
   }

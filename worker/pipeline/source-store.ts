@@ -1,33 +1,34 @@
 import type { Config } from '../config/config.ts';
+import { ActionLimit } from '../journey/action-limit.ts';
 import { CapSlots } from '../journey/cap-slots.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
+import { FollowUpLists } from '../journey/follow-up-lists.ts';
 import { createSnapshotStore } from '../journey/snapshots.ts';
 import { JourneyStore } from '../journey/store.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { spaceOf, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
-import type { Journeys } from './context.ts';
+import { eraseIfForgotten } from './erasure-guard.ts';
+import type { StoredSource } from './policy/known-as.ts';
 import { longestThrottle, prefersLatest, throttlesOf } from './policy/throttle.ts';
 
-type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal'> & {
+type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' | 'eraseIfForgotten'> & {
   config: Config;
   redis: RedisClient;
   seal: Seal;
 };
 
-/** The source's data in Redis. @param source the name that it is stored under */
-export function storedOf(
-  source: string,
-  { config, redis, ...store }: StoreOptions,
-): Pick<Journeys, 'store' | 'erasures' | 'snapshots' | 'contacts' | 'caps' | 'seal'> {
+/** What is stored of a source's journeys, and of the people they are about. */
+export type Journeys = ReturnType<typeof storedOf>;
+
+/** The source's data in Redis. */
+export function storedOf({ storedAs: source, account }: StoredSource, { config, redis, ...store }: StoreOptions) {
   const { seal } = store;
   const rules = config.sources.flatMap((one) => one.rules);
   const throttles = throttlesOf(rules, config.policy);
-  return {
-    store: new JourneyStore(redis, source, store),
+  const people = {
     erasures: new Erasures(redis, source, seal),
-    snapshots: createSnapshotStore(redis, { tag: tagOf(source), keepMs: config.retention.journeys, seal }),
     contacts: new ContactMemory(
       redis,
       seal,
@@ -36,6 +37,19 @@ export function storedOf(
       spaceOf(source),
     ),
     caps: new CapSlots(redis, spaceOf(source)),
+  };
+  const journeys: JourneyStore = new JourneyStore(redis, source, {
+    ...store,
+    eraseIfForgotten: (journey) =>
+      eraseIfForgotten(journey, { storedAs: source, account, store: journeys, ...people, clock: store }),
+  });
+  return {
+    ...people,
+    store: journeys,
+    /** The newest snapshot of each record, as events carried it. */
+    snapshots: createSnapshotStore(redis, { tag: tagOf(source), keepMs: config.retention.journeys, seal }),
     seal,
+    actions: new ActionLimit(redis, source, seal),
+    followUps: new FollowUpLists(redis, source),
   };
 }

@@ -1,26 +1,25 @@
 import { z } from 'zod';
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { refOf } from '../journey/refs.ts';
-import type { Holds } from '../operations/holds.ts';
-import type { Observer } from '../operations/observer.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';
 import type { Tracing } from '../operations/tracing.ts';
-import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
 import { probe } from '../redis/unavailable.ts';
+import { type ActContext, act, giveUpAct } from './act/act.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
-import type { SourceContext } from './context.ts';
+import type { EngineOptions } from './engine-options.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
+import type { EraseContext } from './erase/find.ts';
 import type { JobQueue } from './job-queue.ts';
-import type { AskJob, EraseJob, JobResult, PlanJob, WriteBackJob } from './jobs.ts';
+import type { ActJob, AskJob, EraseJob, JobResult, PlanJob, WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/plan.ts';
-import { planAndAsk, Readings } from './plan-and-ask.ts';
+import { type PlanAndAskContext, planAndAsk, Readings } from './plan-and-ask.ts';
 import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { expectLateWrite } from './write-back/late-write.ts';
-import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
+import { giveUpWriteBack, type WriteBackContext, writeBack } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
 const mostAtOnce = 1_000;
@@ -44,6 +43,7 @@ export interface Stages {
   plan: Stage<typeof PlanJob>;
   ask: Stage<typeof AskJob>;
   writeBack: Stage<typeof WriteBackJob>;
+  act: Stage<typeof ActJob>;
   erase: Stage<typeof EraseJob>;
 }
 
@@ -51,66 +51,54 @@ export interface Stages {
  * The stages whose jobs are run. A dry run has nothing to write back, and masks nobody: an erasure that was delivered to it waits for
  * a process in earnest (sweeping.ts).
  */
-export function worked(stages: Stages, { dryRun }: Pick<SourceContext, 'dryRun'>): Stages[keyof Stages][] {
+export function worked(stages: Stages, { dryRun }: { dryRun: boolean }): Stages[keyof Stages][] {
   return dryRun ? [stages.plan, stages.ask] : Object.values(stages);
 }
 
+/** What the steps of a source take between them. */
+export type StepsContext = PlanAndAskContext & WriteBackContext & ActContext & EraseContext;
+
 interface StagesOptions {
-  context: SourceContext;
-  redis: RedisClient;
+  context: StepsContext;
   pauses: Pauses;
-  holds: Holds;
   vendor: Outage;
   service: Outage;
-  observer?: Observer | undefined;
-  tracing?: Tracing | undefined;
-  jobsAtOnce?: number | undefined;
-  /** Calls to the service at once. */
-  callsAtOnce: number;
+  engine: EngineOptions;
 }
 
 /** How a step of the pipeline processes a job, and gives one up. */
 interface Step<Data extends z.ZodType>
   extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'busyConcurrency' | 'onInterrupted'> {
-  process: (job: z.output<Data>, context: SourceContext) => Promise<JobResult>;
-  giveUp: (job: z.output<Data>, why: string, context: SourceContext) => Promise<void>;
+  process: (job: z.output<Data>, context: StepsContext) => Promise<JobResult>;
+  giveUp: (job: z.output<Data>, why: string, context: StepsContext) => Promise<void>;
   /** What a person does about a job that was given up, once the cause is mended. */
   remedy: (job: z.output<Data>) => string;
   concurrency?: number;
 }
 
 export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
-  const { context, vendor, service } = options;
+  const { context, vendor, service, engine } = options;
   const both = [vendor, service];
-  const keepGivenUp: Step<typeof PlanJob>['keepGivenUp'] = {
-    isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked',
-    forMs: context.keepMs,
-  };
-  const atOnce = askingAtOnce(options.callsAtOnce);
+  const atOnce = askingAtOnce(engine.config.feedback.callsAtOnce);
   const readings = new Readings();
   // A planning job asks only while the asking stage would.
   const isStopped = shared(async () => {
     const { queue } = jobs.ask;
     return (await Promise.all([options.pauses.stands('ask'), queue.isPaused()])).includes(true);
   });
-  const planning = {
+  const planning: Step<typeof PlanJob> = {
     process: planAndAsk(isStopped, readings, { asking: atOnce.planned }),
     giveUp: giveUpPlan,
     remedy: remedies.plan,
     endpoints: both,
-    keepGivenUp,
+    keepGivenUp: { isKept: ({ kind }) => kind !== 'closed' && kind !== 'revoked', forMs: context.keepMs },
     busyConcurrency: busyAtOnce,
   };
-  const asking = {
-    process: ask,
-    giveUp: giveUpAsk,
-    remedy: remedies.ask,
-    endpoints: both,
-    concurrency: options.jobsAtOnce ?? atOnce.stage,
-  };
+  const concurrency = engine.jobsAtOnce ?? atOnce.stage;
+  const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both, concurrency };
   const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
-    process: writingBack(options.tracing),
+    process: writingBack(engine.tracing),
     giveUp: giveUpWriteBack,
     onInterrupted: async ({ journeyId, lateWrite }: WriteBackJob) => {
       if (!lateWrite) await expectLateWrite(journeyId, context);
@@ -118,11 +106,13 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
     remedy: remedies.writeBack,
     endpoints: [vendor],
   };
+  const acting = { process: act, giveUp: giveUpAct, remedy: remedies.act, endpoints: [vendor] };
   const erasing = { process: erase, giveUp: giveUpErase, remedy: remedies.erase, endpoints: both, concurrency: 1 };
   return {
     plan: createStage(jobs.plan, planning, options),
     ask: createStage(jobs.ask, asking, { ...options, context: askingContext }),
     writeBack: createStage(jobs.writeBack, writing, options),
+    act: createStage(jobs.act, acting, options),
     erase: createStage(jobs.erase, erasing, options),
   };
 }
@@ -139,9 +129,9 @@ function writingBack(tracing: Tracing | undefined): typeof writeBack {
 function createStage<Data extends z.ZodType>(
   jobs: JobQueue<Data>,
   { process, giveUp, remedy, ...step }: Step<Data>,
-  { context, redis, pauses, holds, observer, jobsAtOnce }: StagesOptions,
+  { context, pauses, engine: { redis, observer, jobsAtOnce } }: StagesOptions,
 ): Stage<Data> {
-  const { name: source, retryForMs, ports, log, alert } = context;
+  const { name: source, retryForMs, ports, log, alert, holds } = context;
   const { name } = jobs.options;
   return new Stage({
     concurrency: jobsAtOnce ?? mostAtOnce,
@@ -170,7 +160,7 @@ function createStage<Data extends z.ZodType>(
 }
 
 /** The same, which tells of each call of the vendor that a batch is made of once it is part of one. */
-function tellingOfCalls(context: SourceContext, arrived: () => void): SourceContext {
+function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContext {
   const telling =
     <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
     (...given: Given): Promise<Result> => {
@@ -191,7 +181,7 @@ function journeysOf(job: unknown, source: string): string[] {
  * A job whose expression was stopped waits without spending an attempt, and a person is alerted. Other jobs go on: the expression may
  * work for their records.
  */
-async function untilMended(work: Promise<JobResult>, { name, log, alert, ports }: SourceContext): Promise<JobResult> {
+async function untilMended(work: Promise<JobResult>, { name, log, alert, ports }: StepsContext): Promise<JobResult> {
   try {
     return await work;
   } catch (error) {
@@ -219,5 +209,6 @@ export const remedies = {
   plan: ({ kind }: PlanJob) => ofEvents[kind],
   ask: () => `${replay}, for parked ones "closeloop journeys resolve"`,
   writeBack: () => replay,
+  act: () => replay,
   erase: () => '"closeloop contact erasures retry": whom it is about is kept, and it is tried again by itself as well',
 };

@@ -1,16 +1,21 @@
+import type { Source } from '../../core/connector/contract.ts';
+import type { Log, Ports } from '../../core/ports.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { firstOf, ifStill, settledStates } from '../journey/transitions.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
-import type { Journeys, Named, Operations, Queues, Timing, Vendor } from './context.ts';
+import type { Clock } from './clock.ts';
+import type { Queues } from './queues.ts';
+import type { Journeys } from './source-store.ts';
 
 /** What the sweep takes of a source. */
-type SweepContext = Named &
-  Timing &
-  Pick<Journeys, 'store' | 'erasures'> &
-  Pick<Vendor, 'source'> &
-  Omit<Queues, 'changeEvents' | 'rateLimit'> &
-  Pick<Operations, 'log'>;
+interface SweepContext extends Pick<Journeys, 'store' | 'erasures'>, Queues {
+  name: string;
+  clock: Clock;
+  ports: Pick<Ports, 'now'>;
+  log: Log;
+  source: Pick<Source, 'writesNoAnswer'>;
+}
 
 interface SweepSettings {
   /** An asked journey without an answer for this long has expired; a later answer is still taken. */

@@ -36,7 +36,7 @@ export interface Vendor {
    * @param since the record has changed at or after this instant
    * @throws the record's own error, for the queue to retry
    */
-  read(recordId: string, by: 'plan' | 'ask', since?: Date): Promise<Reading>;
+  read(recordId: string, by: 'plan' | 'ask' | 'act', since?: Date): Promise<Reading>;
   write(item: WriteBack): Promise<WriteResult>;
 }
 
@@ -80,7 +80,7 @@ export function openVendor(
   const { source, outage } = openSource(configured, known, options);
   const batch = { size: source.batchSize, windowMs };
   const whole = { read: wholeCalls(), write: wholeCalls() };
-  const reader = (by: 'plan' | 'ask') =>
+  const reader = (by: 'plan' | 'ask' | 'act') =>
     createBatcher({
       ...batch,
       keyOf: ({ id }: Wanted) => id,
@@ -93,7 +93,7 @@ export function openVendor(
       },
       mayGrow: () => jobs[by].hasMore(),
     });
-  const readers = { plan: reader('plan'), ask: reader('ask') };
+  const readers = { plan: reader('plan'), ask: reader('ask'), act: reader('act') };
   const write = createBatcher({
     ...batch,
     keyOf: ({ marker }: WriteBack) => marker,

@@ -1,17 +1,26 @@
 import { adviceOf, messageOf } from '../../core/errors.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import { isCancelled } from '../../core/feedback/request-form.ts';
+import type { Log } from '../../core/ports.ts';
 import type { Journey } from '../journey/journey.ts';
 import { markOf, refOf } from '../journey/refs.ts';
 import { askedContactOf, ifStill, unaskedStates } from '../journey/transitions.ts';
-import type { Journeys, Named, Operations, Queues, Service, Timing, Vendor } from './context.ts';
+import type { Holds } from '../operations/holds.ts';
+import type { Clock } from './clock.ts';
+import { done, type JobResult, retryLater } from './jobs.ts';
+import type { Queues } from './queues.ts';
+import type { Journeys } from './source-store.ts';
+import type { Vendor } from './vendor.ts';
 
 /** What withdrawing takes of a source. */
-export type WithdrawContext = Named &
-  Timing &
-  Pick<Journeys, 'store' | 'contacts' | 'caps'> &
-  Pick<Service, 'feedback'> &
-  Pick<Operations, 'log' | 'holds'>;
+export interface WithdrawContext extends Pick<Journeys, 'store' | 'contacts' | 'caps'> {
+  name: string;
+  clock: Clock;
+  log: Log;
+  feedback: FeedbackClient;
+  holds: Holds;
+}
 
 /**
  * Ends a journey whose record should no longer be asked about: before asking it is cancelled; a request that the service
@@ -69,7 +78,7 @@ export async function withdraw(
   return 'ended';
 }
 
-/** The customer was not asked: neither the journey's places under caps nor its contact's note must hold up another journey. */
+/** The customer was not asked: frees the journey's cap slots, and deletes its contact's note, so that neither holds up another journey. */
 export async function giveBack(journey: Journey, context: Pick<WithdrawContext, 'contacts' | 'caps'>): Promise<void> {
   await context.caps.giveBack(markOf(journey));
   const contact = askedContactOf(journey);
@@ -77,8 +86,8 @@ export async function giveBack(journey: Journey, context: Pick<WithdrawContext, 
 }
 
 /**
- * Queues a record whose unasked journey has ended, as the record was out of question, if the record is closed again by now: the event that
- * told so may have found the journey waiting.
+ * Queues the record to be planned if it is closed again by now. Its journey has just ended because the record was gone; an event that the
+ * record is back may have come before that, and have changed nothing.
  * @param key of the event
  */
 export async function queueIfBack(
@@ -92,7 +101,7 @@ export async function queueIfBack(
   await queueEvent({ kind: 'closed', recordId, at: status.closedAt, key, what, receivedAt: new Date() });
 }
 
-/** As `withdraw`. That the service refuses for good is told, and left. */
+/** As `withdraw`; a permanent refusal by the service is logged, and not thrown. */
 export async function tryToWithdraw(
   journey: Journey,
   why: string,
@@ -119,6 +128,54 @@ export async function withdrawAll(
   const ends: string[] = [];
   for (const journey of journeys) ends.push(await withdraw(journey, why, context, options));
   return ends.includes('asking') ? 'asking' : 'ended';
+}
+
+/**
+ * Withdraws the unasked journeys of a record that was merged into another, and queues the remaining record to be planned. Answers
+ * to journeys that have asked go to the remaining record. @param at when the event reported the merge
+ */
+export async function merged(
+  recordId: string,
+  into: string,
+  at: Date,
+  context: WithdrawContext & Pick<Queues, 'queueEvent'>,
+): Promise<JobResult> {
+  const { store, clock } = context;
+  const remaining = await store.records.remainingOf(recordId, into);
+  const why = `its record was merged into ${remaining}`;
+  for (const journey of await store.records.journeysOf(recordId)) {
+    if (journey.state === 'creating') return retryLater;
+    if (unaskedStates.includes(journey.state)) {
+      // Queued before withdrawing: after a kill in between the journey still waits, and both steps are repeated.
+      await queueRemaining(recordId, remaining, at, context);
+      if ((await withdraw(journey, why, context)) === 'asking') return retryLater;
+      continue;
+    }
+    await store.update(journey.id, (now) =>
+      now.currentId === remaining
+        ? undefined
+        : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
+    );
+  }
+  await store.records.merge(recordId, remaining);
+  return done;
+}
+
+/** Queues the record that another record was merged into to be planned, as no event of that record may come. */
+export async function queueRemaining(
+  recordId: string,
+  remaining: string,
+  at: Date,
+  { queueEvent }: Pick<Queues, 'queueEvent'>,
+): Promise<void> {
+  await queueEvent({
+    kind: 'closed',
+    recordId: remaining,
+    at,
+    key: `merged:${recordId}:${remaining}`,
+    what: `${recordId} was merged into it`,
+    receivedAt: new Date(),
+  });
 }
 
 /** Whether the refusal is about this request; 403: the campaign is no longer active. */

@@ -1,22 +1,27 @@
-import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
+import type { Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
 import { adviceOf, messageOf } from '../../core/errors.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { FeedbackError } from '../../core/feedback/failure.ts';
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Expression } from '../../core/mapping/expression.ts';
 import { fixedTextAdvice } from '../../core/mapping/expression-advice.ts';
 import type { Config } from '../config/config.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { deadRules } from '../pipeline/plan/dead-rules.ts';
 import { windowDoubts } from '../pipeline/policy/asking-time.ts';
-import { campaignOf, rulesProblems } from '../pipeline/policy/decide.ts';
+import { campaignOf, type DecisionContext, rulesProblems } from '../pipeline/policy/decide.ts';
 import { testMark, usualField } from '../pipeline/policy/recipient.ts';
+import type { Policy } from '../pipeline/policy/source-policy.ts';
 import { type CampaignRule, inEachCampaign, type LoadedRule } from '../pipeline/rules.ts';
 import { surveyFindings } from './survey-questions.ts';
 
 const dayMs = 86_400_000;
 
+/** What `check` and `setup` take of a source. */
+export type CheckedSource = DecisionContext &
+  Pick<Policy, 'answerRules'> & { source: Source; feedback: FeedbackClient };
+
 /** What a connector is told of the rest of the configuration. Campaigns that can't be read are left out. */
-export async function aboutSource(context: SourceContext, config: Config): Promise<PreflightContext> {
+export async function aboutSource(context: CheckedSource, config: Config): Promise<PreflightContext> {
   const { name, rules, never } = context;
   const each = rules.flatMap(inEachCampaign);
   const campaigns = await Promise.all(each.map(({ rule }) => campaignOf(rule, context).catch(() => undefined)));
@@ -27,11 +32,25 @@ export async function aboutSource(context: SourceContext, config: Config): Promi
     grades: [...grades].sort((a, b) => a - b),
     reads: [
       ...never.expressions.flatMap(({ when }) => when.reads.map((path) => ({ at: 'never', path }))),
+      ...answerReads(context),
       ...rules.flatMap(expressionsOf).flatMap(({ at, expression }) => expression.reads.map((path) => ({ at, path }))),
     ],
     // A window can hold a request back for a day.
     answersWithinMs: Math.max(0, ...delays) + dayMs + config.expireAfter,
   };
+}
+
+/** What the expressions of answer rules read of the record. */
+function answerReads({ answerRules }: Pick<Policy, 'answerRules'>): PreflightContext['reads'] {
+  return answerRules.flatMap(({ when, do: steps }, i) => {
+    const texts = steps.flatMap(({ text }, n) =>
+      text ? [{ at: `answers[${i}].do[${n}].note`, expression: text }] : [],
+    );
+    const all = [...(when ? [{ at: `answers[${i}].when`, expression: when }] : []), ...texts];
+    return all.flatMap(({ at, expression }) =>
+      expression.reads.filter(([root]) => root !== 'answer').map((path) => ({ at, path })),
+    );
+  });
 }
 
 /** Every expression of a rule, with its place in the source's section. */
@@ -45,7 +64,7 @@ function expressionsOf(rule: LoadedRule, index: number): { at: string; expressio
 }
 
 /** All findings: between the rules and the service, and the vendor's own. */
-export async function checkSource(context: SourceContext, config: Config): Promise<Finding[]> {
+export async function checkSource(context: CheckedSource, config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
   const checked: NamedCampaign[] = [];
   const each = context.rules.flatMap((one, i) =>
@@ -65,13 +84,17 @@ export async function checkSource(context: SourceContext, config: Config): Promi
     found.push(...gradesFindings(checked.map(({ campaign }) => campaign)));
   found.push(...(await attempt('writeBack.answers', () => surveyFindings(context))));
   const about = await aboutSource(context, config);
+  const used = context.answerRules.flatMap((rule, i) =>
+    rule.do.map(({ name: action, params }, n) => ({ at: `answers[${i}].do[${n}].${action}`, name: action, params })),
+  );
+  found.push(...(await attempt('answers', async () => (await context.source.checkActions?.(used)) ?? [])));
   const ofVendor = await attempt('the vendor', async () => (await context.source.check?.(about)) ?? []);
   found.push(...ofVendor.map((finding) => withFixedText(finding, context)));
   return merged(found);
 }
 
 /** A single name that no record has may be a text that was meant as it stands. */
-function withFixedText(finding: Finding, { rules }: Pick<SourceContext, 'rules'>): Finding {
+function withFixedText(finding: Finding, { rules }: Pick<CheckedSource, 'rules'>): Finding {
   const { at, problem, remedy } = finding;
   for (const { expression } of rules.flatMap(expressionsOf).filter((one) => one.at === at)) {
     const names = expression.reads.flatMap(([name, ...rest]) => (rest.length === 0 && name ? [name] : []));
@@ -109,7 +132,7 @@ interface CheckedRule {
 async function checkRule(
   rule: CampaignRule,
   { at, setting }: { at: string; setting: string },
-  context: SourceContext,
+  context: CheckedSource,
 ): Promise<CheckedRule> {
   let campaign: Campaign;
   try {
@@ -148,7 +171,7 @@ function unmarkedTests({ test }: CampaignRule, campaign: Campaign, at: string): 
 }
 
 /** Nothing is sent in an external campaign: whoever has the grades passes them on. */
-function ungradedFindings(checked: readonly NamedCampaign[], { source }: SourceContext): Finding[] {
+function ungradedFindings(checked: readonly NamedCampaign[], { source }: CheckedSource): Finding[] {
   if (source.bringsExternalGrades) return [];
   return checked.flatMap(({ at, campaign: { id, type } }): Finding[] => {
     if (type !== 'external') return [];
@@ -228,7 +251,7 @@ function contactFindings(rule: LoadedRule, campaign: Campaign, at: string): Find
 }
 
 /** Over all rules together: a field that one campaign lacks is usually missing in all campaigns of the rules. */
-function markerFindings(checked: readonly NamedCampaign[], { marker }: SourceContext): Finding[] {
+function markerFindings(checked: readonly NamedCampaign[], { marker }: CheckedSource): Finding[] {
   const fieldOf = ({ custom_fields }: Campaign) => custom_fields.find(({ name }) => name === marker);
   const without = checked.filter(({ campaign }) => fieldOf(campaign) === undefined);
   const unfit = checked.filter(({ campaign }) => ![undefined, 'Text'].includes(fieldOf(campaign)?.field_type));

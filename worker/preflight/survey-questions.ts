@@ -1,7 +1,6 @@
-import type { Finding } from '../../core/connector/contract.ts';
+import type { Finding, Source } from '../../core/connector/contract.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { Question } from '../../core/feedback/schemas.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 
 /** How many questions a remedy names. */
 const mostQuestions = 10;
@@ -32,7 +31,7 @@ export async function surveyFindings({
   source,
   feedback,
 }: {
-  source: Pick<SourceContext['source'], 'surveyQuestions'>;
+  source: Pick<Source, 'surveyQuestions'>;
   feedback: Pick<FeedbackClient, 'surveys' | 'survey'>;
 }): Promise<Finding[]> {
   const wanted = new Set(source.surveyQuestions);

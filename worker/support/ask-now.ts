@@ -3,9 +3,9 @@ import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill } from '../journey/transitions.ts';
 import { laterClosing } from '../pipeline/ask/turn.ts';
-import type { SourceContext } from '../pipeline/context.ts';
+import type { Queues } from '../pipeline/queues.ts';
 import { inCampaign } from '../pipeline/rules.ts';
-import { forecastOf, readRecord } from './preview.ts';
+import { forecastOf, type PreviewContext, readRecord } from './preview.ts';
 
 /**
  * Has a waiting journey's customer asked as soon as it may be, ahead of the planned time. The delay and the rule's window are left
@@ -14,7 +14,7 @@ import { forecastOf, readRecord } from './preview.ts';
  * @returns when it is to be asked
  * @throws CloseloopError config with what is against it
  */
-export async function askNow(journey: Journey, context: SourceContext): Promise<Date> {
+export async function askNow(journey: Journey, context: PreviewContext & Pick<Queues, 'queueAskAhead'>): Promise<Date> {
   const { name, store, clock } = context;
   const ref = refOf(name, journey.id);
   if (journey.state !== 'waiting') throw refusal(`${ref} is ${journey.state}, and does not wait to be asked`);
@@ -36,7 +36,7 @@ export async function askNow(journey: Journey, context: SourceContext): Promise<
 }
 
 /** @throws CloseloopError config where it can't be asked sooner than planned */
-async function earliest(journey: Journey, context: SourceContext): Promise<Date> {
+async function earliest(journey: Journey, context: PreviewContext): Promise<Date> {
   const status = await readRecord(journey.recordId, context);
   if (status.is === 'out') throw refusal(`Nobody is asked about its record: ${status.why}`);
   if (status.is === 'open') throw refusal('Its record is open: nobody is asked about that now');

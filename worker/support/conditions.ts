@@ -1,7 +1,7 @@
 import { type Expression, ExpressionSetAside, evaluateAll, type Found, isTrue } from '../../core/mapping/expression.ts';
 import type { SkipReason } from '../journey/reasons.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { contactsIn, reasonOfRecord } from '../pipeline/policy/never.ts';
+import type { Policy } from '../pipeline/policy/source-policy.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 
 /** A condition of `never` or of a rule, with its value for a record. */
@@ -20,7 +20,7 @@ export interface Condition {
   decides: boolean;
 }
 
-type Conditional = Pick<SourceContext, 'never' | 'rules' | 'customerPaths'>;
+type Conditional = Pick<Policy, 'never' | 'rules' | 'customerPaths'>;
 
 /** What was decided about the record, as far as it could be. */
 interface Decided {

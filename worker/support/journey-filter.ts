@@ -4,7 +4,8 @@ import type { Contact } from '../../core/contact.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { listedAt } from '../journey/journey-keys.ts';
-import type { SourceContext } from '../pipeline/context.ts';
+import type { JourneyStore } from '../journey/store.ts';
+import type { Policy } from '../pipeline/policy/source-policy.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { peopleNamed } from './named-contacts.ts';
 
@@ -26,7 +27,10 @@ export interface JourneyFilter {
 }
 
 /** The parts of a source that a search needs. */
-export interface Searched extends Pick<SourceContext, 'name' | 'storedAs' | 'store' | 'timeZone' | 'defaultCountry'> {
+export interface Searched extends Pick<Policy, 'timeZone' | 'defaultCountry'> {
+  name: string;
+  storedAs: string;
+  store: JourneyStore;
   /** Left out: a record is named as events name it. */
   source?: Pick<Source, 'recordNames' | 'mayNamePerson'>;
 }

@@ -1,8 +1,8 @@
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { hourOf, openDay } from '../../core/schedule/open-hours.ts';
 import type { LastAsked } from '../journey/contacts.ts';
-import type { Journeys, Named, Policy } from '../pipeline/context.ts';
 import { capsOn, inWords } from '../pipeline/policy/cap.ts';
+import type { Policy } from '../pipeline/policy/source-policy.ts';
 import {
   hitsOf,
   hitsOfLast,
@@ -12,6 +12,7 @@ import {
   type Throttles,
 } from '../pipeline/policy/throttle.ts';
 import type { CampaignRule } from '../pipeline/rules.ts';
+import type { Journeys } from '../pipeline/source-store.ts';
 
 // What throttles and caps say ahead of a request, for people who ask. Nothing is reserved, and no place is taken.
 
@@ -46,7 +47,7 @@ export async function capsAhead(
     policy,
     timeZone,
     caps,
-  }: Pick<Named, 'storedAs'> & Pick<Policy, 'policy' | 'timeZone'> & Pick<Journeys, 'caps'>,
+  }: { storedAs: string } & Pick<Policy, 'policy' | 'timeZone'> & Pick<Journeys, 'caps'>,
 ): Promise<string[]> {
   const scopes = capsOn(storedAs, rule, campaign, policy);
   if (scopes.length === 0) return [];

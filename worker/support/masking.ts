@@ -1,10 +1,10 @@
 import type { Proof } from '../journey/erasures.ts';
-import type { SourceContext } from '../pipeline/context.ts';
 import { begin } from '../pipeline/erase/erase.ts';
-import { noteRequested } from '../pipeline/erasure-requests.ts';
+import type { EraseContext } from '../pipeline/erase/find.ts';
+import { noteRequested } from '../pipeline/erasure-guard.ts';
 
 /** Any source takes an erasure, which searches all of them. */
-export function takingErasures(pipelines: Iterable<{ context: SourceContext }>): SourceContext {
+export function takingErasures<Context>(pipelines: Iterable<{ context: Context }>): Context {
   for (const { context } of pipelines) return context;
   throw new Error('every configuration has a source');
 }
@@ -14,7 +14,7 @@ export function takingErasures(pipelines: Iterable<{ context: SourceContext }>):
  * @param what who asked, in words without personal data
  * @returns its id; `attempt` or the source's queue does it
  */
-export async function beginMasking(contact: string, what: string, context: SourceContext): Promise<string> {
+export async function beginMasking(contact: string, what: string, context: EraseContext): Promise<string> {
   const at = new Date();
   const event = { kind: 'erase' as const, at, key: `${what}:${at.toISOString()}`, what, contacts: [contact] };
   const id = await begin({ ...event, receivedAt: at, personIds: [], recordIds: [], everybody: false }, context);

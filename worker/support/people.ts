@@ -2,10 +2,11 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { AccessLogEntry, ContactRecord } from '../../core/feedback/schemas.ts';
 import type { Ask } from '../journey/contacts.ts';
-import type { SourceContext } from '../pipeline/context.ts';
-import { identityKeys } from '../pipeline/erasure-race.ts';
+import { identityKeys } from '../pipeline/erasure-guard.ts';
+import type { Policy } from '../pipeline/policy/source-policy.ts';
 import { lastCounted, throttled } from '../pipeline/policy/throttle.ts';
 import { inEachCampaign } from '../pipeline/rules.ts';
+import type { Journeys } from '../pipeline/source-store.ts';
 import type { Found } from './journey-filter.ts';
 import { hitsNow } from './limits.ts';
 
@@ -32,10 +33,15 @@ export async function personThere(feedback: FeedbackClient, contact: Contact): P
   return { record, accesses, isCut: false };
 }
 
+/** A source that may hold data about a person. */
+interface PersonSource extends Pick<Policy, 'rules' | 'policy'>, Pick<Journeys, 'store' | 'contacts' | 'erasures'> {
+  name: string;
+}
+
 /** closeloop's stored data about a person. */
 export interface PersonHere {
   /** Newest closing first. */
-  journeys: Found<SourceContext>[];
+  journeys: Found<{ name: string }>[];
   /** Other addresses that these journeys asked. */
   askedBy: Contact[];
   /** Values of custom fields that were sent about them, by field. */
@@ -53,7 +59,7 @@ export interface PersonHere {
 /** @param known what the service knows of them, whose last request throttles count as well */
 export async function personHere(
   contact: Contact,
-  sources: readonly SourceContext[],
+  sources: readonly PersonSource[],
   { known, now }: { known: ContactRecord | undefined; now: Date },
 ): Promise<PersonHere> {
   const lists = await Promise.all(
@@ -84,7 +90,7 @@ export async function personHere(
   };
 }
 
-function valuesOf(journeys: readonly Found<SourceContext>[]): Map<string, Set<string>> {
+function valuesOf(journeys: readonly Found<unknown>[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const { journey } of journeys) {
     for (const [field, value] of Object.entries(journey.values ?? {}))
@@ -95,7 +101,7 @@ function valuesOf(journeys: readonly Found<SourceContext>[]): Map<string, Set<st
 
 async function throttlesOf(
   key: string,
-  { name, rules, contacts, policy }: SourceContext,
+  { name, rules, contacts, policy }: PersonSource,
   { known, now }: { known: ContactRecord | undefined; now: Date },
 ): Promise<PersonHere['throttles']> {
   const last = lastCounted(known, await contacts.lastAsked(key));

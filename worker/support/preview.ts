@@ -4,8 +4,7 @@ import { slices } from '../../core/spread.ts';
 import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
-import { laterClosing } from '../pipeline/ask/turn.ts';
-import type { Journeys } from '../pipeline/context.ts';
+import { laterClosing, type PreferContext } from '../pipeline/ask/turn.ts';
 import { decide, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
 import { heldUntil, lastCounted, type Throttled, throttled } from '../pipeline/policy/throttle.ts';
@@ -30,7 +29,7 @@ export type Preview =
       forecast: Forecast;
     };
 
-type PreviewContext = ReadingContext & Pick<Journeys, 'sources'>;
+export type PreviewContext = ReadingContext & Pick<PreferContext, 'sources'>;
 
 /** Reads the record, and says what would be sent about it. Sends, stores and reserves nothing. @throws what the vendor answers */
 export async function previewOf(recordId: string, context: PreviewContext): Promise<Preview> {

@@ -5,14 +5,14 @@ import { isTo } from '../../core/feedback/request-form.ts';
 import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { askedContactOf, ifStill, step, unaskedStates } from '../journey/transitions.ts';
-import { queueGrade, withContact } from '../pipeline/ask/ask-steps.ts';
-import type { SourceContext } from '../pipeline/context.ts';
+import { type AskContext, queueGrade, withContact } from '../pipeline/ask/ask-steps.ts';
 import type { Engine } from '../pipeline/engine.ts';
-import { withdraw } from '../pipeline/withdraw.ts';
-import { type Found, findJourney } from './journey-filter.ts';
+import type { Queues } from '../pipeline/queues.ts';
+import { type WithdrawContext, withdraw } from '../pipeline/withdraw.ts';
+import { findJourney } from './journey-filter.ts';
 
 /** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
-export async function findAnywhere(engine: Pick<Engine, 'source'>, ref: string): Promise<Found<SourceContext>> {
+export async function findAnywhere(engine: Pick<Engine, 'source'>, ref: string) {
   return await findJourney(ref, (name) => engine.source(name));
 }
 
@@ -20,9 +20,11 @@ export async function findAnywhere(engine: Pick<Engine, 'source'>, ref: string):
 export type Repair = 'ask-now' | 'replay' | 'cancel' | 'resolve';
 
 /** What may help this journey, as it was read. */
-export function repairsOf({ state, answer, requestId, erasedAt }: Journey): Repair[] {
+export function repairsOf({ state, answer, requestId, erasedAt, acting }: Journey): Repair[] {
   const isStuck = state === 'failed' || state === 'parked';
-  const mayReplay = answer ? isStuck : requestId === undefined && (state === 'failed' || state === 'skipped');
+  const mayReplay = answer
+    ? isStuck || hasParkedActs({ acting })
+    : requestId === undefined && (state === 'failed' || state === 'skipped');
   const mayCancel = isStuck || state === 'asked' || unaskedStates.includes(state);
   return [
     ...(state === 'waiting' ? (['ask-now'] as const) : []),
@@ -32,20 +34,18 @@ export function repairsOf({ state, answer, requestId, erasedAt }: Journey): Repa
   ];
 }
 
+type RepairContext = AskContext & Pick<Queues, 'queueWriteBack' | 'queueAsk' | 'queueAct'>;
+
 /** Replays a failed or skipped journey; never asks twice. @returns what was done with it; a text that begins with "not" when nothing was done */
-export async function replay(journey: Journey, context: SourceContext): Promise<string> {
+export async function replay(journey: Journey, context: RepairContext): Promise<string> {
   const { store, clock } = context;
   const { id } = journey;
   const why = 'taken up again by a person';
   const move = async (to: Journey['state'], change: Partial<Journey> = {}) =>
-    (
-      await store.update(
-        id,
-        ifStill(journey.state, { to, at: clock.now(), change, trace: [why], when: ({ erasedAt }) => !erasedAt }),
-      )
-    )?.state === to;
+    (await store.update(id, ifStill(journey.state, { to, at: clock.now(), change, trace: [why] })))?.state === to;
 
   if (journey.erasedAt) return 'not replayed: it was erased';
+  if (hasParkedActs(journey)) return await actAgain(journey, context);
   if (journey.answer && (journey.state === 'failed' || journey.state === 'parked')) {
     if (await move('answered')) await context.queueWriteBack([id]);
     return 'written back again';
@@ -76,11 +76,36 @@ export async function replay(journey: Journey, context: SourceContext): Promise<
   return 'planned anew';
 }
 
+const hasParkedActs = ({ acting }: Pick<Journey, 'acting'>): boolean =>
+  acting?.acts.some(({ state }) => state === 'parked') === true;
+
+/** The parked actions of its answer are tried again. Its answer is written again, too, where that is parked. */
+async function actAgain(
+  { id, answer }: Journey,
+  { store, clock, queueAct, queueWriteBack }: RepairContext,
+): Promise<string> {
+  const after = await store.update(id, (now) => {
+    if (!now.acting || !hasParkedActs(now)) return undefined;
+    const acts = now.acting.acts.map(({ why, ...one }) =>
+      one.state === 'parked'
+        ? { ...one, state: 'wanted' as const, at: clock.now() }
+        : { ...one, ...(why !== undefined && { why }) },
+    );
+    return { journey: { ...now, acting: { ...now.acting, acts } }, trace: ['actions taken up again by a person'] };
+  });
+  if (after === undefined) return 'not replayed: it has changed meanwhile';
+  await queueAct(id, answer?.version ?? 0, clock.now());
+  const isStuck = after.state === 'failed' || after.state === 'parked';
+  const moved = isStuck && (await store.update(id, ifStill(after.state, { to: 'answered', at: clock.now() })));
+  if (moved) await queueWriteBack([id]);
+  return 'its actions are tried again';
+}
+
 /**
  * Ends a journey before it asks; a request that has not been sent yet is cancelled at the service.
  * @throws CloseloopError config for one that can't be cancelled any more
  */
-export async function cancel(journey: Journey, why: string, context: SourceContext): Promise<'cancelled'> {
+export async function cancel(journey: Journey, why: string, context: WithdrawContext): Promise<'cancelled'> {
   const { store, clock, name } = context;
   if (journey.state === 'failed' || journey.state === 'parked') {
     await store.update(journey.id, ifStill(journey.state, { to: 'cancelled', at: clock.now(), why }));
@@ -96,13 +121,13 @@ export async function cancel(journey: Journey, why: string, context: SourceConte
 export type Settled = { asked: string } | 'not-asked' | 'written';
 
 /** Resolves a parked journey by what a person knows. @throws CloseloopError config where it can't be so */
-export async function resolve(journey: Journey, settled: Settled, context: SourceContext): Promise<JourneyState> {
+export async function resolve(journey: Journey, settled: Settled, context: RepairContext): Promise<JourneyState> {
   if (journey.state !== 'parked') throw refusal(`${refOf(context.name, journey.id)} is ${journey.state}, not parked`);
   if (settled === 'written') return await asWritten(journey, context);
   return settled === 'not-asked' ? await asNotAsked(journey, context) : await asAsked(journey, settled.asked, context);
 }
 
-async function asWritten(journey: Journey, { store, clock }: SourceContext): Promise<JourneyState> {
+async function asWritten(journey: Journey, { store, clock }: RepairContext): Promise<JourneyState> {
   const { answer } = journey;
   if (!answer) throw refusal('It has no answer that could have been written');
   const after = await store.update(journey.id, (now) => {
@@ -115,7 +140,7 @@ async function asWritten(journey: Journey, { store, clock }: SourceContext): Pro
   return resolved(after, 'written');
 }
 
-async function asNotAsked(journey: Journey, context: SourceContext): Promise<JourneyState> {
+async function asNotAsked(journey: Journey, context: RepairContext): Promise<JourneyState> {
   const { answer, intent } = journey;
   const contact = askedContactOf(journey);
   if (answer) throw refusal('It has an answer: the customer was asked');
@@ -146,7 +171,7 @@ function resolved(after: Journey | undefined, state: JourneyState, requestId = a
   throw refusal(`Nothing was changed: the journey is ${after?.state ?? 'gone'} since`);
 }
 
-async function asAsked(journey: Journey, requestId: string, context: SourceContext): Promise<JourneyState> {
+async function asAsked(journey: Journey, requestId: string, context: RepairContext): Promise<JourneyState> {
   const request = await context.feedback.request(requestId).catch((error: unknown) => {
     if (!(error instanceof FeedbackError && error.status === 404)) throw error;
     throw refusal(`The service has no feedback request ${requestId}`);
@@ -182,7 +207,7 @@ async function asAsked(journey: Journey, requestId: string, context: SourceConte
 /** Runs alone among all journeys of this person, over all sources: another journey may be about to take the same request as its own. */
 async function aloneWith(
   journey: Journey,
-  context: SourceContext,
+  context: RepairContext,
   work: () => Promise<Journey | undefined>,
 ): Promise<Journey | undefined> {
   const contact = askedContactOf(journey);

@@ -86,7 +86,7 @@ const shownDown = ({ endpoint, since, why, askedUntil, triedAt }: Down): Down =>
   ...(askedUntil && { askedUntil }),
 });
 
-const stepQueues = ['plan', 'ask', 'write-back', 'erase'] as const;
+const stepQueues = ['plan', 'ask', 'write-back', 'act', 'erase'] as const;
 
 /** Jobs that wait, run, or wait for their time. */
 export function jobsIn(depth: QueueDepth | undefined): number {

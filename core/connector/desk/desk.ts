@@ -3,6 +3,7 @@ import type { Delivery, Events, PresentedRecord, Source } from '../contract.ts';
 import { jsonBody } from '../json-body.ts';
 import { numbered } from '../record-name.ts';
 import { type HmacScheme, verifyHmac, verifySecretHeader } from '../signature.ts';
+import { type DeskAction, deskActor } from './act.ts';
 import { type DeskPreflight, deskPreflight } from './preflight.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
 import { type DeskWriting, deskWriter } from './write.ts';
@@ -43,13 +44,15 @@ export interface Desk<Row, Shape extends object, Value> {
   poll?: Source['poll'];
   write: DeskWriting<Row, Value>;
   preflight?: DeskPreflight;
+  /** What answers can lead to beside `note` and `tag`, by name, as `defineConnector` declares them. */
+  actions?: Readonly<Record<string, DeskAction<Row>>>;
   /** Everything else that a source has, and whatever takes the place of a declared part. */
   own?: Partial<Source<Shape>>;
 }
 
 /** The source of a declared desk. */
 export function desk<Row, Shape extends object, Value>(declared: Desk<Row, Shape, Value>): Source<Shape> {
-  const { vendor, intake, read, poll, write, preflight, own } = declared;
+  const { vendor, intake, read, poll, write, preflight, actions = {}, own } = declared;
   const { isId, size = 100 } = read;
   const { settings } = write;
   const { writeBack, forget } = deskWriter(declared, { ...write, rows: write.rows ?? read });
@@ -63,6 +66,7 @@ export function desk<Row, Shape extends object, Value>(declared: Desk<Row, Shape
     read: readerOf(read),
     writeBack: takesAnswers(settings) ? writeBack : keepHere,
     forget,
+    ...deskActor(declared, write.rows ?? read, write, actions),
     ...(poll && { poll }),
     ...(preflight && deskPreflight(vendor, settings, preflight)),
     ...own,

@@ -7,6 +7,7 @@ import {
   isOutdated,
   isSameText,
   markerOf,
+  type Noted,
   notOverNewer,
   placed,
   placesOf,
@@ -57,7 +58,7 @@ export interface DeskNotes<Row> {
   /** The notes that may be closeloop's, with their texts as the vendor gives them: HTML or plain. */
   list(row: Row, id: string): Promise<readonly { id: string; text: string }[]>;
   /** Adds a note that no customer sees (`noteHtml`, `noteText`). */
-  add(row: Row, item: WriteBack): Promise<unknown>;
+  add(row: Row, about: Noted, id: string): Promise<unknown>;
   /** Left out: the vendor deletes no notes, and an erasure says so. */
   remove?(row: Row, noteId: string, id: string): Promise<unknown>;
 }
@@ -142,7 +143,7 @@ export function deskWriter<Row, Value>(
   };
 }
 
-class DeskWriter<Row, Value> {
+export class DeskWriter<Row, Value> {
   readonly #words: DeskWords;
   readonly #writing: DeskWriting<Row, Value> & { rows: RowReading<Row> };
 
@@ -278,7 +279,7 @@ class DeskWriter<Row, Value> {
       const there = await notes.list(row, item.recordId);
       if (there.some(({ text }) => markerOf(text) === item.marker)) return;
     }
-    await notes.add(row, item);
+    await notes.add(row, item, item.recordId);
   }
 
   async forget(recordIds: readonly string[]): Promise<string[]> {

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import type { FeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { step } from '../../../worker/journey/transitions.ts';
 import { ask } from '../../../worker/pipeline/ask/ask.ts';
-import type { SourceContext } from '../../../worker/pipeline/context.ts';
 import type { AskedToErase } from '../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../worker/pipeline/source-pipeline.ts';
 import { eventOf, type UnitContext } from '../manual.ts';
 
 export const email = 'erika@example.com';

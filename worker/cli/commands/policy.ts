@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { instantHelp } from '../instant-help.ts';
 import { dryRunHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
-import { positiveNumber } from './values.ts';
+import { grade, positiveNumber } from './values.ts';
 
 /** `preview`, `why`, `windows`. */
 export function addPolicy(program: Command): void {
@@ -16,6 +16,8 @@ export function addPolicy(program: Command): void {
     .option('--until <when>', 'and before; left out: now')
     .option('--limit <n>', 'at most so many of each source', positiveNumber)
     .addOption(new Option('--record <id>', 'the record, as the argument').hideHelp())
+    .option('--answer <grade>', 'also what the answer rules would do if its customer gave this grade', grade)
+    .option('--comment <text>', 'with this comment')
     .option('--show-record', 'also what rules and fields see of it', false)
     .addHelpText('after', example('preview support/41960 --config closeloop.yaml'))
     .action((record: string | undefined, options) =>

@@ -1,25 +1,45 @@
 import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { messageOf } from '../../../core/errors.ts';
+import type { Log, Ports } from '../../../core/ports.ts';
 import type { LastAsked, LockedPerson } from '../../journey/contacts.ts';
 import type { Intent, Journey, Searched } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
-import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
+import type { Holds } from '../../operations/holds.ts';
+import type { Clock } from '../clock.ts';
 import { done, type JobResult } from '../jobs.ts';
+import type { Service } from '../open-service.ts';
+import type { Named } from '../open-source.ts';
 import { linksOf } from '../policy/known-as.ts';
+import type { Policy } from '../policy/source-policy.ts';
+import type { Queues } from '../queues.ts';
+import type { Journeys } from '../source-store.ts';
+import type { Vendor } from '../vendor.ts';
 import { giveBack } from '../withdraw.ts';
 
 /** What asking takes of a source. */
-export type AskContext = Named &
-  Timing &
-  Service &
-  Policy &
-  Pick<Journeys, 'store' | 'erasures' | 'contacts' | 'caps' | 'replicated' | 'areOwned' | 'sources'> &
-  Pick<Vendor, 'read'> &
-  Pick<Queues, 'queueEvent'> &
-  Pick<Operations, 'log' | 'holds' | 'alert'>;
+export interface AskContext
+  extends Named,
+    Service,
+    Policy,
+    Pick<Journeys, 'store' | 'erasures' | 'contacts' | 'caps'>,
+    Pick<Vendor, 'read'>,
+    Pick<Queues, 'queueEvent'> {
+  clock: Clock;
+  ports: Ports;
+  log: Log;
+  holds: Holds;
+  alert: AlertOfSource;
+  /** Resolves when a failover would not lose this source's writes; undefined where that is so at once: redis/replicated.ts. */
+  replicated(): Promise<void> | undefined;
+  /** For each of these feedback requests: whether it belongs to a journey of any source. */
+  areOwned(requestIds: readonly string[]): Promise<boolean[]>;
+  /** Every source that Redis knows, this one included. */
+  sources(): Promise<(Named & Pick<Journeys, 'store'>)[]>;
+}
 
 /** A journey whose customer can be asked. */
 export type AskableJourney = Journey & { contact: Contact };
@@ -40,12 +60,6 @@ const isAttemptOf =
   (now: Journey): boolean =>
     now.intent?.token === intent?.token;
 
-type ContactContext = Named &
-  Pick<Journeys, 'contacts'> &
-  Pick<Service, 'limited' | 'untilService'> &
-  Pick<Timing, 'ports'> &
-  Pick<Policy, 'callMs'>;
-
 /** What is left to do after the last call of the service. */
 export type Rest = () => Promise<JobResult>;
 
@@ -56,7 +70,7 @@ export type Rest = () => Promise<JobResult>;
  */
 export async function withContact(
   asked: Pick<AskableJourney, 'contact' | 'alsoKnownAs' | 'personId'>,
-  context: ContactContext,
+  context: Pick<AskContext, 'storedAs' | 'account' | 'contacts' | 'limited' | 'untilService' | 'ports' | 'callMs'>,
   work: (last: LastAsked | undefined) => Promise<JobResult | Rest>,
 ): Promise<JobResult> {
   const { contacts } = context;

@@ -4,12 +4,11 @@ import { markOf } from '../../journey/refs.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
 import type { AskDecision } from '../decision.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
-import { queueRemaining } from '../merged.ts';
 import { campaignOf } from '../policy/decide.ts';
 import { recipientOf } from '../policy/recipient.ts';
-import { type CampaignRule, createNeed, inCampaign, needsOf } from '../rules.ts';
+import { askNeedsOf, type CampaignRule, inCampaign } from '../rules.ts';
 import type { Reading } from '../vendor.ts';
-import { giveBack, queueIfBack } from '../withdraw.ts';
+import { giveBack, queueIfBack, queueRemaining } from '../withdraw.ts';
 import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
 import { create } from './create.ts';
 import { decideAgain } from './decide-again.ts';
@@ -50,18 +49,14 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   return again.do === 'ask' ? await askBy(again.decision, again.journey, context, pass) : again.result;
 }
 
-/** A job has one ticket to try what is held: what it has passed once it does not pass again. */
+/** Passes each hold once in a job: the first pass uses up the ticket that the job has to try a held part. */
 function passOnce({ holds }: AskContext): (rule: CampaignRule) => Promise<void> {
   const passed = new Set<string>();
   return async (rule) => {
-    const needs = neededBy(rule).filter((need) => !passed.has(need));
+    const needs = askNeedsOf(rule).filter((need) => !passed.has(need));
     for (const need of needs) passed.add(need);
     await holds.pass('ask', needs);
   };
-}
-
-function neededBy(rule: CampaignRule): string[] {
-  return [...needsOf(rule), createNeed];
 }
 
 /**
@@ -81,7 +76,7 @@ export async function askBy(
   if (turn.do === 'skip') return await endJourney(journey, turn, context);
   if (turn.do !== 'ask') return await wait(journey, turn, context);
   const to = recipientOf(journey.contact, rule, campaign.type);
-  const wanted = { journey, decision, rule, needs: neededBy(rule), campaign, to, until };
+  const wanted = { journey, decision, rule, campaign, to, until };
   return await withContact(to.isTest ? to : journey, context, (lastHere) => create(wanted, lastHere, context));
 }
 

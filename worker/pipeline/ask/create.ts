@@ -11,12 +11,11 @@ import type { Intent, Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askedStates, endedUnasked, ifStill } from '../../journey/transitions.ts';
-import type { Policy } from '../context.ts';
 import type { AskDecision } from '../decision.ts';
-import { eraseLate, erasureSince } from '../erasure-race.ts';
+import { eraseIfForgotten, erasureSince } from '../erasure-guard.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { tooOld } from '../policy/asking-time.ts';
-import { asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
+import { type Ask, asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
 import { lostRequest } from '../policy/lost-request.ts';
 import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
 import {
@@ -30,7 +29,7 @@ import {
   type ThrottleHit,
   throttled,
 } from '../policy/throttle.ts';
-import type { CampaignRule } from '../rules.ts';
+import { askNeedsOf, type CampaignRule } from '../rules.ts';
 import { isFresh } from '../vendor.ts';
 import {
   type AskableJourney,
@@ -47,17 +46,11 @@ import {
 import { supersededBy } from './turn.ts';
 
 /** A request that is due. */
-interface Wanted {
+interface Wanted extends Pick<Ask, 'rule' | 'campaign' | 'until'> {
   journey: AskableJourney;
   /** By which it is made. */
   decision: AskDecision;
-  rule: CampaignRule;
-  /** What a person may have to mend before it can be made (rules.ts). */
-  needs: readonly string[];
-  campaign: Campaign;
   to: Recipient;
-  /** When the window closes, by the loop's clock; undefined: never. */
-  until: Date | undefined;
 }
 
 /** One attempt to ask: what the contact's lock protects (`withContact`). */
@@ -81,18 +74,18 @@ export async function create(
   const { clock, feedback } = context;
   const { contact, isTest } = to;
   const ref = markOf(journey);
-  // The window has closed, or the record may have changed, while the job waited for a slot: the journey is decided about again.
+  // While the job waited for a slot the window has closed, or the record may have changed: decide again.
   if ((until !== undefined && clock.now() >= until) || !isFresh(decision.reading)) return { do: 'wait', delayMs: 0 };
 
   const begunAt = performance.now();
-  if (await endErased(journey, context)) return done;
+  if (await endForErasure(journey, context)) return done;
   const already = decision.isFenced ? undefined : await askedSince(journey, rule, context);
   if (already !== undefined) return await endJourney(journey, already, context);
   const known = await feedback.contact(contact);
   const sendDeadline = new Date(Date.now() + Math.min(staleMs, openForMs(until, clock)));
-  // The note of an earlier attempt of this journey does not count: the attempt came to nothing.
+  // A note of this journey is of an earlier attempt that sent nothing: it does not count.
   const last = lastHere?.journey === ref ? beforeThat(lastHere) : lastHere;
-  // A test asks the same contact again and again: throttles are the customers'.
+  // Throttles protect customers; a test asks the same contact again and again.
   const scopes = isTest ? [] : scopesOf(rule, context.policy);
   const attempt: Attempt = { ...wanted, known, last, scopes, sendDeadline };
   // A dry run has sent nothing that could be lost.
@@ -116,16 +109,19 @@ export async function create(
   return await storeIntentAndSend(attempt, context);
 }
 
-/** Ends a journey whose person was erased since its event came in, or is to be. @returns false where nobody asked for that */
-async function endErased(journey: Journey, context: AskContext): Promise<boolean> {
+/**
+ * The guard before a call leaves about the journey's person: ends the journey where the person was erased, or is to be. The contact stays
+ * until the erasure begins, as the erasure finds more of the person by it.
+ * @param takeBack of a journey that is creating its request, which an erasure leaves to us
+ */
+async function endForErasure(journey: Journey, context: AskContext, takeBack?: TakeBack): Promise<boolean> {
   const erasure = await erasureSince(journey, context);
-  if (erasure === 'begun') {
-    const isErased = (await eraseLate(journey, context)) !== undefined;
-    if (isErased) await context.caps.giveBack(markOf(journey));
-    return isErased;
-  }
-  if (erasure === 'requested') await endJourney(journey, { why: 'its person is to be erased' }, context);
-  return erasure === 'requested';
+  if (erasure === undefined) return false;
+  const why = 'its person is to be erased';
+  await takeBack?.(why);
+  if (erasure === 'begun') await eraseIfForgotten(journey, context);
+  else await endJourney(journey, { why }, context);
+  return true;
 }
 
 /** Why the record's customer is not asked again, if so: another journey of the record may have asked since the decision. */
@@ -138,7 +134,7 @@ async function askedSince(
   return askedAlready(rule, { journeyId, closedAt, history: await store.records.historyOf(recordId) }, name);
 }
 
-/** What throttles do with the journey: it ends, or is put off until they are over and the windows open. Undefined: none holds it. */
+/** Ends or postpones a journey that throttles hold. Undefined: none holds it. */
 async function holdBack(
   { journey, rule, campaign }: Attempt,
   hits: readonly ThrottleHit[],
@@ -155,7 +151,7 @@ async function holdBack(
   return await postpone(journey, held, context);
 }
 
-/** The real time that is left to send until a window closes, but for its end, which is outside. */
+/** The real time in which a request can still be sent before the window closes: its end is excluded. */
 function openForMs(until: Date | undefined, clock: AskContext['clock']): number {
   return until === undefined ? Number.POSITIVE_INFINITY : clock.until(until) - 1;
 }
@@ -199,37 +195,27 @@ async function storeIntentAndSend(attempt: Attempt, context: AskContext): Promis
   const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits: limitsOf(scopes, at) });
   const no = await holdBack(attempt, hitsOf(held, scopes), at, context);
   if (no) return no;
-  const reserved: Reserved = {
-    intent: intentOf(attempt, at, context),
-    takeNoteBack: async (isErased) => await contacts.takeBack(key, note, isErased ? undefined : last),
+  // The note of an earlier request must not come back once its person is erased.
+  const takeNoteBack = async () => {
+    const isErased = (await erasureSince(attempt.journey, context)) === 'begun';
+    await contacts.takeBack(key, note, isErased ? undefined : last);
   };
-  const { creating, end } = await storeIntent(attempt, reserved, context);
-  if (creating === undefined) return end;
+  const intent = intentOf(attempt, at, context);
+  const creating = await storeIntent(attempt, intent, context);
+  if (creating?.intent?.token !== intent.token) return await leaveTo(creating, attempt, takeNoteBack, context);
+  if (creating.state === 'withheld') return done;
   const takeBack: TakeBack = async (why, change) => {
-    await reserved.takeNoteBack(false);
+    await takeNoteBack();
     await backToWaiting(creating, why, context, { counts: false, change });
   };
-  if (await endForErasure(creating, reserved, context)) return done;
-  const { intent } = reserved;
-  return (await isStored(creating, takeBack, context))
-    ? await send(attempt, { creating, intent, takeBack }, context)
-    : done;
+  if (!(await isStored(creating, takeBack, context))) return done;
+  // Last: the journey is stored by now, so an erasure that is requested after this finds it.
+  if (await endForErasure(creating, context, takeBack)) return done;
+  return await send(attempt, { creating, intent, takeBack }, context);
 }
 
-/** A request that is counted by throttles, before it is made. */
-interface Reserved {
-  intent: Intent;
-  /** @param isErased the person was erased: then the note of an earlier request must not come back either */
-  takeNoteBack(isErased: boolean): Promise<void>;
-}
-
-type Stored = { creating: Journey; end?: never } | { creating?: never; end: JobResult };
-
-/**
- * Stores the journey with its intent. `end`: nothing is to be sent, as this is a dry run, another worker has changed the journey, or the
- * journey has ended. The contact's note is taken back unless another worker's attempt needs it.
- */
-async function storeIntent(attempt: Attempt, { intent, takeNoteBack }: Reserved, context: AskContext): Promise<Stored> {
+/** Stores the journey with its intent. Returns the journey as it is then: without this intent where another worker has changed it. */
+async function storeIntent(attempt: Attempt, intent: Intent, context: AskContext): Promise<Journey | undefined> {
   const { journey, to } = attempt;
   const creates = ifStill('waiting', {
     to: context.dryRun ? 'withheld' : 'creating',
@@ -243,28 +229,23 @@ async function storeIntent(attempt: Attempt, { intent, takeNoteBack }: Reserved,
     trace: [attemptInWords(to, context)],
     when: (now) => isAsDecided(now, attempt),
   });
-  const after = await context.store.update(journey, creates);
-  if (after?.intent?.token === intent.token) return after.state === 'withheld' ? { end: done } : { creating: after };
-  // Another worker changed the journey, by this job or an event, and goes on with it. If the journey ended, nobody is asked.
-  if (!after || !askedStates.includes(after.state)) {
-    await takeNoteBack(after ? after.erasedAt !== undefined : (await erasureSince(journey, context)) === 'begun');
-  }
-  // The place was taken after the journey had ended.
-  if (after && endedUnasked(after)) await context.caps.giveBack(markOf(journey));
-  return { end: after?.state === 'waiting' ? { do: 'wait', delayMs: 0 } : done };
+  return await context.store.update(journey, creates);
 }
 
 /**
- * Ends the attempt if an erasure of the person was requested, or has begun, since `create` looked for one. The erasure leaves this to us: it does
- * not touch a journey that is creating its request.
+ * Another worker, or an event, has changed the journey, and goes on with it; or the journey has ended, and nobody is asked. The contact's
+ * note is taken back unless another worker's attempt needs it.
  */
-async function endForErasure(creating: Journey, { takeNoteBack }: Reserved, context: AskContext): Promise<boolean> {
-  const erasure = await erasureSince(creating, context);
-  if (erasure === undefined) return false;
-  await takeNoteBack(erasure === 'begun');
-  await backToWaiting(creating, 'its person is to be erased', context, { counts: false });
-  await endErased(creating, context);
-  return true;
+async function leaveTo(
+  after: Journey | undefined,
+  { journey }: Attempt,
+  takeNoteBack: () => Promise<void>,
+  { caps }: AskContext,
+): Promise<JobResult> {
+  if (!after || !askedStates.includes(after.state)) await takeNoteBack();
+  // The slot was taken after the journey had ended.
+  if (after && endedUnasked(after)) await caps.giveBack(markOf(journey));
+  return after?.state === 'waiting' ? { do: 'wait', delayMs: 0 } : done;
 }
 
 /** Waits until a failover would not lose the intent. @returns false where another worker has the journey by then */
@@ -296,7 +277,7 @@ function isAsDecided(now: Journey, { rule, campaign, decision: { verdict } }: At
 /** Nobody was asked: the journey waits again, with this change, and its contact's note is as before. */
 type TakeBack = (why: string, change?: Partial<Journey>) => Promise<void>;
 
-function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<Policy, 'dryRun'>): string {
+function attemptInWords({ isTest }: Recipient, { dryRun }: Pick<AskContext, 'dryRun'>): string {
   const whom = isTest ? 'TEST: ' : '';
   if (dryRun) return `${whom}withheld: a dry run sends nothing; the feedback request would be created now`;
   return isTest ? `${whom}creating a feedback request to the test contact` : 'creating the feedback request';
@@ -308,12 +289,12 @@ async function send(
   { creating, intent, takeBack }: { creating: Journey; intent: Intent; takeBack: TakeBack },
   context: AskContext,
 ): Promise<JobResult | Rest> {
-  const { rule, needs, campaign } = attempt;
+  const { rule, campaign } = attempt;
   try {
     const { id } = await sendRequest(attempt, creating.values, intent, context);
     return async () => {
       const result = await markAsked(creating, id, 'the service took it', context);
-      await context.holds.lift('ask', needs);
+      await context.holds.lift('ask', askNeedsOf(rule));
       return result;
     };
   } catch (error) {

@@ -4,7 +4,6 @@ import type { Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import { type AskDecision, decideAbout, linkPerson, noteWaiting, plannedBy, skippedBy } from '../decision.ts';
-import { erasedMeanwhile } from '../erasure-race.ts';
 import { done, type JobResult } from '../jobs.ts';
 import type { Ask } from '../policy/decide.ts';
 import type { CampaignRule } from '../rules.ts';
@@ -105,8 +104,7 @@ async function saveChanges(
   if (isOtherRule) await context.caps.giveBack(markOf(journey));
   if (isOtherContact && journey.contact)
     await context.contacts.noteSettled(contactKey(journey.contact), [markOf(journey)]);
-  // An erasure in between has found the journey without what is new.
-  return (await erasedMeanwhile(after, context)) ? { end: done } : { saved: after };
+  return { saved: after };
 }
 
 type Planned = Omit<ReturnType<typeof plannedBy>, 'dueAt'>;

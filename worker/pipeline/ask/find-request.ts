@@ -4,8 +4,8 @@ import { dayBefore, type FeedbackRequest, isCancelled, isMasked, isTo } from '..
 import { lookUp } from '../../../core/look-up.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { recordOf } from '../../journey/refs.ts';
-import type { Journeys, Service } from '../context.ts';
 import { clockSkewMs } from '../policy/throttle.ts';
+import type { AskContext } from './ask-steps.ts';
 import { compareValues } from './shown-values.ts';
 
 export type Found =
@@ -36,7 +36,7 @@ export interface Sought {
  */
 export async function findRequest(
   sought: Sought,
-  context: Pick<Service, 'feedback' | 'exports'> & Pick<Journeys, 'areOwned'>,
+  context: Pick<AskContext, 'feedback' | 'exports' | 'areOwned'>,
 ): Promise<Found> {
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
@@ -90,7 +90,7 @@ export async function findRequest(
 
 async function unowned(
   requests: readonly FeedbackRequest[],
-  { areOwned }: Pick<Journeys, 'areOwned'>,
+  { areOwned }: Pick<AskContext, 'areOwned'>,
 ): Promise<FeedbackRequest[]> {
   const owned = await areOwned(requests.map(({ id }) => id));
   return requests.filter((_, i) => !owned[i]);
@@ -132,7 +132,7 @@ function byValues(
 async function byCounters(
   { contact, intent, journey, others }: Sought,
   masked: readonly FeedbackRequest[],
-  { feedback }: Pick<Service, 'feedback'>,
+  { feedback }: Pick<AskContext, 'feedback'>,
 ): Promise<Found> {
   const now = await feedback.contact(contact);
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;

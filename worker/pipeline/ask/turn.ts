@@ -7,12 +7,13 @@ import type { WaitingClosing } from '../../journey/contacts.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
+import type { JourneyStore } from '../../journey/store.ts';
 import { mayHaveAsked } from '../../journey/transitions.ts';
-import type { Journeys, Named, Policy, Timing } from '../context.ts';
 import { askingTime, type TimingContext, tooOld } from '../policy/asking-time.ts';
 import { capsOn, inTime, type Turn, turnIn } from '../policy/cap.ts';
 import { chosenBefore, isLater, limitsOf, prefersLatest, scopesOf, type ThrottleHit } from '../policy/throttle.ts';
 import type { CampaignRule } from '../rules.ts';
+import type { AskContext } from './ask-steps.ts';
 
 /** As `Turn`; `give way`: a later closing of the person is asked about first. */
 export type OwnTurn = Turn | { do: 'give way'; at: Date; why: string[] };
@@ -32,7 +33,7 @@ export async function turnOf(
 /** How many days ahead a free place is searched for. */
 const mostDays = 15;
 
-type CapContext = TimingContext & Pick<Named, 'storedAs'> & Pick<Journeys, 'caps'> & Pick<Timing, 'clock'>;
+type CapContext = TimingContext & Pick<AskContext, 'storedAs' | 'caps' | 'clock'>;
 
 /** Takes a place for the journey under every cap, unless it has one. */
 export async function takeTurn(
@@ -78,7 +79,10 @@ export async function takeTurn(
 // Throttles with `prefer: latest`. An earlier closing doesn't end for the sake of a later closing that waits: the earlier closing waits, too,
 // until the later closing was asked about, or came to nothing. So nothing has to be taken back, whatever happens in between.
 
-type PreferContext = Named & Pick<Policy, 'policy'> & Pick<Journeys, 'contacts' | 'sources'> & Pick<Timing, 'clock'>;
+export type PreferContext = Pick<
+  AskContext,
+  'name' | 'storedAs' | 'account' | 'policy' | 'contacts' | 'clock' | 'sources'
+>;
 
 /** No closing waits for a later closing that has been due for so long and was not asked about. Of the loop's clock. */
 const overdueMs = 3_600_000;
@@ -199,7 +203,7 @@ function isComing({ state, test }: Journey): boolean {
 export async function supersededBy(
   journey: Journey,
   hits: readonly ThrottleHit[],
-  context: Pick<Journeys, 'sources'>,
+  context: Pick<PreferContext, 'sources'>,
 ): Promise<Skip | undefined> {
   const preferring = hits.filter(({ scope }) => prefersLatest(scope));
   const sources = preferring.length > 0 ? await context.sources() : [];
@@ -214,7 +218,7 @@ export async function supersededBy(
 }
 
 /** The journey with this mark (`markOf`), in whichever source the journey is by now. */
-async function journeyMarked(mark: string, sources: readonly Pick<Journeys, 'store'>[]): Promise<Journey | undefined> {
+async function journeyMarked(mark: string, sources: readonly { store: JourneyStore }[]): Promise<Journey | undefined> {
   const id = mark.slice(mark.indexOf('/') + 1);
   for (const { store } of sources) {
     const journey = await store.get(id);

@@ -6,18 +6,31 @@ import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import type { CollectPass } from '../../journey/requests.ts';
+import type { JourneyStore } from '../../journey/store.ts';
 import { askedContactOf, type Decision, mayFollow, step } from '../../journey/transitions.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { Clock } from '../clock.ts';
-import type { SourceContext } from '../context.ts';
+import { type ActingContext, queueActs } from '../queue-acts.ts';
+import type { Queues } from '../queues.ts';
 
 /** After this time a created request is known to its journey, also after an unknown outcome. */
 const youngMs = 600_000;
+
+/** A source whose grades are collected. */
+export interface CollectedSource extends Pick<Queues, 'queueWriteBack'>, ActingContext {
+  name: string;
+  store: JourneyStore;
+  clock: Clock;
+  log: Log;
+  /** Whether a person has stopped the collecting of this source's grades. */
+  isCollectPaused(): Promise<boolean>;
+}
 
 /** A pass over a campaign's requests, and what it has found so far. */
 export interface Pass extends CollectPass {
   /** Of all answers that it finds: the export may list a later answer before an earlier one. */
   seenAt: Date;
-  sources: readonly SourceContext[];
+  sources: readonly CollectedSource[];
   /** Of these a person has paused the collecting. */
   paused: ReadonlySet<string>;
   /** Answers of theirs that were left at the service. */
@@ -34,7 +47,7 @@ export interface Pass extends CollectPass {
 interface AnswersContext {
   clock: Clock;
   log: Log;
-  alert: SourceContext['alert'];
+  alert: AlertOfSource;
 }
 
 /** A page of the export, or a part of one. */
@@ -70,6 +83,8 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
     // Also for a known answer: the process that stored it may have been killed before it queued the job.
     const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
     await source.queueWriteBack(due);
+    // Of other answers the write-back sees to that.
+    for (const journey of journeys) if (journey?.state === 'tested') await queueActs(journey, source);
     pass.answers += due.length;
   }
   const youngFrom = context.clock.now().getTime() - youngMs;
@@ -100,7 +115,7 @@ export async function reportMismatches({ campaign, mismatches }: Pass, { log, al
 }
 
 /** Undefined for a journey that can't be read, which must not hold up the grades of the whole campaign. */
-async function takeReadably(id: string, request: FeedbackRequest, pass: Pass, context: SourceContext) {
+async function takeReadably(id: string, request: FeedbackRequest, pass: Pass, context: CollectedSource) {
   try {
     return await takeAnswer(id, request, pass, context);
   } catch (error) {
@@ -114,14 +129,14 @@ async function takeAnswer(
   id: string,
   request: FeedbackRequest,
   pass: Pass,
-  context: SourceContext,
+  context: CollectedSource,
 ): Promise<Journey | undefined> {
   const { grade } = request;
   const comment = request.comment === '' ? null : request.comment;
   const decide = (now: Journey): Decision => {
     // A test's answer stays in the journey.
     const to = now.test ? 'tested' : 'answered';
-    if (now.erasedAt || !mayFollow(now.state, to)) return undefined;
+    if (!mayFollow(now.state, to)) return undefined;
     if (now.answer && now.answer.grade === grade && now.answer.comment === comment) return undefined;
     if (!isAnswerTo(now, request, pass)) {
       pass.mismatches.add(refOf(context.name, id));

@@ -8,14 +8,14 @@ import type { CampaignStats } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
 import { keepingUnknown } from '../../journey/keeping-unknown.ts';
 import type { CollectPass } from '../../journey/requests.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { absentKey, begunKey, failingKey, passKey, seenKey } from '../../redis/keys.ts';
 import { releaseLock, renewLock, takeFencedLock } from '../../redis/lock.ts';
 import { runScript } from '../../redis/script.ts';
 import type { Clock } from '../clock.ts';
-import type { SourceContext } from '../context.ts';
 import { type CollectJob, done, type JobResult } from '../jobs.ts';
-import { type Pass, reportMismatches, takePage } from './answers.ts';
+import { type CollectedSource, type Pass, reportMismatches, takePage } from './answers.ts';
 import { areSame, Counts, countsOf } from './counts.ts';
 import { expectedIn, type Narrowed, type Reading, readAll, waysFor } from './ways.ts';
 import { Window } from './window.ts';
@@ -41,7 +41,7 @@ return 1`;
 interface CollectContext {
   redis: RedisClient;
   feedback: FeedbackClient;
-  sources: SourceContext['sources'];
+  sources: () => Promise<CollectedSource[]>;
   clock: Clock;
   log: Log;
   /** How often a pass reads the whole export although the counts are unchanged: some changes leave them alone. */
@@ -50,7 +50,7 @@ interface CollectContext {
   narrowed?: Narrowed;
   /** The last logged error of each campaign. */
   lastErrors: Map<number, string>;
-  alert: SourceContext['alert'];
+  alert: AlertOfSource;
 }
 
 /** Longer than a page can take, as a pass renews its lock with every page. Real time. */

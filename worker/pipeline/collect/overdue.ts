@@ -1,7 +1,8 @@
 import { campaignNumbers } from '../../config/campaign-choice.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { absentKey, begunKey, failingKey } from '../../redis/keys.ts';
-import type { SourceContext } from '../context.ts';
+import type { LoadedRule } from '../rules.ts';
 
 /** After this time without grades coming in a person is alerted. Real time. */
 const overdueMs = 86_400_000;
@@ -11,8 +12,8 @@ const leastMs = 900_000;
 
 interface OverdueOptions {
   redis: RedisClient;
-  sources: SourceContext['sources'];
-  alert: SourceContext['alert'];
+  sources: () => Promise<{ rules: readonly Pick<LoadedRule, 'campaign'>[] }[]>;
+  alert: AlertOfSource;
   /** From one pass to the next. Real time. */
   everyMs: number;
 }

@@ -6,11 +6,12 @@ import { type Pause, Pauses } from '../../operations/pauses.ts';
 import { probeTurnMs } from '../../operations/probe-turn.ts';
 import { askedInKey, globalTag } from '../../redis/keys.ts';
 import { probe } from '../../redis/unavailable.ts';
-import type { SourceContext } from '../context.ts';
 import { type EngineOptions, sweepIntervalOf } from '../engine-options.ts';
 import { JobQueue } from '../job-queue.ts';
 import { CollectJob } from '../jobs.ts';
+import type { Policy } from '../policy/source-policy.ts';
 import { Stage } from '../stage.ts';
+import type { CollectedSource } from './answers.ts';
 import { collect } from './collect.ts';
 import { alertOverdue } from './overdue.ts';
 
@@ -20,7 +21,7 @@ interface CollectingOptions {
   /** Whether the service answers. */
   service: Outage;
   alerts: Alerts;
-  sources: SourceContext['sources'];
+  sources: () => Promise<(CollectedSource & Pick<Policy, 'rules'>)[]>;
   /** The campaigns that any rule of this configuration asks in. */
   campaigns: readonly number[];
   onLost: (error: Error) => void;

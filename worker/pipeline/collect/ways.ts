@@ -3,7 +3,7 @@ import type { FeedbackClient, RequestPage } from '../../../core/feedback/client.
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { dayBefore, type FeedbackRequest, type RequestQuery } from '../../../core/feedback/request-form.ts';
 import type { Journey } from '../../journey/journey.ts';
-import type { SourceContext } from '../context.ts';
+import type { JourneyStore } from '../../journey/store.ts';
 import { areSame, type Counts, countsOfAnswer, minus, sum } from './counts.ts';
 import { isAllWithin, type Window, WindowReading, windowFrom } from './window.ts';
 
@@ -16,7 +16,7 @@ const marginMs = 3_600_000;
 
 interface Expected {
   /** Journeys whose answer is expected, or came lately, with their requests. */
-  journeys: { journey: Journey; requestId: string; source: SourceContext }[];
+  journeys: { journey: Journey; requestId: string }[];
   /** Whether `journeys` is complete; else there are newer ones. */
   areAll: boolean;
   /** A lower bound of the journeys' requests, by id and by time; undefined where there are none. */
@@ -24,7 +24,11 @@ interface Expected {
 }
 
 /** Lists the campaign's journeys. `areAll` and `oldest` are of all campaigns and sources, as their requests share one numbering. */
-export async function expectedIn(campaign: number, sources: readonly SourceContext[], now: Date): Promise<Expected> {
+export async function expectedIn(
+  campaign: number,
+  sources: readonly { store: JourneyStore }[],
+  now: Date,
+): Promise<Expected> {
   const since = new Date(now.getTime() - lateMs);
   const journeys: Expected['journeys'] = [];
   let areAll = true;
@@ -38,7 +42,7 @@ export async function expectedIn(campaign: number, sources: readonly SourceConte
     ]);
     areAll &&= lists.every(({ length }) => length < mostJourneys);
     for (const journey of lists.flat()) {
-      if (journey.requestId !== undefined) journeys.push({ journey, requestId: journey.requestId, source });
+      if (journey.requestId !== undefined) journeys.push({ journey, requestId: journey.requestId });
     }
   }
   const isHere = ({ journey }: Expected['journeys'][number]) => journey.campaign === campaign;

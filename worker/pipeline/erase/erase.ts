@@ -1,11 +1,10 @@
 import type { Erasure } from '../../journey/erasures.ts';
-import { subjectsOf } from '../erasure-requests.ts';
+import { subjectsOf } from '../erasure-guard.ts';
 import { type AskedToErase, done, type EraseJob, type JobResult } from '../jobs.ts';
 import { type EraseContext, type Found, findAll } from './find.ts';
 import { forget } from './forget.ts';
-import type { Held } from './held.ts';
 import { prove } from './proof.ts';
-import { removeWrittenAnswers } from './written-answers.ts';
+import { type Held, removeWrittenAnswers } from './written-answers.ts';
 
 /** The waits before the next attempts double from a second to an hour; to a minute where every cause passes by itself. Real time. */
 const firstMs = 1_000;

@@ -1,41 +1,33 @@
+import type { Source } from '../../../core/connector/contract.ts';
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
+import type { Ports } from '../../../core/ports.ts';
 import { spread } from '../../../core/spread.ts';
 import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
-import type { Journeys, Named, Operations, Policy, Queues, Service, Timing, Vendor } from '../context.ts';
-import { elsewhere, identityKeys, identityKeysOf } from '../erasure-race.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
+import { elsewhere, identityKeys, identityKeysOf } from '../erasure-guard.ts';
 import type { PlanJob } from '../jobs.ts';
 import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from '../people-in-snapshot.ts';
+import type { StoredSource } from '../policy/known-as.ts';
+import type { Policy } from '../policy/source-policy.ts';
+import type { Queues } from '../queues.ts';
+import type { Journeys } from '../source-store.ts';
+import type { WithdrawContext } from '../withdraw.ts';
 
 /** What erasing takes of a source: of the source that the request came through, and of each source that is searched. */
-export type EraseContext = Named &
-  Timing &
-  Journeys &
-  Pick<Vendor, 'source'> &
-  Pick<Service, 'feedback'> &
-  Pick<Queues, 'changeEvents' | 'queueErasure'> &
-  Pick<Policy, 'rules' | 'policy' | 'keepMs' | 'customerContacts' | 'defaultCountry'> &
-  Pick<Operations, 'log' | 'alert' | 'holds'>;
-
-/** What one attempt has to erase. All of it is stored with the erasure before anything is erased. */
-export interface Found {
-  /** Data that came in later stays. */
-  until: Date;
-  contacts: Map<string, SubjectOf<'contact'>>;
-  /** Not erased yet. */
-  journeys: Map<string, { journey: Journey; of: EraseContext }>;
-  /** Snapshots to erase, with the keys of their contacts. */
-  snapshots: Map<string, { recordId: string; of: EraseContext; contacts: string[] }>;
-  /** Snapshots of other people's records that mention a contact of the person. */
-  mentions: Map<string, { recordId: string; of: EraseContext }>;
-  hasContact(key: string): boolean;
-  /** How an event concerns the people to erase. */
-  partIn(event: PlanJob, of: EraseContext): Promise<Part>;
-  /** Journeys and jobs that can't be read. */
-  unreadable: Set<string>;
+export interface EraseContext
+  extends WithdrawContext,
+    StoredSource,
+    Journeys,
+    Pick<Queues, 'changeEvents' | 'queueErasure'>,
+    Pick<Policy, 'keepMs' | 'customerContacts' | 'defaultCountry'> {
+  source: Source;
+  ports: Pick<Ports, 'now'>;
+  alert: AlertOfSource;
+  sources(): Promise<EraseContext[]>;
 }
 
 /**
@@ -44,7 +36,7 @@ export interface Found {
  * the next search, so that data saved meanwhile is found by the search, or finds the note.
  */
 export async function findAll(erasure: Erasure, context: EraseContext): Promise<Found> {
-  const search = new Search(erasure, context);
+  const search = new Found(erasure, context);
   const stored = new Set(await context.erasures.subjects(erasure.id));
   for await (const subject of spread(stored)) search.add([subject]);
   if (erasure.everybody) await search.everybody();
@@ -59,13 +51,19 @@ export async function findAll(erasure: Erasure, context: EraseContext): Promise<
   return search;
 }
 
-class Search implements Found {
+/** What one attempt has to erase. All of it is stored with the erasure before anything is erased. */
+export class Found {
+  /** Data that came in later stays. */
   readonly until: Date;
-  readonly contacts: Found['contacts'] = new Map();
-  readonly journeys: Found['journeys'] = new Map();
-  readonly snapshots: Found['snapshots'] = new Map();
-  readonly mentions: Found['mentions'] = new Map();
-  readonly unreadable: Found['unreadable'] = new Set();
+  readonly contacts = new Map<string, SubjectOf<'contact'>>();
+  /** Not erased yet. */
+  readonly journeys = new Map<string, { journey: Journey; of: EraseContext }>();
+  /** Snapshots to erase, with the keys of their contacts. */
+  readonly snapshots = new Map<string, { recordId: string; of: EraseContext; contacts: string[] }>();
+  /** Snapshots of other people's records that mention a contact of the person. */
+  readonly mentions = new Map<string, { recordId: string; of: EraseContext }>();
+  /** Journeys and jobs that can't be read. */
+  readonly unreadable = new Set<string>();
   readonly #everybody: string | undefined;
   readonly #here: EraseContext;
   readonly #known = new Set<string>();
@@ -134,6 +132,7 @@ class Search implements Found {
     await this.#searchSnapshots(of, fresh);
   }
 
+  /** How an event concerns the people to erase. */
   async partIn(event: PlanJob, of: EraseContext): Promise<Part> {
     if (event.receivedAt > this.until || event.kind === 'revoked') return 'none';
     if (of.storedAs === this.#everybody) return 'theirs';

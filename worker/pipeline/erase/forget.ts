@@ -11,9 +11,8 @@ import { erased } from '../../journey/transitions.ts';
 import { vendorsPerson } from '../policy/known-as.ts';
 import { tryToWithdraw } from '../withdraw.ts';
 import type { EraseContext, Found } from './find.ts';
-import { type Held, heldBy } from './held.ts';
 import { wipeSnapshots } from './snapshots.ts';
-import { storeVendorIds } from './written-answers.ts';
+import { type Held, heldBy, storeVendorIds } from './written-answers.ts';
 
 /**
  * How long masking waits for the search that finds out whether a request was made, once the search may begin. A masked request shows no
@@ -186,7 +185,7 @@ async function eraseOne(
     const written: string[] = [];
     const after = await of.store.update(journey.id, (now) => {
       written.length = 0;
-      if (now.erasedAt || now.state === 'creating') return undefined;
+      if (now.state === 'creating') return undefined;
       written.push(...recordsWrittenFor(now, of).filter((record) => !noted.has(record)));
       return written.length > 0 ? undefined : { journey: erased(now, of.clock.now()), trace: [`erased: ${what}`] };
     });

@@ -5,7 +5,20 @@ import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
 import type { EraseContext, Found } from './find.ts';
-import { type Held, heldBy } from './held.ts';
+
+/** What an erasure could not do yet. No personal data. */
+export interface Held {
+  what: string;
+  why: string;
+  /** A later attempt will succeed without a person. */
+  passes: boolean;
+}
+
+/** @throws the error itself, where it is not the service's or a vendor's: Redis is down, or a bug of closeloop's own */
+export function heldBy(error: unknown, what: string): Held {
+  if (!(error instanceof CloseloopError)) throw error;
+  return { what, why: messageOf(error), passes: adviceOf(error).kind === 'transient' };
+}
 
 /** Stores the vendors' own ids of these journeys' records, if only the records' snapshots hold them: the snapshots are erased first. */
 export async function storeVendorIds({ journeys }: Found, { id }: Erasure, context: EraseContext): Promise<void> {

@@ -1,16 +1,13 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
+import type { Log } from '../../../core/ports.ts';
 import type { Holds } from '../../operations/holds.ts';
-import type { Operations } from '../context.ts';
 import { windowDoubts } from '../policy/asking-time.ts';
 import { campaignOf, type DecisionContext, ruleFault } from '../policy/decide.ts';
 import { inEachCampaign } from '../rules.ts';
 import { deadRules } from './dead-rules.ts';
 
 /** Reports problems of rules that can be found without a record; journeys of such a rule wait until it is mended. */
-export async function checkRules(
-  context: DecisionContext & Pick<Operations, 'log'>,
-  holds: Pick<Holds, 'set'>,
-): Promise<void> {
+export async function checkRules(context: DecisionContext & { log: Log }, holds: Pick<Holds, 'set'>): Promise<void> {
   for (const { problem, remedy } of deadRules(context.rules, context.never.expressions)) {
     context.log.warn({ source: context.name, why: problem, remedy }, 'a rule is never chosen');
   }

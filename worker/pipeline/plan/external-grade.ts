@@ -1,22 +1,22 @@
 import { adviceOf, CloseloopError } from '../../../core/errors.ts';
+import type { FeedbackClient } from '../../../core/feedback/client.ts';
 import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedStates } from '../../journey/transitions.ts';
-import type { Service, Vendor } from '../context.ts';
-import { type SnapshotContext, saveSnapshot } from '../erasure-race.ts';
+import { erasureSince, type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
+import type { Queues } from '../queues.ts';
+import type { Vendor } from '../vendor.ts';
 import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
 /** What sending a grade to the service takes of a source. */
 export type GradeContext = PlanJourneyContext &
   SnapshotContext &
   Pick<Vendor, 'read'> &
-  Pick<Service, 'feedback'> & {
-    queueAsk(journey: Journey, dueAt: Date): Promise<void>;
-  };
+  Pick<Queues, 'queueAsk'> & { feedback: FeedbackClient };
 
 /** A journey in these states asks nobody. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
@@ -39,10 +39,10 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: GradeC
   const noted = await context.store.update(journey.id, (now) => {
     const isNews = !now.given || now.given.at < at;
     // An older event comes again when its worker died just after sending the grade, perhaps after the newest grade was sent.
-    if (now.given && now.given.at > at && now.given.delivered && !now.erasedAt) {
+    if (now.given && now.given.at > at && now.given.delivered) {
       return { journey: { ...now, given: { ...now.given, delivered: false } }, trace: [] };
     }
-    if (now.erasedAt || !isNews) return undefined;
+    if (!isNews) return undefined;
     // A journey without a contact is not found by an erasure, so the comment is not kept.
     const isLost = comment !== null && now.contact === undefined && overStates.includes(now.state);
     const words = isLost ? null : comment;
@@ -121,22 +121,20 @@ async function sendGrade(journey: Journey, context: GradeContext): Promise<JobRe
   const { store, log } = context;
   const { given, requestId } = journey;
   if (!given || given.delivered) return done;
+  const leave = async (why: string) => {
+    await store.note(journey, `the grade is not passed on: ${why}`);
+    return done;
+  };
   if (requestId === undefined || !askedStates.includes(journey.state)) {
     const isComing = ['received', 'waiting', 'creating'].includes(journey.state);
     const untilDue = journey.state === 'waiting' && journey.dueAt ? context.clock.until(journey.dueAt) : 0;
-    if (isComing) return { do: 'wait', delayMs: askingMs + untilDue };
-    await store.note(journey, `the grade is not passed on: the journey is ${journey.state}`);
-    return done;
+    return isComing ? { do: 'wait', delayMs: askingMs + untilDue } : await leave(`the journey is ${journey.state}`);
   }
-  if (journey.test) {
-    await store.note(journey, 'the grade is not passed on: the journey is a test');
-    return done;
-  }
+  if (journey.test) return await leave('the journey is a test');
   const campaign = journey.campaign === undefined ? undefined : await context.campaigns.get(journey.campaign);
-  if (campaign?.type !== 'external') {
-    await store.note(journey, 'the grade is not passed on: the campaign is not external, it asks by itself');
-    return done;
-  }
+  if (campaign?.type !== 'external') return await leave('the campaign is not external, it asks by itself');
+  // A comment may name its writer.
+  if ((await erasureSince(journey, context)) !== undefined) return done;
   const needs = [`grades of campaign ${campaign.id}`, 'operation grade', 'operation comment'];
   await context.holds.pass('plan', needs);
   const refused = await callService(given, requestId, campaign, context);

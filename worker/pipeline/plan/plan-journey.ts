@@ -1,11 +1,12 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import { contactKey } from '../../../core/contact.ts';
+import type { Log } from '../../../core/ports.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
-import type { Journeys, Operations, Policy } from '../context.ts';
+import type { Holds } from '../../operations/holds.ts';
 import {
   type AskDecision,
   decideAbout,
@@ -16,8 +17,8 @@ import {
   plannedBy,
   skippedBy,
 } from '../decision.ts';
-import { erasedMeanwhile } from '../erasure-race.ts';
 import type { Ask } from '../policy/decide.ts';
+import type { Policy } from '../policy/source-policy.ts';
 import { type CampaignRule, needsOf } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
 
@@ -33,9 +34,7 @@ export interface AsksAtOnce {
 /** What planning a journey takes of a source. */
 export type PlanJourneyContext = JourneyDecisionContext &
   Pick<Policy, 'dryRun'> &
-  Pick<Journeys, 'erasures'> &
-  Pick<Operations, 'log'> &
-  AsksAtOnce;
+  AsksAtOnce & { log: Log; holds: Holds };
 
 /** A journey that a decision was made about, and saved. */
 export interface PlannedJourney {
@@ -45,9 +44,8 @@ export interface PlannedJourney {
 }
 
 /**
- * Decides about a received journey, or a draft of one, and saves the decision; erases the journey where its person was erased
- * meanwhile. A draft whose customer is due stays a draft, as the job that asks stores it. Undefined: there is no such journey, as with
- * `JourneyStore.update`.
+ * Decides about a received journey, or a draft of one, and saves the decision. A draft whose customer is due stays a draft, as the job
+ * that asks stores it. Undefined: there is no such journey, as with `JourneyStore.update`.
  * @param known what the record's customer was asked; left out: that is read
  */
 export async function planJourney(
@@ -63,7 +61,7 @@ export async function planJourney(
   const verdict = await decideAbout(journey, record, { history, pass }, context);
   if (verdict.do === 'skip') {
     const skipped = await skipJourney(journey, verdict, verdict.trace, context, skippedBy(verdict, record, context));
-    return skipped && { journey: (await erasedMeanwhile(skipped, context)) ?? skipped };
+    return skipped && { journey: skipped };
   }
   return await saveDecision(journey, { verdict, reading, isFenced: true }, context);
 }
@@ -96,19 +94,12 @@ async function saveDecision(
   if (held) return { journey: held, unstored: decision };
   if (after?.state === 'waiting')
     log.info({ journey: refOf(context.name, journey.id), rule: rule.name, campaign: campaign.id, dueAt }, 'waiting');
-  return after && { journey: (await erasedMeanwhile(after, context)) ?? after };
+  return after && { journey: after };
 }
 
 /** A search for another contact's request says nothing about this contact, and must not outlive that person's erasure. */
 function searchedAnother({ searched }: Journey, contact: Ask['contact']): boolean {
   return searched !== undefined && searched.contact !== contactKey(contact);
-}
-
-/** Stores a journey that was left a draft. @returns false where that can't be, as for `JourneyStore.update`: its event is to be planned again */
-export async function storeHeld(journey: Journey, context: PlanJourneyContext): Promise<boolean> {
-  if (!(await context.store.keep(journey, []))) return false;
-  await erasedMeanwhile(journey, context);
-  return true;
 }
 
 /** Skips a closing before any rule is looked at. @param record undefined where the record can't be read */
@@ -119,8 +110,7 @@ export async function skipUndecided(
   context: PlanJourneyContext,
 ): Promise<void> {
   const person = record ? personIn(record, undefined, context) : {};
-  const skipped = await skipJourney(journey, skip, [], context, person);
-  if (skipped) await erasedMeanwhile(skipped, context);
+  await skipJourney(journey, skip, [], context, person);
 }
 
 /** @param chosen the rule, the campaign and the person, as far as these are known */
@@ -142,6 +132,7 @@ async function skipJourney(
       trace: [...trace, `skipped: ${why}`],
     }),
   );
-  if (skipped) context.log.info({ journey: refOf(context.name, journey.id), reason, why }, 'skipped');
+  if (skipped?.state === 'skipped')
+    context.log.info({ journey: refOf(context.name, journey.id), reason, why }, 'skipped');
   return skipped;
 }

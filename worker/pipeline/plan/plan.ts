@@ -3,24 +3,30 @@ import type { Journey } from '../../journey/journey.ts';
 import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
 import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
-import type { Journeys, Operations, Policy, Queues } from '../context.ts';
-import { saveSnapshot } from '../erasure-race.ts';
+import { eraseIfForgotten, type GuardContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
-import { merged } from '../merged.ts';
+import type { Policy } from '../policy/source-policy.ts';
+import type { Queues } from '../queues.ts';
 import type { ClosedReading, RecordStatus } from '../vendor.ts';
-import { queueIfBack, tryToWithdraw, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
+import { merged, queueIfBack, tryToWithdraw, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
 import { type GradeContext, takeExternalGrade } from './external-grade.ts';
-import { type AsksAtOnce, type PlannedJourney, planJourney, skipUndecided, storeHeld } from './plan-journey.ts';
-import { takeSurvey } from './survey.ts';
+import { type PlannedJourney, planJourney, skipUndecided } from './plan-journey.ts';
+import { type SurveyContext, takeSurvey } from './survey.ts';
 
 /** What planning takes of a source. */
 export type PlanContext = GradeContext &
+  GuardContext &
   WithdrawContext &
-  Pick<Journeys, 'sources' | 'ranDry'> &
-  Pick<Queues, 'queueEvent' | 'rateLimit'> &
-  Pick<Policy, 'keepMs' | 'dryRun'> &
-  Pick<Operations, 'missed' | 'revoke'> &
-  AsksAtOnce;
+  SurveyContext &
+  Pick<Policy, 'keepMs'> &
+  Pick<Queues, 'queueEvent' | 'rateLimit'> & {
+    /** The last time in which the source ran dry, and not in earnest: what closed then asks nobody by itself. */
+    ranDry(): Promise<{ from: Date; until: Date } | undefined>;
+    /** Reports a closing that the poll found, and no webhook had reported. */
+    missed(ref: string, at: Date): Promise<void>;
+    /** The vendor revoked the access: stops every stage until a person restores it. */
+    revoke(why: string): Promise<void>;
+  };
 
 /** How long a vendor's API may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
@@ -58,8 +64,11 @@ interface Before {
 async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
   if (event.kind === 'changed') await context.store.records.noteChange(event.recordId);
   const remembered = await context.store.records.read(event.recordId);
-  const known = await remembered.journeyOf(event.key, event.closing);
-  await saveCarriedSnapshot(event, known, context);
+  const found = await remembered.journeyOf(event.key, event.closing);
+  // A killed worker may have stored it, and not have looked whether its person was erased meanwhile.
+  const known = found && (await eraseIfForgotten(found, context));
+  // Whose closing this is cannot be told any more once it is erased.
+  if (!known?.erasedAt) await saveSnapshot(event, context);
   const wasOut = known !== undefined && mayComeBack(known);
   if (known && known.state !== 'received' && !wasOut) return await enqueueAsk({ journey: known }, event, context);
   const delayMs = event.everyMs === undefined ? 0 : await context.rateLimit(event.key, event.everyMs);
@@ -84,11 +93,6 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const before = { live, latest, wasOut };
   if (status.is === 'open') return await planOpen(event, status, before, context);
   return await planOut(event, status, before, context);
-}
-
-/** Stores the event's snapshot of the record, unless the record's person was erased. */
-async function saveCarriedSnapshot(event: RecordJob, known: Journey | undefined, context: PlanContext): Promise<void> {
-  if (!known?.erasedAt) await saveSnapshot(event, context);
 }
 
 /** Those of the record's journeys that matter to an event, after finishing withdrawals that a killed worker had begun. */
@@ -316,7 +320,7 @@ async function enqueueAsk(
   const dueAt = asksAt(journey);
   if (dueAt === undefined) return done;
   if (dueAt <= context.clock.now() && (await context.takeDue?.(journey, unstored))) return done;
-  if (unstored && !(await storeHeld(journey, context))) return await planRecord(event, context);
+  if (unstored && !(await context.store.keep(journey, []))) return await planRecord(event, context);
   await context.queueAsk(journey, dueAt);
   return done;
 }

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import type { Source } from '../../../core/connector/contract.ts';
 import { isRecordEvent } from '../../../core/connector/delivery.ts';
 import type { SourceEvent } from '../../../core/connector/events.ts';
 import { pageWatch } from '../../../core/connector/pages.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
+import type { Log } from '../../../core/ports.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { Pauses } from '../../operations/pauses.ts';
 import type { RedisClient } from '../../redis/client.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
-import type { Journeys, Named, Operations, Policy, Vendor } from '../context.ts';
-import { noteRequested } from '../erasure-requests.ts';
+import type { Seal } from '../../redis/seal.ts';
+import { noteRequested } from '../erasure-guard.ts';
 import { addEvents, type DueEvent, type InletQueues, jobIdOf } from '../queues.ts';
 import { type PollState, pollKey, pollState } from './poll-state.ts';
 
@@ -38,11 +41,13 @@ interface PollOptions {
 /** Of one poll, or backfill: years of a large company. */
 export const mostPages = 100_000;
 
-type PollContext = Named &
-  Pick<Journeys, 'seal' | 'sources'> &
-  Pick<Policy, 'defaultCountry'> &
-  Pick<Vendor, 'source'> &
-  Pick<Operations, 'log' | 'alert'>;
+type PollContext = Parameters<typeof noteRequested>[2] & {
+  name: string;
+  source: Source;
+  seal: Seal;
+  log: Log;
+  alert: AlertOfSource;
+};
 
 /**
  * Asks the vendor what changed since the last poll, if that is due, and hands it on like webhooks. One process at a time.

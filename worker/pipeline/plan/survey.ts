@@ -1,13 +1,22 @@
+import type { Log } from '../../../core/ports.ts';
 import { refOf } from '../../journey/refs.ts';
+import type { JourneyStore } from '../../journey/store.ts';
 import { mayFollow, step } from '../../journey/transitions.ts';
-import type { Journeys, Named, Operations } from '../context.ts';
+import type { Clock } from '../clock.ts';
 import { done, type JobResult, type SurveyJob } from '../jobs.ts';
+import type { Queues } from '../queues.ts';
 
 /** The longest wait for the answers' journey: longer than it takes to find out whether a request was created. Real time. */
 const patienceMs = 86_400_000;
 const retryMs = 10_000;
 
-type SurveyContext = Named & Pick<Journeys, 'sources'> & Pick<Operations, 'log'>;
+export interface SurveyContext {
+  name: string;
+  log: Log;
+  sources(): Promise<
+    (Pick<Queues, 'queueWriteBack'> & { name: string; log: Log; store: JourneyStore; clock: Clock })[]
+  >;
+}
 
 /**
  * Saves a survey's answers in the journey of their feedback request, in whichever source that journey is; the answers are written back with the
@@ -21,7 +30,7 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
     const after = await of.store.update(id, (now) => {
       const isNews = !now.survey || now.survey.at < at;
       const to = now.test ? 'tested' : 'answered';
-      if (now.erasedAt || !isNews || !mayFollow(now.state, to)) return undefined;
+      if (!isNews || !mayFollow(now.state, to)) return undefined;
       const seenAt = of.clock.now();
       const { grade, comment } = now.answer ?? { grade: null, comment: null };
       const answer = { grade, comment, seenAt, version: (now.answer?.version ?? 0) + 1 };

@@ -15,8 +15,8 @@ import {
 } from '../../../core/schedule/send-time.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import type { Policy } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
+import type { Policy } from './source-policy.ts';
 
 type HoursContext = Pick<Policy, 'timeZone' | 'policy' | 'holidays'>;
 type Windowed = Pick<LoadedRule, 'window' | 'holidays'>;

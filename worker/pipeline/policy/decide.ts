@@ -13,21 +13,22 @@ import type { Skip, SkipReason } from '../../journey/reasons.ts';
 import type { RecordHistory } from '../../journey/record-memory.ts';
 import { refOf } from '../../journey/refs.ts';
 import { nameInEarnest } from '../../redis/keys.ts';
-import type { Named, Policy, Service } from '../context.ts';
 import { type CampaignRule, inCampaign, type LoadedRule, type Never, needOf } from '../rules.ts';
 import { askingTime, maxAgeProblems, placeOf, type TimingContext, tooOld, windowProblems } from './asking-time.ts';
 import { furtherAddresses } from './known-as.ts';
 import { neverByPerson, neverByRecord } from './never.ts';
 import { testProblems } from './recipient.ts';
+import type { Policy } from './source-policy.ts';
 
 /** What a decision takes of a source: its configuration, and the campaigns as the service has them (cached). */
 export type DecisionContext = FitContext &
   TimingContext &
-  Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'defaultCountry'> &
-  Pick<Service, 'campaigns'>;
+  Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'defaultCountry'> & {
+    campaigns: { get(id: number): Promise<Campaign> };
+  };
 
 /** What of a source says whether a rule fits its campaign. */
-type FitContext = Pick<Named, 'name' | 'storedAs'> & Pick<Policy, 'marker' | 'timeZone' | 'policy' | 'holidays'>;
+type FitContext = { name: string; storedAs: string } & Pick<Policy, 'marker' | 'timeZone' | 'policy' | 'holidays'>;
 
 /** What stays as it was when the record closed, and what is known of the journey. All else is as it is when the decision is made. */
 export interface Closing {

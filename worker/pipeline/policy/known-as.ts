@@ -1,9 +1,7 @@
 import { type Contact, contactFor, contactKey, mostCandidates } from '../../../core/contact.ts';
 import type { Journey } from '../../journey/journey.ts';
-import type { Journeys, Named, Policy } from '../context.ts';
 import type { LoadedRule } from '../rules.ts';
-
-type KnownAsContext = Pick<Policy, 'customerPaths' | 'defaultCountry'>;
+import type { Policy } from './source-policy.ts';
 
 /** The most addresses of one person: more belong to no one person. */
 const most = 8;
@@ -35,7 +33,10 @@ export function furtherAddresses(
  * The keys of every address of a record's customer: what stands where the connector's data sheet says, else what the rules' contact
  * expressions find at once.
  */
-export function customerAddresses(shape: object, { customerPaths, defaultCountry }: KnownAsContext): string[] {
+export function customerAddresses(
+  shape: object,
+  { customerPaths, defaultCountry }: Pick<Policy, 'customerPaths' | 'defaultCountry'>,
+): string[] {
   const keys = new Set<string>();
   for (const path of customerPaths) {
     for (const entry of entriesOf(path.atOnce(shape)?.value, most)) {
@@ -50,16 +51,23 @@ function entriesOf(found: unknown, most: number): readonly unknown[] {
   return Array.isArray(found) ? found.slice(0, most) : [found];
 }
 
+export interface StoredSource {
+  /** The name that the source's data is stored under, which no rename changes. */
+  storedAs: string;
+  /** Connector and vendor account: ids are equal in all sources of one account. Undefined: the ids are this source's alone. */
+  account?: string | undefined;
+}
+
 /** Digests by which throttles know a journey's person, beside the contact: of other addresses, and of the vendor's id of the person. */
 export function linksOf(
   { alsoKnownAs = [], personId }: Pick<Journey, 'alsoKnownAs' | 'personId'>,
-  context: Named & Pick<Journeys, 'contacts'>,
+  context: StoredSource & { contacts: { addressOf(key: string): string } },
 ): string[] {
   if (personId === undefined) return alsoKnownAs;
   return [...alsoKnownAs, context.contacts.addressOf(vendorsPerson(context, personId))];
 }
 
 /** The vendor's id of a person, in the form of an address: a person has one id in all sources of an account. */
-export function vendorsPerson({ storedAs, account }: Pick<Named, 'storedAs' | 'account'>, personId: string): string {
+export function vendorsPerson({ storedAs, account }: StoredSource, personId: string): string {
   return `person of ${account ?? `source ${storedAs}`}: ${personId}`;
 }

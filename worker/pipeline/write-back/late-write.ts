@@ -1,9 +1,11 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { outcomeOfError } from '../../../core/errors.ts';
-import type { Journeys, Named, Queues, Timing, Vendor } from '../context.ts';
-import { removeLateAnswer } from '../erasure-race.ts';
+import type { Ports } from '../../../core/ports.ts';
+import type { Journey } from '../../journey/journey.ts';
 import { done, type JobResult } from '../jobs.ts';
-import { laterAnswer, writeOnceMore } from './later-answer.ts';
+import type { Queues } from '../queues.ts';
+import type { Vendor } from '../vendor.ts';
+import { laterAnswer, type RecordContext, writeOnceMore } from './later-answer.ts';
 
 /*
  * A vendor may carry out a write long after closeloop has given the call up: after a newer answer was written, or the person was
@@ -25,7 +27,9 @@ export function lateWriteCheck(nowMs: number, lateMs = usualLateMs): LateWriteCh
   return { slot, delayMs: slot * lateMs - nowMs };
 }
 
-type Sending = Pick<Vendor, 'source' | 'write'> & Pick<Timing, 'ports'> & Pick<Queues, 'queueLateWriteCheck'>;
+export interface Sending extends Pick<Queues, 'queueLateWriteCheck'>, Pick<Vendor, 'source' | 'write'> {
+  ports: Pick<Ports, 'now'>;
+}
 
 /** Sends an answer. Of a write whose outcome is unknown a check is queued before anything else is done about the failure. */
 export async function send(journeyId: string, item: WriteBack, context: Sending): Promise<WriteResult> {
@@ -48,16 +52,8 @@ export async function expectLateWrite(
   await queueLateWriteCheck(journeyId, lateWriteCheck(ports.now().getTime(), source.lateWriteMs));
 }
 
-type CheckContext = Named &
-  Timing &
-  Pick<Journeys, 'store' | 'erasures'> &
-  Pick<Queues, 'queueWriteBack' | 'queueErasure'>;
-
-/** No write that was given up can come any more: what the record shows is written once more, or taken off where the person was forgotten. */
-export async function checkLateWrite(journeyId: string, context: CheckContext): Promise<JobResult> {
-  const journey = await context.store.get(journeyId);
-  if (journey === undefined) return done;
-  if (journey.erasedAt) await removeLateAnswer(journey, context);
-  else await writeOnceMore((await laterAnswer(journey, context)) ?? journey, 'an attempt that was given up', context);
+/** No write that was given up can be carried out any more: the vendor is sent once more what the record has to show. */
+export async function checkLateWrite(journey: Journey, context: RecordContext): Promise<JobResult> {
+  await writeOnceMore((await laterAnswer(journey, context)) ?? journey, 'an attempt that was given up', context);
   return done;
 }

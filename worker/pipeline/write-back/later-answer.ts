@@ -1,12 +1,18 @@
 import type { WriteBack } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
+import type { JourneyStore } from '../../journey/store.ts';
 import { ifStill } from '../../journey/transitions.ts';
-import type { Journeys, Named, Queues, Timing } from '../context.ts';
+import type { Clock } from '../clock.ts';
+import type { Queues } from '../queues.ts';
 
 /* Several journeys may be about one record, which shows the latest of their answers. */
 
-type RecordContext = Named & Timing & Pick<Journeys, 'store'> & Pick<Queues, 'queueWriteBack'>;
+export interface RecordContext extends Pick<Queues, 'queueWriteBack'> {
+  name: string;
+  store: JourneyStore;
+  clock: Clock;
+}
 
 /** What every write about the journey has. */
 export function about(
@@ -71,7 +77,7 @@ export async function writeOnceMore(shown: Journey, what: string, context: Recor
       to: 'answered',
       at: context.clock.now(),
       trace: [`to be written once more: ${what} may have been written since`],
-      when: (now) => now.answer !== undefined && now.erasedAt === undefined && isShown(now),
+      when: (now) => now.answer !== undefined && isShown(now),
     }),
   );
   if (after?.state === 'answered') await context.queueWriteBack([shown.id]);

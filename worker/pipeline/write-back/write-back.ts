@@ -1,22 +1,23 @@
 import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
+import type { Log } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
 import type { Answer, Journey } from '../../journey/journey.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { type Decision, ifStill, step } from '../../journey/transitions.ts';
-import type { Journeys, Named, Operations, Queues, Timing, Vendor } from '../context.ts';
-import { removeLateAnswer } from '../erasure-race.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
+import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
-import { checkLateWrite, send } from './late-write.ts';
-import { about, laterAnswer, leftTo, writeLaterAgain } from './later-answer.ts';
+import { type ActingContext, queueActs } from '../queue-acts.ts';
+import { checkLateWrite, type Sending, send } from './late-write.ts';
+import { about, laterAnswer, leftTo, type RecordContext, writeLaterAgain } from './later-answer.ts';
 
 /** What writing back takes of a source. */
-export type WriteBackContext = Named &
-  Timing &
-  Vendor &
-  Pick<Journeys, 'store' | 'erasures'> &
-  Pick<Queues, 'queueWriteBack' | 'queueLateWriteCheck' | 'queueErasure'> &
-  Pick<Operations, 'log' | 'alert'>;
+export interface WriteBackContext extends RecordContext, Sending, LateAnswerContext, ActingContext {
+  log: Log;
+  alert: AlertOfSource;
+  settleMs: number;
+}
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
 const expiringMs = 1_000;
@@ -31,17 +32,22 @@ export async function writeBack(
   { journeyId, noAnswer, lateWrite }: WriteBackJob,
   context: WriteBackContext,
 ): Promise<JobResult> {
-  if (lateWrite) return await checkLateWrite(journeyId, context);
   const journey = await context.store.get(journeyId);
   // What came of a test is written nowhere.
-  if (journey?.test) return done;
-  if (noAnswer && journey?.state === 'asked') return { do: 'wait', delayMs: expiringMs };
-  // A killed worker may have written the answer after the erasure had removed the others.
-  if (journey?.erasedAt && journey.state === (noAnswer ? 'expired' : 'cancelled'))
-    await removeLateAnswer(journey, context);
-  if (journey?.state === 'expired') return await writeNoAnswer(journey, context);
-  const answer = journey?.answer;
-  if (journey?.state !== 'answered' || !answer) return done;
+  if (journey === undefined || journey.test) return done;
+  // A killed worker may have written the answer after the erasure had removed the others, or the vendor carried out a write late.
+  if (journey.erasedAt)
+    return noAnswer && journey.state !== 'expired' ? done : await removeLateAnswer(journey, context);
+  if (lateWrite) return await checkLateWrite(journey, context);
+  if (noAnswer && journey.state === 'asked') return { do: 'wait', delayMs: expiringMs };
+  if (journey.state === 'expired') return await writeNoAnswer(journey, context);
+  const { answer } = journey;
+  if (journey.state !== 'answered' || !answer) return done;
+  // The erasure ends the journey, and takes off what was written before.
+  if ((await erasureSince(journey, context)) !== undefined) return done;
+  await queueActs(journey, context);
+  const settlesInMs = context.clock.until(new Date(answer.seenAt.getTime() + context.settleMs));
+  if (settlesInMs > 0) return { do: 'wait', delayMs: settlesInMs };
 
   const later = await laterAnswer(journey, context);
   if (later) {
@@ -97,10 +103,7 @@ async function saveWritten(
 ): Promise<JobResult> {
   const { name, store, clock, log } = context;
   const after = await store.update(journey, afterWriting(journey, answer, result, clock.now()));
-  if (after?.erasedAt) {
-    await removeLateAnswer(journey, context);
-    return done;
-  }
+  if (after?.erasedAt) return await removeLateAnswer(journey, context);
   if (after?.state === 'parked') {
     const why = `a record does not hold its answer: ${result.findings.join(' ')}`;
     await reportParked(journey, notAllOf(result), { why, remedy: replay }, context);
@@ -118,7 +121,7 @@ function afterWriting(before: Journey, answer: Answer, result: Result<true>, at:
   const trace = [...remarks, ...findings.map((finding) => `not taken: ${finding}`)];
   const version = { writtenVersion: answer.version };
   return (now) => {
-    if (now.erasedAt || (now.state !== 'answered' && now.state !== 'written')) return undefined;
+    if (now.state !== 'answered' && now.state !== 'written') return undefined;
     // A newer answer came, or was written by another worker, during this write: the record may now show the older answer. Or the
     // record was merged meanwhile, or another closing's answer was written at the same time.
     if (now.answer?.version !== answer.version || (now.state === 'answered' && !isAsItWas(now, before))) {
@@ -197,7 +200,7 @@ function isAsItWas(now: Journey, before: Journey): boolean {
 /** Writes on the record that no answer came, where the source has a place for that. A refusal is only noted in the trace. */
 async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promise<JobResult> {
   const { store, source, log } = context;
-  if (!source.writesNoAnswer || journey.noAnswerWritten || journey.erasedAt) return done;
+  if (!source.writesNoAnswer || journey.noAnswerWritten) return done;
   const later = await laterAnswer(journey, context);
   if (later) {
     const why = `not written: ${leftTo(later, context.name)}`;
@@ -230,10 +233,10 @@ async function writeNoAnswer(journey: Journey, context: WriteBackContext): Promi
     // The answer came, and may have been written, during this write: the record may now show "no answer".
     if ((now.state === 'written' || now.state === 'answered') && now.answer)
       return { journey: step(now, 'answered', context.clock.now()), trace };
-    if (now.state !== 'expired' || now.noAnswerWritten || now.erasedAt) return undefined;
+    if (now.state !== 'expired' || now.noAnswerWritten) return undefined;
     return { journey: { ...now, noAnswerWritten: true }, trace };
   });
-  if (after?.erasedAt) await removeLateAnswer(journey, context);
+  if (after?.erasedAt) return await removeLateAnswer(journey, context);
   if (after?.state === 'answered') await context.queueWriteBack([journey.id]);
   log.info({ journey: refOf(context.name, journey.id) }, 'no answer');
   return done;

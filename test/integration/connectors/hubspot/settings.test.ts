@@ -36,7 +36,7 @@ describe('the settings', () => {
       properties: [],
       contactProperties: [],
       historyPerCall: 50,
-      writeBack: { answers: {}, note: false, contact: {}, noAnswer: false },
+      writeBack: { answers: {}, note: false, contact: {}, noAnswer: false, settle: 0 },
     });
   });
 });

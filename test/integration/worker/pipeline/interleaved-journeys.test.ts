@@ -3,10 +3,10 @@ import type { Reservation } from '../../../../worker/journey/contacts.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../../../worker/pipeline/clock.ts';
-import type { SourceContext } from '../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../worker/pipeline/erase/erase.ts';
 import type { RecordJob, SurveyJob } from '../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../worker/pipeline/source-pipeline.ts';
 import { sweep } from '../../../../worker/pipeline/sweep.ts';
 import { writeBack } from '../../../../worker/pipeline/write-back/write-back.ts';
 import {

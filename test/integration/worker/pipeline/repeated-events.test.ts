@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { collect } from '../../../../worker/pipeline/collect/collect.ts';
-import type { SourceContext } from '../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../worker/pipeline/write-back/write-back.ts';
 import {
   anyone,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
-import type { SourceContext } from '../../../../worker/pipeline/context.ts';
+import type { SourceContext } from '../../../../worker/pipeline/source-pipeline.ts';
 
 const campaign = 112;
 

@@ -7,7 +7,7 @@ test('fills in what is left out', () => {
   expect(settings.parse(good)).toEqual({
     ...good,
     toleranceSeconds: 900,
-    writeBack: { answers: {}, gradeValues: {}, note: false, tags: false, noAnswer: false, whenClosed: [] },
+    writeBack: { answers: {}, gradeValues: {}, note: false, tags: false, noAnswer: false, settle: 0, whenClosed: [] },
   });
 });
 

@@ -102,7 +102,7 @@ sources:
       retention: { journeys: 400 * 86_400_000 },
       expireAfter: 14 * 86_400_000,
       marker: 'closeloop',
-      policy: { sms: { from: '08:00', until: '21:00' } },
+      policy: { sms: { from: '08:00', until: '21:00' }, actions: { perRecord: 3 } },
       contactLists: new Map(),
       dryRun: false,
       sources: [
@@ -112,6 +112,8 @@ sources:
           connector: shop,
           account: 'acct-98765',
           ownDomains: [],
+          settleMs: 0,
+          answers: [],
           policy: {},
           open: expect.any(Function),
           rules: [

@@ -5,8 +5,8 @@ import type { Intent } from '../../../../../worker/journey/journey.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask, giveUpAsk } from '../../../../../worker/pipeline/ask/ask.ts';
 import { liveClock } from '../../../../../worker/pipeline/clock.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import {
   anyone,
   asking,

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import {
   anyone,
   asking,

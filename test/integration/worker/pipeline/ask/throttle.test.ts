@@ -3,8 +3,8 @@ import { contactKey } from '../../../../../core/contact.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import type { Reservation } from '../../../../../worker/journey/contacts.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { anyone, eventOf, hour, later, open, overriding, slowCampaign, useManual } from '../../../../support/manual.ts';
 
 const service = useManual();

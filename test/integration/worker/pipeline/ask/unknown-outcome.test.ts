@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { collect } from '../../../../../worker/pipeline/collect/collect.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { anyone, eventOf, hour, later, open, overriding, slowCampaign, useManual } from '../../../../support/manual.ts';
 
 const service = useManual();

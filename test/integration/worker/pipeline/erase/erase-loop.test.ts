@@ -118,9 +118,9 @@ test('it stops every stage of a source whose access was taken away, and says who
   );
   const paused = await until(async () => {
     const { revoked = [] } = await loop.app.engine.paused();
-    return revoked.length === 3 && revoked;
+    return revoked.length === 4 && revoked;
   });
-  expect(paused.map(({ stage }) => stage).toSorted()).toEqual(['ask', 'plan', 'write-back']);
+  expect(paused.map(({ stage }) => stage).toSorted()).toEqual(['act', 'ask', 'plan', 'write-back']);
   expect(paused[0]?.why).toMatch(/install it again/);
   expect((await loop.post(loop.vendor.close('h').delivery)).status).toBe(202);
   await loop.close();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
-import { saveSnapshot } from '../../../../../worker/pipeline/erasure-race.ts';
+import { saveSnapshot } from '../../../../../worker/pipeline/erasure-guard.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { eventOf, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../../support/worker/erasing.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { attempt, begin, erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { eventOf, goesAhead, hasAsked, overriding, useManual } from '../../../../support/manual.ts';
 import { ago, asked, email, eraseOf, isErased, sentTo as sentToBy } from '../../../../support/worker/erasing.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import type { ExternalGradeJob, PlanJob, SurveyJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { remedies } from '../../../../../worker/pipeline/stages.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
@@ -182,23 +182,33 @@ describe('a person who is erased while their closing is being planned', () => {
     expect(found.map(({ id }) => id)).toEqual(isErased ? [] : ['x.1']);
   });
 
-  test('it asks nobody either where its worker was killed when it had just been planned', async () => {
-    const { context, vendor, store } = unitContext();
+  test.each<
+    [when: string, rule: string | undefined, takesUp: (event: PlanJob, context: SourceContext) => Promise<unknown>]
+  >([
+    ['its job is repeated', skipped, plan],
+    ['its job is repeated', undefined, plan],
+    ['its customer is to be asked', undefined, (_, context) => ask({ journeyId: 'x.1' }, context)],
+  ])('it keeps nothing either where its worker was killed just after planning: %s', async (_, rule, takesUp) => {
+    const { context, vendor, store } = unitContext(rule === undefined ? {} : { rule });
     vendor.close('x', erika);
+    const { forgotten } = context.erasures;
     const dying: SourceContext = {
       ...context,
-      erasures: overriding(context.erasures, {
-        forgotten: overriding(context.erasures.forgotten, { since: () => Promise.reject(new Error('killed')) }),
-      }),
       read: async (...args) => {
         const found = await context.read(...args);
         await erase(eraseOf({ personIds: ['p-7'] }), context);
+        forgotten.since = () => Promise.reject(new Error('killed'));
         return found;
       },
     };
-    await expect(plan(eventOf('x', { receivedAt: ago(1_000) }), dying)).rejects.toThrow('killed');
-    await ask({ journeyId: 'x.1' }, context);
-    expect(await store.get('x.1')).toMatchObject({ state: 'cancelled', erasedAt: expect.any(Date) });
+    const event = eventOf('x', { receivedAt: ago(1_000) });
+    await expect(plan(event, dying)).rejects.toThrow('killed');
+    expect(await store.get('x.1')).toMatchObject({ personId: 'p-7' });
+    Reflect.deleteProperty(forgotten, 'since');
+    await takesUp(event, context);
+    const after = await store.get('x.1');
+    expect(after).toMatchObject({ erasedAt: expect.any(Date) });
+    expect(JSON.stringify(after)).not.toMatch(/erika|p-7/i);
     expect(service.standin.requests()).toEqual([]);
   });
 

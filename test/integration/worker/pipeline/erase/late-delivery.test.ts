@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
-import { noteRequested } from '../../../../../worker/pipeline/erasure-requests.ts';
+import { noteRequested } from '../../../../../worker/pipeline/erasure-guard.ts';
 import type { RecordJob } from '../../../../../worker/pipeline/jobs.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan-and-ask.ts';

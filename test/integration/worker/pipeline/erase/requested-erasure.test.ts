@@ -1,13 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import type { EraseEvent } from '../../../../../core/connector/events.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
+import { step } from '../../../../../worker/journey/transitions.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { erase } from '../../../../../worker/pipeline/erase/erase.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { poll } from '../../../../../worker/pipeline/plan/poll.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
+import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { beginMasking } from '../../../../../worker/support/masking.ts';
-import { eventOf, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
+import {
+  eventOf,
+  gradedElsewhere,
+  jobsOf,
+  overriding,
+  type UnitContext,
+  useManual,
+} from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 import { ago, email, isErased, sentTo } from '../../../../support/worker/erasing.ts';
 
@@ -82,6 +91,24 @@ describe('an erasure that was requested, and has not begun', () => {
     await accepted(unit, { contacts: [email] }, 'second');
     await ask({ journeyId: 'x.1' }, unit.context);
     expect(sentTo(service.standin)).toEqual([]);
+  });
+
+  test('it keeps their answer from being written, and a grade that was given elsewhere from being passed on', async () => {
+    const unit = unitContext({ rule: '{ name: all, campaign: 15, contact: ticket.id }' });
+    const { context, store, vendor } = unit;
+    vendor.close('x', { personId: 'p-7' });
+    await plan(eventOf('x', { receivedAt: ago(1_000) }), context);
+    await ask({ journeyId: 'x.1' }, context);
+    const answer = { grade: 5, comment: 'It was me, Erika', seenAt: new Date(), version: 1 };
+    await store.update('x.1', (now) => ({ journey: step(now, 'answered', new Date(), { answer }), trace: [] }));
+    await accepted(unit, { personIds: ['p-7'] });
+    await writeBack({ journeyId: 'x.1' }, context);
+    await plan({ ...gradedElsewhere('x', Date.now(), 1), comment: 'Erika again' }, context);
+    expect(vendor.written).toEqual([]);
+    expect(service.standin.requests()).toMatchObject([{ grade: null, comment: null }]);
+    await eraseAll(unit);
+    expect(await isErased(context, 'x.1')).toBe(true);
+    expect(await store.get('x.1')).not.toHaveProperty('given');
   });
 
   test('it keeps them from being asked again after an attempt that reached nobody', async () => {

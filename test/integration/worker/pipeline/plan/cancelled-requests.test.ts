@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import {
   anyone,
   asking,

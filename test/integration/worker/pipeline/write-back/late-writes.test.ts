@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { erased, step } from '../../../../../worker/journey/transitions.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
 import { askedTwice, asking, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';

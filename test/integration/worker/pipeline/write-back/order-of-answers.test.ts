@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
-import type { SourceContext } from '../../../../../worker/pipeline/context.ts';
+import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
+import { until } from '../../../../support/loop.ts';
 import {
   askedTwice,
   asking,
@@ -63,7 +64,7 @@ test('"no answer" that arrives at the record after an answer that is not yet sav
     later = (async () => {
       while (((await writeBack({ journeyId: 'e.1' }, slow)) as { do: string }).do === 'wait');
     })();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await until(() => vendor.written.length === 1);
   };
   await writeBack({ journeyId: 'e.1', noAnswer: true }, unit.context);
   ended();

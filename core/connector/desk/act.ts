@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { CloseloopError } from '../../errors.ts';
+import { markerOf } from '../answer.ts';
+import { errorAt } from '../check.ts';
+import { VendorError } from '../classify.ts';
+import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
+import { isFailure, type RowReading, rowsOf } from './rows.ts';
+import type { DeskWords, DeskWriting } from './write.ts';
+
+/* What answers lead to at a vendor: notes and tags, which the desk declares for answers already, and actions of its own. */
+
+/** One action of a desk. `doing` makes one of a schema. */
+export interface DeskAction<Row> {
+  /** Does it, and says so in words for the trace. Called again after an unknown outcome: it compares, or looks, first. */
+  run(row: Row, request: ActionRequest): Promise<string>;
+  /** What keeps it from working: 'there is no group "Escalations"', and what to do. */
+  flaw?(params: unknown): Promise<{ problem: string; remedy: string } | undefined>;
+}
+
+/** An action whose parameters are read by a schema. */
+export const doing = <Row, S extends z.ZodType>(
+  takes: S,
+  run: (row: Row, params: z.output<S>, request: ActionRequest) => Promise<string>,
+  flaw?: (params: z.output<S>) => Promise<{ problem: string; remedy: string } | undefined>,
+): DeskAction<Row> => ({
+  run: (row, request) => run(row, takes.parse(request.params), request),
+  ...(flaw && { flaw: (params) => flaw(takes.parse(params)) }),
+});
+
+/** Schemas of the actions that most desks share, for `defineConnector`. */
+export const noteAction = z
+  .string()
+  .min(1)
+  .describe('A note that no customer sees: JSONata over `answer` and the record, like \'"Graded " & answer.grade\'');
+export const tagAction = z.array(z.string().trim().min(1).max(100)).min(1).describe('Tags to add');
+
+/** Whether a record that is to be reopened is open already, or was closed again since the action was begun. */
+export const isReopened = (state: RecordState, { closing }: Pick<ActionRequest, 'closing'>): boolean =>
+  state.is !== 'closed' || (closing !== '' && state.closing !== closing);
+
+type Writing<Row, Value> = Partial<Pick<DeskWriting<Row, Value>, 'notes' | 'tags' | 'put' | 'putMany' | 'closed'>>;
+
+/** The actions that a desk has by what it declares for answers. */
+function sharedActions<Row, Value>({ notes, tags, put, putMany }: Writing<Row, Value>): Map<string, DeskAction<Row>> {
+  const actions = new Map<string, DeskAction<Row>>();
+  if (notes !== undefined) {
+    const add = doing<Row, typeof noteAction>(noteAction, async (row, text, { marker, again, recordId }) => {
+      const isThere = async () => (await notes.list(row, recordId)).some((one) => markerOf(one.text) === marker);
+      if (!again || !(await isThere())) await notes.add(row, { text, marker }, recordId);
+      return 'a note is added';
+    });
+    actions.set('note', add);
+  }
+  if (tags !== undefined) {
+    const tag = doing<Row, typeof tagAction>(tagAction, async (row, wanted, { recordId: id }) => {
+      const there = tags(row);
+      const all = [...new Set([...there, ...wanted])];
+      const changed = { id, row, change: { values: new Map<string, Value | null>(), tags: all } };
+      if (all.length > there.length) await (put ? put(changed) : putMany?.([changed]));
+      return `tagged ${wanted.join(', ')}`;
+    });
+    actions.set('tag', tag);
+  }
+  return actions;
+}
+
+export function deskActor<Row, Value>(
+  { vendor, record }: DeskWords,
+  rows: RowReading<Row>,
+  writing: Writing<Row, Value>,
+  own: Readonly<Record<string, DeskAction<Row>>>,
+): Required<Pick<Source, 'act' | 'checkActions'>> {
+  const { closed } = writing;
+  const actions = new Map([...sharedActions(writing), ...Object.entries(own)]);
+  const noMore = (id: string, why: string): ActionResult => ({
+    ok: false,
+    why: 'closed',
+    message: `${vendor} takes nothing on ${record} ${id}: ${why}.`,
+  });
+
+  async function act(request: ActionRequest): Promise<ActionResult> {
+    const { recordId: id, name } = request;
+    const row = (await rowsOf(rows, [id])).get(id);
+    if (isFailure(row)) return { ok: false, why: 'error', error: row };
+    if (row === undefined)
+      return { ok: false, why: 'not-found', message: `${vendor} has no ${record} ${id} any more.` };
+    const why = closed?.(row);
+    if (why !== undefined) return noMore(id, why);
+    const action = actions.get(name);
+    if (action === undefined) throw new TypeError(`${vendor}: it has no action "${name}"`);
+    try {
+      return { ok: true, done: await action.run(row, request) };
+    } catch (error) {
+      if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+      const over = error instanceof VendorError ? closed?.(error) : undefined;
+      return over === undefined ? { ok: false, why: 'error', error } : noMore(id, over);
+    }
+  }
+
+  async function checkActions(used: readonly UsedAction[]): Promise<Finding[]> {
+    const findings: Finding[] = [];
+    for (const { at, name, params } of used) {
+      const flaw = await actions.get(name)?.flaw?.(params);
+      if (flaw) findings.push(errorAt(at, flaw.problem, flaw.remedy));
+    }
+    return findings;
+  }
+
+  return { act, checkActions };
+}

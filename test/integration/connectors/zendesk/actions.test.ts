@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { ActionRequest } from '../../../../core/connector/contract.ts';
+import { account } from '../../../support/connectors/zendesk/account.ts';
+
+const request = (id: number, more: Partial<ActionRequest>): ActionRequest => ({
+  ...{
+    recordId: String(id),
+    name: 'reopen',
+    params: {},
+    marker: 'support/14.1.a1.unhappy.0',
+    closing: 'r0',
+    again: false,
+  },
+  ...more,
+});
+
+describe('a solved ticket', () => {
+  test('is opened again, in its group, with its priority', async () => {
+    const { standin, source, solved } = await account();
+    standin.addGroup({ id: 2002, name: 'Escalations' });
+    const id = solved();
+    const params = { group: 'Escalations', priority: 'high' };
+    expect(await source.act?.(request(id, { params }))).toEqual({
+      ok: true,
+      done: 'reopened, in the group Escalations',
+    });
+    expect(standin.ticket(id).ticket).toMatchObject({ status: 'open', group_id: 2002, priority: 'high' });
+  });
+
+  test('that was opened and solved again since is left alone', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved();
+    await standin.setStatus({ id, status: 'open' });
+    await standin.setStatus({ id, status: 'solved' });
+    expect(await source.act?.(request(id, { again: true }))).toEqual({ ok: true, done: 'it was open already' });
+    expect(standin.ticket(id).ticket).toMatchObject({ status: 'solved' });
+  });
+
+  test('gets a private note once, and tags beside its own', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved({ tags: ['vip'] });
+    const note = request(id, { name: 'note', params: 'Graded 1: "too <late>"' });
+    await source.act?.(note);
+    await source.act?.({ ...note, again: true });
+    await source.act?.(request(id, { name: 'tag', params: ['unhappy'] }));
+    const Audits = z.array(z.object({ events: z.array(z.looseObject({ type: z.string() })) }));
+    const events = Audits.parse(standin.ticket(id).audits).flatMap((audit) => audit.events);
+    const written = events.filter(({ type }) => type === 'Comment');
+    const [only, ...others] = written;
+    expect(others).toEqual([]);
+    expect(only).toMatchObject({ public: false, body: expect.stringContaining('Graded 1: "too <late>"') });
+    expect(standin.ticket(id).tags.sort()).toEqual(['unhappy', 'vip']);
+    expect(standin.ticket(id).mails).toBe(0);
+  });
+});
+
+test('a closed ticket gets one follow-up ticket, linked to it, without its tags', async () => {
+  const { standin, source, solved } = await account();
+  const id = solved({ tags: ['fb_answered'] });
+  await standin.setStatus({ id, status: 'closed' });
+  const before = standin.tickets().length;
+  const first = await source.act?.(request(id, {}));
+  expect(await source.act?.(request(id, { again: true }))).toEqual(first);
+  expect(first).toMatchObject({ ok: true, done: expect.stringMatching(/^follow-up ticket \d+/) });
+  expect(standin.tickets()).toHaveLength(before + 1);
+});
+
+test('a ticket that is gone says so', async () => {
+  const { source } = await account();
+  expect(await source.act?.(request(99_999, {}))).toMatchObject({ ok: false, why: 'not-found' });
+});
+
+test('check knows groups that are not there', async () => {
+  const { source } = await account();
+  const used = [{ at: 'answers[0].do[0].reopen', name: 'reopen', params: { group: 'Nobody' } }];
+  expect(await source.checkActions?.(used)).toMatchObject([
+    { level: 'error', at: used[0]?.at, problem: 'there is no group "Nobody"' },
+  ]);
+});

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { CloseloopError } from '../../../../../core/errors.ts';
+import { erased, step } from '../../../../../worker/journey/transitions.ts';
+import { act } from '../../../../../worker/pipeline/act/act.ts';
+import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
+import { asking, closedAs, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { ToyVendor } from '../../../../support/toy-connector.ts';
+
+const { unitContext } = useManual();
+
+const unhappy = `{ name: unhappy, when: answer.grade <= 2, settle: 0,
+  do: [{ reopen: { group: Escalations } }, { note: '"Graded " & answer.grade & ": " & answer.comment' }, { followUp: { due: 4h } }] }`;
+
+interface Options {
+  answers?: string;
+  general?: string;
+  rule?: string;
+}
+
+/** A source whose vendor can reopen, note and tag, with a journey that was asked. */
+async function asked({ answers = `[${unhappy}]`, ...options }: Options = {}) {
+  const vendor = new ToyVendor();
+  const reopen = z.strictObject({ group: z.string() });
+  vendor.actions = { reopen, note: z.string(), tag: z.array(z.string()) };
+  const unit = unitContext({ vendor, answers, ...options });
+  await asking(unit, 'p');
+  const job = { journeyId: 'p.1' };
+  return {
+    unit,
+    vendor,
+    run: () => act(job, unit.context),
+    trace: () => unit.trace('p.1'),
+    get: () => unit.store.get('p.1'),
+  };
+}
+
+const answered = (
+  { store }: UnitContext,
+  grade: number,
+  { version = 1, ago = 0, comment = 'no' as string | null } = {},
+) =>
+  store.update('p.1', (now) => ({
+    journey: step(now, 'answered', new Date(), {
+      answer: { grade, comment, seenAt: new Date(Date.now() - ago), version },
+    }),
+    trace: [],
+  }));
+
+const lost = new CloseloopError('no answer in 30 s', { kind: 'transient' }, { outcome: 'unknown' });
+const refused = new CloseloopError('the vendor asks us to wait', { kind: 'transient' }, { outcome: 'refused' });
+
+describe('an answer that a rule matches', () => {
+  test('has its actions done in order, with the text of its note, and each told in the trace', async () => {
+    const { unit, vendor, run, trace, get } = await asked();
+    await answered(unit, 1);
+    expect(await run()).toEqual({ do: 'done' });
+    expect(vendor.acted.map(({ name, params, again }) => ({ name, params, again }))).toEqual([
+      { name: 'reopen', params: { group: 'Escalations' }, again: false },
+      { name: 'note', params: 'Graded 1: no', again: false },
+    ]);
+    expect(vendor.acted[0]?.closing).toBe((await get())?.closing);
+    expect(await get()).toMatchObject({ state: 'answered', followUp: { state: 'open', to: 'agent', rule: 'unhappy' } });
+    expect(await trace()).toMatch(
+      /"unhappy" matches: reopen, note, followUp[\s\S]*reopen done[\s\S]*note done[\s\S]*follow-up for agent/,
+    );
+  });
+
+  test('has them done once, however often the job runs', async () => {
+    const { unit, vendor, run } = await asked();
+    await answered(unit, 1);
+    await run();
+    await run();
+    expect(vendor.acted).toHaveLength(2);
+  });
+
+  test('that changes for the worse again has nothing repeated; for the better, nothing undone', async () => {
+    const { unit, vendor, run, trace } = await asked({ general: 'policy: { actions: { perRecord: 4 } }' });
+    await answered(unit, 1);
+    await run();
+    await answered(unit, 2, { version: 2 });
+    await run();
+    expect(await trace()).toContain('still matches: its actions are not repeated');
+    await answered(unit, 9, { version: 3 });
+    await run();
+    expect(await trace()).toContain('matches no more: nothing is undone');
+    expect(vendor.acted).toHaveLength(2);
+    await answered(unit, 1, { version: 4 });
+    await run();
+    expect(vendor.acted).toHaveLength(4);
+    expect(new Set(vendor.acted.map(({ marker }) => marker)).size).toBe(4);
+  });
+
+  test('and that is corrected before it has settled leads to nothing', async () => {
+    const { unit, vendor, run } = await asked({ answers: `[${unhappy.replace('settle: 0', 'settle: 1h')}]` });
+    await answered(unit, 1);
+    expect(await run()).toMatchObject({ do: 'wait' });
+    await answered(unit, 9, { version: 2, ago: 2 * 3_600_000 });
+    expect(await run()).toEqual({ do: 'done' });
+    expect(vendor.acted).toEqual([]);
+  });
+
+  test('is judged by the record as well, as it is then', async () => {
+    const answers = "[{ name: here, when: ticket.store = 'Tallinn', settle: 0, do: [{ tag: [unhappy] }] }]";
+    const { unit, vendor, run } = await asked({ answers });
+    vendor.close('p', { store: 'Narva' });
+    await answered(unit, 1);
+    await run();
+    expect(vendor.acted).toEqual([]);
+  });
+
+  test('of a person who was forgotten leads to nothing', async () => {
+    const { unit, vendor, run } = await asked();
+    await answered(unit, 1);
+    await unit.store.update('p.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
+    await run();
+    expect(vendor.acted).toEqual([]);
+  });
+});
+
+describe('an action whose response was lost', () => {
+  test('is done once more with a word that it may have been done, after the time in which it may still be carried out', async () => {
+    const { unit, vendor, run } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push(lost);
+    await expect(run()).rejects.toThrow('no answer');
+    await run();
+    expect(vendor.acted.map(({ name, again }) => [name, again])).toEqual([
+      ['reopen', false],
+      ['reopen', true],
+      ['note', false],
+    ]);
+  });
+
+  test('keeps the closing that the record had first: whoever closed it again is left alone', async () => {
+    const { unit, vendor, run, get } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push(lost);
+    await expect(run()).rejects.toThrow('no answer');
+    vendor.close('p', closedAs('a later closing'));
+    await run();
+    const [first, second] = vendor.acted;
+    expect(second?.closing).toBe(first?.closing);
+    expect(first?.closing).toBe((await get())?.closing);
+  });
+
+  test('and one that was refused is tried as if for the first time', async () => {
+    const { unit, vendor, run } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push(refused);
+    await expect(run()).rejects.toThrow('wait');
+    await run();
+    expect(vendor.acted.slice(0, 2).map(({ again }) => again)).toEqual([false, false]);
+  });
+});
+
+describe('an action that can not be done', () => {
+  test.each([
+    [
+      'as the record takes nothing any more',
+      { ok: false, why: 'closed', message: 'it is archived' } as const,
+      'it is archived',
+    ],
+    [
+      'as the vendor refuses it',
+      { ok: false, why: 'error', error: new CloseloopError('no such group', { kind: 'permanent' }) } as const,
+      'no such group',
+    ],
+  ])('%s is parked with its reason, and the next ones are done', async (_, result, why) => {
+    const { unit, vendor, run, get, trace } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push(result);
+    expect(await run()).toEqual({ do: 'done' });
+    expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['parked', 'done', 'done']);
+    expect(await trace()).toContain(`reopen is parked: ${why}`);
+  });
+
+  test('beyond the number that a record may have in a day is parked', async () => {
+    const { unit, run, get } = await asked({ general: 'policy: { actions: { perRecord: 1 } }' });
+    await answered(unit, 1);
+    await run();
+    expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['done', 'parked', 'done']);
+  });
+
+  test('of a rule that the configuration no longer has is parked', async () => {
+    const { unit, vendor, run, get } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push(lost);
+    await expect(run()).rejects.toThrow('no answer');
+    await act({ journeyId: 'p.1' }, { ...unit.context, answerRules: [] });
+    expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['parked', 'parked', 'parked']);
+  });
+});
+
+test('in test mode actions are stored, and none is done', async () => {
+  const { unit, vendor, run, get } = await asked({
+    rule: '{ name: all, campaign: 12, contact: customer.email, test: { email: test@example.com } }',
+  });
+  await unit.store.update('p.1', (now) => ({
+    journey: step(now, 'tested', new Date(), { answer: { grade: 1, comment: null, seenAt: new Date(), version: 1 } }),
+    trace: [],
+  }));
+  await run();
+  expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['withheld', 'withheld', 'withheld']);
+  expect(vendor.acted).toEqual([]);
+});
+
+test('the write-back queues it for each version, due when the answer has settled, and only where there are rules', async () => {
+  const { unit } = await asked();
+  await answered(unit, 1);
+  await writeBack({ journeyId: 'p.1' }, unit.context);
+  expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1' }]);
+  const without = await asked({ answers: '[]' });
+  await without.unit.pipeline.jobs.act.queue.obliterate({ force: true });
+  await answered(without.unit, 1);
+  await writeBack({ journeyId: 'p.1' }, without.unit.context);
+  expect(await jobsOf(without.unit.pipeline.jobs.act)).toEqual([]);
+});

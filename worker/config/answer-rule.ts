@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { Actions, Connector as AnyConnector } from '../../core/connector/contract.ts';
+import { ExpressionSource } from '../../core/mapping/expression-source.ts';
+import { Duration, Settle } from '../../core/schedule/duration.ts';
+
+type Connector = Pick<AnyConnector, 'name' | 'actions'>;
+
+export const FollowUpParams = z
+  .strictObject({
+    to: z.string().min(1).default('agent').describe('Whose it is: `agent` for the agent of the record, or a name'),
+    due: Duration.prefault('1d').describe('From the answer to when it has to be done'),
+  })
+  .prefault({})
+  .describe('Opens a follow-up: somebody has to see to this customer');
+
+/** What closeloop itself does because of an answer. */
+const ownActions = {
+  followUp: FollowUpParams,
+} satisfies Actions;
+
+/** One action, and what it takes, as written: whoever does it reads it by the action's schema. */
+export interface Doing {
+  name: string;
+  params: unknown;
+}
+
+/** All that can be done because of an answer at this connector, by name. */
+export function actionsOf({ actions }: Pick<Connector, 'actions'>): Actions {
+  const { note } = actions;
+  // The text of a note is evaluated: a mistake in it is one of the configuration.
+  return { ...actions, ...(note && { note: ExpressionSource.meta({ description: note.description }) }), ...ownActions };
+}
+
+/** One entry of `do`: the name of an action, and what it takes. */
+function doingOf(connector: Connector) {
+  const known = actionsOf(connector);
+  return z.record(z.string(), z.unknown()).transform((written, context): Doing => {
+    const [[name, value] = ['', undefined], ...others] = Object.entries(written);
+    const schema = Object.hasOwn(known, name) ? known[name] : undefined;
+    const refuse = (message: string, path: PropertyKey[] = []) => {
+      context.addIssue({ code: 'custom', path, message });
+      return z.NEVER;
+    };
+    if (name === '' || others.length > 0)
+      return refuse('is one action, like { tag: [unhappy] }: write each as its own entry');
+    if (schema === undefined)
+      return refuse(`is nothing that ${connector.name} can do: there are ${Object.keys(known).join(', ')}`, [name]);
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return { name, params: value };
+    for (const issue of parsed.error.issues)
+      context.issues.push({ ...issue, path: [name, ...issue.path], input: undefined });
+    return z.NEVER;
+  });
+}
+
+/** What is done when an answer is like this, of a source of this connector. */
+export function answerRuleOf(connector: Connector) {
+  return z.strictObject({
+    name: z.string().min(1).max(60).describe('What logs, traces and follow-ups call it'),
+    when: ExpressionSource.optional().describe(
+      'JSONata over `answer` (grade, maxGrade, comment, campaign, answers, changed) and the record as rules see it. Left out: every answer',
+    ),
+    settle: Settle.prefault('5m').describe('The answer has stayed as it is for so long; 0: at once'),
+    do: z.array(doingOf(connector)).min(1).describe('What is done, in this order'),
+  });
+}
+export type AnswerRule = z.output<ReturnType<typeof answerRuleOf>>;
+
+/** The answer rules of a source of this connector. */
+export const answerRulesOf = (connector: Connector) =>
+  z.array(answerRuleOf(connector)).superRefine((rules, context) => {
+    const seen = new Set<string>();
+    for (const [i, { name }] of rules.entries()) {
+      const message = 'is used by another answer rule';
+      if (seen.has(name)) context.addIssue({ code: 'custom', path: [i, 'name'], message });
+      seen.add(name);
+    }
+  });

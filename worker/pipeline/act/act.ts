@@ -1,0 +1,176 @@
+import type { ActionResult } from '../../../core/connector/contract.ts';
+import { CloseloopError, messageOf, outcomeOfError } from '../../../core/errors.ts';
+import { truth } from '../../../core/mapping/expression-truth.ts';
+import type { Ports } from '../../../core/ports.ts';
+import { redacted } from '../../../core/redaction.ts';
+import { FollowUpParams } from '../../config/answer-rule.ts';
+import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
+import { refOf } from '../../journey/refs.ts';
+import type { AlertOfSource } from '../../operations/alerts.ts';
+import type { Clock } from '../clock.ts';
+import { erasureSince, type GuardContext } from '../erasure-guard.ts';
+import { type ActJob, done, type JobResult } from '../jobs.ts';
+import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
+import type { Policy } from '../policy/source-policy.ts';
+import type { Journeys } from '../source-store.ts';
+import type { Vendor } from '../vendor.ts';
+import { dueRules, judged, noted, openActs, type Verdict } from './judge.ts';
+
+/** What acting takes of a source. */
+export interface ActContext
+  extends Pick<Journeys, 'store' | 'actions' | 'followUps'>,
+    Pick<GuardContext, 'erasures'>,
+    Pick<Vendor, 'source' | 'read'>,
+    Pick<Policy, 'searchAfterMs' | 'policy' | 'answerRules'> {
+  name: string;
+  clock: Clock;
+  ports: Ports;
+  alert: AlertOfSource;
+}
+
+/** States in which there is an answer that counts. */
+const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'parked', 'failed', 'tested'];
+
+/**
+ * Does what the answer rules say about a journey's answer, once it has settled. A job judges only by the newest version, as each version has a
+ * job of its own; what an earlier version has led to is done all the same.
+ */
+export async function act({ journeyId }: ActJob, context: ActContext): Promise<JobResult> {
+  const journey = await context.store.get(journeyId);
+  if (journey?.answer === undefined || journey.erasedAt || !answeredStates.includes(journey.state)) return done;
+  const { due, nextInMs } = dueRules(context.answerRules, journey, context.clock.now());
+  const after = due.length === 0 ? journey : await judge(journey, due, context);
+  const waits: number[] = nextInMs === undefined ? [] : [nextInMs];
+  for (const one of after ? openActs(after) : []) {
+    const waitMs = await perform(one, journeyId, context);
+    if (waitMs > 0) waits.push(waitMs);
+  }
+  return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
+}
+
+/** The journey with what these rules say of its answer. */
+async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], context: ActContext) {
+  const answer = answerShape(journey);
+  const version = journey.answer?.version;
+  if (answer === undefined || version === undefined) return journey;
+  const readsRecord = rules.some(({ when }) => when?.reads.some(([root]) => root !== 'answer'));
+  const reading = readsRecord ? await context.read(recordOf(journey), 'act', journey.closedAt) : undefined;
+  const input = { ...reading?.record?.shape, answer };
+  const verdicts = await Promise.all(
+    rules.map(async (rule): Promise<Verdict> => ({ rule, matches: await matches(rule, input) })),
+  );
+  return await context.store.update(journey, judged(verdicts, version, context.clock.now()));
+}
+
+async function matches({ when }: LoadedAnswerRule, input: object): Promise<boolean> {
+  return when === undefined || truth(await when.evaluate(input)) === true;
+}
+
+const recordOf = ({ currentId, recordId }: Journey): string => currentId ?? recordId;
+
+/** @returns how long the action has to wait; 0 once it is over. Real time. */
+async function perform(one: Act, journeyId: string, context: ActContext): Promise<number> {
+  const { store, ports, answerRules } = context;
+  const journey = await store.get(journeyId);
+  if (journey === undefined || !openActs(journey).some(({ marker }) => marker === one.marker)) return 0;
+  if ((await erasureSince(journey, context)) !== undefined) return 0;
+  const step = answerRules.find(({ name }) => name === one.rule)?.do[one.step];
+  if (step?.name !== one.name) return await park(one, 'the answer rule no longer says so', journey, context);
+  if (one.name === 'followUp') return await openFollowUp(one, step.params, journey, context);
+  // Another process may be at it, or the vendor may still carry it out.
+  const sinceMs = ports.now().getTime() - one.at.getTime();
+  if (one.state === 'begun' && sinceMs < context.searchAfterMs) return context.searchAfterMs - sinceMs;
+  return await actAtVendor(one, step, journey, context);
+}
+
+async function actAtVendor(
+  one: Act,
+  { params, text }: LoadedAnswerRule['do'][number],
+  journey: Journey,
+  context: ActContext,
+): Promise<number> {
+  const { store, ports, policy, actions, source } = context;
+  const recordId = recordOf(journey);
+  if (!(await actions.take(recordId, one.marker, policy.actions.perRecord, ports.now())))
+    return await park(
+      one,
+      `more than ${policy.actions.perRecord} actions on this record within a day`,
+      journey,
+      context,
+    );
+  const reading = await context.read(recordId, 'act', journey.closedAt);
+  if (reading.record === undefined) return await park(one, 'the record is gone', journey, context);
+  const closing = one.closing ?? (reading.is === 'closed' ? reading.closing : '');
+  const given =
+    text === undefined ? params : await text.evaluate({ ...reading.record.shape, answer: answerShape(journey) });
+  // Stored first: whoever finds it begun knows that the vendor may have done it.
+  const begun = await store.update(journey.id, noted(one, { state: 'begun', at: ports.now(), closing }));
+  if (!begun?.acting?.acts.some(({ marker, state }) => marker === one.marker && state === 'begun')) return 0;
+  const request = {
+    recordId,
+    name: one.name,
+    params: given,
+    marker: one.marker,
+    closing,
+    again: one.state === 'begun',
+  };
+  try {
+    const result = await source.act?.(request);
+    return result === undefined
+      ? await park(one, 'its connector can not do this', journey, context)
+      : await takeResult(one, result, journey, context);
+  } catch (error) {
+    // It was not done: the next attempt need not wait, nor look for it.
+    if (outcomeOfError(error) !== 'unknown')
+      await store.update(journey.id, noted(one, { state: one.state, at: one.at }));
+    throw error;
+  }
+}
+
+async function takeResult(one: Act, result: ActionResult, journey: Journey, context: ActContext): Promise<number> {
+  if (result.ok) {
+    await finish(one, result.done, journey, context);
+    return 0;
+  }
+  if (result.why !== 'error') return await park(one, redacted(result.message), journey, context);
+  const { error } = result;
+  if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+  return await park(one, redacted(messageOf(error)), journey, context);
+}
+
+async function finish(one: Act, what: string, { id }: Journey, { store, ports }: ActContext): Promise<void> {
+  await store.update(id, noted(one, { state: 'done', at: ports.now() }, [`answer rule "${one.rule}": ${what}`]));
+}
+
+async function park(one: Act, why: string, { id }: Journey, context: ActContext): Promise<0> {
+  const { name, store, ports, alert } = context;
+  const line = `answer rule "${one.rule}": ${one.name} is parked: ${why}`;
+  const after = await store.update(id, noted(one, { state: 'parked', at: ports.now(), why }, [line]));
+  if (after) {
+    const remedy = 'do it by hand, or mend the cause and "closeloop journeys replay" the journey';
+    await alert('parked', `an action for an answer was not done: ${one.name}: ${why}`, remedy, [refOf(name, id)]);
+  }
+  return 0;
+}
+
+/** In the journey itself, so that it is opened once, and taken once. */
+async function openFollowUp(one: Act, params: unknown, { id, answer }: Journey, context: ActContext): Promise<0> {
+  const { to, due } = FollowUpParams.parse(params);
+  const openedAt = context.clock.now();
+  const dueAt = new Date((answer?.seenAt ?? openedAt).getTime() + due);
+  const followUp: FollowUp = { state: 'open', rule: one.rule, to, openedAt, dueAt };
+  const line = `answer rule "${one.rule}": follow-up for ${to}, due ${dueAt.toISOString()}`;
+  // In the list first: what the journey does not confirm is taken out again by whoever reads the list.
+  await context.followUps.put('open', id, dueAt);
+  const decide = noted(one, { state: 'done', at: openedAt }, [line], (now) => (isOpen(now) ? {} : { followUp }));
+  await context.store.update(id, decide);
+  return 0;
+}
+
+const isOpen = ({ followUp }: Journey): boolean => followUp !== undefined && followUp.state !== 'done';
+
+/** A job that failed for too long: what it had to do is in the journey, and a replay does it. */
+export async function giveUpAct({ journeyId }: ActJob, why: string, context: ActContext): Promise<void> {
+  const journey = await context.store.get(journeyId);
+  for (const one of journey ? openActs(journey) : []) if (journey) await park(one, redacted(why), journey, context);
+}

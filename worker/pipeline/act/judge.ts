@@ -1,0 +1,76 @@
+import type { Act, Acting, Journey } from '../../journey/journey.ts';
+import { markOf } from '../../journey/refs.ts';
+import type { Decision } from '../../journey/transitions.ts';
+import type { LoadedAnswerRule } from '../policy/answer-rules.ts';
+
+/* Which actions an answer leads to. Pure. */
+
+const none: Acting = { judged: {}, acts: [] };
+
+/** The rules that are to judge this version now, and the time until the next of the others is to. */
+export function dueRules(
+  rules: readonly LoadedAnswerRule[],
+  { answer, acting = none }: Pick<Journey, 'answer' | 'acting'>,
+  now: Date,
+): { due: LoadedAnswerRule[]; nextInMs: number | undefined } {
+  const open = rules.filter(({ name }) => acting.judged[name]?.version !== answer?.version);
+  const left = ({ settle }: LoadedAnswerRule): number => (answer?.seenAt.getTime() ?? 0) + settle - now.getTime();
+  const waits = open.map(left).filter((ms) => ms > 0);
+  return { due: open.filter((rule) => left(rule) <= 0), nextInMs: waits.length === 0 ? undefined : Math.min(...waits) };
+}
+
+export interface Verdict {
+  rule: LoadedAnswerRule;
+  matches: boolean;
+}
+
+/** In the name of an action: nothing that a vendor could change in a note. */
+const plain = (rule: string): string => rule.replace(/[^\w-]+/g, '-');
+
+/**
+ * The journey with the verdicts on one version of its answer; undefined where its answer is another by now, or was judged already. A rule that
+ * matched the version before is not followed again, and one that matches no more undoes nothing.
+ */
+export function judged(verdicts: readonly Verdict[], version: number, at: Date): (now: Journey) => Decision {
+  return (now) => {
+    const { acting = none, answer, erasedAt, test } = now;
+    const fresh = verdicts.filter(({ rule }) => acting.judged[rule.name]?.version !== version);
+    if (erasedAt || answer?.version !== version || fresh.length === 0) return undefined;
+    const acts: Act[] = [];
+    const trace: string[] = [];
+    for (const { rule, matches } of fresh) {
+      const did = acting.judged[rule.name]?.matched === true;
+      if (matches && did) trace.push(`answer rule "${rule.name}" still matches: its actions are not repeated`);
+      if (!matches && did) trace.push(`answer rule "${rule.name}" matches no more: nothing is undone`);
+      if (!matches || did) continue;
+      trace.push(`answer rule "${rule.name}" matches: ${rule.do.map(({ name }) => name).join(', ')}`);
+      for (const [step, { name }] of rule.do.entries()) {
+        const marker = `${markOf(now)}.a${version}.${plain(rule.name)}.${step}`;
+        acts.push({ marker, rule: rule.name, step, name, version, state: test ? 'withheld' : 'wanted', at });
+      }
+    }
+    if (test && acts.length > 0) trace.push('TEST: none of these actions is done');
+    const news = Object.fromEntries(fresh.map(({ rule, matches }) => [rule.name, { version, matched: matches }]));
+    const after: Acting = { ...acting, judged: { ...acting.judged, ...news }, acts: [...acting.acts, ...acts] };
+    return { journey: { ...now, acting: after }, trace };
+  };
+}
+
+/** The actions that are still to be done, whatever version of the answer led to them. */
+export const openActs = ({ acting = none }: Pick<Journey, 'acting'>): Act[] =>
+  acting.acts.filter(({ state }) => state === 'wanted' || state === 'begun');
+
+/** The journey with news of one of its actions; undefined where that is over, or the person was erased. */
+export function noted(
+  { marker }: Act,
+  change: Partial<Act>,
+  trace: readonly string[] = [],
+  more: (now: Journey) => Partial<Journey> = () => ({}),
+): (now: Journey) => Decision {
+  return (now) => {
+    const act = openActs(now).find((one) => one.marker === marker);
+    if (act === undefined || now.acting === undefined || now.erasedAt) return undefined;
+    const acts = now.acting.acts.map((one) => (one === act ? { ...act, ...change } : one));
+    return { journey: { ...now, ...more(now), acting: { ...now.acting, acts } }, trace };
+  };
+}

@@ -1,0 +1,46 @@
+import { compileExpression, type Expression } from '../../../core/mapping/expression.ts';
+import type { AnswerRule } from '../../config/answer-rule.ts';
+import type { Journey } from '../../journey/journey.ts';
+
+/** An answer rule with its expressions compiled. */
+export interface LoadedAnswerRule extends Omit<AnswerRule, 'when' | 'do'> {
+  when: Expression | undefined;
+  do: readonly { name: string; params: unknown /** Of a note. */; text?: Expression }[];
+}
+
+export function loadAnswerRule(rule: AnswerRule): LoadedAnswerRule {
+  const steps = rule.do.map(({ name, params }) =>
+    name === 'note' && typeof params === 'string'
+      ? { name, params, text: compileExpression(params) }
+      : { name, params },
+  );
+  return { ...rule, when: rule.when === undefined ? undefined : compileExpression(rule.when), do: steps };
+}
+
+/** What the expressions of answer rules see beside the record: `answer.grade`. */
+export interface AnswerShape {
+  grade: number | null;
+  /** The highest grade of the campaign, where known. */
+  maxGrade: number | null;
+  comment: string | null;
+  /** The campaign's name. */
+  campaign: string;
+  /** Of a survey, by question id. */
+  answers: Readonly<Record<string, unknown>>;
+  /** Whether the customer has changed it: this is not the first version. */
+  changed: boolean;
+}
+
+/** Undefined without an answer. */
+export function answerShape(journey: Journey): AnswerShape | undefined {
+  const { answer, maxGrade = null, campaignName, campaign, survey } = journey;
+  if (answer === undefined) return undefined;
+  return {
+    grade: answer.grade,
+    maxGrade,
+    comment: answer.comment,
+    campaign: campaignName ?? `campaign ${campaign}`,
+    answers: survey?.answers ?? {},
+    changed: answer.version > 1,
+  };
+}

@@ -1,0 +1,63 @@
+import { isLoopback } from '../../../core/address.ts';
+import { resolveOperations } from '../../../core/feedback/operations.ts';
+import { compileExpression, type Expression } from '../../../core/mapping/expression.ts';
+import type { HolidayRules } from '../../../core/schedule/holidays.ts';
+import type { Config, ConfiguredSource } from '../../config/config.ts';
+import { isDryRun } from '../../redis/keys.ts';
+import { type LoadedRule, loadRule } from '../rules.ts';
+import { type LoadedAnswerRule, loadAnswerRule } from './answer-rules.ts';
+import { loadNever, unfitAddress } from './never.ts';
+
+/** What the configuration says of a source. */
+export type Policy = ReturnType<typeof policyOf>;
+
+/** What the configuration says of the source, with its expressions compiled. */
+export function policyOf(configured: ConfiguredSource, config: Config) {
+  const { policy, defaultCountry, contactLists: lists } = config;
+  const { maxAge = policy.maxAge, test = policy.test } = configured.policy;
+  // A rule can name another test contact, and can't leave test mode.
+  const rules: readonly LoadedRule[] = configured.rules.map((rule) => loadRule({ maxAge, test, ...rule }));
+  const ownDomains = policy.askAnyway?.includes('own-domains') ? [] : configured.ownDomains;
+  const never = [...(configured.policy.never ?? []), ...(policy.never ?? [])];
+  const contacts: readonly Expression[] = rules.flatMap(({ contact }) => contact);
+  const { parts } = configured.connector;
+  const answerRules: readonly LoadedAnswerRule[] = configured.answers.map(loadAnswerRule);
+  /** On which days nobody is asked; left out: on none. */
+  const holidays: { holidays?: HolidayRules | undefined } = { holidays: config.holidays };
+  return {
+    rules,
+    /** What is done because of answers. */
+    answerRules,
+    /** How long an answer has stayed as it is before it is written back. */
+    settleMs: configured.settleMs,
+    /** About whom and what no rule asks. */
+    never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
+    /** Why a well-formed e-mail address reaches nobody, if so. */
+    unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
+    /** What holds over all sources. */
+    policy,
+    ...holidays,
+    /** The contact expressions of all rules, also of an absent source's: they find the contacts of a record's customer. */
+    customerContacts: contacts,
+    /** Paths to the addresses of a record's customer. */
+    customerPaths: parts.customer?.map(compileExpression) ?? contacts.filter(({ constant }) => !constant),
+    /** A settled journey, and with it the memory of a closing, is kept this long. */
+    keepMs: config.retention.journeys,
+    /** The Feedback account's zone. */
+    timeZone: config.feedback.timeZone,
+    /** Country of phone numbers that are written without + or 00. */
+    defaultCountry,
+    /** The wait before the search after a create of unknown outcome: the service may still be processing the call. */
+    searchAfterMs: config.lookup.after,
+    /** A job that fails for this long is given up. */
+    retryForMs: config.retry.for,
+    /** How long one call to the service may take, at most. Real time. */
+    callMs: config.feedback.timeoutMs,
+    /** Name of the custom field that holds the journey's reference, in campaigns that have it. */
+    marker: config.marker,
+    /** Everything is decided and remembered, and nothing is sent: `start --dry-run`. */
+    dryRun: isDryRun(configured.name),
+    /** The create operation can't carry a date, so the service adds the campaign's delay itself (design.md, rule 3). */
+    serviceAddsDelay: !resolveOperations(config.feedback.operations).create.body.scheduled,
+  };
+}
