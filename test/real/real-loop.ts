@@ -5,7 +5,6 @@ import pLimit from 'p-limit';
 import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { until } from '../support/loop.ts';
 import { command } from '../support/processes.ts';
 import type { TestRedis } from '../support/redis.ts';
 import { runCloseloop } from '../system/chaos/processes.ts';
@@ -105,14 +104,14 @@ export async function playRealLoop(options: RealLoop): Promise<void> {
   await loop.kill(() => loop.each(unheard, ({ id }) => system.close(id)));
 
   // In the middle of asking, and in the middle of writing; colleagues go on working.
-  await until(() => loop.requestsOf(closings).length >= count / 2);
+  await eventually(() => loop.requestsOf(closings).length >= count / 2);
   await Promise.all([loop.kill(), loop.each(closings, ({ n, id }) => system.edit(id, `Mended ${n}`))]);
-  await until(() => loop.requestsOf(asked).length >= asked.length);
+  await eventually(() => loop.requestsOf(asked).length >= asked.length);
   await loop.each(removedLater, async ({ id }) => await remove?.(id));
   await loop.answer([...heard, ...removedLater]);
-  await until(() => loop.isWritten(heard[0]));
+  await eventually(() => loop.isWritten(heard[0]));
   await Promise.all([loop.kill(), loop.answer([...interrupted, ...unheard])]);
-  for (const closing of closings) await until(() => loop.isWritten(closing));
+  for (const closing of closings) await eventually(() => loop.isWritten(closing));
 
   // What is still to come would be done by now, and what was done would be done again.
   await loop.kill();
@@ -142,7 +141,7 @@ feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/T
 redis: { path: ${redis.socket} }
 secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
 http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }
-poll: { every: 1s, headStart: 1s }
+poll: { every: 5s, headStart: 1s }
 collect: { every: 500ms }
 lookup: { after: 1s }
 sources:
@@ -195,7 +194,7 @@ sources:
     async answer(of: readonly Closing[]): Promise<void> {
       for (const closing of of) {
         const [{ id = 0 } = {}] = requestsOf([closing]);
-        await until(() => requestsOf([closing])[0]?.sentAt);
+        await eventually(() => requestsOf([closing])[0]?.sentAt);
         feedback.standin.answer({ request: id, ...answerOf(closing) });
       }
     },
@@ -215,6 +214,11 @@ sources:
 }
 
 const Found = z.object({ poll: z.object({ missed: z.number() }) });
+
+/** Looks now and then, as each look may be a call of the system. The test's own time-out ends a search in vain. */
+async function eventually<T>(find: () => Promise<T> | T): Promise<void> {
+  while (!(await find())) await sleep(500);
+}
 
 function answerOf({ n }: Closing): { grade: number; comment: string } {
   return { grade: 1 + (n % 5), comment: `Thanks for ${n}: <b>“good”</b> & 😀` };
