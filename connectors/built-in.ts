@@ -13,6 +13,11 @@ export const builtIn: readonly BuiltIn[] = [
     onboarding: async () => (await import('./intercom/onboarding.ts')).onboarding,
   },
   {
+    name: 'request-tracker',
+    load: async () => (await import('./request-tracker/request-tracker.ts')).requestTracker,
+    onboarding: async () => (await import('./request-tracker/onboarding.ts')).onboarding,
+  },
+  {
     name: 'shopify',
     load: async () => (await import('./shopify/shopify.ts')).shopify,
     onboarding: async () => (await import('./shopify/onboarding.ts')).onboarding,

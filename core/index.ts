@@ -2,42 +2,53 @@
 
 /** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
 export { z } from 'zod';
+export { isLoopback, isSafeAddress, isTimeZone } from './address.ts';
 export {
   type ActionNote,
   type AnswerPart,
+  type AnswerPlaces,
   cut,
   escapeHtml,
   isAnswerTag,
   isOlderThan,
   isOutdated,
   isSameText,
+  isSurveyPart,
+  keepHere,
   linesOf,
   markerIn,
   markerOf,
   type Noted,
+  newerStays,
   newestBy,
   noteHtml,
   noteOf,
   noteText,
   notOverNewer,
+  type PartName,
   partsOf,
   placed,
   placesOf,
   surveyText,
   tagsOf,
+  takesAnswers,
 } from './connector/answer.ts';
 export { chunks, writeInBatches, writeInTurn } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
 export {
   type Comparison,
+  combined,
   errorAt,
   hookUrlFindings,
   isSameUrl,
   type MissingItem,
   manualStep,
   namesOf,
+  type Probe,
+  type Prober,
   prober,
   type SetupItem,
+  type ShapeNames,
   setupSteps,
   unknownReads,
   unseenWebhook,
@@ -67,6 +78,8 @@ export type {
   ExternalGradeEvent,
   Finding,
   HttpReply,
+  PointsBucket,
+  PointsTaken,
   PollPage,
   PreflightContext,
   PresentedRecord,
@@ -89,10 +102,10 @@ export type {
   WriteBack,
   WriteResult,
 } from './connector/contract.ts';
-export { defineConnector } from './connector/contract.ts';
+export { defineConnector, mostEvents } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
-export { type DeskAction, doing, isReopened, noteAction, tagAction } from './connector/desk/act.ts';
+export { type DeskAction, deskActor, doing, isReopened, noteAction, tagAction } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { type ChangeWindow, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {
@@ -104,7 +117,7 @@ export {
   type DeskProbe,
   type WantedHook,
 } from './connector/desk/preflight.ts';
-export { type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
+export { ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
 export {
   type Change,
@@ -127,9 +140,11 @@ export {
   typesByPart,
 } from './connector/fields.ts';
 export { jsonBody } from './connector/json-body.ts';
-export { linkedPage, linkedPages, pageWatch } from './connector/pages.ts';
+export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
+export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
-export type { HttpResponse } from './connector/send.ts';
+export { numbered } from './connector/record-name.ts';
+export { type HttpResponse, SendFailure } from './connector/send.ts';
 export {
   answerPlaces,
   noAnswerNeeds,
@@ -140,6 +155,12 @@ export {
   webhookSecrets,
 } from './connector/settings.ts';
 export { type HmacScheme, signHmac, verifyHmac, verifySecretHeader } from './connector/signature.ts';
+export {
+  isStandardSecret,
+  signedMessageId,
+  signStandardWebhook,
+  verifyStandardWebhook,
+} from './connector/standard-webhook.ts';
 export { createSweep, type SweepSearch } from './connector/sweep.ts';
 export {
   basicCredentials,
@@ -151,7 +172,11 @@ export {
   TokenGrant,
 } from './connector/token.ts';
 export { createVendorApi, type VendorAccount, type VendorApi, type VendorCall } from './connector/vendor-api.ts';
+export { internationalPhone } from './contact.ts';
 export { listOf, mapOf, orElse } from './entries.ts';
-export { type Advice, CloseloopError, type Outcome } from './errors.ts';
+export { type Advice, adviceOf, CloseloopError, messageOf, type Outcome } from './errors.ts';
+export { lookUp } from './look-up.ts';
+export { firstMismatch, mismatchesOf } from './mismatches.ts';
 export type { BegunResponse, Fetch, Log, Ports, ResponseHeaders, SentRequest } from './ports.ts';
 export { Duration } from './schedule/duration.ts';
+export { isBlank } from './visible-text.ts';

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, matchesGlob, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { configurationSections } from '../build/docs/configuration-reference.ts';
 import { references } from '../build/docs/references.ts';
 import { pages } from '../docs/.vitepress/sidebar.ts';
@@ -43,6 +44,19 @@ describe('pages', () => {
     const pictures = [...texts.values()].flatMap(imagesOf);
     expect(pictures.length).toBeGreaterThan(1);
     expect(pictures.filter(({ alt }) => alt.trim() === '')).toEqual([]);
+  });
+
+  test('the package holds every file that its pages link to', () => {
+    const { files } = z.object({ files: z.array(z.string()) }).parse(JSON.parse(read('package.json')));
+    const isIn = (path: string, entry: string): boolean => path.startsWith(`${entry}/`) || matchesGlob(path, entry);
+    const isPacked = (path: string): boolean =>
+      isFile(path) &&
+      !/\.test\.ts$/.test(path) &&
+      !files.some((one) => one.startsWith('!') && isIn(path, one.slice(1))) &&
+      [...files, 'README.md', 'LICENSE', 'package.json'].some((one) => isIn(path, one));
+    const packed = new Map([...texts].filter(([page]) => isPacked(page)));
+    expect(packed.size).toBeGreaterThan(10);
+    expect(brokenLinks(packed, isPacked).filter((broken) => broken.endsWith('is no file'))).toEqual([]);
   });
 
   test('it sees links that lead nowhere', () => {

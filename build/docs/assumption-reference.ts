@@ -58,7 +58,7 @@ export function assumptionReference(): string {
   return `# What is assumed of the service
 
 The specification of the Feedback Collection Service does not show the wire form of five operations, nor a few other things. This page
-is made from the table that closeloop works by ([core/feedback/operations.ts](../../core/feedback/operations.ts), \`npm run schema\`).
+is made from the table that closeloop works by (\`core/feedback/operations.ts\`, \`npm run schema\`).
 \`closeloop requests create\`, \`get\` and \`cancel\` try the forms on your account, in a test campaign. Where one is wrong, override it in
 \`feedback.operations\` ([every key](configuration.md#feedback)); nothing else has to change. A service with other methods, envelopes and
 lists: [examples/configurations/other-wire-form.yaml](../../examples/configurations/other-wire-form.yaml).

@@ -12,6 +12,7 @@ export const shapes: readonly { connector: string; title: string; shape: string 
   { connector: 'intercom', title: 'Intercom', shape: 'IntercomShape' },
   { connector: 'shopify', title: 'Shopify', shape: 'ShopifyShape' },
   { connector: 'woocommerce', title: 'WooCommerce', shape: 'WooCommerceShape' },
+  { connector: 'request-tracker', title: 'Request Tracker', shape: 'RequestTrackerShape' },
 ];
 
 export function shapeOf({ connector, shape }: (typeof shapes)[number]) {

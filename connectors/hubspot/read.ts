@@ -6,7 +6,7 @@ import type { HubSpotApi } from './api.ts';
 import { BatchResponse, type BatchResult, type Fate, fates, livingOn, mergedIds } from './batch.ts';
 import { type RawRecord, stageOf, stateOf } from './closing.ts';
 import { type ContactChoice, chooseContacts } from './contacts.ts';
-import { type ObjectType, objectTypes, parseRecordId, paths, recordId, recordNames } from './objects.ts';
+import { type ObjectType, objectTypes, parseRecordId, paths, recordId } from './objects.ts';
 import { type OwnerReader, ownerReader } from './owners.ts';
 import type { PipelineReader } from './pipelines.ts';
 import { type HubSpotShape, localeOf, present } from './record.ts';
@@ -20,19 +20,17 @@ export function reader(
   pipelines: Record<ObjectType, PipelineReader>,
 ) {
   const owners = ownerReader(api, ports.now);
-  const { parse } = recordNames(settings.objects);
 
   return async (recordIds: readonly string[]): Promise<ReadResult<HubSpotShape>[]> => {
     const wanted: Record<ObjectType, Set<string>> = { ticket: new Set(), deal: new Set() };
-    const names = recordIds.map((asked) => parse(asked) ?? asked);
-    for (const { type, id } of names.flatMap((name) => parseRecordId(name) ?? [])) wanted[type].add(id);
+    for (const { type, id } of recordIds.flatMap((name) => parseRecordId(name) ?? [])) wanted[type].add(id);
     const context = { settings, api, owners, now: ports.now() };
     const [tickets, deals] = await Promise.all([
       readType({ ...context, type: 'ticket', pipelines: pipelines.ticket }, [...wanted.ticket]),
       readType({ ...context, type: 'deal', pipelines: pipelines.deal }, [...wanted.deal]),
     ]);
     const results = new Map([...tickets, ...deals]);
-    return names.map((name) => results.get(name) ?? { ok: false, why: 'not-found' });
+    return recordIds.map((name) => results.get(name) ?? { ok: false, why: 'not-found' });
   };
 }
 

@@ -1,23 +1,22 @@
 import { z } from 'zod';
 import { placesOf } from '../../core/connector/answer.ts';
 import { cached } from '../../core/connector/cached.ts';
-import type { Comparison, SetupItem } from '../../core/connector/check.ts';
-import type { ConnectorPorts, PreflightContext } from '../../core/connector/contract.ts';
-import { compareFields, fractionsIn, gradeTypes, type NeededField } from '../../core/connector/fields.ts';
+import { type Comparison, combined, type SetupItem } from '../../core/connector/check.ts';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { comparedFields, type DeskFields } from '../../core/connector/desk/preflight.ts';
+import { fractionsIn, gradeTypes } from '../../core/connector/fields.ts';
 import { listOf } from '../../core/entries.ts';
-import type { Value, Values } from './answer.ts';
 import type { Workspace } from './api.ts';
 import type { IntercomSettings } from './settings.ts';
 
+export type Value = string | number;
+
 /** What an attribute has to be for each part of an answer, and for these grades. */
-function neededBy({ writeBack }: IntercomSettings, grades: readonly number[]): NeededField[] {
-  return [...placesOf(writeBack)].map(([part, name]): NeededField => {
-    if (part === 'answeredAt') return { part, name, types: ['datetime'] };
-    if (part !== 'grade') return { part, name, types: ['string'] };
-    const types = gradeTypes(grades, { whole: 'integer', fraction: 'decimal' });
-    return { part, name, types, neededBy: fractionsIn(grades) };
-  });
-}
+const types: DeskFields['types'] = (part, grades) => {
+  if (part === 'answeredAt') return { types: ['datetime'] };
+  if (part !== 'grade') return { types: ['string'] };
+  return { types: gradeTypes(grades, { whole: 'integer', fraction: 'decimal' }), neededBy: fractionsIn(grades) };
+};
 
 const Attribute = z.object({
   name: z.string(),
@@ -25,71 +24,59 @@ const Attribute = z.object({
   archived: z.boolean().catch(false),
   required: z.boolean().catch(false),
 });
-const List = z.object({ data: listOf(Attribute) });
+/** Those in use. */
+const Attributes = z
+  .object({ data: listOf(Attribute) })
+  .transform(({ data }) =>
+    data.flatMap(({ archived, data_type: type, ...one }) => (archived ? [] : [{ ...one, type }])),
+  );
 const TicketType = z.object({
   id: z.string(),
   name: z.string(),
   category: z.string(),
   archived: z.boolean().catch(false),
-  ticket_type_attributes: List,
+  ticket_type_attributes: Attributes,
 });
 const TicketTypes = z.object({ data: listOf(TicketType) });
 
 const path = '/conversations/attributes';
 
-const ofConversations = (workspace: Workspace) => workspace.call({ method: 'GET', path }, List);
+const ofConversations = (workspace: Workspace) => workspace.call({ method: 'GET', path }, Attributes);
 const ticketTypes = async (workspace: Workspace) =>
   (await workspace.call({ method: 'GET', path: '/ticket_types' }, TicketTypes)).data.filter(
     ({ archived }) => !archived,
   );
 
-const inUse = ({ data }: z.output<typeof List>) => data.filter(({ archived }) => !archived);
-
 /** What `writeBack` names, compared with the attributes of conversations and of each ticket type that asks. */
-export function attributeComparer(settings: IntercomSettings, workspace: Workspace) {
-  const { writeBack, ticketCategories } = settings;
-
-  function compare(
-    needed: readonly NeededField[],
-    of: string,
-    path: string,
-    list: z.output<typeof List>,
-    extra: object = {},
-  ) {
-    const current = inUse(list).map(({ name, data_type: type, required }) => ({ name, type, required }));
-    return compareFields<SetupItem>(needed, current, {
-      ...{ of, field: 'attribute', place: 'Settings > Data' },
-      missing({ name, types: [type] }) {
-        const body = { name, description: 'Of the customer feedback', data_type: type, ...extra };
-        const make = async () => {
-          await workspace.call({ method: 'POST', path, body }, z.unknown());
-          return {};
-        };
-        return { id: `${of}: ${name}`, what: `create the attribute "${name}" of ${of} (${type})`, make };
-      },
-    });
-  }
-
-  return async ({ grades }: Pick<PreflightContext, 'grades'>): Promise<Comparison<SetupItem>[]> => {
-    const needed = neededBy(settings, grades);
-    if (needed.length === 0) return [];
-    const onConversations = compare(needed, 'conversations', path, await ofConversations(workspace));
-    if (writeBack.tickets === 'conversation' || ticketCategories.length === 0) return [onConversations];
-    const own = (await ticketTypes(workspace)).filter(({ category }) =>
-      ticketCategories.some((one) => one === category),
-    );
-    const hidden = { visible_on_create: false, visible_to_contacts: false };
-    const onTickets = own.map(({ id, name, ticket_type_attributes: list }) =>
-      compare(needed, `tickets of type "${name}"`, `/ticket_types/${id}/attributes`, list, hidden),
-    );
-    return [onConversations, ...onTickets];
+export async function attributesCompared(
+  { writeBack, ticketCategories }: IntercomSettings,
+  workspace: Workspace,
+  grades: readonly number[],
+): Promise<Comparison<SetupItem>> {
+  const compared = (of: string, path: string, list: DeskFields['list'], extra: object = {}) => {
+    async function make({ name, types: [type] }: { name: string; types: readonly [string, ...string[]] }) {
+      const body = { name, description: 'Of the customer feedback', data_type: type, ...extra };
+      await workspace.call({ method: 'POST', path, body }, z.unknown());
+      return {};
+    }
+    const fields = { of, field: 'attribute', place: 'Settings > Data', list, types, make };
+    return comparedFields(fields, writeBack, grades);
   };
+  const all = [await compared('conversations', path, () => ofConversations(workspace))];
+  const hasTickets = writeBack.tickets === 'ticket' && ticketCategories.length > 0 && placesOf(writeBack).size > 0;
+  for (const { id, name, category, ticket_type_attributes: list } of hasTickets ? await ticketTypes(workspace) : []) {
+    if (!ticketCategories.some((one) => one === category)) continue;
+    const hidden = { visible_on_create: false, visible_to_contacts: false };
+    const ofType = `tickets of type "${name}"`;
+    all.push(await compared(ofType, `/ticket_types/${id}/attributes`, async () => list, hidden));
+  }
+  return combined(all);
 }
 
 /** Why values are refused. */
-interface Refusal {
+interface Unfit {
   /** The names of attributes that are lacking, or can't take this record's values. */
-  unfit: ReadonlySet<string>;
+  unfit: readonly string[];
   /** Says so, in words. */
   findings: readonly string[];
   /** Conversations lack an attribute, or have two of its name: no conversation's answer can be written. */
@@ -101,44 +88,39 @@ export function unfitReader(
   { writeBack }: IntercomSettings,
   workspace: Workspace,
   { now }: Pick<ConnectorPorts, 'now'>,
-): (ticketType: string | undefined, values: Values) => Promise<Refusal> {
-  const parts = new Map([...placesOf(writeBack)].map(([part, name]) => [name, part]));
+): (ticketType: string | undefined, values: ReadonlyMap<string, Value | null>) => Promise<Unfit> {
   // Read once for each batch, as a person may mend at any time what the vendor refuses.
-  const conversations = cached(async () => inUse(await ofConversations(workspace)), aMinuteMs, now);
-  const types = cached(() => ticketTypes(workspace), aMinuteMs, now);
+  const conversations = cached(() => ofConversations(workspace), aMinuteMs, now);
+  const typesNow = cached(() => ticketTypes(workspace), aMinuteMs, now);
 
   return async (ticketType, values) => {
-    const type = ticketType === undefined ? undefined : (await types()).find(({ name }) => name === ticketType);
-    const attributes =
-      ticketType === undefined ? await conversations() : inUse(type?.ticket_type_attributes ?? { data: [] });
+    const ofType = async () => (await typesNow()).find(({ name }) => name === ticketType)?.ticket_type_attributes ?? [];
+    const attributes = ticketType === undefined ? await conversations() : await ofType();
     const of = ticketType === undefined ? 'conversations' : `tickets of the type "${ticketType}"`;
-    const named = (name: string) => attributes.filter((one) => one.name === name);
-    const lacking = [...values.keys()].filter((name) => named(name).length !== 1);
-    const findings =
-      lacking.length === 0
-        ? []
-        : [`${of} lack ${inWords(lacking)}, or have two of its name: writeBack names what each type has to have`];
-    const unfit = [...values].flatMap(([name, value]) => {
-      const [attribute] = lacking.includes(name) ? [] : named(name);
-      if (attribute === undefined || takes(attribute.data_type, value)) return [];
-      const what = parts.get(name) === 'grade' ? `the grade ${value}` : 'what is written there';
-      const problem = `is of type ${attribute.data_type}, which does not take ${what}`;
-      findings.push(`the attribute "${name}" of ${of} ${problem}: name another attribute`);
-      return [name];
-    });
+    const lacking: string[] = [];
+    const misfits: [name: string, finding: string][] = [];
+    for (const [name, value] of values) {
+      const [attribute, ...others] = attributes.filter((one) => one.name === name);
+      if (attribute === undefined || others.length > 0) lacking.push(name);
+      else if (!takes(attribute.type, value)) {
+        const what = name === writeBack.grade ? `the grade ${value}` : 'what is written there';
+        const problem = `is of type ${attribute.type}, which does not take ${what}`;
+        misfits.push([name, `the attribute "${name}" of ${of} ${problem}: name another attribute`]);
+      }
+    }
+    const named = lacking.map((name) => `"${name}"`).join(', ');
+    const lack = `${of} lack the attribute ${named}, or have two of its name: writeBack names what each type has to have`;
     return {
-      unfit: new Set([...lacking, ...unfit]),
-      findings,
+      unfit: [...lacking, ...misfits.map(([name]) => name)],
+      findings: [...(lacking.length > 0 ? [lack] : []), ...misfits.map(([, finding]) => finding)],
       isOfAll: ticketType === undefined && lacking.length > 0,
     };
   };
 }
 
-const inWords = (names: readonly string[]): string => `the attribute ${names.map((name) => `"${name}"`).join(', ')}`;
-
 const aMinuteMs = 60_000;
 
-function takes(type: string, value: Value): boolean {
+function takes(type: string, value: Value | null): boolean {
   if (value === null) return true;
   if (type === 'integer' || type === 'datetime') return Number.isInteger(value);
   return type === 'decimal' ? typeof value === 'number' : type === 'string' && typeof value === 'string';

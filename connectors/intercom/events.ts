@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent, SourceEvent } from '../../core/connector/contract.ts';
 import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
-import { jsonBody } from '../../core/connector/json-body.ts';
 import { lookUp } from '../../core/look-up.ts';
 import { closingAt, isOurs, isTicketClosed, ticketClosedAt } from './closing.ts';
 import { Conversation, id, Rating, Ticket, time } from './conversation.ts';
@@ -15,10 +14,11 @@ const Envelope = z.object({
 });
 
 /** The event in a delivery, or the reason why there is none. Unreadable deliveries are accepted: Intercom disables a webhook that refuses many. */
-export function events({ raw, receivedAt }: Pick<Delivery, 'raw' | 'receivedAt'>, settings: IntercomSettings): Events {
-  const json = jsonBody(raw);
-  if (json === undefined)
-    return noEvent('a delivery', "not JSON: look at what stands between Intercom's app and closeloop", true);
+export function events(
+  json: unknown,
+  { receivedAt }: Pick<Delivery, 'receivedAt'>,
+  settings: IntercomSettings,
+): Events {
   const { data } = Envelope.safeParse(json);
   if (data === undefined) return noEvent('a delivery', 'no notification of Intercom');
   const topic = /^[a-z_.]{1,60}$/.test(data.topic) ? data.topic : 'a topic';

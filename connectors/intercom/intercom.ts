@@ -1,14 +1,13 @@
-import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
-import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
+import { desk } from '../../core/connector/desk/desk.ts';
+import type { HmacScheme } from '../../core/connector/signature.ts';
 import { openWorkspace } from './api.ts';
-import { checker } from './check.ts';
 import { events } from './events.ts';
 import { poller } from './poll.ts';
-import { batchSize, reader } from './read.ts';
+import { preflight } from './preflight.ts';
+import { reading } from './read.ts';
 import { recordUrl, settings } from './settings.ts';
-import { installer } from './setup.ts';
-import { forgetter, writer } from './write-back.ts';
+import { writing } from './write.ts';
 
 /** Intercom signs no time: a repeated delivery has events with the same keys. */
 const signature: HmacScheme = {
@@ -38,29 +37,32 @@ export const intercom = defineConnector({
     openedAt: ['conversation.createdAt'],
     customer: ['contact.email', 'contact.phone'],
   },
-  open: (settings, ports) => {
+  open(settings, ports) {
     const workspace = openWorkspace(settings, ports);
-    return {
-      batchSize,
-      taken: { status: 200 },
-      // Intercom repeats after a 429 for two hours, after a 503 once.
-      notStored: { status: 429, headers: { 'retry-after': '60' } },
-      // Deliveries about tickets hold up to 500 messages.
-      largestBody: 10 * 1024 * 1024,
-      // The Developer Hub tests an address by HEAD.
-      handshake: ({ method }) => (method === 'HEAD' ? { status: 200 } : undefined),
-      bringsExternalGrades: settings.ratings,
-      recordUrl: (id) => recordUrl(settings, id),
-      writesNoAnswer: settings.writeBack.noAnswer,
-      surveyQuestions: Object.keys(settings.writeBack.answers),
-      verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signature),
-      events: (delivery) => events(delivery, settings),
-      read: reader(settings, workspace),
+    return desk({
+      vendor: 'Intercom',
+      record: 'conversation',
+      intake: {
+        secrets: settings.webhookSecrets,
+        proof: signature,
+        unreadable: "look at what stands between Intercom's app and closeloop",
+        events: (body, delivery) => events(body, delivery, settings),
+      },
+      read: reading(settings, workspace),
       poll: poller(settings, workspace, ports),
-      writeBack: takesAnswers(settings.writeBack) ? writer(settings, workspace, ports) : keepHere,
-      forget: forgetter(settings, workspace),
-      check: checker(settings, workspace, ports),
-      setup: installer(settings, workspace),
-    };
+      write: writing(settings, workspace, ports),
+      preflight: preflight(settings, workspace, ports),
+      own: {
+        taken: { status: 200 },
+        // Intercom repeats after a 429 for two hours, after a 503 once.
+        notStored: { status: 429, headers: { 'retry-after': '60' } },
+        // Deliveries about tickets hold up to 500 messages.
+        largestBody: 10 * 1024 * 1024,
+        // The Developer Hub tests an address by HEAD.
+        handshake: ({ method }) => (method === 'HEAD' ? { status: 200 } : undefined),
+        bringsExternalGrades: settings.ratings,
+        recordUrl: (id) => recordUrl(settings, id),
+      },
+    });
   },
 });

@@ -1,43 +1,20 @@
 import { z } from 'zod';
-import {
-  answerPlaces,
-  noAnswerNeeds,
-  numericId,
-  secret,
-  standinOrigin,
-  webhookSecrets,
-} from '../../core/connector/settings.ts';
+import { deskWriteBack } from '../../core/connector/desk/settings.ts';
+import { numericId, secret, standinOrigin, webhookSecrets } from '../../core/connector/settings.ts';
 
 const attribute = z.string().trim().min(1, 'is empty').max(190);
 
-const writeBack = z
-  .strictObject({
-    ...answerPlaces(attribute, {
-      grade:
-        'the name of an attribute, of conversations and of ticket types alike; `setup` makes it where it is missing',
-      comment: 'the name of an attribute',
-      answeredAt: 'the name of an attribute',
-      status: 'the name of an attribute',
-      answers: 'names of attributes',
-    }),
-    commentLength: z
-      .int()
-      .min(50)
-      .max(10_000)
-      .default(1_000)
-      .describe('Longer comments are cut; Intercom documents no limit'),
-    note: z.boolean().default(false).describe('Adds an internal note with the whole answer: one more call per answer'),
-    noAnswer: z.boolean().default(false).describe('Writes `no-answer` into `status` when a journey expires'),
-    tickets: z
-      .enum(['ticket', 'conversation'])
-      .default('ticket')
-      .describe(
-        "Whose attributes take the answers about tickets: the ticket's, or the conversation's (one call less, and no ticket is reopened)",
-      ),
-  })
-  .refine(...noAnswerNeeds(['status'], 'needs writeBack.status, which takes it'))
-  .prefault({})
-  .describe('Where the answer goes; each is optional');
+const writeBack = deskWriteBack(attribute, {
+  takes: 'the name of an attribute, of conversations and of ticket types alike; `setup` makes it where it is missing',
+  note: 'Adds an internal note with the whole answer: one more call per answer',
+  commentLength: { most: 10_000, initial: 1_000 },
+});
+const tickets = z
+  .enum(['ticket', 'conversation'])
+  .default('ticket')
+  .describe(
+    "Whose attributes take the answers about tickets: the ticket's, or the conversation's (one call less, and no ticket is reopened)",
+  );
 
 /** An Intercom source in the configuration: one workspace, through a private app in it. */
 export const settings = z.strictObject({
@@ -88,7 +65,11 @@ export const settings = z.strictObject({
     .describe("Intercom's own ratings become grades of the external campaign of the conversation's rule"),
   eraseArchived: z.boolean().default(false).describe('A contact who is archived is forgotten as well'),
   baseUrl: standinOrigin,
-  writeBack,
+  writeBack: writeBack
+    .unwrap()
+    .safeExtend({ tickets })
+    .prefault({})
+    .describe('Where the answer goes; each is optional'),
 });
 export type IntercomSettings = z.output<typeof settings>;
 

@@ -1,9 +1,24 @@
 import { z } from 'zod';
-import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
+import type { Delivery, Events, HttpReply, RecordEvent } from '../../core/connector/contract.ts';
 import { noEvent, oneEvent } from '../../core/connector/delivery.ts';
-import { jsonBody } from '../../core/connector/json-body.ts';
+import type { HmacScheme } from '../../core/connector/signature.ts';
 import { closedAt, closingOf, OrderMoment } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
+
+/**
+ * The secret is plain text: WooCommerce decodes HTML entities in what it has stored before it signs, so the one to configure is
+ * `&`, never `&amp;`. It signs no time: nothing but the closing's journey keeps a repetition from counting. Source: WooCommerce,
+ * class-wc-webhook.php.
+ */
+export const signature: HmacScheme = { header: 'x-wc-webhook-signature', algorithm: 'sha256', encoding: 'base64' };
+
+/** When a webhook is saved its address gets a ping, form-encoded and unsigned, which has to be answered like any delivery. */
+export function ping({ headers, raw }: Delivery): HttpReply | undefined {
+  const isSigned = (headers[signature.header] ?? '') !== '';
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
+  const isPing = isForm && raw.length < 40 && /^webhook_id=\d+$/.test(Buffer.from(raw).toString('latin1'));
+  return isPing && !isSigned ? { status: 200 } : undefined;
+}
 
 const dayMs = 86_400_000;
 /** A quiet shop may deliver hours late. An order that was completed earlier was only saved again. */
@@ -27,16 +42,15 @@ const Deleted = z.object({ id: OrderMoment.shape.id });
 export const brokenWebhook =
   "the webhook's owner may not see orders any more (or the order is gone): make an administrator its owner by saving it once";
 
+/** For a body that is no JSON: PHP signs and sends also what it could not encode. */
+export const unreadable = 'the poll finds the order; look for a plugin that changes what webhooks send';
+
 /** The events of a verified delivery. Unknown bodies are accepted: WooCommerce disables a webhook that is refused often. */
-export function events(delivery: Delivery, settings: Pick<WooCommerceSettings, 'statuses'>): Events {
-  const json = jsonBody(delivery.raw);
-  // PHP signs and sends also what it could not encode. Refusals count towards disabling the webhook.
-  if (json === undefined) {
-    const why =
-      'the body is not JSON in UTF-8: the poll finds the order; look for a plugin that changes what webhooks send';
-    return noEvent('an unreadable delivery', why, true);
-  }
-  const { headers, receivedAt } = delivery;
+export function events(
+  json: unknown,
+  { headers, receivedAt }: Pick<Delivery, 'headers' | 'receivedAt'>,
+  settings: Pick<WooCommerceSettings, 'statuses'>,
+): Events {
   const topic = headers['x-wc-webhook-topic'] ?? '';
   const isOfOrders = topic === '' || /^(?:order|action)\./.test(topic);
   if (!isOfOrders) return noEvent('a delivery', 'not of the topics of orders');
@@ -102,15 +116,8 @@ export function eventOfUnreadable(
 ): RecordEvent[] {
   const { id: recordId, status } = UnreadableOrder.safeParse(raw).data ?? { id: '', status: '' };
   if (!statuses.includes(status)) return [];
-  return [
-    {
-      kind: 'closed',
-      recordId,
-      at,
-      key: `poll.unreadable.${recordId}`,
-      what: `poll: status ${status}, an unreadable order`,
-    },
-  ];
+  const what = `poll: status ${status}, an unreadable order`;
+  return [{ kind: 'closed', recordId, at, key: `poll.unreadable.${recordId}`, what }];
 }
 
 /** Saving an old order delivers it again: only closings since `news` count. */

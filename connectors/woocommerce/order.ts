@@ -42,10 +42,14 @@ export type OrderMoment = z.output<typeof OrderMoment>;
 /** An order in a list: an odd status must not fail the order. */
 export const ListedOrder = z.object({ ...moments, status: orElse(status, 'unknown') });
 
-export const Meta = orElse(listOf(z.object({ key: z.string(), value: z.unknown() })), []);
-export type Meta = z.output<typeof Meta>;
+const Meta = orElse(listOf(z.object({ key: z.string(), value: z.unknown() })), []);
+type Meta = z.output<typeof Meta>;
 
-/** The requested fields: other fields would cost the shop work and transfer personal data. */
+/** The fields of an order that writing needs. */
+export const WrittenOrder = z.object({ id, meta_data: Meta });
+export type WrittenOrder = z.output<typeof WrittenOrder>;
+
+/** An order as rules need it. */
 export const Order = ListedOrder.extend({
   number: text,
   currency: text,
@@ -77,9 +81,6 @@ export const Order = ListedOrder.extend({
   meta_data: Meta,
 });
 export type Order = z.output<typeof Order>;
-
-export const orderFields = Object.keys(Order.shape).join(',');
-export const momentFields = Object.keys(OrderMoment.shape).join(',');
 
 /** A possible id that a number holds exactly; no other text gets into a path. */
 export function isOrderId(text: string): boolean {

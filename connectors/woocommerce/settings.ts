@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
-import { placesOf } from '../../core/connector/answer.ts';
-import { answerPlaces, noAnswerNeeds, secret, webhookSecrets } from '../../core/connector/settings.ts';
+import { deskWriteBack } from '../../core/connector/desk/settings.ts';
+import { secret, webhookSecrets } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 
 /** Statuses before delivery, whatever plugins do. */
@@ -19,28 +19,11 @@ const metaName = z
   .max(100)
   .regex(/^feedback_[a-z0-9_]+$/, 'a name of small letters, digits and _ that begins with "feedback_"');
 
-const writeBack = z
-  .strictObject({
-    ...answerPlaces(metaName, {
-      grade: 'meta data of the order, `feedback_grade` for example; they need no preparation in the shop',
-      comment: 'meta data of the order',
-      answeredAt: 'meta data of the order, as ISO 8601 in UTC',
-      status: 'meta data of the order',
-      answers: 'meta data of the order',
-    }),
-    note: z.boolean().default(false).describe('Adds a private note with the answer: one more call per answer'),
-    noAnswer: z.boolean().default(false).describe('Writes `no-answer` into `status` when a journey expires'),
-  })
-  .refine(...noAnswerNeeds(['status'], 'needs writeBack.status, which takes it'))
-  .refine(
-    (places) => {
-      const names = [...placesOf(places).values()];
-      return new Set(names).size === names.length;
-    },
-    { error: 'one name takes two things: each needs its own' },
-  )
-  .prefault({})
-  .describe('Where the answer goes; each is optional');
+const writeBack = deskWriteBack(metaName, {
+  takes: 'the name of meta data of the order, like `feedback_grade`; they need no preparation in the shop',
+  note: 'Adds a private note with the answer: one more call per answer',
+  commentLength: { most: 65_000, initial: 65_000 },
+});
 
 /** A WooCommerce source in the configuration: one shop. */
 export const settings = z.strictObject({

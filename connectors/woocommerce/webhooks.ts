@@ -1,31 +1,32 @@
 import { z } from 'zod';
 import { isSameUrl } from '../../core/connector/check.ts';
-import type { Urgency } from '../../core/connector/contract.ts';
+import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
+import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { Shop } from './api.ts';
 import { id } from './order.ts';
+import type { WooCommerceSettings } from './settings.ts';
 
-/** The names of closeloop's webhooks begin with it, by which the poll recognises them, whatever their address. */
+/** The names of closeloop's webhooks begin with this, by which the poll recognises them, whatever their address. */
 const namePrefix = 'closeloop ';
 
-export const Webhook = z.object({
+const Webhook = z.object({
   id,
   name: orElse(z.string(), ''),
   status: z.string(),
   topic: orElse(z.string(), ''),
   delivery_url: orElse(z.string(), ''),
 });
-export type Webhook = z.output<typeof Webhook>;
+type Webhook = z.output<typeof Webhook>;
 
 /** Every save of an order, and its deletion. The poll finds the rest (orders created as completed). */
-export const wantedTopics = ['order.updated', 'order.deleted'] as const;
-
-const nameOf = (topic: string): string => `${namePrefix}${topic}`;
+const wantedTopics = ['order.updated', 'order.deleted'] as const;
 
 const perPage = 100;
 
 /** All pages: a webhook that is missed would be created again and again. */
-export async function listWebhooks(shop: Shop, urgency: Urgency = 'work'): Promise<Webhook[]> {
+async function listWebhooks(shop: Shop, urgency: Urgency): Promise<Webhook[]> {
   const all: Webhook[] = [];
   for (let page = 1; ; page++) {
     const query = { per_page: String(perPage), page: String(page) };
@@ -35,25 +36,115 @@ export async function listWebhooks(shop: Shop, urgency: Urgency = 'work'): Promi
   }
 }
 
-export const isNamedOurs = ({ name }: Webhook): boolean => name.startsWith(namePrefix);
+const isNamedOurs = ({ name }: Webhook): boolean => name.startsWith(namePrefix);
 
-export const pointsTo = (webhook: Webhook, hookUrl: string): boolean => isSameUrl(webhook.delivery_url, hookUrl);
+const pointsTo = (webhook: Webhook, hookUrl: string): boolean => isSameUrl(webhook.delivery_url, hookUrl);
 
-export async function makeWebhook(
+const isActive = (webhooks: readonly Webhook[], topic: string): boolean =>
+  webhooks.some((webhook) => webhook.topic === topic && webhook.status === 'active');
+
+async function makeWebhook(
   shop: Shop,
-  { topic, hookUrl, secret }: { topic: string; hookUrl: string; secret: string },
-  urgency: Urgency = 'work',
+  webhook: { topic: string; delivery_url: string; secret: string },
+  urgency: Urgency,
 ): Promise<void> {
-  const body = { name: nameOf(topic), topic, delivery_url: hookUrl, secret };
+  const body = { name: `${namePrefix}${webhook.topic}`, ...webhook };
   await shop.call('POST', 'webhooks', Webhook, { body, urgency });
 }
 
-export async function activate(
+async function activate(shop: Shop, id: string, more: { secret?: string }, urgency: Urgency): Promise<void> {
+  await shop.call('PUT', `webhooks/${id}`, Webhook, { body: { status: 'active', ...more }, urgency });
+}
+
+/** The webhooks that deliver here, compared with those that closeloop needs. Active ones stay as they are: their secret can't be read. */
+export async function webhooksCompared(
+  { statuses, webhookSecrets: [secret = ''] }: Pick<WooCommerceSettings, 'statuses' | 'webhookSecrets'>,
   shop: Shop,
-  id: string,
-  more: { secret?: string; urgency?: Urgency } = {},
-): Promise<void> {
-  const { secret, urgency = 'work' } = more;
-  const body = { status: 'active', ...(secret !== undefined && { secret }) };
-  await shop.call('PUT', `webhooks/${id}`, Webhook, { body, urgency });
+  hookUrl: string,
+) {
+  const here = (await listWebhooks(shop, 'work')).filter((webhook) => pointsTo(webhook, hookUrl));
+  // Webhooks of actions that tell of every closing take the place of the first topic.
+  const tellsAll = statuses.every((status) => isActive(here, `action.woocommerce_order_status_${status}`));
+  const hooks: DeskHooks<Webhook, WantedHook> = {
+    list: async () => here,
+    wanted: () =>
+      wantedTopics
+        .filter((topic) => topic === 'order.deleted' || !tellsAll)
+        .map((topic) => {
+          const what = `the webhook of the topic ${topic} to ${hookUrl}`;
+          // An order in the trash is noticed when its request is due.
+          return { id: topic, what, ...(topic === 'order.deleted' && { level: 'warning' }) };
+        }),
+    is: ({ topic }, { id }) => topic === id,
+    flaws({ status }) {
+      if (status === 'active') return [];
+      return [`is ${status}${status === 'disabled' ? ', which the shop does after failures' : ''}`];
+    },
+    async make({ id: topic }, there) {
+      if (there === undefined) await makeWebhook(shop, { topic, delivery_url: hookUrl, secret }, 'work');
+      else await activate(shop, there.id, { secret }, 'work');
+      return {};
+    },
+  };
+  return await comparedHooks(hooks, hookUrl);
+}
+
+const instant = z.iso.datetime().transform((text) => new Date(text));
+
+/** The last look at the webhooks, and the topics of those that delivered here then: a topic that is missing later was lost. */
+const Look = z.object({ at: instant, here: listOf(z.enum(wantedTopics)) }).optional();
+type Topics = NonNullable<z.output<typeof Look>>['here'];
+
+/**
+ * For the end of a poll: every `watchEvery` the webhooks are looked at, as the shop silently disables one after seven failures in a row.
+ * Webhooks that existed before are made again; the first ones are made by `setup`.
+ */
+export function webhookWatch(
+  settings: WooCommerceSettings,
+  shop: Shop,
+  ports: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
+) {
+  return async (kept: unknown, at: Date) => {
+    const last = Look.parse(kept);
+    if (last !== undefined && at.getTime() - last.at.getTime() < settings.watchEvery) return last;
+    const before = last?.here ?? [];
+    try {
+      return { at, here: await wakeWebhooks(settings, shop, ports, before) };
+    } catch (error) {
+      // The orders were found; the next poll checks the webhooks.
+      ports.log.warn({ why: messageOf(error) }, 'the webhooks could not be looked at');
+      return { at, here: before };
+    }
+  };
+}
+
+/**
+ * Activates closeloop's webhooks that the shop disabled; webhooks that a person paused or readdressed stay unchanged. Recreates
+ * missing webhooks of the topics `before`. Returns the topics that deliver here.
+ */
+async function wakeWebhooks(
+  { site, webhookSecrets: [secret = ''] }: WooCommerceSettings,
+  shop: Shop,
+  { log, hookUrl }: Pick<ConnectorPorts, 'log' | 'hookUrl'>,
+  before: Topics,
+): Promise<Topics> {
+  const all = await listWebhooks(shop, 'background');
+  const ours = all.filter(isNamedOurs);
+  for (const { id, topic, status } of ours) {
+    if (status !== 'disabled') continue;
+    await activate(shop, id, {}, 'background');
+    log.warn({ site, webhook: id, topic }, 'the shop had switched this webhook off after failures: it is on again');
+  }
+  const hasTopic = (webhooks: readonly Webhook[], topic: string) => webhooks.some((one) => one.topic === topic);
+  const here = hookUrl === undefined ? [] : all.filter((one) => pointsTo(one, hookUrl));
+  const lost = before.filter((topic) => !hasTopic([...ours, ...here], topic));
+  if (ours.length + here.length + lost.length === 0)
+    log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
+  // Without an address lost webhooks can't be recreated.
+  if (hookUrl === undefined) return before;
+  for (const topic of lost) {
+    await makeWebhook(shop, { topic, delivery_url: hookUrl, secret }, 'background');
+    log.warn({ site, topic }, 'the webhook of this topic was gone from the shop: it is made again');
+  }
+  return wantedTopics.filter((topic) => hasTopic(here, topic) || lost.includes(topic));
 }

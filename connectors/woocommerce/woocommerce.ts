@@ -1,18 +1,158 @@
-import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
-import { defineConnector } from '../../core/connector/contract.ts';
-import { numbered } from '../../core/connector/record-name.ts';
-import { verifyHmac } from '../../core/connector/signature.ts';
-import { openShop } from './api.ts';
-import { checker } from './check.ts';
-import { events } from './events.ts';
-import { forgetter } from './forget.ts';
-import { isOrderId } from './order.ts';
-import { poller } from './poll.ts';
-import { batchSize, reader } from './read.ts';
-import { settings } from './settings.ts';
-import { installer } from './setup.ts';
-import { ping, signature } from './signature.ts';
-import { writer } from './write-back.ts';
+import { z } from 'zod';
+import { type AnswerPart, escapeHtml, noteText } from '../../core/connector/answer.ts';
+import { VendorError } from '../../core/connector/classify.ts';
+import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
+import { customerOf } from '../../core/connector/customer.ts';
+import { desk } from '../../core/connector/desk/desk.ts';
+import { pollWindow } from '../../core/connector/desk/poll.ts';
+import { type ChangedRow, type DeskNotes, type DeskWriting, inPlainForm } from '../../core/connector/desk/write.ts';
+import { listOf, orElse } from '../../core/entries.ts';
+import { type Listed, listOrders, openShop, ordersOf, type Shop } from './api.ts';
+import { eventOfUnreadable, events, eventsOf, ping, signature, unreadable } from './events.ts';
+import { id, isOrderId, ListedOrder, Order, stateOf, WrittenOrder } from './order.ts';
+import { preflight } from './preflight.ts';
+import { present } from './record.ts';
+import { settings, type WooCommerceSettings } from './settings.ts';
+import { webhookWatch } from './webhooks.ts';
+
+/** As text: WordPress stores numbers as text, too. */
+function written(part: AnswerPart, settings: WooCommerceSettings['writeBack']): string | null {
+  if (part.value instanceof Date) return part.value.toISOString();
+  const value = inPlainForm(part, settings);
+  return value === null ? null : String(value);
+}
+
+/** A key is to have exactly one entry: several are given as a list, which is no text. */
+function at({ meta_data }: WrittenOrder, key: string): unknown {
+  const [first, ...others] = meta_data.filter((entry) => entry.key === key).map(({ value }) => value);
+  return others.length === 0 ? first : [first, ...others];
+}
+
+/** Of several entries WooCommerce reads the first. */
+const instantOf = (current: unknown): number => Date.parse(String([current].flat()[0]));
+
+const RowError = z.object({
+  code: z
+    .string()
+    .regex(/^[a-z0-9_-]{1,80}$/)
+    .catch('an error'),
+  data: orElse(z.object({ status: z.number() }).nullish(), null),
+});
+
+/** The status is 200 whatever the rows say. PHP's empty object is `[]`. */
+const BatchAnswer = z.union([
+  z.object({ update: listOf(z.union([z.object({ id: z.unknown(), error: RowError }), WrittenOrder])) }),
+  z.tuple([]).transform(() => ({ update: [] })),
+]);
+
+/**
+ * One call. Only meta data are sent: anything else would make WooCommerce calculate the order anew. They go without their ids: a wrong
+ * id would overwrite the entry of another plugin. What an order holds already is left out, as every save triggers all webhooks.
+ */
+const putMany = (shop: Shop) => async (changed: readonly ChangedRow<WrittenOrder, string>[]) => {
+  const update = changed.map(({ id, change }) => {
+    return { id: Number(id), meta_data: [...change.values].map(([key, value]) => ({ key, value })) };
+  });
+  const { data } = await shop.call('POST', 'orders/batch', BatchAnswer, { body: { update } });
+  // Each row has its order's id; plugins may add to an order, not to the list.
+  const rows = new Map(data.update.map((row) => [String(row.id), row]));
+  return new Map(
+    changed.map(({ id }) => {
+      const row = rows.get(id);
+      return [id, row === undefined || 'error' in row ? failureOf(id, row?.error) : row];
+    }),
+  );
+};
+
+/** @param error undefined where the shop said nothing of the order */
+function failureOf(id: string, error: z.output<typeof RowError> | undefined): VendorError {
+  const { code = '', data } = error ?? {};
+  const status = data?.status ?? 0;
+  const place = `WooCommerce order ${id}`;
+  if (error === undefined || status >= 500) {
+    const problem = error === undefined ? 'the shop said nothing of it' : code;
+    const told = { problem, remedy: 'it is tried again', outcome: 'unknown', status, code } as const;
+    return new VendorError(place, { ...told, advice: { kind: 'transient' } });
+  }
+  const told = { problem: code, advice: { kind: 'permanent' }, outcome: 'refused', code } as const;
+  if (/invalid_id$/.test(code)) return new VendorError(place, { ...told, remedy: 'it is gone', status: 404 });
+  const remedy = 'check that the user of the REST key may edit this order, and that no plugin guards it';
+  return new VendorError(place, { ...told, remedy, status });
+}
+
+const Note = z.object({ note: orElse(z.string(), '') });
+const ListedNote = Note.extend({ id });
+
+const notes = (shop: Shop): DeskNotes<WrittenOrder> => ({
+  /** One call: the list isn't paged. */
+  async list({ id }) {
+    const query = { type: 'internal' };
+    const { data } = await shop.call('GET', `orders/${id}/notes`, listOf(ListedNote), { query });
+    return data.map(({ id, note: text }) => ({ id, text }));
+  },
+  /** Never as `customer_note`, which is mailed to the customer. WordPress would filter tags out, and misplace their content. */
+  add({ id }, about) {
+    const body = { note: escapeHtml(noteText(about)), customer_note: false };
+    return shop.call('POST', `orders/${id}/notes`, Note, { body });
+  },
+  remove: ({ id }, noteId) =>
+    shop.call('DELETE', `orders/${id}/notes/${noteId}`, z.unknown(), { query: { force: 'true' } }),
+});
+
+/** Three calls to forget a hundred answers; with notes, one more for each order and for each note. */
+function writing({ writeBack }: WooCommerceSettings, shop: Shop): DeskWriting<WrittenOrder, string> {
+  const listed = (ids: readonly string[]) => ordersOf(shop, WrittenOrder, ids);
+  return {
+    settings: writeBack,
+    rows: { isId: isOrderId, many: listed },
+    forgetRows: {
+      isId: isOrderId,
+      async many(ids) {
+        const found = await listed(ids);
+        const others = ids.filter((id) => !found.has(id));
+        return new Map([...found, ...(await ordersOf(shop, WrittenOrder, others, { status: 'trash' }))]);
+      },
+    },
+    written: (part) => written(part, writeBack),
+    at,
+    instantOf,
+    putMany: putMany(shop),
+    notes: notes(shop),
+    notKept: () => 'look for a plugin that changes or guards it',
+  };
+}
+
+/** UTC, without a zone: `dates_are_gmt`. */
+const seconds = (at: Date): string => at.toISOString().slice(0, 19);
+
+/** WooCommerce delivers each webhook once and late: the poll makes sure that no closing is lost. */
+function poller(settings: WooCommerceSettings, shop: Shop, ports: ConnectorPorts) {
+  return pollWindow<Listed<z.output<typeof ListedOrder>>>(
+    {
+      // A slow transaction may have saved an order meanwhile.
+      overlapMs: 15 * 60_000,
+      page(from, page) {
+        const query = {
+          // Exclusive, of whole seconds.
+          modified_after: seconds(new Date(from.getTime() - 1_000)),
+          dates_are_gmt: 'true',
+          ...{ orderby: 'modified', order: 'asc', page: String(page) },
+        };
+        return listOrders(shop, ListedOrder, query, 'background');
+      },
+      changedAt: ({ order }) => (order instanceof VendorError ? undefined : (order.date_modified_gmt ?? undefined)),
+      events({ order, raw }, { since, at }) {
+        const of = { ...settings, at };
+        if (!(order instanceof VendorError))
+          return eventsOf(order, { ...of, via: 'poll', what: 'poll', news: since }).events;
+        ports.log.warn({ why: order.message }, 'the poll met an order of another shape than documented');
+        return eventOfUnreadable(raw, of);
+      },
+      atEnd: webhookWatch(settings, shop, ports),
+    },
+    ports,
+  );
+}
 
 /**
  * WooCommerce: completed orders.
@@ -31,25 +171,37 @@ export const woocommerce = defineConnector({
     openedAt: ['order.createdAt'],
     customer: ['customer.email', 'customer.phone', 'shipping.phone'],
   },
-  open: (settings, ports) => {
+  open(settings, ports) {
     const shop = openShop(settings, ports);
-    return {
-      batchSize,
-      taken: { status: 200 },
-      alsoTakes: ['form'],
-      handshake: ping,
-      recordNames: numbered(isOrderId),
-      recordUrl: (id) => `${settings.site}/wp-admin/post.php?post=${encodeURIComponent(id)}&action=edit`,
-      writesNoAnswer: settings.writeBack.noAnswer,
-      surveyQuestions: Object.keys(settings.writeBack.answers),
-      verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signature),
-      events: (delivery) => events(delivery, settings),
-      read: reader(settings, shop),
-      writeBack: takesAnswers(settings.writeBack) ? writer(settings, shop) : keepHere,
-      forget: forgetter(settings, shop),
+    return desk({
+      vendor: 'WooCommerce',
+      record: 'order',
+      intake: {
+        secrets: settings.webhookSecrets,
+        proof: signature,
+        unreadable,
+        events: (body, delivery) => events(body, delivery, settings),
+      },
+      read: {
+        isId: isOrderId,
+        // Orders in the trash are not listed, and so not found.
+        many: (ids) => ordersOf(shop, Order, ids),
+        present: async () => (order) => {
+          const shape = present(order, settings.languageMeta);
+          const { id: personId, language: locale } = shape.customer;
+          const { country, state: region } = shape.customer.country === '' ? shape.shipping : shape.customer;
+          return { state: stateOf(order, settings), shape, ...customerOf({ personId, country, region, locale }) };
+        },
+      },
       poll: poller(settings, shop, ports),
-      check: checker(settings, shop, ports),
-      setup: installer(settings, shop),
-    };
+      write: writing(settings, shop),
+      preflight: preflight(settings, shop, ports),
+      own: {
+        taken: { status: 200 },
+        alsoTakes: ['form'],
+        handshake: ping,
+        recordUrl: (id) => `${settings.site}/wp-admin/post.php?post=${encodeURIComponent(id)}&action=edit`,
+      },
+    });
   },
 });

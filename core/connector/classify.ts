@@ -68,7 +68,10 @@ export interface ResponseRules {
    * path needs).
    */
   meaningOf?: (response: HttpResponse, path: string) => Meaning | undefined;
-  /** The vendor's error code in the body, never its prose. The row of the code comes before the row of the status. */
+  /**
+   * The vendor's error code in the body. The row of the code comes before the row of the status. Prose in its place (spaces, an
+   * address, a number) counts as no code, and is repeated nowhere.
+   */
   codeOf?: (json: unknown) => string | undefined;
   table?: MeaningTable;
 }
@@ -100,10 +103,10 @@ const standard: MeaningTable = {
   423: { kind: 'transient', outcome: 'refused', problem: 'somebody works on the same thing', remedy: again },
   429: { kind: 'wait', problem: 'the vendor asks us to wait', remedy: again },
   '503 later': { kind: 'wait', outcome: 'unknown', problem: 'the vendor asks us to wait', remedy: again },
-  '4xx': permanent('the vendor refuses the call', 'report it as a bug in closeloop'),
+  '4xx': permanent('the vendor refuses the call', 'report it as a bug of this connector'),
   '5xx': transient('the vendor fails', again),
   page: transient('a page instead of an answer', again),
-  shape: permanent('the answer has another shape than documented', 'report it as a bug in closeloop'),
+  shape: permanent('the answer has another shape than documented', 'report it as a bug of this connector'),
 };
 
 /** What a response means; undefined for a success, as far as status and codes tell. @param path of the call */
@@ -114,12 +117,16 @@ export function classifyResponse(
   path = '',
 ): Classification | undefined {
   const { meaningOf, codeOf, table = {} } = rules;
-  const code = codeOf?.(response.json) ?? '';
+  const code = machineCode(codeOf?.(response.json) ?? '', table);
   const keys = [code, ...keysOf(response)].filter((key) => key !== '');
   const found = [table, standard].flatMap((rows) => keys.flatMap((key) => lookUp(rows, key) ?? []));
   const meaning = meaningOf?.(response, path) ?? found[0];
   return meaning && classified(meaning, response, code, now);
 }
+
+/** A code as programs write it (`REQUEST_LIMIT_EXCEEDED`); '' where the vendor has put a text there, which may be anybody's words. */
+const machineCode = (text: string, known: MeaningTable): string =>
+  (text.length <= 60 && /^[a-z][a-z\d]*(?:[_.:-][a-z\d]+)*$/i.test(text)) || lookUp(known, text) ? text : '';
 
 /** The keys under which a response is looked up, the narrowest first; none for a success. */
 function keysOf(response: HttpResponse): string[] {

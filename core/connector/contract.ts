@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Log, Ports } from '../ports.ts';
 import type { AnswerValue, SourceEvent } from './events.ts';
-import type { FieldSuggestion } from './onboarding.ts';
+import type { FieldSuggestion, Onboarding } from './onboarding.ts';
 import type { Budget } from './quota.ts';
 import type { RecordParts } from './record-parts.ts';
 
@@ -133,7 +133,7 @@ export type WriteResult =
   | { ok: false; why: 'closed' | 'not-found'; message: string }
   /**
    * A permanent CloseloopError: the vendor refuses this record in its present state (a required field is empty …), and the
-   * message says what a person has to change. The journey is parked until then.
+   * message says what a person has to change. The journey is parked until then. Any other error is for the queue, as if it were thrown.
    */
   | { ok: false; why: 'error'; error: Error };
 
@@ -358,6 +358,8 @@ export interface Connector {
   readonly mayAskNobody: boolean;
   /** What can be done on its records because of an answer, by name, and the schema of what each takes. */
   readonly actions: Actions;
+  /** What `closeloop init` asks for. Left out: it does not know the connector. */
+  readonly onboarding?: Onboarding;
   /** As `sources` says of settings as written. */
   account(settings: unknown): string | undefined;
   open(settings: unknown, ports: ConnectorPorts): Source;
@@ -380,9 +382,10 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
   ownDomains?: (settings: z.output<Settings>) => readonly string[];
   asksNobody?: (settings: z.output<Settings>) => boolean;
   actions?: Actions;
+  onboarding?: Onboarding;
   open: (settings: z.output<Settings>, ports: ConnectorPorts) => Source;
 }): Connector {
-  const { name, settings, parts = {}, account, ownDomains, asksNobody, actions = {}, open } = definition;
+  const { name, settings, parts = {}, account, ownDomains, asksNobody, actions = {}, onboarding, open } = definition;
   const sources = settings.transform((parsed) => ({
     account: account?.(parsed),
     ownDomains: ownDomains?.(parsed) ?? [],
@@ -397,6 +400,7 @@ export function defineConnector<Settings extends z.ZodType>(definition: {
     sources,
     mayAskNobody: asksNobody !== undefined,
     actions,
+    ...(onboarding && { onboarding }),
     account: (raw) => sources.parse(raw).account,
     open: (raw, ports) => sources.parse(raw).open(ports),
   };

@@ -77,6 +77,21 @@ function nextPath(headers: ResponseHeaders, { name, baseUrl }: Address, path: st
 
 const isNext = /;\s*rel\s*=\s*(?:next(?=[\s;,]|$)|"(?:[^"]*\s)?next(?:\s[^"]*)?")/i;
 
+/** Every entry of a list whose pages have numbers from 1 and tell no end: one that is not full is the last. @param size of a full page */
+export async function numberedPages<Item>(
+  list: string,
+  size: number,
+  read: (page: number) => Promise<readonly Item[]>,
+): Promise<Item[]> {
+  const found: Item[] = [];
+  for (let page = 1; page <= mostPages; page++) {
+    const items = await read(page);
+    found.push(...items);
+    if (items.length < size) return found;
+  }
+  throw endless(list, `have no end (${mostPages} so far)`);
+}
+
 /** Asks for the next page while the last one is being worked on. Meant to be read to the end. */
 export async function* readAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const iterator = pages[Symbol.asyncIterator]();

@@ -55,6 +55,17 @@ export function noAnswerNeeds(names: readonly string[], error: string): Paramete
   ];
 }
 
+/** For `refine` of `writeBack`: no two parts of an answer have one place, where each would overwrite the other. */
+export const ownPlaces: Parameters<z.ZodType<object>['refine']> = [
+  (value) => {
+    const settings = new Map<string, unknown>(Object.entries(value));
+    const single = ['grade', 'comment', 'answeredAt', 'status'].map((part) => settings.get(part));
+    const places = [...single, ...Object.values(settings.get('answers') ?? {})].filter((place) => place !== undefined);
+    return new Set(places).size === places.length;
+  },
+  { error: 'one name takes two things: each needs its own' },
+];
+
 /** The vendor's address for tests and stand-ins. */
 export const standinOrigin = z
   .string()

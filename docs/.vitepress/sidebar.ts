@@ -15,6 +15,7 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
       'docs/intercom.md',
       'docs/shopify.md',
       'docs/woocommerce.md',
+      'docs/request-tracker.md',
       'docs/webhook.md',
     ],
   },

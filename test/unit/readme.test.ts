@@ -12,7 +12,7 @@ const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
 /** Loads a configuration with every variable that it names set to something. */
 function load(yaml: string) {
   const names = [...yaml.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
-  const known: Record<string, string> = { REDIS_URL: 'redis://127.0.0.1:6379', WOO_KEY: 'ck_1', WOO_SECRET: 'cs_1' };
+  const known: Record<string, string> = { REDIS_URL: 'redis://127.0.0.1:6379', WOO_KEY: 'ck_1', WOO_SECRET: 'cs_1', RT_TOKEN: '1-27-ab' };
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   return loadConfig(yaml, { env: Object.fromEntries(names.map((name) => [name, known[name] ?? secret])), connectors });
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Connector, ParsedSource } from '../../core/connector/contract.ts';
+import type { Connector, ConnectorPorts, ParsedSource } from '../../core/connector/contract.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
 import { type AnswerRule, answerRulesOf } from './answer-rule.ts';
 import type { ContactList } from './contact-list.ts';
@@ -7,6 +7,7 @@ import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
 import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
+import { withNamedErrors } from './named-errors.ts';
 import { unanswerable } from './never.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
 import { type Rule, Rules, RulesIfAny } from './rule.ts';
@@ -156,20 +157,36 @@ function readSources(
       return [];
     }
     if (policy.ok) found.push(...unanswerable(policy.data.never ?? [], connector, [...at, 'never']));
-    const answers = checkWritten(answerRulesOf(connector), writtenAnswers ?? [], [...at, 'answers'], document);
-    if (!answers.ok) found.push(...answers.found);
-    const common = checkWritten(answerRulesOf(connector), everywhere ?? [], ['policy', 'answers'], document);
-    if (!common.ok) found.push(...common.found);
+    const answers = answersOf(connector, { own: writtenAnswers, everywhere }, [...at, 'answers'], document);
+    found.push(...answers.found);
     if (unknown.has(name)) {
       return rules.ok && policy.ok
         ? [{ ...named, ...unopened(connector), rules: rules.data, answers: [], policy: policy.data }]
         : [];
     }
     if (!checked?.ok) found.push(...(checked?.found ?? []));
-    if (!checked?.ok || !rules.ok || !policy.ok || !answers.ok || !common.ok) return [];
-    const both = [...answers.data, ...common.data.filter(({ name }) => answers.data.every((own) => own.name !== name))];
-    return [{ ...named, connector, ...checked.data, rules: rules.data, answers: both, policy: policy.data }];
+    if (!checked?.ok || !rules.ok || !policy.ok || answers.found.length > 0) return [];
+    const { open } = checked.data;
+    const opened = loaded && { open: (ports: ConnectorPorts) => withNamedErrors(open(ports), connector.name) };
+    const said = { rules: rules.data, answers: answers.rules, policy: policy.data };
+    return [{ ...named, connector, ...checked.data, ...opened, ...said }];
   });
+}
+
+/** The answer rules of a source: its own, and then those of all sources but for the ones whose name it has. */
+function answersOf(
+  connector: Connector,
+  { own, everywhere }: { own: unknown; everywhere: unknown },
+  at: Path,
+  document: ConfigDocument,
+): { rules: AnswerRule[]; found: Found[] } {
+  const schema = answerRulesOf(connector);
+  const ofSource = checkWritten(schema, own ?? [], at, document);
+  const common = checkWritten(schema, everywhere ?? [], ['policy', 'answers'], document);
+  const found = [ofSource, common].flatMap((one) => (one.ok ? [] : one.found));
+  if (!ofSource.ok || !common.ok) return { rules: [], found };
+  const names = new Set(ofSource.data.map(({ name }) => name));
+  return { rules: [...ofSource.data, ...common.data.filter(({ name }) => !names.has(name))], found };
 }
 
 /** What `was` says, and what is wrong with it. */

@@ -14,16 +14,29 @@ export type External = { ok: true; connector: Connector } | { ok: false; why: st
  * Loads the connectors that a configuration's sources name and that are not built in: a path relative to the file
  * (`./my-connector.ts`), or an npm package that is installed beside the file or beside closeloop. Results by the text as written.
  * Never throws: a connector that can't be loaded is reported with the file's other mistakes.
- * @param builtIn names that need no loading
  */
 export async function loadExternalConnectors(
   document: ConfigDocument,
-  { file, connectors: builtIn }: { file: string; connectors: readonly Pick<Connector, 'name'>[] },
+  beside: Beside,
+): Promise<ReadonlyMap<string, External>> {
+  return await loadExternal(connectorsNamedIn(document), beside);
+}
+
+/** `file`: the configuration. `connectors`: those that need no loading. */
+interface Beside {
+  file: string;
+  connectors: readonly Pick<Connector, 'name'>[];
+}
+
+/** The same for names as a configuration would write them. */
+export async function loadExternal(
+  all: Iterable<string>,
+  { file, connectors: builtIn }: Beside,
 ): Promise<ReadonlyMap<string, External>> {
   const names = builtIn.map(({ name }) => name);
   const folder = dirname(resolve(file));
   const loaded = new Map<string, External>();
-  for (const written of connectorsNamedIn(document)) {
+  for (const written of all) {
     if (names.includes(written)) continue;
     const external = isPath(written) ? await loadFile(written, folder) : await loadPackage(written, folder, names);
     loaded.set(written, distinct(external, names, loaded));
@@ -43,7 +56,7 @@ const Sources = z.object({
   sources: z.record(z.string(), z.object({ connector: z.string() }).catch({ connector: '' })),
 });
 
-function isPath(written: string): boolean {
+export function isPath(written: string): boolean {
   return /^\.{1,2}\//.test(written) || isAbsolute(written);
 }
 

@@ -1,5 +1,6 @@
 import { keepHere, takesAnswers } from '../answer.ts';
 import type { Delivery, Events, PresentedRecord, Source } from '../contract.ts';
+import { noEvent } from '../delivery.ts';
 import { jsonBody } from '../json-body.ts';
 import { numbered } from '../record-name.ts';
 import { type HmacScheme, verifyHmac, verifySecretHeader } from '../signature.ts';
@@ -18,6 +19,11 @@ import { type DeskWriting, deskWriter } from './write.ts';
 export interface DeskIntake {
   secrets: readonly string[];
   proof: HmacScheme | { secretIn: string };
+  /**
+   * Of a vendor that gives up a webhook whose deliveries are refused: a delivery that is no JSON is taken, and told of with what a
+   * person has to do. Left out: it is refused.
+   */
+  unreadable?: string;
   /** What a delivery says. @param body its JSON */
   events(body: unknown, delivery: Delivery): Events;
 }
@@ -32,7 +38,8 @@ export interface DeskReading<Row, Shape extends object> extends RowReading<Row> 
   present(rows: readonly Row[]): Promise<(row: Row) => Presented<Shape>>;
 }
 
-export interface Desk<Row, Shape extends object, Value> {
+/** `Target`: what writing needs of a record, where that is less than rules do. */
+export interface Desk<Row extends Target, Shape extends object, Value, Target> {
   /** In messages: 'Freshdesk'. */
   vendor: string;
   /** What people call a record: 'ticket'. */
@@ -42,16 +49,18 @@ export interface Desk<Row, Shape extends object, Value> {
   read: DeskReading<Row, Shape>;
   /** `pollWindow`, `createSweep`, or a function of its own. */
   poll?: Source['poll'];
-  write: DeskWriting<Row, Value>;
+  write: DeskWriting<Target, Value>;
   preflight?: DeskPreflight;
   /** What answers can lead to beside `note` and `tag`, by name, as `defineConnector` declares them. */
-  actions?: Readonly<Record<string, DeskAction<Row>>>;
+  actions?: Readonly<Record<string, DeskAction<Target>>>;
   /** Everything else that a source has, and whatever takes the place of a declared part. */
   own?: Partial<Source<Shape>>;
 }
 
 /** The source of a declared desk. */
-export function desk<Row, Shape extends object, Value>(declared: Desk<Row, Shape, Value>): Source<Shape> {
+export function desk<Row extends Target, Shape extends object, Value, Target>(
+  declared: Desk<Row, Shape, Value, Target>,
+): Source<Shape> {
   const { vendor, intake, read, poll, write, preflight, actions = {}, own } = declared;
   const { isId, size = 100 } = read;
   const { settings } = write;
@@ -79,7 +88,7 @@ function intakeOf(intake: DeskIntake | undefined): Pick<Source, 'verify' | 'even
       verify: () => ({ ok: false, why: 'unsigned' }),
       events: () => ({ ok: false, why: 'nothing is delivered to this source' }),
     };
-  const { secrets, proof, events } = intake;
+  const { secrets, proof, unreadable, events } = intake;
   return {
     verify: (delivery) =>
       'secretIn' in proof
@@ -87,7 +96,10 @@ function intakeOf(intake: DeskIntake | undefined): Pick<Source, 'verify' | 'even
         : verifyHmac(delivery, secrets, proof),
     events(delivery) {
       const body = jsonBody(delivery.raw);
-      return body === undefined ? { ok: false, why: 'no JSON' } : events(body, delivery);
+      if (body !== undefined) return events(body, delivery);
+      return unreadable === undefined
+        ? { ok: false, why: 'no JSON' }
+        : noEvent('an unreadable delivery', `not JSON: ${unreadable}`, true);
     },
   };
 }

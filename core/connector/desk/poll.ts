@@ -23,8 +23,16 @@ export interface ChangeWindow<Row> {
   page(from: Date, page: number): Promise<PolledPage<Row>>;
   /** When a row changed last. */
   changedAt(row: Row): Date | undefined;
-  /** Those of a row. Events of before the poll's own begin are dropped: their records were only saved again. */
-  events(row: Row): readonly SourceEvent[];
+  /**
+   * Those of a row. Events of before the poll's own begin are dropped: their records were only saved again.
+   * @param run that begin, and the time at the vendor
+   */
+  events(row: Row, run: { since: Date; at: Date }): readonly SourceEvent[];
+  /**
+   * What else the end of a run does, as to look after the webhooks; never that of the first page of all, which `check` reads as well.
+   * Returns what the cursor keeps for the end of the next run: some JSON. @param kept undefined at first
+   */
+  atEnd?(kept: unknown, at: Date): Promise<unknown>;
   /** How far the vendor's list may lag behind. Default two minutes. */
   overlapMs?: number;
   /** A list in no promised order is paged to its end. */
@@ -42,24 +50,28 @@ const Cursor = z.object({
   since: instant,
   /** On the way back to the first page of one second: how the poll goes on from there. */
   then: z.object({ from: instant, since: instant, ended: instant.nullable() }).nullable(),
+  kept: z.unknown().optional(),
 });
 type Cursor = z.output<typeof Cursor>;
 
 const stepMs = 1_000;
 
 export function pollWindow<Row>(
-  { page, changedAt, events, overlapMs = 120_000, isUnordered = false }: ChangeWindow<Row>,
+  { page, changedAt, events, atEnd, overlapMs = 120_000, isUnordered = false }: ChangeWindow<Row>,
   { now }: { now: () => Date },
 ): Poll {
   return async (from): Promise<PollPage> => {
     const cursor = 'cursor' in from ? Cursor.parse(jsonBody(from.cursor)) : beginning(from.since);
     const asked = now();
     const { rows, isFull, at = asked } = await page(cursor.from, cursor.page);
-    const found = rows.flatMap(events).filter((event) => event.at >= cursor.since);
+    const run = { since: cursor.since, at };
+    const found = rows.flatMap((row) => events(row, run)).filter((event) => event.at >= cursor.since);
     const last = rows.reduce((latest, row) => later(latest, changedAt(row)), cursor.from);
     const { next, ended } = goOn(cursor, { isFull, last, at, overlapMs, isUnordered });
     const reached = ended ?? (isUnordered ? cursor.from : last);
-    return { events: found, cursor: JSON.stringify(next), done: ended !== null, reached };
+    const isLater = 'cursor' in from && ended !== null;
+    const kept = isLater && atEnd !== undefined ? await atEnd(cursor.kept, at) : cursor.kept;
+    return { events: found, cursor: JSON.stringify({ ...next, kept }), done: ended !== null, reached };
   };
 }
 

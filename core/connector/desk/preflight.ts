@@ -2,7 +2,6 @@ import { type AnswerPlaces, type PartName, placesOf } from '../answer.ts';
 import {
   type Comparison,
   combined,
-  errorAt,
   hookUrlFindings,
   type Probe,
   type SetupItem,
@@ -23,7 +22,8 @@ export interface DeskFields {
   /** The vendor's word for a field, and where people find the fields. */
   field: string;
   place: string;
-  list(): Promise<readonly CurrentField[]>;
+  /** @param needed those that are compared, for what depends on them: which of their values a pattern takes */
+  list(needed: readonly NeededField[]): Promise<readonly CurrentField[]>;
   /** The vendor's types that take a part of an answer: the type that `setup` creates, and others that fit. `neededBy`: 'the grades 1.5'. */
   types(part: PartName, grades: readonly number[]): Pick<NeededField, 'types' | 'neededBy' | 'values'>;
   /** Creates a field; the note says what a person has to do next. Left out: people create fields by hand. */
@@ -35,6 +35,8 @@ export interface WantedHook {
   id: string;
   /** 'the rule "closeloop: ticket closed"' */
   what: string;
+  /** Of the finding where it is missing or wrong. Default 'error'. */
+  level?: Finding['level'];
 }
 
 /** Webhooks, rules, subscriptions: what makes the vendor deliver here. */
@@ -81,7 +83,7 @@ export async function comparedFields(
 ): Promise<Comparison<SetupItem>> {
   const needed = [...placesOf(places)].map(([part, name]): NeededField => ({ part, name, ...types(part, grades) }));
   if (needed.length === 0) return { findings: [], missing: [] };
-  return compareFields<SetupItem>(needed, await list(), {
+  return compareFields<SetupItem>(needed, await list(needed), {
     ...{ of, field, place, isMade: make !== undefined },
     missing: (one) => ({
       id: `${of}: ${one.name}`,
@@ -90,6 +92,8 @@ export async function comparedFields(
     }),
   });
 }
+
+const remedy = 'Let "closeloop setup" put it right';
 
 /** The webhooks that closeloop needs, compared with those that the account has. */
 export async function comparedHooks<Hook, Wanted extends WantedHook>(
@@ -105,7 +109,7 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
     if (wrong.length === 0) return { findings: [], missing: [] };
     const what = `${there === undefined ? 'create' : 'correct'} ${one.what}`;
     return {
-      findings: [errorAt('webhook', `${one.what} ${wrong.join(', ')}`, 'Let "closeloop setup" put it right')],
+      findings: [{ level: one.level ?? 'error', at: 'webhook', problem: `${one.what} ${wrong.join(', ')}`, remedy }],
       missing: [{ id: one.id, what, make: () => make(one, there) }],
     };
   });

@@ -45,8 +45,8 @@ export async function rowsOf<Row>(
   return rows;
 }
 
-/** The error of one record, which must not fail the others; undefined: it is gone. */
-function ownError(error: unknown): CloseloopError | undefined {
+/** The error of one record, which must not fail the others; undefined: it is gone. @throws any other error */
+export function ownError(error: unknown): CloseloopError | undefined {
   if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
   return error instanceof VendorError && error.isGone ? undefined : error;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerPlaces, noAnswerNeeds } from '../settings.ts';
+import { answerPlaces, noAnswerNeeds, ownPlaces } from '../settings.ts';
 
 interface DeskWriteBack {
   /** What a place has to be at this vendor: 'the name of a ticket field'. */
@@ -27,6 +27,7 @@ export function deskWriteBack<Place extends z.ZodType>(
       noAnswer: z.boolean().default(false).describe('Writes `no-answer` as the status when a journey expires'),
     })
     .refine(...noAnswerNeeds(['status', 'tags'], 'needs writeBack.status, which takes it'))
+    .refine(...ownPlaces)
     .prefault({})
     .describe('Where the answer goes; each is optional');
 }

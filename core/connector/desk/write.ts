@@ -14,10 +14,10 @@ import {
   surveyText,
   tagsOf,
 } from '../answer.ts';
-import { writeInBatches } from '../batches.ts';
+import { chunks, writeInBatches } from '../batches.ts';
 import { VendorError } from '../classify.ts';
 import type { Source, WriteBack, WriteResult } from '../contract.ts';
-import { isFailure, type RowReading, type Rows, rowsOf } from './rows.ts';
+import { isFailure, type RowReading, rowsOf } from './rows.ts';
 
 /*
  * How an answer gets on a record, and off again, at every vendor: read, keep off a newer answer, compare, send what differs, read
@@ -74,6 +74,8 @@ export interface DeskWriting<Row, Value> {
   settings: AnswerPlaces<string> & { note?: boolean; tags?: boolean; noAnswer?: boolean; commentLength?: number };
   /** The records to write on. Left out: as for rules. */
   rows?: RowReading<Row>;
+  /** The records to take answers off, also those on which none is written any more: in the trash, say. Default: `rows`. */
+  forgetRows?: RowReading<Row>;
   /** A part of an answer in the vendor's form; null for nothing. `inPlainForm` fits most vendors. */
   written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null;
   /** What the record holds at a place. */
@@ -93,13 +95,13 @@ export interface DeskWriting<Row, Value> {
   notes?: DeskNotes<Row>;
   /** What an erasure leaves behind on a record whose answer it took off: "the history of ticket 4". */
   leaves?(id: string): string;
-  /** A dropdown without the value, and the like: what to do where the vendor did not keep a value. */
-  notKept?(place: string): string;
+  /** A dropdown without the value, and the like: what to do where the vendor did not keep a value. Texts are customers' words: never told. */
+  notKept?(place: string, value: Value | null): string;
 }
 
-/** One answer on its way to its record. */
+/** A change on its way to its record. */
 interface Job<Row, Value> {
-  item: WriteBack;
+  id: string;
   row: Row;
   wanted: Change<Value>;
   /** The part of `wanted` that the record lacks. */
@@ -107,9 +109,15 @@ interface Job<Row, Value> {
   findings: string[];
   /** The places that the vendor has refused: what to do is told already. */
   refused: Set<string>;
-  /** The record as the vendor keeps it after the write; undefined: it is read again. */
+  /** The record as the vendor keeps it after the write. */
   after: Row | undefined;
-  result: WriteResult | undefined;
+  /** What kept it from its record. */
+  failure: CloseloopError | 'gone' | undefined;
+}
+
+/** One answer on its way to its record. */
+interface AnswerJob<Row, Value> extends Job<Row, Value> {
+  item: WriteBack;
 }
 
 const isEmpty = ({ values, tags }: Change<unknown>): boolean => values.size === 0 && tags === undefined;
@@ -154,19 +162,18 @@ export class DeskWriter<Row, Value> {
 
   /** @param items of different records */
   async write(items: readonly WriteBack[]): Promise<WriteResult[]> {
-    const rows = await this.#rows(items.map(({ recordId }) => recordId));
+    const rows = await rowsOf(
+      this.#writing.rows,
+      items.map(({ recordId }) => recordId),
+    );
     const planned = items.map((item) => this.#plan(item, rows.get(item.recordId)));
     const jobs = planned.flatMap((one) => ('item' in one ? [one] : []));
-    await this.#sendAll(jobs);
+    for (const job of await this.#send(jobs, this.#writing.rows)) this.#tellLost(job);
     await this.#each(jobs, (job) => this.#noteOnce(job));
-    return planned.map((one) => ('item' in one ? (one.result ?? { ok: true, findings: one.findings }) : one));
+    return planned.map((one) => ('item' in one ? this.#resultOf(one) : one));
   }
 
-  #rows(ids: readonly string[]): Promise<Rows<Row>> {
-    return rowsOf(this.#writing.rows, ids);
-  }
-
-  #plan(item: WriteBack, row: Row | CloseloopError | undefined): Job<Row, Value> | WriteResult {
+  #plan(item: WriteBack, row: Row | CloseloopError | undefined): AnswerJob<Row, Value> | WriteResult {
     const { settings, written, at, closed, instantOf } = this.#writing;
     if (isFailure(row)) return { ok: false, why: 'error', error: row };
     if (row === undefined) return this.#notFound(item);
@@ -178,8 +185,7 @@ export class DeskWriter<Row, Value> {
     );
     const tags = this.#tagsWith(row, tagsOf(item));
     const wanted = { values, ...(tags && { tags }) };
-    const lacking = this.#lackingOn(row, wanted);
-    return { item, row, wanted, lacking, findings: [], refused: new Set(), after: undefined, result: undefined };
+    return { item, ...jobOf(item.recordId, row, wanted, this.#lackingOn(row, wanted)) };
   }
 
   /** All tags of the record, with these in place of closeloop's own; undefined where answers are no tags. */
@@ -198,42 +204,48 @@ export class DeskWriter<Row, Value> {
   }
 
   /**
-   * Takes one step for each job without a result. A permanent failure is the result of its job alone; after any other (a quota, a
-   * token, the network) no further call is made, and the remaining jobs get the same error.
+   * Takes one step for each job that has not failed. A permanent failure concerns its job alone; after any other (a quota, a token, the
+   * network) no further call is made, and the remaining jobs have the same failure.
    */
-  async #each(jobs: readonly Job<Row, Value>[], step: (job: Job<Row, Value>) => Promise<void>): Promise<void> {
+  async #each<J extends Job<Row, Value>>(jobs: readonly J[], step: (job: J) => Promise<void>): Promise<void> {
     let failure: CloseloopError | undefined;
     for (const job of jobs) {
-      if (job.result !== undefined) continue;
+      if (job.failure !== undefined) continue;
       try {
         if (failure !== undefined) throw failure;
         await step(job);
       } catch (error) {
         if (!(error instanceof CloseloopError)) throw error;
         if (error.advice.kind !== 'permanent') failure = error;
-        job.result = this.#resultOf(job.item, error);
+        job.failure = error;
       }
     }
   }
 
-  async #sendAll(jobs: readonly Job<Row, Value>[]): Promise<void> {
+  /** Sends what records lack, and reads back what no response shows. Returns the jobs whose changes were sent. */
+  async #send<J extends Job<Row, Value>>(jobs: readonly J[], rows: RowReading<Row>): Promise<J[]> {
     const { putMany } = this.#writing;
     const toSend = jobs.filter(({ lacking }) => !isEmpty(lacking));
     const sent = toSend.length > 0 ? await putMany?.(toSend.map(changedBy)) : undefined;
     await this.#each(toSend, async (job) => {
       const changed = changedBy(job);
-      const first = sent === undefined ? await this.#put(changed) : sent.get(changed.id);
-      if (isFailure(first)) throw first;
-      job.after = first instanceof Refusal ? await this.#sendRest(changed, first, job) : first;
+      const first = sent === undefined ? await this.#put(changed) : sent.get(job.id);
+      // Of one record among many: it keeps back no other.
+      if (isFailure(first)) job.failure = first;
+      else job.after = first instanceof Refusal ? await this.#sendRest(changed, first, job) : first;
     });
-    const unread = toSend.filter(({ after, result }) => result === undefined && after === undefined);
-    const again = unread.length === 0 ? undefined : await this.#rows(unread.map(({ item }) => item.recordId));
-    await this.#each(toSend, async (job) => {
-      const after = job.after ?? again?.get(job.item.recordId);
-      if (isFailure(after)) throw after;
-      if (after === undefined) job.result = this.#notFound(job.item);
-      else this.#tellLost(job, after);
-    });
+    const unread = toSend.filter(({ after, failure }) => failure === undefined && after === undefined);
+    const again = await rowsOf(
+      rows,
+      unread.map(({ id }) => id),
+    );
+    for (const job of unread) {
+      const after = again.get(job.id);
+      if (isFailure(after)) job.failure = after;
+      else if (after === undefined) job.failure = 'gone';
+      else job.after = after;
+    }
+    return toSend.filter(({ failure }) => failure === undefined);
   }
 
   async #put(changed: ChangedRow<Row, Value>): Promise<Written<Row>> {
@@ -260,17 +272,18 @@ export class DeskWriter<Row, Value> {
   }
 
   /** Tells what the vendor did not keep, without having said so. */
-  #tellLost({ item, wanted, lacking, findings, refused }: Job<Row, Value>, after: Row): void {
+  #tellLost({ id, wanted, lacking, findings, refused, after }: Job<Row, Value>): void {
     const { vendor, record } = this.#words;
-    const { notKept = (place) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
+    const { notKept = (place: string) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
+    if (after === undefined) return;
     const lost = this.#lackingOn(after, { ...wanted, values: lacking.values });
-    for (const place of lost.values.keys())
-      if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place)}`);
-    if (lost.tags !== undefined) findings.push(`${vendor} did not keep the tags of the ${record} ${item.recordId}`);
+    for (const [place, value] of lost.values)
+      if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place, value)}`);
+    if (lost.tags !== undefined) findings.push(`${vendor} did not keep the tags of the ${record} ${id}`);
   }
 
   /** The note comes last, as it can't be written twice: it is looked for where an earlier attempt may have written it. */
-  async #noteOnce({ item, row, wanted, lacking, findings }: Job<Row, Value>): Promise<void> {
+  async #noteOnce({ item, row, wanted, lacking, findings }: AnswerJob<Row, Value>): Promise<void> {
     const { settings, notes } = this.#writing;
     if (notes === undefined || settings.note !== true || item.status === 'no-answer') return;
     const given = [...wanted.values].filter(([, value]) => value !== null);
@@ -283,44 +296,60 @@ export class DeskWriter<Row, Value> {
   }
 
   async forget(recordIds: readonly string[]): Promise<string[]> {
-    const { record } = this.#words;
+    const { rows, forgetRows = rows } = this.#writing;
     const left: string[] = [];
-    for (const [id, row] of await this.#rows(recordIds)) {
-      if (isFailure(row)) left.push(`the answer on ${record} ${id}, which can't be read: take it off by hand`);
-      else left.push(...(await this.#forgetOn(id, row).catch(unlessGone)));
-    }
+    for (const some of chunks([...new Set(recordIds)], forgetRows.size ?? 100))
+      left.push(...(await this.#forgetOn(some, forgetRows)));
     return left;
   }
 
-  async #forgetOn(id: string, row: Row): Promise<string[]> {
-    const { vendor, record } = this.#words;
-    const { settings, at, tags, notes, leaves, holds = holdsValue } = this.#writing;
+  async #forgetOn(ids: readonly string[], reading: RowReading<Row>): Promise<string[]> {
+    const { record } = this.#words;
+    const rows = [...(await rowsOf(reading, ids))];
+    const left = rows.flatMap(([id, row]) =>
+      isFailure(row) ? [`the answer on ${record} ${id}, which can't be read: take it off by hand`] : [],
+    );
+    const jobs = rows.flatMap(([id, row]) => (isFailure(row) ? [] : [this.#emptying(id, row)]));
+    await this.#send(jobs, reading);
+    for (const job of jobs) left.push(...this.#leftOn(job), ...(await this.#removeNotes(job)));
+    return left;
+  }
+
+  #emptying(id: string, row: Row): Job<Row, Value> {
+    const { settings, at, tags, holds = holdsValue } = this.#writing;
     const full = [...placesOf(settings).values()].filter((place) => !holds(at(row, place), null));
     const rest = tags?.(row).some(isAnswerTag) ? this.#tagsWith(row, []) : undefined;
     const change: Change<Value> = { values: new Map(full.map((place) => [place, null])), ...(rest && { tags: rest }) };
-    const told: Told = { findings: [], refused: new Set() };
-    const left: string[] = [];
-    if (!isEmpty(change)) {
-      const changed = { id, row, change };
-      const written = await this.#put(changed);
-      const kept = written instanceof Refusal ? await this.#sendRest(changed, written, told) : written;
-      const after = kept ?? (await this.#rows([id])).get(id);
-      const still = after === undefined || isFailure(after) ? change.values : this.#lackingOn(after, change).values;
-      left.push(...[...still.keys()].map((place) => `"${place}" of ${record} ${id}: empty it by hand`));
-      if (leaves !== undefined) left.push(leaves(id));
-    }
-    const ours = ((await notes?.list(row, id)) ?? []).filter(({ text }) => markerOf(text) !== undefined);
-    if (ours.length > 0 && notes?.remove === undefined)
-      left.push(`the notes on ${record} ${id}: ${vendor} deletes none`);
-    for (const note of ours) await notes?.remove?.(row, note.id, id);
-    return left;
+    return jobOf(id, row, change, change);
   }
 
-  #resultOf(item: WriteBack, error: CloseloopError): WriteResult {
-    if (!(error instanceof VendorError)) return { ok: false, why: 'error', error };
-    if (error.isGone) return this.#notFound(item);
-    const why = this.#writing.closed?.(error);
-    return why === undefined ? { ok: false, why: 'error', error } : this.#noMore(item, why);
+  /** @throws CloseloopError where another attempt may take the answer off */
+  #leftOn({ id, wanted, after, failure }: Job<Row, Value>): string[] {
+    const { record } = this.#words;
+    const { leaves } = this.#writing;
+    if (isEmpty(wanted) || isGone(failure)) return [];
+    if (failure !== undefined && failure.advice.kind !== 'permanent') throw failure;
+    if (failure !== undefined) return [`the answer on ${record} ${id}, which takes no change: take it off by hand`];
+    const still = after === undefined ? wanted.values : this.#lackingOn(after, wanted).values;
+    const told = [...still.keys()].map((place) => `"${place}" of ${record} ${id}: empty it by hand`);
+    return leaves === undefined ? told : [...told, leaves(id)];
+  }
+
+  async #removeNotes({ id, row }: Job<Row, Value>): Promise<string[]> {
+    const { vendor, record } = this.#words;
+    const { notes } = this.#writing;
+    const all = (await notes?.list(row, id).catch(unlessGone)) ?? [];
+    const ours = all.filter(({ text }) => markerOf(text) !== undefined);
+    if (ours.length > 0 && notes?.remove === undefined) return [`the notes on ${record} ${id}: ${vendor} deletes none`];
+    for (const note of ours) await notes?.remove?.(row, note.id, id).catch(unlessGone);
+    return [];
+  }
+
+  #resultOf({ item, findings, failure }: AnswerJob<Row, Value>): WriteResult {
+    if (failure === undefined) return { ok: true, findings };
+    if (isGone(failure)) return this.#notFound(item);
+    const why = failure instanceof VendorError ? this.#writing.closed?.(failure) : undefined;
+    return why === undefined ? { ok: false, why: 'error', error: failure } : this.#noMore(item, why);
   }
 
   #notFound({ recordId }: WriteBack): WriteResult {
@@ -341,14 +370,21 @@ interface Told {
   refused: Set<string>;
 }
 
-const changedBy = <Row, Value>({ item, row, lacking }: Job<Row, Value>): ChangedRow<Row, Value> => ({
-  id: item.recordId,
-  row,
+const jobOf = <Row, Value>(id: string, row: Row, wanted: Change<Value>, lacking: Change<Value>): Job<Row, Value> => ({
+  ...{ id, row, wanted, lacking },
+  ...{ findings: [], refused: new Set(), after: undefined, failure: undefined },
+});
+
+const changedBy = <Row, Value>({ id, row, lacking }: Job<Row, Value>): ChangedRow<Row, Value> => ({
+  ...{ id, row },
   change: lacking,
 });
 
-/** The record may have been deleted since it was read. */
-function unlessGone(error: unknown): string[] {
-  if (error instanceof VendorError && error.isGone) return [];
+const isGone = (failure: CloseloopError | 'gone' | undefined): failure is VendorError | 'gone' =>
+  failure === 'gone' || (failure instanceof VendorError && failure.isGone);
+
+/** The record, or its note, may have been deleted since it was read. */
+function unlessGone(error: unknown): undefined {
+  if (error instanceof VendorError && error.isGone) return undefined;
   throw error;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { scrip } from '../../../connectors/request-tracker/preflight.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Call, callsAs } from './call.ts';
 import { copyInto, debianRoot, inside, makeDataFolder, runInside } from './debian-root.ts';
@@ -101,10 +102,8 @@ function settings(folder: string, more: { port?: string; hook?: string; key?: st
 
 /** The database as an owner has prepared it, and what was made for that. */
 async function firstData(root: string): Promise<string> {
-  const [script, scrip] = await Promise.all(
-    ['provision.pl', 'scrip.pl'].map((name) => readFile(join(sources, name), 'utf8')),
-  );
-  return await madeOnce('request-tracker-data', [root, script ?? '', scrip ?? ''], async (draft) => {
+  const script = await readFile(join(sources, 'provision.pl'), 'utf8');
+  return await madeOnce('request-tracker-data', [root, script, scrip], async (draft) => {
     const data = await makeDataFolder(root);
     try {
       await copyInto(data, join(sources, 'RT_SiteConfig.pm'), 'RT_SiteConfig.pm');

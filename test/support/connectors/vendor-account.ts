@@ -13,13 +13,23 @@ export const preflight: PreflightContext = {
   answersWithinMs: 14 * 86_400_000,
 };
 
-/** Whole seconds, and never one twice: vendors' dates tell less apart by nothing. */
-export function secondsClock(): () => Date {
-  let clock = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
-  return () => {
-    clock += 1_000;
-    return new Date(clock);
+/** A clock that leaps at every look, by whole seconds if not told otherwise: vendors' dates tell less apart by nothing. */
+export function leapingClock(leapMs = 1_000) {
+  let time = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
+  let isStill = false;
+  const now = (): Date => {
+    if (!isStill) time += leapMs;
+    return new Date(time);
   };
+  /** The records of `count` closings, all of one instant. */
+  async function atOnce(count: number, close: () => Promise<{ recordId: string }>): Promise<string[]> {
+    const ids: string[] = [];
+    isStill = true;
+    for (let n = 0; n < count; n++) ids.push((await close()).recordId);
+    isStill = false;
+    return ids;
+  }
+  return { now, atOnce };
 }
 
 /** Takes what a stand-in delivers. Answers 200, as the worker does. */
@@ -74,3 +84,11 @@ export async function plantOneOf(plants: Readonly<Record<string, () => unknown>>
   if (act === undefined) throw new Error(`nobody knows how to plant "${what}"`);
   await act();
 }
+
+/** As several vendors word their errors. */
+export const bodyOf = (words: string): object => ({
+  error: words,
+  message: words,
+  description: words,
+  details: { value: [words] },
+});

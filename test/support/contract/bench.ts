@@ -18,9 +18,15 @@ import { testDigest } from './test-digest.ts';
 /** The four words that test runners have in common. They are handed in: two copies of a runner don't share their tests. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown;
-  test(name: string, body: () => void | Promise<void>): unknown;
+  /** @param timeoutMs where the runner has a limit: its own may be shorter than a machine is slow */
+  test(name: string, body: () => void | Promise<void>, timeoutMs: number): unknown;
   beforeEach(body: () => void | Promise<void>): unknown;
   afterEach(body: () => void | Promise<void>): unknown;
+}
+
+/** What the suite's own files call. */
+export interface Tests {
+  test(name: string, body: () => void | Promise<void>): unknown;
 }
 
 /** What a connector asked of its surroundings. */
@@ -52,9 +58,9 @@ export async function createBench(sample: ConnectorSample): Promise<Bench> {
 /** Another process opens the same source. */
 export function reopen(
   { sample, vendor, asked }: Bench,
-  other: { deadlineMs?: number; secrets?: readonly string[] } = {},
+  other: { deadlineMs?: number; secrets?: readonly string[]; ports?: Partial<ConnectorPorts> } = {},
 ): { source: Source; asked: Asked } {
-  const opened = openPorts(vendor.ports, asked.budget, other.deadlineMs);
+  const opened = openPorts({ ...vendor.ports, ...other.ports }, asked.budget, other.deadlineMs);
   const settings = vendor.settings(other.secrets ?? secrets);
   return { source: sample.connector.open(settings, opened.ports), asked: opened.asked };
 }
@@ -106,6 +112,15 @@ export function openPorts(
     ...own,
   };
   return { ports, asked };
+}
+
+/** A new record, closed, and what the vendor sends of that. */
+export async function closeDelivered(
+  { vendor }: Bench,
+  secret = secrets[0],
+): Promise<{ recordId: string; delivery: Delivery }> {
+  const { recordId, delivery } = await vendor.closeRecord(secret);
+  return { recordId, delivery: needed(delivery, 'a delivery of each closing, or to be polled') };
 }
 
 export async function closeOne({ vendor }: Bench): Promise<string> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Source } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
-import { answer, assertNothingPersonal, type Bench, closeOne, openPorts, reopen, type TestRunner } from './bench.ts';
+import { answer, assertNothingPersonal, type Bench, closeOne, openPorts, reopen, type Tests } from './bench.ts';
 import { endlessPoints } from './memory-points.ts';
 import { type Breakage, type ConnectorSample, customer, secrets } from './sample.ts';
 
@@ -8,7 +9,7 @@ import { type Breakage, type ConnectorSample, customer, secrets } from './sample
 const deadlineMs = 150;
 
 /** How many calls it makes, out of which budget, and what it makes of the vendor's bad days. */
-export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   // Snapshots are read without a call.
   const calling = callsFor100.read === 0 ? (['write'] as const) : (['read', 'write'] as const);
   for (const what of ['read', 'writeBack'] as const) {
@@ -40,8 +41,7 @@ export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => 
     });
     const starved = connector.open(vendor.settings(secrets), ports);
     for (const doing of calling) {
-      const work = () => (doing === 'read' ? starved.read([id]) : starved.writeBack([answer(id)]));
-      const { advice } = await thrownBy(work);
+      const { advice } = await failureOf(starved, doing, id);
       assert.ok(advice.kind === 'transient' && advice.throttled === true);
     }
     assert.equal(vendor.calls(), before);
@@ -91,15 +91,20 @@ async function errorsOf(bench: Bench, how: Breakage, doing: 'read' | 'write'): P
   const fresh = reopen(bench, other);
   const errors: CloseloopError[] = [];
   for (const source of [used, fresh.source]) {
-    const work = () => (doing === 'read' ? source.read([id]) : source.writeBack([answer(id)]));
-    errors.push(await thrownBy(work));
+    errors.push(await failureOf(source, doing, id));
   }
   for (const { message, advice } of errors) assertNothingPersonal({ message, advice });
   assertNothingPersonal([...asked.logged, ...fresh.asked.logged]);
   return errors;
 }
 
-async function thrownBy(work: () => Promise<unknown>): Promise<CloseloopError> {
-  const thrown: unknown = await work().catch((error: unknown) => error);
-  return thrown instanceof CloseloopError ? thrown : assert.fail(`no CloseloopError: ${String(thrown)}`);
+/** What a call of the vendor's that fails becomes: thrown, or the result of the answer (`writeInTurn`). */
+async function failureOf(source: Source, doing: 'read' | 'write', id: string): Promise<CloseloopError> {
+  const work = async () => {
+    if (doing === 'read') return await source.read([id]);
+    const [result] = await source.writeBack([answer(id)]);
+    return result?.ok === false && result.why === 'error' ? result.error : result;
+  };
+  const failure: unknown = await work().catch((error: unknown) => error);
+  return failure instanceof CloseloopError ? failure : assert.fail(`no CloseloopError: ${String(failure)}`);
 }

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Delivery } from '../../../core/connector/contract.ts';
-import { assertNothingPersonal, type Bench, eventsOf, type TestRunner } from './bench.ts';
+import { assertNothingPersonal, type Bench, closeDelivered, closingOf, eventsOf, needed, type Tests } from './bench.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 
-/** Settings, signatures and what a delivery says. */
-export function deliveries(
-  { connector, signatureHeaders }: ConnectorSample,
-  bench: () => Bench,
-  { test }: TestRunner,
-): void {
+export function settings({ connector, polled }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   test('it takes settings with one secret or two', () => {
     for (const some of [secrets.slice(0, 1), secrets]) {
       assert.ok(connector.settings.safeParse(bench().vendor.settings(some)).success);
@@ -22,7 +17,7 @@ export function deliveries(
     ['with a blank secret', [' ']],
     ['with an empty secret beside a good one', [secrets[0], '']],
   ];
-  for (const [what, some] of wrong) {
+  for (const [what, some] of polled ? [] : wrong) {
     test(`it refuses settings ${what}`, () => {
       assert.ok(!connector.settings.safeParse(bench().vendor.settings(some)).success);
     });
@@ -34,19 +29,44 @@ export function deliveries(
     assert.equal(connector.account(vendor.settings(secrets.slice(1))), account);
     assert.notEqual(account, '');
   });
+}
+
+/** A source that is polled alone believes nobody who comes. */
+export function noDeliveries(_sample: ConnectorSample, bench: () => Bench, { test }: Tests): void {
+  test('it takes nothing that comes for a delivery', () => {
+    const raw = Buffer.from('{}');
+    const delivery = {
+      method: 'POST',
+      url: 'https://closeloop.example/hooks/x',
+      headers: {},
+      raw,
+      receivedAt: new Date(),
+    };
+    assert.deepEqual(bench().source.verify(delivery), { ok: false, why: 'unsigned' });
+  });
+}
+
+/** Signatures, and what a delivery says. */
+export function deliveries(
+  { signatureHeaders: headers, signs = 'body', goesStale }: ConnectorSample,
+  bench: () => Bench,
+  { test }: Tests,
+): void {
+  const signatureHeaders = needed(headers, 'signatureHeaders');
+  const sign = (raw: Uint8Array): Delivery => needed(bench().vendor.sign, 'sign').call(bench().vendor, raw, secrets[0]);
 
   for (const secret of secrets) {
     test(`it accepts a delivery signed with ${secret}, one of two`, async () => {
-      const { vendor, source } = bench();
-      const { delivery } = await vendor.closeRecord(secret);
+      const { source } = bench();
+      const { delivery } = await closeDelivered(bench(), secret);
       assert.deepEqual(source.verify(delivery), { ok: true });
     });
   }
 
   for (const name of signatureHeaders) {
     test(`it refuses one without ${name}, or with an empty one, as unsigned`, async () => {
-      const { vendor, source } = bench();
-      const { delivery } = await vendor.closeRecord(secrets[0]);
+      const { source } = bench();
+      const { delivery } = await closeDelivered(bench());
       const { [name]: _, ...others } = delivery.headers;
       const unsigned = { ok: false, why: 'unsigned' };
       assert.deepEqual(source.verify({ ...delivery, headers: others }), unsigned);
@@ -54,21 +74,30 @@ export function deliveries(
     });
   }
 
-  test('it refuses one with any byte of the body changed, missing or added', async () => {
-    const { vendor, source } = bench();
-    const { delivery } = await vendor.closeRecord(secrets[0]);
-    const { raw } = delivery;
-    const flipped = [0, Math.floor(raw.length / 2), raw.length - 1].map((at) =>
-      raw.map((byte, index) => (index === at ? byte ^ 1 : byte)),
-    );
-    for (const other of [...flipped, raw.slice(0, -1), Buffer.concat([raw, Buffer.from(' ')]), new Uint8Array()]) {
-      assert.deepEqual(source.verify({ ...delivery, raw: other }), { ok: false, why: 'mismatch' });
-    }
-  });
+  if (goesStale) {
+    test('it refuses one that comes a day late, as stale', async () => {
+      const { delivery } = await closeDelivered(bench());
+      const receivedAt = new Date(delivery.receivedAt.getTime() + 86_400_000);
+      assert.deepEqual(bench().source.verify({ ...delivery, receivedAt }), { ok: false, why: 'stale' });
+    });
+  }
+
+  if (signs === 'body')
+    test('it refuses one with any byte of the body changed, missing or added', async () => {
+      const { source } = bench();
+      const { delivery } = await closeDelivered(bench());
+      const { raw } = delivery;
+      const flipped = [0, Math.floor(raw.length / 2), raw.length - 1].map((at) =>
+        raw.map((byte, index) => (index === at ? byte ^ 1 : byte)),
+      );
+      for (const other of [...flipped, raw.slice(0, -1), Buffer.concat([raw, Buffer.from(' ')]), new Uint8Array()]) {
+        assert.deepEqual(source.verify({ ...delivery, raw: other }), { ok: false, why: 'mismatch' });
+      }
+    });
 
   test('it refuses one with another signature, of whatever length', async () => {
-    const { vendor, source } = bench();
-    const { delivery } = await vendor.closeRecord(secrets[0]);
+    const { source } = bench();
+    const { delivery } = await closeDelivered(bench());
     const [name] = signatureHeaders;
     const good = delivery.headers[name] ?? assert.fail(`the sample's delivery has no ${name}`);
     // Hex may be written in capitals: `A` for `a` is the same signature.
@@ -79,14 +108,14 @@ export function deliveries(
   });
 
   test('it refuses one signed with a secret that is not configured', async () => {
-    const { vendor, source } = bench();
-    const { delivery } = await vendor.closeRecord('another-secret');
+    const { source } = bench();
+    const { delivery } = await closeDelivered(bench(), 'another-secret');
     assert.deepEqual(source.verify(delivery), { ok: false, why: 'mismatch' });
   });
 
   test('it finds one closed event for the record in a genuine closing', async () => {
-    const { vendor, source } = bench();
-    const { recordId, delivery } = await vendor.closeRecord(secrets[0]);
+    const { source } = bench();
+    const { recordId, delivery } = await closeDelivered(bench());
     const [event, ...others] = (await eventsOf(source, delivery)).filter(({ kind }) => kind === 'closed');
     assert.ok(event?.kind === 'closed' && others.length === 0);
     assert.equal(event.recordId, recordId);
@@ -99,14 +128,27 @@ export function deliveries(
   });
 
   test('it gives a repeated delivery the same keys, and another closing others', async () => {
-    const { vendor, source } = bench();
-    const first = await vendor.closeRecord(secrets[0]);
-    const second = await vendor.closeRecord(secrets[0]);
+    const { source } = bench();
+    const first = await closeDelivered(bench());
+    const second = await closeDelivered(bench());
     const again = { ...first.delivery, receivedAt: new Date(first.delivery.receivedAt.getTime() + 60_000) };
     const keysOf = async (delivery: Delivery) => (await eventsOf(source, delivery)).map(({ key }) => key);
     const keys = await keysOf(first.delivery);
     assert.deepEqual(await keysOf(again), keys);
     for (const key of await keysOf(second.delivery)) assert.ok(!keys.includes(key));
+  });
+
+  test('it gives the second closing of one record another key than the first', async () => {
+    const { vendor, source } = bench();
+    const { recordId, delivery } = await closeDelivered(bench());
+    const closingsIn = async (one: Delivery) => (await eventsOf(source, one)).filter(({ kind }) => kind === 'closed');
+    const keys = (await closingsIn(delivery)).map(({ key }) => key);
+    await vendor.reopen(recordId);
+    const again = needed(await vendor.closeAgain(recordId, secrets[0]), 'a delivery of the second closing');
+    const [second, ...others] = await closingsIn(again);
+    assert.ok(second?.kind === 'closed' && others.length === 0, 'the second delivery has to be of one closing');
+    assert.ok(!keys.includes(second.key), 'nobody would be asked about the second closing');
+    if (second.closing !== undefined) assert.equal(second.closing, await closingOf(bench(), recordId));
   });
 
   const unreadable: [what: string, raw: Buffer][] = [
@@ -116,8 +158,8 @@ export function deliveries(
   ];
   for (const [what, raw] of unreadable) {
     test(`it says what is wrong with a signed body ${what}, without quoting it`, async () => {
-      const { vendor, source } = bench();
-      const delivery = vendor.sign(raw, secrets[0]);
+      const { source } = bench();
+      const delivery = sign(raw);
       assert.deepEqual(source.verify(delivery), { ok: true });
       const events = await source.events(delivery);
       // Where a refusal would cost the webhook, a person is told instead.
@@ -129,15 +171,14 @@ export function deliveries(
 
   for (const text of ['null', '"text"', '17', '[]', '{}', '[null]', '[[]]', '{"a":{"b":[1]}}']) {
     test(`it finds no event in a signed ${text}, and does not throw`, async () => {
-      const { vendor, source } = bench();
-      const events = await source.events(vendor.sign(Buffer.from(text), secrets[0]));
+      const events = await bench().source.events(sign(Buffer.from(text)));
       assert.deepEqual(events.ok ? events.events : [], []);
     });
   }
 
   test('it judges without a vendor call, and the same every time', async () => {
     const { vendor, source, asked } = bench();
-    const { delivery } = await vendor.closeRecord(secrets[0]);
+    const { delivery } = await closeDelivered(bench());
     const before = { calls: vendor.calls(), raw: Buffer.from(delivery.raw) };
     assert.deepEqual(source.verify(delivery), source.verify(delivery));
     assert.deepEqual(await source.events(delivery), await source.events(delivery));

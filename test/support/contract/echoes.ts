@@ -4,16 +4,17 @@ import {
   answer,
   assertNothingPersonal,
   type Bench,
+  closeDelivered,
   closeOne,
   closingOf,
   eventsOf,
   needed,
-  type TestRunner,
+  type Tests,
 } from './bench.ts';
 import { type ConnectorSample, corrected, customer, secrets } from './sample.ts';
 
 /** `echo`: what the vendor delivers about changes that close nothing, our own writes first of all. */
-export function echoes(bench: () => Bench, { test }: TestRunner): void {
+export function echoes(bench: () => Bench, { test }: Tests): void {
   const happenings: [what: string, happen: (bench: Bench, recordId: string) => Promise<unknown>][] = [
     ['our own write', ({ source }, recordId) => source.writeBack([answer(recordId)])],
     ["the correction of a customer's address", ({ vendor }, recordId) => vendor.correctEmail(recordId, corrected)],
@@ -29,7 +30,7 @@ async function opensNoClosing(
 ): Promise<void> {
   const { vendor, source } = bench;
   const delivered = needed(vendor.delivered, 'delivered').bind(vendor);
-  const { recordId, delivery } = await vendor.closeRecord(secrets[0]);
+  const { recordId, delivery } = await closeDelivered(bench);
   const keys = (await eventsOf(source, delivery)).map(({ key }) => key);
   const closing = await closingOf(bench, recordId);
   await delivered(secrets[0]);
@@ -45,7 +46,7 @@ async function opensNoClosing(
 }
 
 /** `erase`: a person is to be forgotten. */
-export function erasures(bench: () => Bench, { test }: TestRunner): void {
+export function erasures(bench: () => Bench, { test }: Tests): void {
   test('it finds whom to forget in a delivery that says so', async () => {
     const { vendor, source } = bench();
     const recordId = await closeOne(bench());
@@ -71,7 +72,7 @@ export function erasures(bench: () => Bench, { test }: TestRunner): void {
 export function forgettings(
   { missingId, does = [], keeps = [] }: ConnectorSample,
   bench: () => Bench,
-  { test }: TestRunner,
+  { test }: Tests,
 ): void {
   const traces = (id: string): unknown => {
     const all = bench().vendor.traces(id);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Source } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
-import { answer, type Bench, closeOne, openPorts, type TestRunner } from './bench.ts';
+import { answer, type Bench, closeOne, openPorts, type Tests } from './bench.ts';
 import { type ConnectorSample, secrets } from './sample.ts';
 
 /* A call that is given up may be carried out long after: whichever of a write's calls that is, the next write makes up for it. */
@@ -9,7 +9,7 @@ import { type ConnectorSample, secrets } from './sample.ts';
 /** More calls than a write of one answer makes. */
 const mostCalls = 20;
 
-export function lateWrites({ does = [], keeps = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+export function lateWrites({ does = [], keeps = [] }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   test('it puts the newest answer back over an older one that was carried out late, and tells that it may have been', async () => {
     await forEachLostCall(bench(), async (id, carryOut) => {
       const { source, vendor } = bench();
@@ -46,7 +46,7 @@ export function lateWrites({ does = [], keeps = [] }: ConnectorSample, bench: ()
  * Loses the answer to each call of a write in turn, on a record of its own.
  * @param then `carryOut`: the vendor gets the call only now
  */
-async function forEachLostCall(
+export async function forEachLostCall(
   bench: Bench,
   then: (id: string, carryOut: () => Promise<void>, before: unknown) => Promise<void>,
   traces: (id: string) => unknown = () => undefined,

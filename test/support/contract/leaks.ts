@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { PreflightContext, Source } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf, stackOf } from '../../../core/errors.ts';
 import type { BegunResponse, SentRequest } from '../../../core/ports.ts';
-import { answer, type Bench, closeOne, openPorts, type TestRunner } from './bench.ts';
+import { answer, type Bench, closeOne, openPorts, type Tests } from './bench.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 
 const about: PreflightContext = {
@@ -157,7 +157,7 @@ const wrongs: [name: string, wrong: Wrong][] = [
 const spoken = [customer.email, '+37255512345', customer.comment];
 
 /** Whatever the vendor answers, wherever: nobody reads it, nor what was sent, in anything that is written. */
-export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   for (const [doing, work, changes] of doings) {
     test(`it repeats neither the vendor's words nor what was sent, whatever answers a ${doing} (audit leak)`, async () => {
       const { vendor } = bench();

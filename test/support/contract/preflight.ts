@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Finding, PreflightContext, Source } from '../../../core/connector/contract.ts';
-import { answer, assertNothingPersonal, type Bench, closeOne, needed, reopen, type TestRunner } from './bench.ts';
+import { answer, assertNothingPersonal, type Bench, closeOne, needed, reopen, type Tests } from './bench.ts';
 import { saidOf } from './records.ts';
 import { type ConnectorSample, customer, secrets } from './sample.ts';
 
 /** `check`: what would keep the source from working. */
-export function checks({ planted = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+export function checks({ planted = [] }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   test('it finds nothing wrong with an account in which all is well', async () => {
     assert.deepEqual(await check(bench().source, about(bench())), []);
   });
@@ -35,7 +35,7 @@ export function checks({ planted = [] }: ConnectorSample, bench: () => Bench, { 
 }
 
 /** `setup`: what is missing at the vendor. */
-export function setups({ does = [] }: ConnectorSample, bench: () => Bench, { test }: TestRunner): void {
+export function setups({ does = [] }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   test('it has nothing to do in an account that has everything', async () => {
     assert.deepEqual(await setup(bench().source, about(bench())), []);
   });

@@ -12,23 +12,39 @@ import {
   closingOf,
   needed,
   readOne,
+  reopen,
   stateOf,
-  type TestRunner,
+  type Tests,
 } from './bench.ts';
-import { type ConnectorSample, corrected, customer } from './sample.ts';
+import { type ConnectorSample, corrected, customer, secrets } from './sample.ts';
 
 /** Reading records, and writing answers on them. */
 export function records(
-  { connector, missingId, does = [] }: ConnectorSample,
+  { connector, missingId, does = [], lacks = {} }: ConnectorSample,
   bench: () => Bench,
-  { test }: TestRunner,
+  { test }: Tests,
 ): void {
   test('it gives one result per id, in order', async () => {
     const { source } = bench();
     const [one, two] = [await closeOne(bench()), await closeOne(bench())];
-    const results = await source.read([two, missingId, one, two, 'no such id', '../1']);
+    const results = await source.read([two, missingId, one, two, 'no such id']);
     const found = results.map((result) => (result.ok ? result.record.id : result.why));
-    assert.deepEqual(found, [two, 'not-found', one, two, 'not-found', 'not-found']);
+    assert.deepEqual(found, [two, 'not-found', one, two, 'not-found']);
+  });
+
+  test('it is led nowhere by an id that is none', async () => {
+    const { source, vendor } = bench();
+    const [one, two] = [await closeOne(bench()), await closeOne(bench())];
+    const before = vendor.traces(two);
+    const ids = hostileIds(one, two);
+    const read = await source.read([one, ...ids, two]);
+    assert.deepEqual(
+      read.map((result) => (result.ok ? result.record.id : result.why)),
+      [one, ...ids.map(() => 'not-found'), two],
+    );
+    const written = await source.writeBack([...ids.map((id) => answer(id)), answer(one)]);
+    assert.deepEqual(written.map(inShort), [...ids.map(() => 'not-found'), []]);
+    assert.deepEqual(vendor.traces(two), before);
   });
 
   test('it makes no call for nothing', async () => {
@@ -46,7 +62,7 @@ export function records(
     assert.equal(await closingOf(bench(), id), first);
     await vendor.reopen(id);
     assert.equal(stateOf((await source.read([id]))[0]).is, 'open');
-    await vendor.closeAgain(id);
+    await vendor.closeAgain(id, secrets[0]);
     const second = await closingOf(bench(), id);
     assert.notEqual(second, first);
     assert.equal(await closingOf(bench(), id), second);
@@ -155,6 +171,74 @@ export function records(
     assert.equal(vendor.gradeOn(id), 6);
   });
 
+  if (lacks.newer === undefined) {
+    test('it never writes an older answer over a newer one, whichever comes first', async () => {
+      const { source, vendor } = bench();
+      const id = await closeOne(bench());
+      await source.writeBack([answer(id, { grade: 8, marker: 'j1.2', answeredAt: new Date('2026-11-20T11:00:00Z') })]);
+      const held = vendor.traces(id);
+      const [older] = await reopen(bench()).source.writeBack([
+        answer(id, { grade: 3, comment: 'older', marker: 'j1.1' }),
+      ]);
+      assert.equal(vendor.gradeOn(id), 8);
+      assert.deepEqual(vendor.traces(id), held, 'something of the older answer is on the record');
+      assert.ok(older?.ok && older.findings.length === 0, 'nobody has to act');
+    });
+  }
+
+  if (lacks.comment === undefined) {
+    test('it writes grade and comment, and takes them off where the later answer has none', async () => {
+      const { source, vendor } = bench();
+      const commentOn = needed(vendor.commentOn, 'commentOn, or a reason in `lacks`').bind(vendor);
+      const id = await closeOne(bench());
+      await source.writeBack([answer(id, { marker: 'j1.1' })]);
+      assert.equal(commentOn(id), customer.comment);
+      const answeredAt = new Date('2026-11-20T11:00:00Z');
+      await source.writeBack([answer(id, { marker: 'j1.2', comment: null, grade: null, answeredAt })]);
+      assert.deepEqual([commentOn(id) ?? '', vendor.gradeOn(id)], ['', null]);
+    });
+  }
+
+  if (lacks.swallow === undefined) {
+    test('it tells, with what to do, that the vendor did not keep a grade', async () => {
+      const { source, vendor } = bench();
+      const id = await closeOne(bench());
+      await needed(vendor.swallow, 'swallow, or a reason in `lacks`').call(vendor, id);
+      const [result] = await source.writeBack([answer(id)]);
+      assert.notDeepEqual(saidOf(result), [], 'the journey ends as written, and nobody knows');
+      assertNothingPersonal(saidOf(result));
+    });
+  }
+
+  if (lacks.dropdown === undefined) {
+    test('it tells that a dropdown lacks the grade, and writes what else it can', async () => {
+      const { vendor } = bench();
+      await needed(vendor.dropdown, 'dropdown, or a reason in `lacks`').call(vendor, [1, 2, 3]);
+      const { source } = reopen(bench());
+      const [one, two] = [await closeOne(bench()), await closeOne(bench())];
+      const [unfit, fit] = await source.writeBack([answer(one, { grade: 7 }), answer(two, { grade: 3 })]);
+      assert.notDeepEqual(saidOf(unfit), [], 'the journey ends as written, and nobody knows');
+      assertNothingPersonal(saidOf(unfit));
+      assert.deepEqual([vendor.gradeOn(one), vendor.gradeOn(two)], [null, 3]);
+      assert.deepEqual(fit && inShort(fit), []);
+      if (unfit?.ok && vendor.commentOn) assert.equal(vendor.commentOn(one), customer.comment);
+    });
+  }
+
+  if (lacks.lock === undefined) {
+    test('it tells of one record that takes no answers, and writes the others', async () => {
+      const { source, vendor } = bench();
+      const [one, two] = [await closeOne(bench()), await closeOne(bench())];
+      await needed(vendor.lock, 'lock, or a reason in `lacks`').call(vendor, one);
+      const [locked, other] = await source.writeBack([answer(one), answer(two)]);
+      assert.deepEqual([other && inShort(other), vendor.gradeOn(two)], [[], 7]);
+      if (locked?.ok) assert.ok(locked.findings.length > 0 || locked.where !== undefined, 'it is not on the record');
+      else if (locked?.why === 'error') assert.equal(adviceOf(locked.error).kind, 'permanent');
+      else assert.equal(locked?.why, 'closed');
+      assertNothingPersonal(locked);
+    });
+  }
+
   test('it writes a grade of 0 as a grade', async () => {
     const { source, vendor } = bench();
     const id = await closeOne(bench());
@@ -190,6 +274,19 @@ export function records(
     assert.equal(vendor.gradeOn(id), 4);
   });
 }
+
+/** What an event may carry for an id: none of them is one, and none leads to a record. */
+const hostileIds = (one: string, other: string): string[] => [
+  '',
+  '../1',
+  `${one}/../${other}`,
+  `${one}?include=${other}`,
+  `${one}#`,
+  `${one},${other}`,
+  `${one}&ids=${other}`,
+  `${one}%2f..%2f${other}`,
+  ` ${one}`,
+];
 
 /** Why a record does not hold all of its answer; what concerns other records as well fails. */
 export function saidOf(result: WriteResult | undefined): string[] {

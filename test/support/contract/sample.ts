@@ -12,22 +12,57 @@ export type Breakage = '429' | '401' | '500' | 'html' | 'silent';
  */
 export type Part = 'poll' | 'check' | 'setup' | 'no-answer' | 'echo' | 'erase' | 'forget' | 'replace';
 
+/** A note on a record, as the vendor holds it. */
+export interface HeldNote {
+  text: string;
+  /** Whether its text is markup, or shown as it is. */
+  isHtml: boolean;
+  /** Whether the customer can see it, or is mailed it. */
+  isPublic: boolean;
+}
+
+/** What a sample may lack, with the reason: each is a duty that loses customers in silence where nobody tries it. */
+export type Trial =
+  /** The vendor's stand-in shows the notes on a record (`Vendor.notesOn`). */
+  | 'notes'
+  /** It shows the comment of a record (`Vendor.commentOn`). */
+  | 'comment'
+  /** It can take a grade and not keep it, without an error (`Vendor.swallow`). */
+  | 'swallow'
+  /** The grade can go into a dropdown (`Vendor.dropdown`). */
+  | 'dropdown'
+  /** A record can refuse answers while others take them (`Vendor.lock`). */
+  | 'lock'
+  /** The connector can tell that the record holds a newer answer. */
+  | 'newer';
+
 /** One account at a stand-in of the vendor, with the customer `customer` behind each record. */
 export interface Vendor {
   /** Settings as an operator writes them, all of `writeBack` on. Without `secrets` the key is left out. */
   settings(secrets?: readonly string[]): object;
   /** What the connector needs from its surroundings beside the suite's own: a `sleep` that waits for the vendor's jobs … */
   ports?: Partial<ConnectorPorts>;
-  /** A new record is closed at the vendor. `delivery`: what the vendor sends of it, signed with `secret`. */
-  closeRecord(secret: string): Promise<{ recordId: string; delivery: Delivery }>;
+  /** A new record is closed at the vendor. `delivery`: what the vendor sends of it, signed with `secret`; left out where it is `polled`. */
+  closeRecord(secret: string): Promise<{ recordId: string; delivery?: Delivery }>;
   reopen(recordId: string): Promise<void>;
-  closeAgain(recordId: string): Promise<void>;
+  /** The reopened record is closed once more; what the vendor sends of that, as of the first closing. */
+  closeAgain(recordId: string, secret: string): Promise<Delivery | undefined>;
   /** People at the vendor correct the address of the record's customer, who stays the same person. */
   correctEmail(recordId: string, email: string): Promise<void>;
-  /** A delivery of any bytes, signed with `secret` as the vendor would. */
-  sign(raw: Uint8Array, secret: string): Delivery;
+  /** A delivery of any bytes, signed with `secret` as the vendor would. Left out where it is `polled`. */
+  sign?(raw: Uint8Array, secret: string): Delivery;
   /** The grade on the record, looked up at the vendor; null where there is none. */
   gradeOn(recordId: string): number | null;
+  /** The comment at its place on the record; null where there is none. */
+  commentOn?(recordId: string): string | null;
+  /** The notes on the record, whoever wrote them. */
+  notesOn?(recordId: string): readonly HeldNote[];
+  /** From now on the vendor takes the grade of this record with a success, and does not keep it; of others as well, if that is simpler. */
+  swallow?(recordId: string): Promise<void>;
+  /** The grade's field becomes a dropdown of these grades. Sources that are opened later write to it. */
+  dropdown?(grades: readonly number[]): Promise<void>;
+  /** The record takes no answers any more: it is closed for good, archived, or lacks what the vendor demands. */
+  lock?(recordId: string): Promise<void>;
   /** Everything a write could leave on the record (values, notes, mails), without the time of the last change. JSON. */
   traces(recordId: string): unknown;
   /** `words` are in the answers' bodies. */
@@ -40,6 +75,8 @@ export interface Vendor {
 
   /** `poll`: the vendor's clock, where it isn't the real one. Later at every look, like a real one. */
   now?(): Date;
+  /** `poll`: closes new records, all within one second by the vendor's clock. */
+  closeAtOnce?(count: number): Promise<readonly string[]>;
   /** `poll`: resolves when everything that happened so far can be found (an index that lags). */
   settle?(): Promise<void>;
   /** `check`, `setup`: the rest of a configuration with which all is well in this account. */
@@ -60,12 +97,22 @@ export interface Vendor {
 export interface ConnectorSample {
   connector: Connector;
   start(): Promise<Vendor>;
-  /** Headers (lower case) without any of which a delivery counts as unsigned; the first one holds the signature. */
-  signatureHeaders: readonly [string, ...string[]];
+  /** The vendor delivers nothing: the source is polled, and has no secrets of webhooks. */
+  polled?: true;
+  /** Headers (lower case) without any of which a delivery counts as unsigned; the first one holds the signature, or the secret. */
+  signatureHeaders?: readonly [string, ...string[]];
+  /** What the signature is over. `nothing`: a header holds a secret that both sides know. Default: `body`. */
+  signs?: 'body' | 'nothing';
+  /** The vendor signs the time as well: a delivery that comes a day late is refused. */
+  goesStale?: true;
   /** A record id as the connector writes them, of a record that doesn't exist. */
   missingId: string;
   /** Vendor calls for 100 closed records by a source that was just opened; none to read what `told` holds. */
   callsFor100: { read: number; writeBack: number };
+  /** `poll`: the most records on one page of the vendor's. */
+  pollPage?: number;
+  /** What can't be tried at this vendor, and why. */
+  lacks?: Readonly<Partial<Record<Trial, string>>>;
   /** What the connector does beyond the least; nothing else of it is tested. */
   does?: readonly Part[];
   /** `forget`: names within `traces` of what the vendor lets nobody take off again. */

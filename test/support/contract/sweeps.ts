@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import type { PollPage, Source } from '../../../core/connector/contract.ts';
-import { answer, assertNothingPersonal, type Bench, closeOne, reopen, type TestRunner } from './bench.ts';
+import { answer, assertNothingPersonal, type Bench, closeOne, needed, openPorts, reopen, type Tests } from './bench.ts';
 import { recordEvents } from './record-events.ts';
+import { type ConnectorSample, secrets } from './sample.ts';
 
 /** More pages than any test fills: a poll that is never done would go on for ever. */
-const mostPages = 20;
+const mostPages = 40;
 
 /** `poll`: what changed since. */
-export function sweeps(bench: () => Bench, { test }: TestRunner): void {
+export function sweeps({ pollPage }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   test('it finds every closing since an instant, and none from before', async () => {
     const early = await closeOne(bench());
     await settled(bench());
@@ -24,6 +25,41 @@ export function sweeps(bench: () => Bench, { test }: TestRunner): void {
     assertNothingPersonal(found);
   });
 
+  test('it finds every closing of more than one page, each once, though all are of one second', async () => {
+    const { vendor, source } = bench();
+    const count = needed(pollPage, 'pollPage') + 1;
+    const since = now(bench());
+    const closeAtOnce = needed(vendor.closeAtOnce, 'closeAtOnce').bind(vendor);
+    const ids = [await closeOne(bench()), ...(await closeAtOnce(count)), await closeOne(bench())];
+    await settled(bench());
+    const found = closingsIn(await sweep(source, { since }));
+    const missing = ids.filter((id) => !found.some(({ recordId }) => recordId === id));
+    assert.deepEqual(missing, [], `${missing.length} of ${ids.length} closings were not found`);
+    assert.equal(new Set(found.map(({ key }) => key)).size, ids.length, 'two closings have one key, or one has two');
+  });
+
+  test('it finds what happens while it polls, then or the next time', async () => {
+    const { vendor } = bench();
+    const since = now(bench());
+    const ids = [await closeOne(bench())];
+    await settled(bench());
+    const { ports } = openPorts(vendor.ports);
+    const { source } = reopen(bench(), {
+      ports: {
+        fetch: async (...call) => {
+          const response = await ports.fetch(...call);
+          if (ids.length < 2) ids.push(await closeOne(bench()));
+          return response;
+        },
+      },
+    });
+    const pages = await sweep(source, { since });
+    await settled(bench());
+    const cursor = pages.at(-1)?.cursor ?? assert.fail('no page');
+    const found = closingsIn([...pages, ...(await sweep(bench().source, { cursor }))]);
+    assert.deepEqual(new Set(found.map(({ recordId }) => recordId)), new Set(ids));
+  });
+
   test('it gives a page that comes again the same keys, and two closings different ones', async () => {
     const { vendor, source } = bench();
     const since = now(bench());
@@ -36,7 +72,7 @@ export function sweeps(bench: () => Bench, { test }: TestRunner): void {
       keys,
     );
     await vendor.reopen(id);
-    await vendor.closeAgain(id);
+    await vendor.closeAgain(id, secrets[0]);
     await settled(bench());
     const later = closingsIn(await sweep(source, { since })).map(({ key }) => key);
     assert.ok(later.some((key) => !keys.includes(key)));

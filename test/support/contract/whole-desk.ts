@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { Connector, Delivery, WriteBack } from '../../../core/connector/contract.ts';
+import type { Connector, Delivery } from '../../../core/connector/contract.ts';
 import { jsonBody } from '../../../core/connector/json-body.ts';
 import { adviceOf } from '../../../core/errors.ts';
 import deskly from '../../../examples/helpdesk-connector/connector.ts';
-import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
-import { type ConnectorSample, customer, type Part } from '../contract.ts';
+import { sample } from '../../../examples/helpdesk-connector/sample.ts';
+import type { ConnectorSample, Part } from '../contract.ts';
+import { needed } from './bench.ts';
 
 const everything: readonly Part[] = ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget', 'replace'];
 
@@ -13,21 +14,10 @@ const account = {
   webhook: true,
   grades: true,
   unanswered: new Set<string>(),
-  written: new Set<string>(),
   told: [] as string[],
 };
 
 const Erased = z.object({ erase: z.string() });
-
-const blank = (recordId: string): WriteBack => ({
-  recordId,
-  status: 'answered',
-  marker: 'none',
-  grade: null,
-  comment: null,
-  answeredAt: new Date(),
-  campaign: '',
-});
 
 /** The example with everything that the contract leaves open. */
 export const whole: Connector = {
@@ -53,16 +43,14 @@ export const whole: Connector = {
         for (const { recordId, status } of items) {
           if (status === 'no-answer') account.unanswered.add(recordId);
           account.told.push(recordId);
-          account.written.add(recordId);
         }
-        return await source.writeBack(items);
+        const answers = items.filter(({ status }) => status === 'answered');
+        const results = await source.writeBack(answers);
+        return items.map((item) => results[answers.indexOf(item)] ?? { ok: true, findings: [] });
       },
       async forget(recordIds) {
-        // Again, too: a write that was given up may have been carried out since.
-        const ids = recordIds.filter((id) => account.written.has(id));
-        for (const id of ids) account.unanswered.delete(id);
-        await source.writeBack(ids.map(blank));
-        return [];
+        for (const id of recordIds) account.unanswered.delete(id);
+        return (await source.forget?.(recordIds)) ?? [];
       },
       async check() {
         const advice = await source.read(['T1']).then(() => undefined, adviceOf);
@@ -86,58 +74,27 @@ export const whole: Connector = {
 
 /** At the example's stand-in. */
 export function sampleOf(connector: Connector, does: readonly Part[] = everything): ConnectorSample {
-  const delivery = (raw: Uint8Array, secret: string): Delivery => {
-    const url = 'https://closeloop.example/hooks/desk';
-    return { method: 'POST', url, headers: signed(raw, secret), raw, receivedAt: new Date() };
-  };
-  const body = (value: object) => Buffer.from(JSON.stringify(value));
   return {
+    ...sample,
     connector,
-    signatureHeaders: ['x-deskly-signature'],
-    missingId: 'T0',
-    callsFor100: { read: 1, writeBack: 1 },
     does,
     planted: ['webhook', 'grades'],
     async start() {
-      const desk = await startDesk({ email: customer.email, subject: customer.comment });
-      Object.assign(account, { webhook: true, grades: true, unanswered: new Set(), written: new Set(), told: [] });
+      const vendor = await sample.start();
+      const sign = (value: object, secret: string): Delivery =>
+        needed(vendor.sign, 'sign')(Buffer.from(JSON.stringify(value)), secret);
+      Object.assign(account, { webhook: true, grades: true, unanswered: new Set(), told: [] });
       return {
-        settings: (webhookSecrets) => ({ baseUrl: desk.url, apiKey: 'key', ...(webhookSecrets && { webhookSecrets }) }),
-        async closeRecord(secret) {
-          const happening = desk.close();
-          return { recordId: happening.ticket, delivery: delivery(body(happening), secret) };
-        },
-        reopen: async (id) => void desk.reopen(id),
-        closeAgain: async (id) => void desk.close(id),
-        correctEmail: async (id, email) => desk.changeCustomer(id, email),
-        replaceCustomer: async (id, email) => desk.changeCustomer(id, email, 'another'),
-        sign: delivery,
-        gradeOn: (id) => desk.ticket(id)?.grade ?? null,
-        traces: (id) => ({ ...desk.ticket(id), isUnanswered: account.unanswered.has(id) }),
-        breakVendor(how, words) {
-          desk.broken = (end) => {
-            const text = JSON.stringify({ error: words });
-            if (how === '429') end(429, { 'retry-after': '7' }, text);
-            else if (how === 'html') end(200, {}, `<html>${words}</html>`);
-            else if (how !== 'silent') end(Number(how), {}, text);
-          };
-        },
-        calls: () => desk.calls,
-        settle: () => new Promise((done) => setTimeout(done, 2)),
+        ...vendor,
+        traces: (id) => ({ traces: vendor.traces(id), isUnanswered: account.unanswered.has(id) }),
         preflight: () => ({ grades: [1, 2, 3], reads: [], answersWithinMs: 1 }),
         plant: async (what) => void Object.assign(account, { [what]: false }),
         strip: async () => void Object.assign(account, { webhook: false }),
         async delivered(secret) {
-          const told = account.told.splice(0);
-          return told.map((ticket) => {
-            return delivery(
-              body({ id: `H-${ticket}`, ticket, event: 'reopened', at: new Date().toISOString() }),
-              secret,
-            );
-          });
+          const changed = { closings: 1, closedAt: null, changedAt: new Date() };
+          return account.told.splice(0).map((id) => sign({ ticket: { id, ...changed } }, secret));
         },
-        erase: async (id, secret) => delivery(body({ erase: desk.ticket(id)?.customer.id ?? '' }), secret),
-        close: () => desk.stop(),
+        erase: async (id, secret) => sign({ erase: `C${id}` }, secret),
       };
     },
   };

@@ -64,5 +64,5 @@ test('a connector from outside the package carries a closing to a grade on its r
     return Array.isArray(found) && found.length > 0 && found[0].sentAt;
   });
   await service.control('POST', 'answers', { contact: 'carl@example.com', grade: 4, comment: 'Warm again' });
-  expect(await until(() => desk.ticket(closed.ticket)?.grade ?? undefined)).toBe(4);
+  expect(await until(() => desk.ticket(closed.ticket.id)?.grade ?? undefined)).toBe(4);
 });

@@ -125,6 +125,29 @@ export const sources: readonly FuzzSource[] = [
     }),
   },
   {
+    name: 'request-tracker',
+    settings: {
+      connector: 'request-tracker',
+      address: 'https://rt.example.com',
+      token: '1-27-ab',
+      webhookSecrets: [secret],
+    },
+    signed: ['x-rt-signature', 'x-rt-timestamp'],
+    sign(raw, _url, at, key = secret) {
+      const timestamp = String(Math.floor(at.getTime() / 1_000));
+      const signature = createHmac('sha256', key).update(`${timestamp}.`).update(raw).digest('hex');
+      return { 'x-rt-timestamp': timestamp, 'x-rt-signature': signature };
+    },
+    event: (chance) => ({
+      transaction: chance.of<unknown>([chance.int(1, 1e9), text(chance), null]),
+      ticket: chance.of<unknown>([chance.int(1, 1e9), text(chance)]),
+      from: chance.of(['new', 'resolved', text(chance)]),
+      to: chance.of(['resolved', 'open', text(chance)]),
+      at: '2026-11-21T10:15:29Z',
+      ...record(chance),
+    }),
+  },
+  {
     name: 'intercom',
     settings: {
       connector: 'intercom',

@@ -117,7 +117,7 @@ describe('the tarball', () => {
   });
 
   test('holds documents, examples and what is bundled beside it, and nothing else', () => {
-    expect(named(/^(?!dist\/|node_modules\/)/).filter((name) => !/^(docs|examples)\//.test(name))).toEqual([
+    expect(named(/^(?!dist\/|node_modules\/)/).filter((name) => !/^(docs|deploy|examples)\//.test(name))).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
@@ -288,7 +288,7 @@ sources:
         return Array.isArray(found) && found.length > 0 && found[0].sentAt;
       });
       await service.control('POST', 'answers', { contact: 'carl@example.com', grade: 4, comment: 'Warm again' });
-      expect(await until(() => desk.ticket(closed.ticket)?.grade ?? undefined)).toBe(4);
+      expect(await until(() => desk.ticket(closed.ticket.id)?.grade ?? undefined)).toBe(4);
     } finally {
       await loop.stop();
       await service.stop();

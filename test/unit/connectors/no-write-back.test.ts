@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../connectors/intercom/intercom.ts';
+import { requestTracker } from '../../../connectors/request-tracker/request-tracker.ts';
 import { shopify } from '../../../connectors/shopify/shopify.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
@@ -21,6 +22,7 @@ const sources: [name: string, open: () => Source][] = [
     'intercom',
     () => intercom.open({ workspace: 'k7p2m4xq', accessToken: 'token', adminId: '1', webhookSecrets, baseUrl }, ports),
   ],
+  ['request-tracker', () => requestTracker.open({ address: baseUrl, token: '1-27-ab', webhookSecrets }, ports)],
   ['shopify', () => shopify.open({ shop: 'acme.myshopify.com', accessToken: 'token', webhookSecrets, baseUrl }, ports)],
   [
     'woocommerce',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { hubspot } from '../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../connectors/intercom/intercom.ts';
+import { requestTracker } from '../../../connectors/request-tracker/request-tracker.ts';
 import { shopify } from '../../../connectors/shopify/shopify.ts';
 import { woocommerce } from '../../../connectors/woocommerce/woocommerce.ts';
 import { zendesk } from '../../../connectors/zendesk/zendesk.ts';
@@ -18,6 +19,7 @@ const site = {
   ...hook,
 };
 const inbox = { workspace: 'k7p2m4xq', region: 'eu', accessToken: 't', adminId: 7, ...hook };
+const rt = { address: 'https://rt.example.com/rt/', token: '1-27-ab', ...hook };
 const crm = { accessToken: 'pat-1', ...hook };
 
 const rows: [of: Connector, settings: object, id: string, url: string | undefined][] = [
@@ -28,6 +30,7 @@ const rows: [of: Connector, settings: object, id: string, url: string | undefine
   [hubspot, crm, 'deal-7', undefined],
   [shopify, shop, '5791244910855', 'https://acme.myshopify.com/admin/orders/5791244910855'],
   [woocommerce, site, '17', 'https://shop.example/wp-admin/post.php?post=17&action=edit'],
+  [requestTracker, rt, '4', 'https://rt.example.com/rt/Ticket/Display.html?id=4'],
   [intercom, inbox, '215', 'https://app.eu.intercom.com/a/apps/k7p2m4xq/conversations/215'],
 ];
 

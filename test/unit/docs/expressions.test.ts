@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { shapeOf, shapes } from '../../../build/docs/record-reference.ts';
 import type { HubSpotShape } from '../../../connectors/hubspot/record.ts';
 import type { IntercomShape } from '../../../connectors/intercom/record.ts';
+import type { RequestTrackerShape } from '../../../connectors/request-tracker/record.ts';
 import type { ShopifyShape } from '../../../connectors/shopify/record.ts';
 import type { WooCommerceShape } from '../../../connectors/woocommerce/record.ts';
 import type { ZendeskShape } from '../../../connectors/zendesk/record.ts';
@@ -156,14 +157,28 @@ const woocommerce: WooCommerceShape = {
   customer: { ...address, phone: '+37255512345', id: '5', email: 'Carl@example.com', language: 'et' },
   shipping: { ...address, phone: '' },
 };
-const records = new Map<string, object>(Object.entries({ zendesk, hubspot, intercom, shopify, woocommerce }));
+const requestTracker: RequestTrackerShape = {
+  ticket: {
+    id: '41960',
+    subject: 'Printer',
+    status: 'resolved',
+    queue: { id: '3', name: 'Support' },
+    createdAt: '2026-11-16T18:03:11Z',
+    fields: { 'Store name': 'Tartu' },
+  },
+  requestor: { id: '35', name: 'Carl', email: 'carl@example.com', phone: '', language: 'et' },
+  owner: { name: 'Bob', email: 'bob@example.net' },
+};
+const records = new Map<string, object>(
+  Object.entries({ zendesk, hubspot, intercom, shopify, woocommerce, 'request-tracker': requestTracker }),
+);
 
 const page = readFileSync(resolve(import.meta.dirname, '../../../docs/expressions.md'), 'utf8');
 /** Section, vendor, expression, and what it finds. */
 const rows = page
   .split(/^## /m)
   .flatMap((section) =>
-    [...section.matchAll(/^\| (\w+) \| [^|]+ \| (?:`` ((?:(?!``).)*) ``|`([^`]+)`) \| `([^`]+)` \|$/gm)].map(
+    [...section.matchAll(/^\| ([\w-]+) \| [^|]+ \| (?:`` ((?:(?!``).)*) ``|`([^`]+)`) \| `([^`]+)` \|$/gm)].map(
       ([, vendor = '', long, short, found = '']) =>
         [section.split('\n')[0] ?? '', vendor, long ?? short ?? '', found] as const,
     ),

@@ -24,6 +24,7 @@ describe.each(pages)('%s', (page) => {
       SLACK_WEBHOOK_URL: 'https://hooks.slack.example/services/T0/B0/x',
       TEAMS_WEBHOOK_URL: 'https://flows.example.com/workflows/x?sig=y',
       SMTP_URL: 'smtp://name:password@mail.example.com:587',
+      RT_TOKEN: '1-27-ab',
       WOO_KEY: 'ck_1',
       WOO_SECRET: 'cs_1',
     };

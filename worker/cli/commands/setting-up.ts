@@ -32,7 +32,10 @@ export function addInit(program: Command): void {
     .description('ask for everything that a first configuration needs, write it, then run setup and check')
     .option('--config <file>', 'what is written; its secrets go into the .env file beside it', 'closeloop.yaml')
     .option('--data <dir>', 'data of the embedded Redis', '.closeloop')
-    .option('--vendor <names>', 'which systems close tickets or orders, separated by commas')
+    .option(
+      '--vendor <names>',
+      'which systems close tickets or orders, separated by commas; also the file or package of a connector of your own',
+    )
     .option('--source-name <name>', 'what the source is called')
     .option(
       '--feedback-url <url>',
@@ -56,6 +59,7 @@ export function addInit(program: Command): void {
   program.hook('preSubcommand', async (_program, command) => {
     if (command !== init) return;
     const { addQuestions } = await import('../init/flags.ts');
-    await addQuestions(init, await loadConnectors());
+    const { vendorsNamedIn } = await import('../init/strangers.ts');
+    await addQuestions(init, await vendorsNamedIn(program.args, await loadConnectors()));
   });
 }

@@ -15,6 +15,7 @@ import { Answers } from './answers.ts';
 import { type Answered, type AnsweredSource, configurationText } from './configuration.ts';
 import { personAt } from './person.ts';
 import { askFields, askService, askSources, type ListCampaigns } from './questions.ts';
+import { withStrangers } from './strangers.ts';
 
 export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
   /** For scripts: `custom field=expression`. */
@@ -40,7 +41,8 @@ export async function init(options: InitOptions): Promise<number> {
     const list: ListCampaigns = async (feedbackUrl, apiKey) =>
       await campaignsOf({ feedbackUrl, timeZone: 'UTC' }, { FEEDBACK_API_KEY: apiKey });
     const { service, campaigns: listed } = await askService(answers, secrets, list);
-    const asked = await askSources(options.connectors, answers, secrets);
+    const known = await withStrangers(options.connectors, answers.given('vendor'), file);
+    const asked = await askSources(known, answers, secrets);
     // Only for the list of missing flags: the campaigns are not known yet.
     if (!person) await answers.text({ flag: 'campaign', ask: 'Campaign' });
     answers.complete();

@@ -122,7 +122,9 @@ export async function askSettings(
 ): Promise<Pick<AnsweredSource, 'settings' | 'baseUrl'>> {
   const settings = new Map(before?.settings);
   let baseUrl = before?.baseUrl ?? answers.given('base-url') ?? '';
-  const takesStandins = takesStandin(connector, 'http://127.0.0.1');
+  // Where the address is one of the questions, it is the vendor's.
+  const asksAddress = onboarding.questions.some(({ setting }) => setting === 'baseUrl');
+  const takesStandins = !asksAddress && takesStandin(connector, 'http://127.0.0.1');
   if (takesStandins && !before && baseUrl === '')
     answers.person?.say(
       '(To try it on a stand-in, answer one of these questions with its address, like http://127.0.0.1:9101.)',
@@ -139,7 +141,7 @@ export async function askSettings(
     if (before && (isMadeUp || setting.startsWith('writeBack.'))) continue;
     const isWrong = settingFlaw(connector, onboarding, question, values());
     const flaw = (answer: string) => {
-      if (!takesStandin(connector, answer)) return isWrong(answer);
+      if (asksAddress || !takesStandin(connector, answer)) return isWrong(answer);
       baseUrl = answer;
       return `${answer} is taken as the address of a stand-in, in the vendor's place.`;
     };

@@ -103,17 +103,6 @@ describe('a note', () => {
     }),
   );
 
-  test('of a changed answer is another one', () =>
-    atDesk(async (desk) => {
-      const [one] = furnish(desk);
-      const source = desk.source({ writeBack });
-      await source.writeBack([answer(one ?? '')]);
-      await source.writeBack([
-        answer(one ?? '', { grade: 3, marker: 'm.v2', answeredAt: new Date('2026-11-21T09:40:00Z') }),
-      ]);
-      expect(notes(desk, one)).toEqual([expect.stringContaining('5 of 10'), expect.stringContaining('3 of 10')]);
-    }));
-
   test('of an earlier answer that comes late is written, but replaces nothing', () =>
     atDesk(async (desk) => {
       const [one] = furnish(desk);

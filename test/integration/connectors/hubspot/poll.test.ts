@@ -106,27 +106,6 @@ describe('a poll', () => {
       expect((await sweep(desk, source, since(desk))).events).toEqual([]);
     }));
 
-  test('names another closing by another key, the same stage or not', () =>
-    atDesk(async (desk) => {
-      const { standin } = desk;
-      const source = desk.source();
-      const { id } = standin.addTicket({});
-      const keys: (string | undefined)[] = [];
-      for (let n = 0; n < 2; n++) {
-        later(desk);
-        await standin.close(id);
-        for (let look = 0; look < 2; look++) {
-          later(desk);
-          await standin.change({ type: 'tickets', id, properties: { subject: `look ${n} ${look}` } });
-          keys.push((await sweep(desk, source, since(desk))).events[0]?.key);
-        }
-        await standin.reopen(id);
-      }
-      expect(keys[0]).toBe(keys[1]);
-      expect(keys[2]).toBe(keys[3]);
-      expect(keys[0]).not.toBe(keys[2]);
-    }));
-
   test('takes closed stages that do not count for a change', () =>
     atDesk(async (desk) => {
       const { id } = desk.standin.addTicket({});
@@ -142,23 +121,6 @@ describe('a poll', () => {
       await desk.standin.close(id);
       await desk.standin.deleteRecord({ type: 'tickets', id });
       expect((await sweep(desk, desk.source(), since(desk))).events).toEqual([]);
-    }));
-
-  test('finds thousands that one import gave the same instant, page by page', () =>
-    atDesk(async (desk) => {
-      const { standin, clock } = desk;
-      const open = { hs_pipeline_stage: '1' };
-      const ids = Array.from({ length: 700 }, () => standin.addTicket({ properties: open }).id);
-      later(desk);
-      const after = Array.from({ length: 250 }, () => {
-        later(desk, 10);
-        return standin.addTicket({ properties: open }).id;
-      });
-      const { events, pages } = await sweep(desk, desk.source(), { since: new Date(clock.ms - hourMs) });
-      const found = events.map(({ recordId }) => recordId);
-      expect(new Set(found)).toEqual(new Set([...ids, ...after].map((id) => `ticket-${id}`)));
-      // two that show that the instant fills a page, then 200, 200, 200 and 100 of it, then 200 and 51 others
-      expect(pages).toBe(8);
     }));
 
   test('misses nothing that moves while it pages', () =>

@@ -109,7 +109,7 @@ describe('one record of another shape', () => {
       for (const one of body.results) if (one.id === '8') one.properties = 'nothing';
       return { ...answer, body };
     };
-    const { results } = await reading(odd, ['7', '8', '9']);
+    const { results } = await reading(odd, ['ticket-7', 'ticket-8', 'ticket-9']);
     expect(results.map((result) => (result.ok ? result.record.id : result.why))).toEqual([
       'ticket-7',
       'error',

@@ -9,24 +9,6 @@ import {
 } from '../../../support/connectors/hubspot/fake-hubspot.ts';
 import { called, closedTicket, closing, contact, reading } from '../../../support/connectors/hubspot/reading.ts';
 
-describe('the bare id, as HubSpot shows it to people', () => {
-  test('is the record of the one kind that the source has', async () => {
-    const { results } = await reading({ tickets: [closedTicket('7')] }, ['7', 'ticket-7', '8']);
-    expect(results).toMatchObject([
-      { ok: true, record: { currentId: 'ticket-7', state: { is: 'closed' } } },
-      { ok: true, record: { id: 'ticket-7' } },
-      { ok: false, why: 'not-found' },
-    ]);
-  });
-
-  test('is none where it may be of two kinds', async () => {
-    const { states, calls } = await reading({ tickets: [closedTicket('7')] }, ['7'], {
-      objects: ['ticket', 'deal'],
-    });
-    expect([states, calls]).toEqual([['not-found'], []]);
-  });
-});
-
 describe('a closed ticket', () => {
   test('is presented whole, with its contact and owner', async () => {
     const { results } = await reading({ tickets: [closedTicket('7')] }, ['ticket-7'], {

@@ -4,7 +4,8 @@ import { openWorkspace as openApi } from '../../../../connectors/intercom/api.ts
 import { events } from '../../../../connectors/intercom/events.ts';
 import { intercom } from '../../../../connectors/intercom/intercom.ts';
 import { VendorError } from '../../../../core/connector/classify.ts';
-import type { Source } from '../../../../core/connector/contract.ts';
+import type { Delivery, Source } from '../../../../core/connector/contract.ts';
+import { jsonBody } from '../../../../core/connector/json-body.ts';
 import { answer, deliveryOf, fixtures, given, settingsOf } from '../../../support/connectors/intercom/workspace.ts';
 import { openPorts } from '../../../support/contract/bench.ts';
 
@@ -15,6 +16,7 @@ const receivedAt = new Date('2026-11-23T04:00:00Z');
 const kindOf = (kind: unknown) => (kind === 'graded' ? 'external-grade' : kind);
 const listed = (expected: readonly { kind?: unknown }[]) =>
   expected.map(({ kind, ...one }) => expect.objectContaining({ ...one, kind: kindOf(kind) }));
+const eventsIn = (one: Delivery, of = settingsOf()) => events(jsonBody(one.raw), one, of);
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('a webhook of the facts', () => {
@@ -22,13 +24,13 @@ describe('a webhook of the facts', () => {
     const settings = settingsOf({ ratings: true });
     const delivery = deliveryOf(Buffer.from(body), headers, receivedAt);
     expect(intercom.open(given, openPorts().ports).verify(delivery)).toEqual({ ok: true });
-    const found = events(delivery, settings);
+    const found = eventsIn(delivery, settings);
     expect(found.ok && plain(found.events)).toEqual(listed(expected));
   });
 
   test('it gives one closing one key, whichever topic told of it', () => {
     const keys = fixtures.webhooks
-      .map(({ body, headers }) => events(deliveryOf(Buffer.from(body), headers), settingsOf()))
+      .map(({ body, headers }) => eventsIn(deliveryOf(Buffer.from(body), headers)))
       .flatMap((found) => (found.ok ? found.events : []))
       .flatMap((event) => (event.kind === 'closed' && event.recordId === '215477000000201' ? [event.key] : []));
     expect(keys.length).toBeGreaterThan(3);
@@ -38,7 +40,7 @@ describe('a webhook of the facts', () => {
   test('it passes no rating on unless it is told to, and erases the archived if it is', () => {
     const kinds = (topic: string, more: object) => {
       const { body, headers } = fixtures.webhooks.find((one) => one.topic === topic) ?? expect.fail(topic);
-      const found = events(deliveryOf(Buffer.from(body), headers), settingsOf(more));
+      const found = eventsIn(deliveryOf(Buffer.from(body), headers), settingsOf(more));
       return found.ok ? found.events.map(({ kind }) => kind) : [];
     };
     expect(kinds('conversation.rating.added', {})).toEqual([]);
@@ -60,14 +62,14 @@ describe('a webhook of the facts', () => {
         created_at,
         data: { item },
       });
-      const found = events(deliveryOf(Buffer.from(body), {}, receivedAt), settingsOf());
+      const found = eventsIn(deliveryOf(Buffer.from(body), {}, receivedAt));
       expect(found).toMatchObject({ ok: true, events: [{ kind: 'closed', recordId: '7', at: receivedAt }] });
     },
   );
 
   test('it takes nothing of another workspace', () => {
     const [{ body, headers } = expect.fail('none')] = fixtures.webhooks;
-    expect(events(deliveryOf(Buffer.from(body), headers), settingsOf({ workspace: 'other123' }))).toMatchObject({
+    expect(eventsIn(deliveryOf(Buffer.from(body), headers), settingsOf({ workspace: 'other123' }))).toMatchObject({
       events: [],
       ignored: [{ why: 'of another workspace' }],
     });

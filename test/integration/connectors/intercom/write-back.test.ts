@@ -31,28 +31,12 @@ test('it writes attributes and a note, and a second time nothing', async () => {
   expect(one(id).notes).toHaveLength(1);
 });
 
-test('it adds no second note where the first one was made and the answer to it lost', async () => {
-  const id = await workspace.closed();
-  workspace.standin.faults.add({ method: 'POST', path: '/reply$', then: 'work-then-cut' });
-  expect(await write(answer(id))).toMatchObject([{ ok: false, error: { outcome: 'unknown' } }]);
-  await write(answer(id));
-  expect(one(id).notes).toHaveLength(1);
-});
-
 test('it leaves the rest for later after a failure that is not about one record', async () => {
   const ids = [await workspace.closed(), await workspace.closed(), await workspace.closed()];
   workspace.standin.faults.add({ method: 'PUT', path: ids[1] ?? '', status: 503 });
   const results = await write(...ids.map((id) => answer(id)));
   expect(results.map(({ ok }) => ok)).toEqual([true, false, false]);
   expect(one(ids[2] ?? '').values).toEqual({});
-});
-
-test('it never writes an older answer over a newer one', async () => {
-  const id = await workspace.closed();
-  await write(answer(id, { grade: 5 }));
-  const older = answer(id, { grade: 1, answeredAt: new Date('2026-11-20T12:00:00Z'), marker: 'inbox/1.1.v0' });
-  expect(await write(older)).toMatchObject([{ ok: true, unwritten: expect.stringContaining('newer') }]);
-  expect(one(id).values).toMatchObject({ 'Feedback grade': 5 });
 });
 
 test('it cuts a long comment, and leaves it whole in the note', async () => {
@@ -116,34 +100,10 @@ test.each(refusals)(
   },
 );
 
-test('a conversation that Intercom refuses, though its attributes fit, stops no other', async () => {
-  const ids = [await workspace.closed(), await workspace.closed()] as const;
-  const body = { type: 'error.list', errors: [{ code: 'parameter_invalid', message: 'no' }] };
-  workspace.standin.faults.add({ method: 'PUT', path: ids[0], status: 400, body });
-  const [refused, other] = await write(...ids.map((id) => answer(id)));
-  expect(refused).toMatchObject({ ok: false, error: { advice: { kind: 'permanent' } } });
-  expect(other).toEqual({ ok: true, findings: [] });
-});
-
 test('an attribute that conversations lack stops the source', async () => {
   const id = await workspace.closed();
   workspace.standin.removeAttributes();
   expect(await write(answer(id))).toMatchObject([{ ok: false, error: { advice: { kind: 'config' } } }]);
-});
-
-test('it tells what was swallowed, and adds one note only however often that is tried', async () => {
-  workspace.standin.removeAttributes();
-  for (const name of ['Feedback grade', 'Feedback comment', 'Feedback date', 'Feedback status'])
-    workspace.standin.addAttribute({
-      name,
-      dataType: name === 'Feedback grade' ? 'integer' : name === 'Feedback date' ? 'datetime' : 'string',
-      deaf: name === 'Feedback grade',
-    });
-  const id = await workspace.closed();
-  const finding = { ok: true, findings: [expect.stringContaining('"Feedback grade"')] };
-  expect(await write(answer(id))).toEqual([finding]);
-  expect(await write(answer(id))).toEqual([finding]);
-  expect(one(id).notes).toHaveLength(1);
 });
 
 test('it stops for a person where its teammate has left: the record is not gone', async () => {

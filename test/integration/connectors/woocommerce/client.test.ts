@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { responseRules } from '../../../../connectors/woocommerce/responses.ts';
+import { responseRules } from '../../../../connectors/woocommerce/api.ts';
 import { classifyResponse } from '../../../../core/connector/classify.ts';
 import type { Fault } from '../../../../standins/kit/faults.ts';
 import { openShop, type Shop } from '../../../support/connectors/woocommerce/shop.ts';

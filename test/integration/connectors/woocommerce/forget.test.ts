@@ -12,18 +12,6 @@ const held = (id: string) => {
   return { values, notes: notes.map(({ note }) => note), mails, recalculations };
 };
 
-test('it deletes our meta data and notes and nobody else’s, without mails and new totals', async () => {
-  const id = shop.order({ meta: { gift: 'yes', feedback_other: '7' } });
-  const before = held(id);
-  await shop.source.writeBack([answer(id, { answers: { q1: 'fast' } })]);
-  await shop.source.writeBack([
-    answer(id, { grade: 2, marker: 'shop/1.1.v2', answeredAt: new Date('2026-11-21T10:00:00Z') }),
-  ]);
-  expect(held(id).notes).toHaveLength(2);
-  expect(await shop.source.forget?.([id, '77', 'no id'])).toEqual([]);
-  expect(held(id)).toEqual(before);
-});
-
 test('it reaches orders in the trash', async () => {
   const id = shop.order();
   await shop.source.writeBack([answer(id)]);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { PollPage } from '../../../../core/connector/contract.ts';
-import { answer, openShop, type Shop } from '../../../support/connectors/woocommerce/shop.ts';
+import { openShop, type Shop } from '../../../support/connectors/woocommerce/shop.ts';
 import { recordEvents } from '../../../support/contract/record-events.ts';
 
 let shop: Shop;
@@ -51,15 +51,6 @@ test('it takes an old order that somebody saves for a change, not for a closing'
   expect(told(await sweep({ since: new Date(since.getTime() - 4 * day) }))).toEqual([`closed ${old}`]);
 });
 
-test('it takes what it has written itself for the closing it knows', async () => {
-  const id = shop.order();
-  const [first] = await sweep({ since });
-  shop.later(minute);
-  await shop.source.writeBack([answer(id)]);
-  const [second] = await sweep({ cursor: first?.cursor ?? '' });
-  expect(second?.events.map(({ key }) => key)).toEqual(first?.events.map(({ key }) => key));
-});
-
 test('it looks fifteen minutes back, and finds a closing there no matter how long ago it looked', async () => {
   let cursor = cursorOf(await sweep({ since }));
   shop.later(20 * day);
@@ -85,18 +76,6 @@ test('it goes on by time, so that rows which change between two pages shift nobo
     recordEvents([...(first?.events ?? []), ...rest.flatMap(({ events }) => events)]).map(({ recordId }) => recordId),
   );
   expect(found).toEqual(new Set(ids));
-});
-
-test('it gets past a second in which more orders changed than a page holds', async () => {
-  const ids = Array.from({ length: 350 }, () => shop.order());
-  shop.later(1_000);
-  const last = shop.order();
-  const pages = await sweep({ since });
-  expect(new Set(recordEvents(pages.flatMap(({ events }) => events)).map(({ recordId }) => recordId))).toEqual(
-    new Set([...ids, last]),
-  );
-  expect(pages.length).toBeLessThanOrEqual(5);
-  for (const { cursor } of pages) expect(cursor.length).toBeLessThan(2_000);
 });
 
 test("it goes by the shop's clock, also when that is behind", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
 import type { PollPage, RecordEvent } from '../../../../core/connector/contract.ts';
 import { adviceOf } from '../../../../core/errors.ts';
-import { account, answer, closeAfterwards } from '../../../support/connectors/zendesk/account.ts';
+import { account, closeAfterwards } from '../../../support/connectors/zendesk/account.ts';
 import { testPorts } from '../../../support/connectors/zendesk/ports.ts';
 import { answering, type Seen, type Step } from '../../../support/connectors/zendesk/scripted-server.ts';
 import { recordEvents } from '../../../support/contract/record-events.ts';
@@ -52,48 +52,6 @@ describe('a sweep', () => {
     expect(page.events[0]?.at).toEqual(new Date(start));
     expect(page).toMatchObject({ done: true, reached: new Date(start + 60_000) });
     expect(standin.callCounts()).toEqual({ 'POST /oauth/tokens': 1, 'GET /api/v2/incremental/tickets/cursor': 1 });
-  });
-
-  test('goes on where it stopped, also in another process, and finds the end', async () => {
-    const { standin, solved, clock, poll } = await timed();
-    const one = String(solved());
-    clock.at += 120_000;
-    const first = await poll(since);
-    expect(recordEvents(first.events).map(({ recordId }) => recordId)).toEqual([one]);
-    expect((await poll({ cursor: first.cursor })).events).toEqual([]);
-    const two = String(solved());
-    clock.at += 120_000;
-    const next = await poll({ cursor: first.cursor });
-    expect(recordEvents(next.events).map(({ recordId }) => recordId)).toEqual([two]);
-    expect(next.reached).toEqual(new Date(clock.at - 60_000));
-    // The page comes again when its cursor was not stored.
-    expect(await poll({ cursor: first.cursor })).toEqual(next);
-    expect(standin.callCounts()['GET /api/v2/incremental/tickets/cursor']).toBe(4);
-  });
-
-  test('takes a page of 1,000 a call', async () => {
-    const { solved, clock, poll } = await timed();
-    for (let index = 0; index < 1_200; index++) solved();
-    clock.at += 120_000;
-    const first = await poll(since);
-    expect([first.events.length, first.done, first.reached]).toEqual([1000, false, new Date(start)]);
-    const rest = await poll({ cursor: first.cursor });
-    expect([rest.events.length, rest.done]).toEqual([200, true]);
-    expect(new Set([...first.events, ...rest.events].map(({ key }) => key)).size).toBe(1_200);
-  });
-
-  test('gives a closing one key, however often our write-backs and the system touch the ticket', async () => {
-    const { standin, source, solved, clock, poll } = await timed();
-    const id = solved();
-    clock.at += 120_000;
-    const first = await poll(since);
-    await source.writeBack([answer(id)]);
-    await standin.close(id);
-    clock.at += 120_000;
-    const second = await poll({ cursor: first.cursor });
-    expect(second.events).toHaveLength(1);
-    expect(second.events[0]?.key).toBe(first.events[0]?.key);
-    expect(recordEvents(second.events)[0]?.closing).toBe('r0');
   });
 
   test('leaves the closing out where Zendesk sends no metrics, and tells closings apart by the last change', async () => {

@@ -38,21 +38,6 @@ describe('fields', () => {
 });
 
 describe('an answer', () => {
-  test('that is older than the one on the ticket changes nothing, nor adds a note', async () => {
-    const { standin, source, solved } = await account();
-    const id = solved();
-    await source.writeBack([answer(id)]);
-    const older = answer(id, { marker: 'old.1', grade: 1, answeredAt: new Date(Date.now() - 3 * 86_400_000) });
-    const [result] = await source.writeBack([older]);
-    expect(result).toEqual({
-      ok: true,
-      findings: [],
-      unwritten: 'the ticket holds a newer answer, which stays',
-    });
-    expect(standin.ticket(id).fields).toMatchObject({ [ids.grade]: 9 });
-    expect(notes(standin, id)).toHaveLength(1);
-  });
-
   test('between two whole grades has a tag that goes at a regrade and at an erasure', async () => {
     const { standin, source, solved } = await account({ tags: true });
     const id = solved({ tags: ['vip'] });

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
@@ -18,24 +17,6 @@ import { testPorts } from '../../../support/connectors/zendesk/ports.ts';
 import { answering } from '../../../support/connectors/zendesk/scripted-server.ts';
 
 describe('read', () => {
-  test('gives one result per id, in order, from one call', async () => {
-    const { standin, source, solved } = await account();
-    const [first, second] = [solved(), solved({ status: 'open' })];
-    const deleted = solved();
-    await standin.deleteTicket(deleted);
-    const asked = [String(second), '123456789', String(deleted), String(first), String(second), 'x/../1'];
-    const results = await source.read(asked);
-    expect(results.map((result) => (result.ok ? [result.record.id, result.record.state.is] : result.why))).toEqual([
-      [String(second), 'open'],
-      'not-found',
-      'not-found',
-      [String(first), 'closed'],
-      [String(second), 'open'],
-      'not-found',
-    ]);
-    expect(standin.callCounts()['GET /api/v2/tickets/show_many']).toBe(1);
-  });
-
   test.each(['beside', 'inside'] as const)('tells closings apart (metric sets %s the tickets)', async (metricSets) => {
     const { standin, source, solved } = await account();
     standin.changeSettings({ metricSets });
@@ -135,16 +116,6 @@ describe('read', () => {
       expect(await namesOf(source, id)).toEqual(['Acme', 'Default form', 'Solved']);
     });
   });
-
-  test('fails as a whole when Zendesk asks to wait, and pauses the account', async () => {
-    const { standin, source, seen, solved } = await account();
-    const id = solved();
-    standin.faults.add({ path: 'show_many', status: 429, headers: { 'retry-after': '93' }, body: 'slow down' });
-    const error = await source.read([String(id)]).catch((thrown: unknown) => thrown);
-    expect(adviceOf(error)).toEqual({ kind: 'transient', retryAfterMs: 93_000, throttled: true });
-    expect(seen.paused).toEqual([{ ms: 93_000, endpoint: undefined }]);
-    expect((await source.read([String(id)]))[0]?.ok).toBe(true);
-  });
 });
 
 describe('writeBack', () => {
@@ -174,17 +145,6 @@ describe('writeBack', () => {
     expect(await source.writeBack([item])).toEqual([written]);
     expect(standin.callCounts()).toEqual({ 'GET /api/v2/tickets/show_many': 1, 'GET /api/v2/tickets/{id}/audits': 1 });
     expect(notes(standin, id)).toHaveLength(1);
-  });
-
-  test('a changed grade replaces the old one, with a note of its own', async () => {
-    const { standin, source, solved } = await account();
-    const id = solved();
-    await source.writeBack([answer(id, { marker: `j${id}.12` })]);
-    expect(await source.writeBack([answer(id, { grade: 2, comment: null })])).toEqual([written]);
-    const report = standin.ticket(id);
-    expect(report.fields).toMatchObject({ [ids.grade]: 2, [ids.comment]: null });
-    expect(report.tags.sort()).toEqual(['fb_answered', 'fb_grade_2']);
-    expect(notes(standin, id)).toEqual([`closeloop ref j${id}.12`, `closeloop ref j${id}.1`]);
   });
 
   test('a batch that fails in part fails only those tickets', async () => {
@@ -344,38 +304,6 @@ test('1,000 closings cost at most 70 calls: planning, asking, writing back', asy
   });
   expect(standin.totalCalls()).toBeLessThanOrEqual(70);
   expect(seen.taken).toHaveLength(standin.totalCalls());
-});
-
-test('a signed webhook of the stand-in is verified and read as a closing', async () => {
-  const { standin, source, solved } = await account();
-  const deliveries: { verdict: unknown; events: unknown }[] = [];
-  const hook = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
-      const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-      const delivery = { method: 'POST', url: '', headers, raw: Buffer.concat(chunks), receivedAt: new Date() };
-      deliveries.push({ verdict: source.verify(delivery), events: await source.events(delivery) });
-      response.writeHead(202).end();
-    });
-  });
-  await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
-  closeAfterwards({ close: () => new Promise((resolve) => void hook.close(() => resolve())) });
-  const address = hook.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const id = solved({ status: 'open' });
-  for (const style of ['event', 'trigger'] as const) {
-    standin.setWebhook({ url: `http://127.0.0.1:${address.port}/`, secrets: ['s'], style });
-    await standin.solve(id);
-    await standin.idle();
-    standin.removeWebhooks();
-    await standin.reopen(id);
-  }
-  expect(deliveries).toMatchObject([
-    { verdict: { ok: true }, events: { ok: true, events: [{ kind: 'closed', recordId: String(id) }] } },
-    { verdict: { ok: true }, events: { ok: true, events: [{ kind: 'closed', recordId: String(id) }] } },
-  ]);
-  hook.closeAllConnections();
 });
 
 test('a job that ends without a word on a ticket leaves the outcome open', async () => {

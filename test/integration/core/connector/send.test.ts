@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../../connectors/intercom/intercom.ts';
+import { requestTracker } from '../../../../connectors/request-tracker/request-tracker.ts';
 import { shopify } from '../../../../connectors/shopify/shopify.ts';
 import { webhook } from '../../../../connectors/webhook/webhook.ts';
 import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
@@ -227,6 +228,13 @@ describe('every client', () => {
             { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1', webhookSecrets: secrets },
             ports,
           )
+          .read(['7']),
+    ],
+    [
+      'of Request Tracker',
+      () =>
+        requestTracker
+          .open({ address: 'https://rt.example.com', token: '1-27-ab', webhookSecrets: secrets }, ports)
           .read(['7']),
     ],
     [

@@ -201,7 +201,7 @@ describe('a refusal', () => {
   test('it names the place of another shape, not its value', async () => {
     next = { status: 200, body: { id: secretWords } };
     expect((await errorOf(api().call(get, Thing))).message).toBe(
-      'Toy acme: GET /things/{id}: the answer has another shape than documented, at id (expected number); report it as a bug in closeloop.',
+      'Toy acme: GET /things/{id}: the answer has another shape than documented, at id (expected number); report it as a bug of this connector.',
     );
   });
 

@@ -35,6 +35,7 @@ for (
   { Name => 'Feedback comment', Type => 'TextSingle' },
   { Name => 'Feedback day', Type => 'DateSingle' },
   { Name => 'Feedback at', Type => 'DateTimeSingle' },
+  { Name => 'Feedback status', Type => 'FreeformSingle' },
   { Name => 'Feedback tags', Type => 'FreeformMultiple' },
 ) {
   my %field = %$_;

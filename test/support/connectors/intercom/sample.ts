@@ -2,8 +2,8 @@ import { intercom } from '../../../../connectors/intercom/intercom.ts';
 import { signIntercom } from '../../../../standins/intercom/signature.ts';
 import { createIntercomStandin } from '../../../../standins/intercom/standin.ts';
 import { serve } from '../../../../standins/kit/server.ts';
-import { type ConnectorSample, customer } from '../../contract/sample.ts';
-import { fault, hookUrl, mailbox, plantOneOf, posted, preflight, secondsClock } from '../vendor-account.ts';
+import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
+import { fault, hookUrl, leapingClock, mailbox, plantOneOf, posted, preflight } from '../vendor-account.ts';
 import { allOn, attributes } from './workspace.ts';
 
 /** A workspace whose app delivers here, and what brings each misconfiguration about. */
@@ -14,6 +14,8 @@ export const intercomSample: ConnectorSample = {
   // Fifteen in a search. Planning needs the contacts, and once who works there; a write has a search before, and a note after.
   callsFor100: { read: 7 + 1 + 3, writeBack: 7 + 200 },
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget', 'replace'],
+  pollPage: 150,
+  lacks: { dropdown: 'no answer goes into an attribute that is a list: check refuses it' },
   planted: [
     'a wrong token',
     'another region',
@@ -23,18 +25,24 @@ export const intercomSample: ConnectorSample = {
     'no right to tickets',
   ],
   async start() {
-    const now = secondsClock();
+    const { now, atOnce } = leapingClock();
     const { fetch, taken, emptied } = mailbox();
     const standin = createIntercomStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
-    const addAttributes = (): void => {
+    const addAttributes = ({ deaf }: { deaf?: string } = {}): void => {
       for (const [name, dataType] of attributes) {
         for (const type of [undefined, 'Support request'])
-          standin.addAttribute({ name, dataType, ...(type && { type }) });
+          standin.addAttribute({ name, dataType, ...(type && { type }), ...(name === deaf && { deaf: true }) });
       }
     };
     addAttributes();
     const contact = standin.addContact({ email: customer.email, name: 'Hanna' }).id;
+    const closeRecord: Vendor['closeRecord'] = async (secret) => {
+      standin.setWebhook({ url: hookUrl, secret });
+      const { id } = standin.addConversation({ contacts: [contact], subject: customer.comment });
+      await standin.close({ id });
+      return { recordId: id, delivery: taken() };
+    };
     return {
       settings: (secrets) => ({
         workspace: standin.appId,
@@ -47,20 +55,33 @@ export const intercomSample: ConnectorSample = {
       }),
       ports: { now },
       now,
-      async closeRecord(secret) {
-        standin.setWebhook({ url: hookUrl, secret });
-        const { id } = standin.addConversation({ contacts: [contact], subject: customer.comment });
-        await standin.close({ id });
-        return { recordId: id, delivery: taken() };
-      },
+      closeRecord,
+      closeAtOnce: (count) => atOnce(count, () => closeRecord(secrets[0])),
       reopen: (id) => standin.reopen({ id }),
-      closeAgain: (id) => standin.close({ id }),
+      async closeAgain(id, secret) {
+        standin.setWebhook({ url: hookUrl, secret });
+        await standin.close({ id });
+        return taken();
+      },
       correctEmail: (_id, email) => standin.changeContact({ id: contact, email }),
       replaceCustomer: (id, email) => standin.replaceContact({ id, contact: standin.addContact({ email }).id }),
       sign: (raw, secret) => posted(raw, { 'x-hub-signature': signIntercom(secret, raw) }),
       gradeOn(id) {
         const grade = standin.conversation(id).values['Feedback grade'];
         return typeof grade === 'number' ? grade : null;
+      },
+      commentOn: (id) => textOf(standin.conversation(id).values['Feedback comment']),
+      notesOn: (id) =>
+        standin
+          .conversation(id)
+          .parts.map(({ type, body }) => ({ text: body ?? '', isHtml: true, isPublic: type === 'comment' })),
+      async swallow() {
+        standin.removeAttributes();
+        addAttributes({ deaf: 'Feedback grade' });
+      },
+      async lock(id) {
+        const body = { type: 'error.list', errors: [{ code: 'parameter_invalid', message: 'no' }] };
+        standin.faults.add({ method: 'PUT', path: id, times: 1_000, status: 400, body });
       },
       traces(id) {
         const { values, notes, state } = standin.conversation(id);
@@ -94,6 +115,8 @@ export const intercomSample: ConnectorSample = {
     };
   },
 };
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 const unauthorised = {
   status: 401,

@@ -34,6 +34,14 @@ export const webhookSample: ConnectorSample = {
   missingId: '999999999',
   callsFor100: { read: 0, writeBack: 100 },
   does: ['no-answer', 'echo', 'erase', 'forget', 'replace'],
+  goesStale: true,
+  lacks: {
+    notes: 'the receiver makes of an answer what it likes',
+    swallow: 'the receiver is asked to take answers, and never to show them',
+    dropdown: 'the receiver refuses what it can not hold',
+    lock: 'the receiver refuses what it can not hold',
+    newer: 'the receiver gets every answer with its time, and compares those itself',
+  },
   // How many answers it has taken.
   keeps: ['taken'],
   async start() {
@@ -84,10 +92,11 @@ export const webhookSample: ConnectorSample = {
         await standin.reopen(id);
         await hear();
       },
-      async closeAgain(id) {
+      async closeAgain(id, secret) {
+        standin.setHook({ url: hookUrl, secret: whsec(secret) });
         await new Promise((done) => setTimeout(done, 2));
         await standin.finish(id);
-        await hear();
+        return await last();
       },
       async correctEmail(id, email) {
         await standin.change({ id, customer: { email } });
@@ -102,6 +111,7 @@ export const webhookSample: ConnectorSample = {
         return posted(raw, signed);
       },
       gradeOn: (id) => standin.job(id).feedback?.grade ?? null,
+      commentOn: (id) => standin.job(id).feedback?.comment ?? null,
       traces: (id) => standin.job(id),
       breakVendor: (how, words) => standin.faults.add(fault(how, words, { error: words })),
       calls: () => standin.totalCalls(),

@@ -2,8 +2,8 @@ import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
 import { serve } from '../../../../standins/kit/server.ts';
 import { signWooCommerce } from '../../../../standins/woocommerce/signature.ts';
 import { createWooCommerceStandin } from '../../../../standins/woocommerce/standin.ts';
-import { type ConnectorSample, customer } from '../../contract/sample.ts';
-import { fault, hookUrl, mailbox, plantOneOf, posted, preflight, secondsClock } from '../vendor-account.ts';
+import { type ConnectorSample, customer, secrets, type Vendor } from '../../contract/sample.ts';
+import { fault, hookUrl, leapingClock, mailbox, plantOneOf, posted, preflight } from '../vendor-account.ts';
 
 /** A shop with webhooks that point here, and what brings each misconfiguration about. */
 export const woocommerceSample: ConnectorSample = {
@@ -13,6 +13,8 @@ export const woocommerceSample: ConnectorSample = {
   // A write looks once and writes once; each note is a call of its own.
   callsFor100: { read: 1, writeBack: 102 },
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'forget', 'replace'],
+  pollPage: 100,
+  lacks: { dropdown: 'meta data hold any text', lock: 'orders take meta data in any status' },
   planted: [
     'a wrong key',
     'a read-only key',
@@ -28,7 +30,7 @@ export const woocommerceSample: ConnectorSample = {
     'a webhook with another topic',
   ],
   async start() {
-    const now = secondsClock();
+    const { now, atOnce } = leapingClock();
     const { fetch, taken, emptied } = mailbox();
     const standin = createWooCommerceStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
@@ -37,6 +39,16 @@ export const woocommerceSample: ConnectorSample = {
     const updated = webhook('order.updated');
     webhook('order.deleted');
     let customerId = 56;
+    const complete = async (id: number, secret: string) => {
+      for (const { id } of standin.webhooks()) standin.changeWebhook({ id, secret });
+      await standin.complete(id);
+      return taken();
+    };
+    const closeRecord: Vendor['closeRecord'] = async (secret) => {
+      const billing = { email: customer.email, first_name: 'Hanna', country: 'DE', phone: '0172 9925904' };
+      const { id } = standin.addOrder({ billing, customerId: ++customerId, meta: { gift: customer.comment } });
+      return { recordId: String(id), delivery: await complete(id, secret) };
+    };
     return {
       settings: (secrets) => ({
         site: server.url,
@@ -53,15 +65,10 @@ export const woocommerceSample: ConnectorSample = {
         ...(secrets && { webhookSecrets: secrets }),
       }),
       now,
-      async closeRecord(secret) {
-        for (const { id } of standin.webhooks()) standin.changeWebhook({ id, secret });
-        const billing = { email: customer.email, first_name: 'Hanna', country: 'DE', phone: '0172 9925904' };
-        const { id } = standin.addOrder({ billing, customerId: ++customerId, meta: { gift: customer.comment } });
-        await standin.complete(id);
-        return { recordId: String(id), delivery: taken() };
-      },
+      closeRecord,
+      closeAtOnce: (count) => atOnce(count, () => closeRecord(secrets[0])),
       reopen: async (id) => void (await standin.reopen(Number(id))),
-      closeAgain: async (id) => void (await standin.complete(Number(id))),
+      closeAgain: (id, secret) => complete(Number(id), secret),
       correctEmail: async (id, email) => void (await standin.change({ id: Number(id), billing: { email } })),
       async replaceCustomer(id, email) {
         await standin.change({ id: Number(id), billing: { email }, customerId: ++customerId });
@@ -70,6 +77,19 @@ export const woocommerceSample: ConnectorSample = {
       gradeOn: (id) => {
         const text = standin.order(Number(id)).values.feedback_grade;
         return text === undefined ? null : Number(text);
+      },
+      commentOn(id) {
+        const text = standin.order(Number(id)).values.feedback_comment;
+        return typeof text === 'string' ? text : null;
+      },
+      notesOn(id) {
+        const { notes } = standin.order(Number(id));
+        return notes.map(({ note, customerNote: isPublic }) => ({ text: note, isHtml: true, isPublic }));
+      },
+      async swallow(id) {
+        // A plugin has the last word.
+        const other = { id: Number(id), meta_data: [{ id: 1, key: 'feedback_grade', value: '5' }] };
+        standin.faults.add({ method: 'POST', path: 'orders/batch', status: 200, body: { update: [other] } });
       },
       traces(id) {
         const { values, meta, notes, mails, recalculations } = standin.order(Number(id));

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { startDesk } from '../../../../examples/helpdesk-connector/desk.ts';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { startZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import { programOnPath } from '../../../../worker/redis/server-binary.ts';
@@ -28,6 +29,7 @@ async function world() {
   return { config, envFile, place, accounts, zendesk };
 }
 
+const example = resolve(import.meta.dirname, '../../../../examples/helpdesk-connector/connector.ts');
 const secrets = { FEEDBACK_API_KEY: 'demo-key', ZENDESK_CLIENT_SECRET: 'zendesk-client-secret' };
 const variable = (name: string) => `\${${name}}`;
 const vendor = ['--vendor', 'zendesk', '--subdomain', 'acme', '--client-id', 'closeloop'];
@@ -79,6 +81,7 @@ test('where nobody can be asked it names all that is missing, and writes nothing
 
 test.each([
   ['a vendor that there is not', ['--vendor', 'zendsk'], 'there is no zendsk; there are: hubspot'],
+  ['a connector that there is not', ['--vendor', './gone.ts'], 'there is no file'],
   ['a campaign that there is not', ['--campaign', '999'], 'there is no 999; there are: 12'],
   ['a setting that is none', ['--subdomain', 'acme corp'], 'subdomain'],
 ])('%s is refused before anything is written', async (_, flags, message) => {
@@ -86,6 +89,29 @@ test.each([
   const { code, err } = await commandHere(['init', ...place, ...accounts, ...vendor, ...rest, ...flags], secrets);
   expect([code, err]).toEqual([2, expect.stringContaining(message)]);
   expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
+});
+
+test('it asks for what a connector of somebody else says', async () => {
+  const { config, envFile, place, accounts } = await world();
+  const desk = await startDesk({ email: 'hanna@example.com', subject: 'No heating' });
+  onTestFinished(() => desk.stop());
+  cpSync(example, join(dirname(config), 'my-connector.ts'));
+  const [feedbackUrl, service = ''] = accounts;
+  const flags = [feedbackUrl ?? '', service, '--vendor', './my-connector.ts', '--base-url', desk.url, ...rest];
+  const missing = await commandHere(['init', ...place, ...flags], { FEEDBACK_API_KEY: 'demo-key' });
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('DESKLY_API_KEY')]);
+  const given = { FEEDBACK_API_KEY: 'demo-key', DESKLY_API_KEY: 'key', DESKLY_WEBHOOK_SECRET: 'deskly-secret' };
+  const { code, err } = await commandHere(['init', ...place, ...flags, '--field', 'Ticket=ticket.subject'], given);
+  expect([code, err]).toEqual([0, expect.stringContaining('closeloop start')]);
+  expect(parse(readFileSync(config, 'utf8')).sources).toEqual({
+    desk: expect.objectContaining({
+      connector: './my-connector.ts',
+      baseUrl: desk.url,
+      apiKey: variable('DESKLY_API_KEY'),
+      webhookSecrets: [variable('DESKLY_WEBHOOK_SECRET')],
+    }),
+  });
+  expect(parseEnv(readFileSync(envFile, 'utf8'))).toMatchObject(given);
 });
 
 test('a wrong key is told before anything is written', async () => {

@@ -50,7 +50,7 @@ async function loadedBy(args: readonly string[]): Promise<Set<string>> {
     .split('\n')
     .map((url) => {
       const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
-      return name ?? /\/(connectors\/[a-z]+|standins\/[a-z]+|worker\/[a-z]+)\//.exec(url)?.[1] ?? '';
+      return name ?? /\/(connectors\/[a-z-]+|standins\/[a-z]+|worker\/[a-z]+)\//.exec(url)?.[1] ?? '';
     });
   return new Set(names);
 }
@@ -70,6 +70,7 @@ const heavy = [
   'undici',
   'zendesk-node-api',
   'connectors/hubspot',
+  'connectors/request-tracker',
   'connectors/shopify',
   'connectors/webhook',
   'connectors/woocommerce',

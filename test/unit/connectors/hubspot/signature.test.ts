@@ -123,12 +123,6 @@ describe('the signature v3', () => {
     });
   }
 
-  test('fits either of two secrets while one is being rotated', () => {
-    expect(verify(delivery(first), ['another', secret])).toEqual({ ok: true });
-    expect(verify(delivery(first), [secret, 'another'])).toEqual({ ok: true });
-    expect(verify(delivery(first), ['another', 'third'])).toEqual({ ok: false, why: 'mismatch' });
-  });
-
   test('is over the configured public URL where there is one', () => {
     const proxied = { ...delivery(first), url: 'http://10.0.0.7:8080/hooks/support' };
     expect(verify(proxied, [secret])).toEqual({ ok: false, why: 'mismatch' });
@@ -138,11 +132,5 @@ describe('the signature v3', () => {
   test('of version 1 alone, which could be replayed, is not enough', () => {
     const { 'x-hubspot-signature-v3': _, ...headers } = first.headers;
     expect(verify({ ...delivery(first), headers }, [secret])).toEqual({ ok: false, why: 'unsigned' });
-  });
-
-  test('fails when a single byte of the body changes', () => {
-    const raw = Buffer.from(first.body);
-    raw.writeUInt8(raw.readUInt8(20) ^ 1, 20);
-    expect(verify({ ...delivery(first), raw }, [secret])).toEqual({ ok: false, why: 'mismatch' });
   });
 });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { brokenWebhook, events } from '../../../../connectors/woocommerce/events.ts';
 import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
-import type { SourceEvent } from '../../../../core/connector/contract.ts';
+import type { Delivery, SourceEvent } from '../../../../core/connector/contract.ts';
+import { jsonBody } from '../../../../core/connector/json-body.ts';
 import {
   delivery,
   fixture,
@@ -14,15 +15,15 @@ import {
 } from '../../../support/connectors/woocommerce/fixture.ts';
 
 const settings = settingsOf();
+const eventsIn = (one: Delivery, of = settings) => events(jsonBody(one.raw), one, of);
 const closing = '2026-11-18T14:42:10Z';
 const byTopic = (body: object, topic: string, at = receivedAt, deliveryId = '0a6c') =>
-  events(
+  eventsIn(
     delivery(
       { 'x-wc-webhook-topic': topic, 'x-wc-webhook-delivery-id': deliveryId },
       Buffer.from(JSON.stringify(body)),
       at,
     ),
-    settings,
   );
 const of = (found: ReturnType<typeof events>): SourceEvent[] => (found.ok ? found.events : expect.fail(found.why));
 
@@ -45,7 +46,7 @@ describe('the vectors', () => {
   const valid = vectors.woocommerce.filter(({ expect: { valid } }) => valid);
   test('all of them are here', () => expect(valid.map(({ name }) => name).sort()).toEqual(Object.keys(wanted).sort()));
   test.each(valid)('it finds in "$name" what it says', ({ name, headers, body_base64 }) => {
-    const found = of(events(delivery(headers, Buffer.from(body_base64, 'base64')), settings));
+    const found = of(eventsIn(delivery(headers, Buffer.from(body_base64, 'base64'))));
     expect(found).toMatchObject(wanted[name] ?? []);
     expect(found).toHaveLength(wanted[name]?.length ?? 0);
     expect(JSON.stringify(found)).not.toMatch(/matteo|Brückner|0172/i);
@@ -92,7 +93,7 @@ describe('what an order means', () => {
     const body = (date_created_gmt: string) =>
       Buffer.from(JSON.stringify({ ...fixture, status: 'delivered', date_completed_gmt: null, date_created_gmt }));
     const kind = (date: string) =>
-      of(events(delivery({}, body(date)), settingsOf({ statuses: ['delivered'] })))[0]?.kind;
+      of(eventsIn(delivery({}, body(date)), settingsOf({ statuses: ['delivered'] })))[0]?.kind;
     expect([kind('2026-10-01T00:00:00'), kind('2026-01-01T00:00:00')]).toEqual(['closed', 'changed']);
   });
 
@@ -110,12 +111,13 @@ describe('what an order means', () => {
 
   test('it keeps the digits of an id that a number would round', () => {
     const raw = Buffer.from('{"id":18446744073709551615,"status":"completed"}');
-    expect(of(events(delivery({}, raw), settings))).toMatchObject([{ recordId: '18446744073709551615' }]);
+    expect(of(eventsIn(delivery({}, raw)))).toMatchObject([{ recordId: '18446744073709551615' }]);
   });
 });
 
 test.each(['', '{"id":10', '\xff'])('it refuses nothing, and tells the operator of what is no JSON: %j', (text) => {
-  const found = events(delivery({ 'x-wc-webhook-topic': 'order.updated' }, Buffer.from(text, 'latin1')), settings);
+  const source = woocommerce.open(given, testPorts().ports);
+  const found = source.events(delivery({ 'x-wc-webhook-topic': 'order.updated' }, Buffer.from(text, 'latin1')));
   expect(found).toMatchObject({ ok: true, events: [], ignored: [{ what: 'an unreadable delivery', act: true }] });
 });
 
@@ -125,7 +127,7 @@ test('it refuses nothing: a refused delivery counts against the webhook', () => 
       fc.json(),
       fc.constantFrom('order.updated', 'order.deleted', 'action.x', 'coupon.created', ''),
       (text, topic) => {
-        expect(events(delivery({ 'x-wc-webhook-topic': topic }, Buffer.from(text)), settings).ok).toBe(true);
+        expect(eventsIn(delivery({ 'x-wc-webhook-topic': topic }, Buffer.from(text))).ok).toBe(true);
       },
     ),
   );

@@ -1,5 +1,23 @@
 import { expect, test } from 'vitest';
-import { SourceEvent } from '../../../../core/connector/events.ts';
+import type { z } from 'zod';
+import {
+  type EraseEvent,
+  type ExternalGradeEvent,
+  type RecordEvent,
+  SourceEvent,
+  type SurveyEvent,
+} from '../../../../core/connector/events.ts';
+
+/** Each schema says what its interface does, name by name: the compiler finds what differs. */
+type Same<One, Other> = [One, Other] extends [Other, One] ? true : never;
+const same: [
+  Same<z.output<typeof SourceEvent>, SourceEvent>,
+  Same<keyof z.output<typeof RecordEvent>, keyof RecordEvent>,
+  Same<keyof z.output<typeof EraseEvent>, keyof EraseEvent>,
+  Same<keyof z.output<typeof ExternalGradeEvent>, keyof ExternalGradeEvent>,
+  Same<keyof z.output<typeof SurveyEvent>, keyof SurveyEvent>,
+] = [true, true, true, true, true];
+test('the types of events are those of their schemas', () => expect(same).not.toContain(false));
 
 const happened = { at: new Date('2026-11-22T10:00:00Z'), key: 'k', what: 'closed' };
 const events: SourceEvent[] = [

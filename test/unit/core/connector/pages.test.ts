@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { linkedPages, pageWatch } from '../../../../core/connector/pages.ts';
+import { linkedPages, numberedPages, pageWatch } from '../../../../core/connector/pages.ts';
 import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
 import { openPorts } from '../../../support/contract/bench.ts';
 
@@ -21,6 +21,16 @@ test('a page that is called by a megabyte is not gone to, as each name is kept w
   const watch = pageWatch('Acme: things');
   watch('x'.repeat(8_192));
   expect(() => watch('x'.repeat(8_193))).toThrow('its pages are called by more than 8192 characters');
+});
+
+test('a list by numbers of pages ends with a page that is not full', async () => {
+  const pages = [[1, 2], [3, 4], []];
+  expect(await numberedPages('Acme: things', 2, async (page) => pages[page - 1] ?? expect.fail('too far'))).toEqual([
+    1, 2, 3, 4,
+  ]);
+  await expect(numberedPages('Acme: things', 1, async () => [0])).rejects.toThrow(
+    'its pages have no end (10000 so far)',
+  );
 });
 
 describe('a list whose responses name the next page', () => {

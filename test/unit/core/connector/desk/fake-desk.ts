@@ -1,6 +1,7 @@
 import { noteText } from '../../../../../core/connector/answer.ts';
 import { permanent, VendorError } from '../../../../../core/connector/classify.ts';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
+import type { RowReading } from '../../../../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskWriting, deskWriter, Refusal } from '../../../../../core/connector/desk/write.ts';
 
 export interface Row {
@@ -57,11 +58,25 @@ interface Peculiar {
   bulk?: true;
   /** The response to a write holds no record. */
   silent?: true;
+  /** The row of this record in a bulk call. */
+  fails?: { id: string; kind: 'permanent' | 'transient' };
+  /** Records that are read for an erasure alone. */
+  inTrash?: readonly string[];
 }
 
 /** A vendor in memory, and the writer of a desk over it. */
 export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
-  const { swallows = [], refuses = [], before, after, deletesNotes = true, bulk, silent } = peculiar;
+  const {
+    swallows = [],
+    refuses = [],
+    before,
+    after,
+    deletesNotes = true,
+    bulk,
+    silent,
+    fails,
+    inTrash = [],
+  } = peculiar;
   const rows = new Map(ids.map((id): [string, Row] => [id, { id, fields: {}, tags: ['vip'], notes: [] }]));
   const calls: string[] = [];
 
@@ -87,17 +102,20 @@ export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
     return silent ? undefined : structuredClone(row);
   }
 
-  const writing: DeskWriting<Row, Value> & { rows: NonNullable<DeskWriting<Row, Value>['rows']> } = {
+  const readingBut = (hidden: readonly string[]): RowReading<Row> => ({
+    isId: (id) => /^\d+$/.test(id),
+    size: 10,
+    many: async (some) =>
+      did(`read ${some.join()}`, () => {
+        const found = some.filter((id) => rows.has(id) && !hidden.includes(id));
+        return new Map(found.map((id) => [id, structuredClone(rows.get(id)) as Row]));
+      }),
+  });
+
+  const writing: DeskWriting<Row, Value> & { rows: RowReading<Row> } = {
     settings,
-    rows: {
-      isId: (id) => /^\d+$/.test(id),
-      size: 10,
-      many: async (some) =>
-        did(
-          `read ${some.join()}`,
-          () => new Map(some.flatMap((id) => (rows.has(id) ? [[id, structuredClone(rows.get(id)) as Row]] : []))),
-        ),
-    },
+    rows: readingBut(inTrash),
+    forgetRows: readingBut([]),
     written: ({ part, value }) =>
       value === null
         ? null
@@ -114,7 +132,13 @@ export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
           putMany: async (changed) =>
             did(
               `put ${changed.map(({ id }) => id).join()}`,
-              () => new Map(changed.map((one) => [one.id, rows.has(one.id) ? change(one) : failure(404)])),
+              () =>
+                new Map(
+                  changed.map((one) => {
+                    if (one.id === fails?.id) return [one.id, failure(500, fails.kind)];
+                    return [one.id, rows.has(one.id) ? change(one) : failure(404)];
+                  }),
+                ),
             ),
         }
       : {

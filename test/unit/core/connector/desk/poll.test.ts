@@ -88,6 +88,36 @@ test('a list without order is paged to its end', async () => {
   expect(asked).toEqual(['0/1', '0/2', '0/1']);
 });
 
+test('what the end of a run keeps is there at the end of the next; the first page of all keeps nothing', async () => {
+  const given: unknown[] = [];
+  const rows = rowsAt(1, 2, 3, 4);
+  const poll = pollWindow<Row>(
+    {
+      page: async (from) => {
+        const found = rows.filter(({ changed }) => changed >= from).slice(0, 3);
+        return { rows: found, isFull: found.length === 3 };
+      },
+      changedAt: ({ changed }) => changed,
+      events: (row, run) => [{ ...eventOf(row), what: `${run.since.toISOString()} ${run.at.toISOString()}` }],
+      atEnd: async (kept, time) => {
+        given.push(kept);
+        return { looks: given.length, time };
+      },
+    },
+    { now: () => at(600) },
+  );
+  const whats = new Set<string>();
+  const { cursor } = await run(poll, { since: at(0) }, ({ events }) => {
+    for (const { what } of events) whats.add(what);
+  });
+  expect([...whats]).toEqual([`${at(0).toISOString()} ${at(600).toISOString()}`]);
+  expect(given).toEqual([undefined]);
+  await run(poll, { cursor });
+  expect(given[1]).toEqual({ looks: 1, time: at(600).toISOString() });
+  const first = await poll({ since: at(500) });
+  expect([first.done, given.length]).toEqual([true, 2]);
+});
+
 test('a cursor of another version is refused, and not taken for an empty one', async () => {
   const { poll } = pollOver([]);
   await expect(poll({ cursor: '{"v":2}' })).rejects.toThrow();

@@ -143,6 +143,13 @@ describe('of several answers', () => {
     expect(calls.some((call) => call.startsWith('put 3'))).toBe(false);
   });
 
+  test('one whose row fails in the bulk call keeps back no other, whatever kind its failure is of', async () => {
+    const { rows, writeBack } = fakeDesk(['1', '2', '3'], { bulk: true, fails: { id: '2', kind: 'transient' } });
+    const results = await writeBack(three);
+    expect(results.map(({ ok }) => ok)).toEqual([true, false, true]);
+    expect(rows.get('3')?.notes).toHaveLength(1);
+  });
+
   test('two on one record are written one after the other', async () => {
     const { rows, writeBack } = fakeDesk(['1']);
     await writeBack([answer(), later]);
@@ -162,6 +169,28 @@ describe('an erasure', () => {
     });
     expect(rows.get('1')?.notes.join('')).toBe('');
     expect(await forget(['1'])).toEqual([]);
+  });
+
+  test('takes off many in one call, also on records that nothing is written on any more', async () => {
+    const ids = ['1', '2', '3'];
+    const { rows, calls, writeBack, forget } = fakeDesk(ids, { bulk: true, inTrash: ['2'] });
+    const results = await writeBack(ids.map((recordId) => answer({ recordId, marker: `${recordId}.v1` })));
+    expect(results.map(({ ok }) => ok)).toEqual([true, false, true]);
+    Object.assign(rows.get('2') ?? {}, { fields: { ...held } });
+    calls.length = 0;
+    await forget([...ids, '1']);
+    expect(calls.filter((call) => /^(read|put)/.test(call))).toEqual(['read 1,2,3', 'put 1,2,3']);
+    for (const { fields } of rows.values()) expect(fields).toMatchObject({ grade: null, comment: null });
+  });
+
+  test('of many says which record takes no change, and is tried again where that may help', async () => {
+    const left = async (kind: 'permanent' | 'transient') => {
+      const { rows, forget } = fakeDesk(['1', '2'], { bulk: true, fails: { id: '1', kind } });
+      for (const row of rows.values()) row.fields = { ...held };
+      return await forget(['1', '2']);
+    };
+    expect(await left('permanent')).toContain('the answer on record 1, which takes no change: take it off by hand');
+    await expect(left('transient')).rejects.toMatchObject({ advice: { kind: 'transient' } });
   });
 
   test('says where notes stay, and what the vendor does not let go', async () => {

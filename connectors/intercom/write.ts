@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { isSameText, noteHtml } from '../../core/connector/answer.ts';
+import { VendorError } from '../../core/connector/classify.ts';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { ownError } from '../../core/connector/desk/rows.ts';
+import {
+  type ChangedRow,
+  type DeskNotes,
+  type DeskWriting,
+  inPlainForm,
+  Refusal,
+} from '../../core/connector/desk/write.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { Workspace } from './api.ts';
+import { unfitReader, type Value } from './attributes.ts';
+import type { Reading } from './closing.ts';
+import { Conversation, Ticket, time } from './conversation.ts';
+import { conversationNow, isId, readingOf, searchByIds, searched } from './read.ts';
+import type { IntercomSettings } from './settings.ts';
+
+type Attributes = Readonly<Record<string, unknown>>;
+
+/** One call per answer, and one per note: Intercom has no bulk writes. */
+export function writing(
+  settings: IntercomSettings,
+  workspace: Workspace,
+  ports: Pick<ConnectorPorts, 'now'>,
+): DeskWriting<Reading, Value> {
+  const { writeBack } = settings;
+  /** A ticket is read anew: what is sent depends on whether it is open. */
+  const placeOf = (found: Conversation) => readingOf(workspace, found, writeBack.tickets === 'ticket');
+  const one = async (id: string): Promise<Reading | undefined> => {
+    const conversation = await conversationNow(workspace, id);
+    return conversation && (await placeOf(conversation));
+  };
+  return {
+    settings: writeBack,
+    rows: {
+      isId,
+      // One search for each batch: tickets must not change for long between their reading and their writing.
+      size: searched,
+      async many(ids) {
+        const rows = new Map<string, Reading | CloseloopError>();
+        for (const [id, found] of await searchByIds(workspace, 'conversations', ids, Conversation)) {
+          const row = await placeOf(found).catch(ownError);
+          if (row !== undefined) rows.set(id, row);
+        }
+        return rows;
+      },
+      one,
+    },
+    forgetRows: { isId, size: 1, one },
+    written: (part) =>
+      part.value instanceof Date ? Math.floor(part.value.getTime() / 1_000) : inPlainForm(part, writeBack),
+    at: (row, name) => attributesOf(row)[name],
+    holds,
+    instantOf: (at) => (time.parse(at) ?? Number.NaN) * 1_000,
+    put: putOn(settings, workspace, ports),
+    notKept: () => 'look at the type of this attribute',
+    notes: notes(settings, workspace),
+    leaves: (id) => `the history of conversation ${id}, which names the attributes that were set`,
+  };
+}
+
+const attributesOf = ({ conversation, ticket }: Reading): Attributes =>
+  ticket?.ticket_attributes ?? conversation.custom_attributes;
+
+/** Intercom gives dates back as they were sent, or as text. */
+function holds(there: unknown, value: Value | null): boolean {
+  if (value === null) return there === null || there === undefined || there === '';
+  if (typeof value === 'string') return typeof there === 'string' && isSameText(there, value);
+  return there === value || (typeof there === 'string' && [Number(there), time.parse(there)].includes(value));
+}
+
+/** Sets attributes by their names. A value that does not fit into its attribute keeps out no other. */
+function putOn(settings: IntercomSettings, workspace: Workspace, ports: Pick<ConnectorPorts, 'now'>) {
+  const admin = { admin_id: Number(settings.adminId) };
+  const unfitFor = unfitReader(settings, workspace, ports);
+
+  async function change({ conversation, ticket }: Reading, attributes: Attributes): Promise<Reading> {
+    const { id } = conversation;
+    if (ticket === undefined) {
+      const call = { method: 'PUT', path: `/conversations/${id}`, body: { custom_attributes: attributes } } as const;
+      return { conversation: await workspace.call(call, Conversation) };
+    }
+    // The id is a number here and a string in all other calls.
+    const body = { ticket_attributes: attributes, ...(!ticket.open && { open: false }), ...admin };
+    const after = await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, Ticket);
+    if (after.open && !ticket.open) await closeAgain(id);
+    return { conversation, ticket: after };
+  }
+
+  /** Intercom opens a closed ticket at each write, also with `open: false`. Never set the ticket state: the customer is notified of it. */
+  async function closeAgain(id: string): Promise<void> {
+    const body = { open: false, ...admin };
+    const { open } = await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, Ticket);
+    if (!open) return;
+    const close = { message_type: 'close', type: 'admin', admin_id: settings.adminId };
+    await workspace.call({ method: 'POST', path: `/conversations/${id}/parts`, body: close }, z.unknown());
+  }
+
+  return async ({ id, row, change: { values } }: ChangedRow<Reading, Value>): Promise<Reading | Refusal> => {
+    try {
+      return await change(row, Object.fromEntries(values));
+    } catch (error) {
+      if (!(error instanceof VendorError && (error.code === 'parameter_invalid' || error.status === 422))) throw error;
+      const { unfit, findings, isOfAll } = await unfitFor(row.ticket?.ticket_type.name, values);
+      if (isOfAll) throw error;
+      if (unfit.length > 0) return new Refusal(unfit, findings);
+      // The attributes are there and fit: the refusal concerns this conversation alone.
+      const said = `${error.message} The attributes are there and fit: look at conversation ${id} itself.`;
+      throw new CloseloopError(said, { kind: 'permanent' });
+    }
+  };
+}
+
+const notes = ({ adminId }: IntercomSettings, workspace: Workspace): DeskNotes<Reading> => ({
+  /** A note is redacted by its id in the conversation, which differs from that in the ticket. */
+  async list({ conversation, ticket }, id) {
+    const parts = conversation.conversation_parts ?? ticket?.ticket_parts;
+    const all = parts ?? (await conversationNow(workspace, id))?.conversation_parts ?? [];
+    return all.flatMap(({ id, part_type: type, body: text }) => (type === 'note' ? [{ id, text }] : []));
+  },
+  add({ ticket }, about, id) {
+    const note = { message_type: 'note', type: 'admin', admin_id: adminId, body: noteHtml(about) };
+    const body = ticket ? note : { ...note, skip_notifications: true };
+    const path = `/${ticket ? 'tickets' : 'conversations'}/${id}/reply`;
+    return workspace.call({ method: 'POST', path, body }, z.unknown());
+  },
+  /** Parts can be redacted, not deleted. */
+  remove(_, noteId, id) {
+    const body = { type: 'conversation_part', conversation_id: id, conversation_part_id: noteId };
+    return workspace.call({ method: 'POST', path: '/conversations/redact', body }, z.unknown());
+  },
+});

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { Events, RecordEvent, Source } from '../../core/connector/contract.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
+import { numberedPages } from '../../core/connector/pages.ts';
+import type { VendorApi } from '../../core/connector/vendor-api.ts';
+import { listOf } from '../../core/entries.ts';
+import type { RequestTrackerSettings } from './settings.ts';
+
+/* Each change of a status is a transaction, whose id rises: the event's key, the closing's name, and how far a poll has come. */
+
+export const Id = z.union([z.int(), z.string()]).transform(String);
+const time = z.iso.datetime().transform((written) => new Date(written));
+const status = z.string().max(200).nullish();
+/** Of a merge `NewValue` is the address of the ticket that is left. */
+const Change = z.object({ id: Id, ObjectId: Id, Type: z.string(), OldValue: status, NewValue: status, Created: time });
+type Change = z.output<typeof Change>;
+/** What the scrip sends. */
+const Told = z.object({ transaction: z.int(), ticket: z.int(), from: status, to: status, at: time });
+
+/** A search gives no more, whatever it is asked for, and tells no total. */
+const pageSize = 100;
+export const listed = <Item extends z.ZodType>(api: VendorApi, path: string, item: Item) =>
+  numberedPages('Request Tracker', pageSize, async (page) => {
+    const call = { method: 'GET', path: `${path}&per_page=${pageSize}&page=${page}` } as const;
+    return (await api.call(call, z.object({ items: listOf(item) }))).items;
+  });
+
+const changes = (where: string): string => {
+  const fields = 'ObjectId,Type,OldValue,NewValue,Created';
+  return `/transactions?${new URLSearchParams({ query: `ObjectType = 'RT::Ticket' AND ${where}`, fields, orderby: 'id' })}`;
+};
+
+export const isClosed = ({ closedStatuses }: RequestTrackerSettings, status: string | null | undefined): boolean =>
+  closedStatuses.includes((status ?? '').toLowerCase());
+const isClosing = (settings: RequestTrackerSettings, { OldValue, NewValue }: Change): boolean =>
+  isClosed(settings, NewValue) && !isClosed(settings, OldValue);
+
+/** The last closing of each ticket; none for one that was created with a closed status. */
+export async function closingsOf(settings: RequestTrackerSettings, api: VendorApi, tickets: readonly { id: string }[]) {
+  if (tickets.length === 0) return new Map<string, Change>();
+  const ids = tickets.map(({ id }) => `ObjectId = ${id}`).join(' OR ');
+  const all = await listed(api, changes(`Type = 'Status' AND (${ids})`), Change);
+  return new Map(all.filter((one) => isClosing(settings, one)).map((one) => [one.ObjectId, one]));
+}
+
+function eventsOf(settings: RequestTrackerSettings, change: Change): RecordEvent[] {
+  const { id, ObjectId: recordId, Type, OldValue, NewValue, Created: at } = change;
+  const event = { recordId, at, key: id, what: `status ${NewValue}, was ${OldValue}` };
+  if (isClosing(settings, change)) return [{ ...event, kind: 'closed', certain: true, closing: id }];
+  if (Type === 'Status') return [{ ...event, kind: 'changed' }];
+  const mergedInto = /\/ticket\/(\d+)$/.exec(NewValue ?? '')?.[1];
+  // The ticket that is left has the same, of itself.
+  if (mergedInto === undefined || mergedInto === recordId) return [];
+  return [{ ...event, kind: 'changed', what: 'merged', mergedInto }];
+}
+
+export function told(settings: RequestTrackerSettings, body: unknown): Events {
+  const { data } = Told.safeParse(body);
+  if (data === undefined) return { ok: false, why: 'not what the scrip sends' };
+  const { transaction, ticket, from, to, at } = data;
+  const change = { id: String(transaction), ObjectId: String(ticket), OldValue: from, NewValue: to, Created: at };
+  return { ok: true, events: eventsOf(settings, { ...change, Type: 'Status' }), ignored: [] };
+}
+
+/** `since`: where the first poll began. `after`: the last id of this one. `settled`: the id after which the next one begins; 0 for `since`. */
+const Cursor = z.object({ v: z.literal(1), since: time, after: z.coerce.number(), settled: z.coerce.number() });
+/** A long save gets its id before others and is seen after them, and clocks differ: what is younger is read once more. */
+const settledMs = 15 * 60_000;
+/** Times in a query are read in the zone of the token's user, whichever that is. */
+const widestZoneMs = 15 * 3_600_000;
+
+export function poller(settings: RequestTrackerSettings, api: VendorApi, now: () => Date): NonNullable<Source['poll']> {
+  return async (from) => {
+    const begun = 'cursor' in from ? jsonBody(from.cursor) : { v: 1, since: second(from.since), after: 0, settled: 0 };
+    const { since, after, settled } = Cursor.parse(begun);
+    const begin = after > 0 ? `id > ${after}` : `Created > '${sqlTime(new Date(since.getTime() - widestZoneMs))}'`;
+    const path = `${changes(`(Type = 'Status' OR Field = 'MergedInto') AND ${begin}`)}&per_page=${pageSize}`;
+    const at = now();
+    const Page = z.object({ items: listOf(Change) });
+    const { items } = await api.call({ method: 'GET', path, urgency: 'background' }, Page);
+    const next = items.findLast(({ Created }) => at.getTime() - Created.getTime() > settledMs)?.id ?? settled;
+    const last = items.length < pageSize ? undefined : items.at(-1);
+    const events = items.flatMap((change) => eventsOf(settings, change)).filter((event) => event.at >= since);
+    const cursor = JSON.stringify({ v: 1, since, after: last?.id ?? next, settled: next });
+    return { events, cursor, done: last === undefined, reached: last?.Created ?? at };
+  };
+}
+
+/** Dates have whole seconds. */
+const second = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`;
+/** The one form that is never misread without a word: `2026-11-24 10:00:00`. */
+export const sqlTime = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');

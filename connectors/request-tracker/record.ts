@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { namesOf } from '../../core/connector/check.ts';
+import { VendorError } from '../../core/connector/classify.ts';
+import { customerOf } from '../../core/connector/customer.ts';
+import type { DeskReading } from '../../core/connector/desk/desk.ts';
+import type { VendorApi } from '../../core/connector/vendor-api.ts';
+import { listOf, orElse } from '../../core/entries.ts';
+import { closingsOf, Id, isClosed } from './changes.ts';
+import type { RequestTrackerSettings } from './settings.ts';
+
+/** A search gives an empty text for what is not there. */
+const text = orElse(z.string(), '');
+const Person = z.object({ id: Id, type: text, Name: text, RealName: text, EmailAddress: text });
+const Requestor = Person.extend({ MobilePhone: text, Lang: text, Timezone: text });
+const Ticket = z.object({
+  ...{ id: Id, Subject: text, Status: text, Created: text, Owner: Person },
+  Queue: z.object({ id: Id, Name: text }),
+  Requestor: orElse(listOf(Requestor), []),
+  CustomFields: orElse(listOf(z.object({ name: z.string(), values: listOf(text) })), []),
+});
+const User = z.object({ Privileged: z.coerce.number() });
+/** `out`: why a ticket that is read by its id neither asks nor takes answers. */
+export type Row = z.output<typeof Ticket> & { out?: string };
+
+/** What a search has to give, people included. */
+const search = {
+  fields: 'Subject,Status,Created,Queue,Owner,Requestor,CustomFields',
+  'fields[Queue]': 'Name',
+  'fields[Owner]': 'Name,RealName,EmailAddress',
+  'fields[Requestor]': 'id,RealName,EmailAddress,MobilePhone,Lang,Timezone',
+  per_page: '100',
+};
+
+/** What rules and fields see of a ticket: `ticket.queue.name`, `ticket.fields.Store`, `requestor.email`. Unknown values are empty texts. */
+export interface RequestTrackerShape {
+  ticket: {
+    id: string;
+    subject: string;
+    status: string;
+    queue: { id: string; name: string };
+    /** ISO 8601, UTC. */
+    createdAt: string;
+    /** Custom fields that have a value, by name: a text, or a list of several. */
+    fields: Record<string, string | string[]>;
+  };
+  /** The first one with an e-mail address who is none of the company's own users. `phone`: the mobile number as typed, which takes the right AdminUsers. */
+  requestor: { id: string; name: string; email: string; phone: string; language: string };
+  /** Empty for "Nobody". */
+  owner: { name: string; email: string };
+}
+
+function presented(row: Row, person: Partial<Row['Requestor'][number]> = {}): RequestTrackerShape {
+  const { id, Subject: subject, Status: status, Created: createdAt, Queue, Owner, CustomFields } = row;
+  const { RealName: name = '', EmailAddress: email = '', MobilePhone: phone = '', Lang = '' } = person;
+  const held = CustomFields.flatMap(({ name, values }) => {
+    const [first = '', ...more] = values;
+    return first === '' ? [] : [[name, more.length === 0 ? first : values] as const];
+  });
+  const owner = { name: Owner.RealName || Owner.Name, email: Owner.EmailAddress };
+  const queue = { id: Queue.id, name: Queue.Name };
+  return {
+    ticket: { id, subject, status, queue, createdAt, fields: Object.fromEntries(held) },
+    requestor: { id: person.id ?? '', name, email, phone, language: Lang.replaceAll('_', '-') },
+    owner: Owner.Name === 'Nobody' ? { name: '', email: '' } : owner,
+  };
+}
+
+const blank = (id: string): Row => Ticket.parse({ id, Queue: { id: '' }, Owner: { id: '' } });
+const unlessForbidden = (error: unknown): Row => {
+  if (error instanceof VendorError && error.status === 403) return blank('');
+  throw error;
+};
+/** For `check`. */
+export const shapeNames = namesOf(presented(blank('')));
+
+/** Searches leave out what is merged, deleted or forbidden, without a word: one by one they tell which. */
+export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskReading<Row, RequestTrackerShape> {
+  let known = new Map<string, boolean>();
+  async function many(ids: readonly string[]): Promise<Map<string, Row>> {
+    const form = { query: ids.map((id) => `id = ${id}`).join(' OR '), ...search };
+    const { items } = await api.call({ method: 'POST', path: '/tickets', form }, z.object({ items: listOf(Ticket) }));
+    return new Map(items.map((ticket) => [ticket.id, ticket]));
+  }
+  return {
+    // Larger ids would be an error of the database, which would be tried again and again.
+    isId: (id) => /^[1-9]\d{0,8}$/.test(id),
+    many,
+    async one(id) {
+      const found = await api.find({ method: 'GET', path: `/ticket/${id}` }, Ticket).catch(unlessForbidden);
+      if (found === undefined) return undefined;
+      if (found.id === '') return { ...found, id, out: "closeloop's user may not see it (ShowTicket)" };
+      if (found.Status === 'deleted') return { ...found, out: 'it is deleted' };
+      // Merged: the ticket that is left answers in its place, and would be written.
+      const left = found.id === id ? undefined : (await many([found.id])).get(found.id);
+      return left ?? { ...found, out: 'no search shows it, as it is a reminder or the like' };
+    },
+    async present(rows) {
+      const closed = rows.filter(({ out, Status }) => out === undefined && isClosed(settings, Status));
+      const closings = await closingsOf(settings, api, closed);
+      // No search tells who is staff: one call for each user, of some 0.2 s.
+      if (known.size > 10_000) known = new Map();
+      const staff = known;
+      for (const { id } of closed.flatMap(peopleOn))
+        if (!staff.has(id))
+          staff.set(id, (await api.find({ method: 'GET', path: `/user/${id}` }, User))?.Privileged === 1);
+      return (row) => {
+        const people = peopleOn(row);
+        const requestor = people.find(({ id }) => staff.get(id) !== true);
+        const shape = presented(row, requestor);
+        const why = row.out ?? (people.length > 0 && requestor === undefined ? 'its requestor is staff' : undefined);
+        const { id: closing = 'created', Created: closedAt = new Date(row.Created) } = closings.get(row.id) ?? {};
+        const now = closed.includes(row) ? { is: 'closed' as const, closing, closedAt } : { is: 'open' as const };
+        const { id: personId, language: locale } = shape.requestor;
+        const customer = customerOf({ personId, locale, timeZone: requestor?.Timezone });
+        return { currentId: row.id, state: why === undefined ? now : { is: 'out', why }, shape, ...customer };
+      };
+    },
+  };
+}
+
+/** Those who may be asked: no groups. */
+const peopleOn = ({ Requestor }: Row) =>
+  Requestor.filter(({ type, EmailAddress }) => type === 'user' && EmailAddress !== '');
