@@ -60,7 +60,15 @@ export async function startRequestTracker({ hook = '' }: { hook?: string } = {})
   const program = ['perl', '/usr/share/request-tracker5/libexec/rt-server'];
   const server = await startServer({
     name: 'request-tracker',
-    command: inside(root, env, [...program, '--listen', `127.0.0.1:${port}`, '--max-workers', '4']),
+    command: inside(root, env, [
+      ...program,
+      '--listen',
+      `127.0.0.1:${port}`,
+      '--max-workers',
+      '4',
+      '--max-reqs-per-child',
+      '100000',
+    ]),
     isReady: async () => (await fetch(`${baseUrl}/REST/2.0/rt`)).status === 401,
   });
   return {
