@@ -1,4 +1,5 @@
 import type { Erasures } from '../journey/erasures.ts';
+import type { FollowUpLists } from '../journey/follow-up-lists.ts';
 import { sumOf } from '../journey/hourly-counts.ts';
 import { refOf } from '../journey/refs.ts';
 import { lastDeliveries, refusedOf } from '../operations/delivery-counts.ts';
@@ -15,6 +16,7 @@ import type { Searched } from './journey-filter.ts';
 /** The data of one source in Redis: needs no connector, no client and no queue. */
 export interface StoredSource extends Searched {
   erasures: Erasures;
+  followUps: FollowUpLists;
   pauses: Pauses;
   holds: Holds;
   /** Whether its vendor answers. */
@@ -28,27 +30,42 @@ export async function stateOfSource(
   source: StoredSource,
   { service, redis, now }: { service: Down | undefined; redis: RedisClient; now: Date },
 ) {
-  const { name, storedAs, store, erasures: asked, pauses, holds, vendor } = source;
-  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
-    await Promise.all([
-      store.queries.counts(),
-      weekOf(source, now),
-      pauses.list(),
-      holds.list(),
-      vendor.down({ now: true }),
-      vendor.quota(),
-      pollState(redis, storedAs),
-      asked.all(),
-      asked.open(),
-      Promise.all(
-        stepQueues.map(
-          async (step) => [step, await queueDepth(redis, { prefix: tagOf(storedAs), name: step })] as const,
-        ),
-      ),
-      lastParked(source),
-      refusedOf(redis, storedAs),
-      lastDeliveries(redis, storedAs),
-    ]);
+  const { name, storedAs, store, erasures: asked, followUps, pauses, holds, vendor } = source;
+  const [
+    counts,
+    week,
+    paused,
+    held,
+    down,
+    quota,
+    poll,
+    erasures,
+    erasing,
+    depths,
+    parked,
+    refused,
+    last,
+    open,
+    overdue,
+  ] = await Promise.all([
+    store.queries.counts(),
+    weekOf(source, now),
+    pauses.list(),
+    holds.list(),
+    vendor.down({ now: true }),
+    vendor.quota(),
+    pollState(redis, storedAs),
+    asked.all(),
+    asked.open(),
+    Promise.all(
+      stepQueues.map(async (step) => [step, await queueDepth(redis, { prefix: tagOf(storedAs), name: step })] as const),
+    ),
+    lastParked(source),
+    refusedOf(redis, storedAs),
+    lastDeliveries(redis, storedAs),
+    followUps.count('open'),
+    followUps.count('open', now),
+  ]);
   return {
     source: name,
     journeys: counts,
@@ -58,6 +75,7 @@ export async function stateOfSource(
     quotaUsedUpUntil: quota?.until,
     down: [down, service].flatMap((one) => (one ? [shownDown(one)] : [])),
     parked,
+    followUps: { open, overdue },
     notPlanned: jobsIn(depths[0]?.[1]),
     queues: Object.fromEntries(depths),
     poll,
