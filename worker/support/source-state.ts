@@ -30,42 +30,27 @@ export async function stateOfSource(
   source: StoredSource,
   { service, redis, now }: { service: Down | undefined; redis: RedisClient; now: Date },
 ) {
-  const { name, storedAs, store, erasures: asked, followUps, pauses, holds, vendor } = source;
-  const [
-    counts,
-    week,
-    paused,
-    held,
-    down,
-    quota,
-    poll,
-    erasures,
-    erasing,
-    depths,
-    parked,
-    refused,
-    last,
-    open,
-    overdue,
-  ] = await Promise.all([
-    store.queries.counts(),
-    weekOf(source, now),
-    pauses.list(),
-    holds.list(),
-    vendor.down({ now: true }),
-    vendor.quota(),
-    pollState(redis, storedAs),
-    asked.all(),
-    asked.open(),
-    Promise.all(
-      stepQueues.map(async (step) => [step, await queueDepth(redis, { prefix: tagOf(storedAs), name: step })] as const),
-    ),
-    lastParked(source),
-    refusedOf(redis, storedAs),
-    lastDeliveries(redis, storedAs),
-    followUps.count('open'),
-    followUps.count('open', now),
-  ]);
+  const { name, storedAs, store, erasures: asked, pauses, holds, vendor } = source;
+  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
+    await Promise.all([
+      store.queries.counts(),
+      weekOf(source, now),
+      pauses.list(),
+      holds.list(),
+      vendor.down({ now: true }),
+      vendor.quota(),
+      pollState(redis, storedAs),
+      asked.all(),
+      asked.open(),
+      Promise.all(
+        stepQueues.map(
+          async (step) => [step, await queueDepth(redis, { prefix: tagOf(storedAs), name: step })] as const,
+        ),
+      ),
+      lastParked(source),
+      refusedOf(redis, storedAs),
+      lastDeliveries(redis, storedAs),
+    ]);
   return {
     source: name,
     journeys: counts,
@@ -75,7 +60,7 @@ export async function stateOfSource(
     quotaUsedUpUntil: quota?.until,
     down: [down, service].flatMap((one) => (one ? [shownDown(one)] : [])),
     parked,
-    followUps: { open, overdue },
+    followUps: await countsOf(source, now),
     notPlanned: jobsIn(depths[0]?.[1]),
     queues: Object.fromEntries(depths),
     poll,
@@ -97,6 +82,12 @@ async function weekOf({ store }: StoredSource, now: Date) {
   const time = { from: new Date(now.getTime() - weekMs), until: new Date(now.getTime() + hourMs) };
   const { asked, answered, responses } = sumOf((await store.queries.countsBetween(time)).values());
   return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
+}
+
+/** By the lists, which may hold one for a moment that its journey does not. */
+async function countsOf({ followUps }: StoredSource, now: Date) {
+  const [open, overdue] = await Promise.all([followUps.count('open'), followUps.count('open', now)]);
+  return { open, overdue };
 }
 
 const shownDown = ({ endpoint, since, why, askedUntil, triedAt }: Down): Down => ({

@@ -74,8 +74,8 @@ describe('an answer that a rule matches', () => {
     await run();
     const { followUp } = (await get()) ?? {};
     expect(followUp).toMatchObject({ rule: 'bad', to: 'agent' });
-    const pages = await Array.fromAsync(unit.context.followUps.pages('open'));
-    expect(pages).toEqual([[{ id: 'p.1', at: followUp?.dueAt }]]);
+    const page = await unit.context.followUps.pages('open').next();
+    expect(page.value).toEqual([{ id: 'p.1', at: followUp?.dueAt }]);
   });
 
   test('has them done once, however often the job runs', async () => {
