@@ -72,7 +72,7 @@ export async function showFollowUp(options: OneOptions): Promise<number> {
     const isConfigured = runtime.config.sources.some(({ name }) => name === context.name);
     const [opened] = isConfigured ? sources(context.name) : [];
     const id = journey.currentId ?? journey.recordId;
-    const [record = undefined] = (await opened?.source.vendorIds?.([id])) ?? [id];
+    const [record] = (await opened?.source.vendorIds?.([id])) ?? [id];
     const url = record === undefined ? undefined : opened?.source.recordUrl?.(record);
     const shown = {
       ...forMachines({ followUp, journey, context }, now),

@@ -11,7 +11,7 @@ export function addFollowUps(program: Command): void {
   withConfig(followUps.command('list'))
     .description('open and taken ones of all sources, the most overdue first; without the words of customers')
     .option('--source <name>', 'only this source')
-    .option('--mine <name>', 'only those that this person has taken, or that are meant for this person')
+    .option('--mine <name>', 'only those that this person has taken, or that are meant for this person', words)
     .option('--overdue', 'only those whose time is up', false)
     .option('--done', 'those that are done, the last one first', false)
     .option('--limit <n>', 'at most so many', positiveNumber, 50)

@@ -103,9 +103,11 @@ describe('a follow-up', () => {
     await printed(() => finishFollowUp({ ...ref('a'), by: 'Maria', outcome }));
     expect(await ids()).toEqual([]);
     expect(await ids({ done: true })).toEqual(['a.1']);
+    loop.vendor.recordUrl = (record) => `https://toy.example/records/${record}`;
     const shown = await printed(() => showFollowUp(ref('a')));
     expect(shown.rows).toMatchObject([{ state: 'done', doneBy: 'Maria', outcome, comment: 'much too late' }]);
     const words = await printed(() => showFollowUp({ ...ref('a'), json: false }));
+    expect(words.out).toContain('record a · https://toy.example/records/a\n');
     expect(words.out).toContain(`comment much too late\noutcome ${outcome}\n`);
     expect((await printed(() => showJourney({ ...options, ...ref('a') }))).out).not.toMatch(/dog|too late/);
     await printed(() => reopenFollowUp({ ...ref('a'), by: 'Jaan' }));
@@ -137,6 +139,37 @@ describe('a follow-up', () => {
     expect(results.filter(({ status: is }) => is === 'fulfilled')).toHaveLength(1);
     const trace = (await store.trace('a.1')).filter(({ text }) => text.startsWith('follow-up taken'));
     expect(trace).toHaveLength(1);
+    await loop.close();
+  });
+
+  test('that is reopened while a reader lists it as done is listed as open', async () => {
+    const { loop, store, lists, listed } = await withFollowUps({ a: 1 });
+    const context = { name: store.source, store, followUps: lists };
+    const step = { by: 'Maria', at: new Date() };
+    const journey = (await store.get('a.1')) ?? expect.fail('no journey');
+    await changeFollowUp(journey, { do: 'done', outcome: 'Called', ...step }, context);
+    const meanwhile = [() => changeFollowUp(journey, { do: 'reopen', ...step }, context)];
+    await lists.relist('a.1', {
+      get: async (id) => {
+        const read = await store.get(id);
+        await meanwhile.shift()?.();
+        return read;
+      },
+      isCurrent: (read) => store.isCurrent(read),
+    });
+    expect(await listed('open')).toEqual(['a.1']);
+    expect(await listed('done')).toEqual([]);
+    await loop.close();
+  });
+
+  test('shows no address of a record that was erased at its connector', async () => {
+    const { loop, ref } = await withFollowUps({ a: 1 });
+    loop.vendor.recordUrl = (record) => `https://toy.example/records/${record}`;
+    loop.vendor.vendorIds = async (ids) => ids.map(() => undefined);
+    const { rows } = await printed(() => showFollowUp(ref('a')));
+    expect(rows).toMatchObject([{ state: 'open' }]);
+    expect(rows[0]).not.toHaveProperty('url');
+    expect(rows[0]).not.toHaveProperty('record');
     await loop.close();
   });
 
