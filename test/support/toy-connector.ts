@@ -39,6 +39,7 @@ export class ToyVendor {
   recordNames: Source['recordNames'];
   mayNamePerson: Source['mayNamePerson'];
   vendorIds: Source['vendorIds'];
+  recordUrl: Source['recordUrl'];
   /** What the next writes come to, first to last; then all is taken. */
   readonly results: WriteResult[] = [];
   readonly calls: { what: string; size: number }[] = [];
@@ -180,6 +181,7 @@ export class ToyVendor {
         ...(this.setup ? { setup: this.setup } : {}),
         ...(this.mayNamePerson && { mayNamePerson: this.mayNamePerson }),
         ...(this.vendorIds && { vendorIds: this.vendorIds }),
+        ...(this.recordUrl && { recordUrl: this.recordUrl }),
         ...(this.recover ? { recover: this.recover } : {}),
         ...(this.recordNames && { recordNames: this.recordNames }),
         ...(this.surveyQuestions && { surveyQuestions: this.surveyQuestions }),

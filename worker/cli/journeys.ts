@@ -74,6 +74,7 @@ export async function showJourney(options: Options & { journey: string; answers?
       survey,
       given: _3,
       searched: _4,
+      followUp,
       ...shown
     } = journey;
     if (options.json) {
@@ -84,6 +85,7 @@ export async function showJourney(options: Options & { journey: string; answers?
         test: test && true,
         answer: answer && { ...answer, comment: answer.comment !== null },
         survey: survey && Object.keys(survey.answers),
+        followUp: followUp && { ...followUp, outcome: followUp.outcome !== undefined },
       };
       process.stdout.write(`${JSON.stringify({ ...safe, ...answered, trace })}\n`);
       return 0;

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { addCatalogue, addExport, addReport } from './commands/account.ts';
 import { addContacts } from './commands/contacts.ts';
 import { addDashboard } from './commands/dashboard.ts';
+import { addFollowUps } from './commands/follow-ups.ts';
 import { addEvents, addJourneys } from './commands/journeys.ts';
 import { addPolicy } from './commands/policy.ts';
 import { addRequests } from './commands/requests.ts';
@@ -29,6 +30,7 @@ const groups = [
   addRunning,
   addSources,
   addJourneys,
+  addFollowUps,
   addEvents,
   addContacts,
   addReport,

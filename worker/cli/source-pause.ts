@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os';
 import { Queue } from 'bullmq';
 import { type PausableStep, pausableSteps } from '../operations/pausable-steps.ts';
 import type { Pause } from '../operations/pauses.ts';
@@ -9,6 +8,7 @@ import { knownSources } from '../sources/known-sources.ts';
 import { resumeStep } from '../support/resume.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { RuntimeOptions } from './runtime.ts';
+import { whoIAm } from './who-i-am.ts';
 import { type Stored, type StoredSource, withStored } from './with-stored.ts';
 
 interface SourceOptions extends RuntimeOptions {
@@ -95,14 +95,5 @@ async function withQueue<T>(
     return await work(queue);
   } finally {
     await queue.close();
-  }
-}
-
-/** In a container the user may have no name. */
-function whoIAm(): string {
-  try {
-    return `${userInfo().username}@${hostname()}`;
-  } catch {
-    return `${process.getuid?.() ?? 'somebody'}@${hostname()}`;
   }
 }

@@ -93,6 +93,7 @@ function linesOf(state: SourceState, canPoll: boolean): string[] {
     ...state.down.map((down) =>
       styleText('yellow', `  away        since ${down.since.toISOString()}: ${sentenceOf(down)}; ${resumeRemedy}`),
     ),
+    ...followUpLine(state.followUps),
     ...parked.map(({ journey, why }) => styleText('red', `  parked      ${journey}: ${why}`)),
     ...(journeys.parked > parked.length
       ? [`              all: closeloop journeys list --source ${source} --state parked`]
@@ -104,6 +105,12 @@ function weekLine({ asked, answered, responseRate }: SourceState['lastWeek']): s
   if (asked === 0 && answered === 0) return [];
   const rate = responseRate === null ? '' : ` · response rate ${Math.round(responseRate * 100)} %`;
   return [`  7 days      asked ${asked} · answered ${answered}${rate}`];
+}
+
+function followUpLine({ open, overdue }: SourceState['followUps']): string[] {
+  if (open === 0) return [];
+  const line = `  follow-ups  ${open} open`;
+  return [overdue === 0 ? line : styleText('yellow', `${line} · ${overdue} overdue ("follow-ups list --overdue")`)];
 }
 
 function queueLine(step: string, depth: QueueDepth): string[] {

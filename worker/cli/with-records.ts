@@ -14,7 +14,7 @@ export interface NamedRecords extends StoredSource {
   source: Source;
 }
 
-interface Sources<Source> extends Pick<Stored, 'runtime'> {
+interface Sources<Source> extends Pick<Stored, 'runtime' | 'anySource'> {
   /** The one named, or all. @throws CloseloopError config for a name that isn't in the configuration */
   sources(name?: string): Source[];
 }
@@ -35,7 +35,8 @@ export async function withRecordNames<T>(
       });
       return { ...one, source: openSource(configured, { ...one, snapshots }, parts).source };
     };
-    return work({ runtime: stored.runtime, sources: opening(stored, openOne) });
+    const { runtime, anySource } = stored;
+    return work({ runtime, anySource, sources: opening(stored, openOne) });
   };
   return await withStored(options, open, { uses: 'redis' });
 }
@@ -55,7 +56,7 @@ export async function withReading<T>(
     import('../pipeline/reading-source.ts'),
   ]);
   const read = async (stored: Stored) => {
-    const { runtime } = stored;
+    const { runtime, anySource } = stored;
     await checkAccount(runtime);
     const open = openingForReading(partsOf(stored));
     const openOne = ({ pauses, holds }: StoredSource, configured: ConfiguredSource): ReadSource => ({
@@ -63,7 +64,7 @@ export async function withReading<T>(
       pauses,
       holds,
     });
-    return await work({ runtime, sources: opening(stored, openOne) });
+    return await work({ runtime, anySource, sources: opening(stored, openOne) });
   };
   return await withStored(options, read, {});
 }

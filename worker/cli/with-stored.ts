@@ -1,6 +1,7 @@
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { Erasures } from '../journey/erasures.ts';
+import { FollowUpLists } from '../journey/follow-up-lists.ts';
 import { JourneyStore } from '../journey/store.ts';
 import { Holds } from '../operations/holds.ts';
 import { createLog } from '../operations/log.ts';
@@ -65,6 +66,7 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
       defaultCountry: config.defaultCountry,
       store: new JourneyStore(redis, storedAs, { now, log, seal }),
       erasures: new Erasures(redis, storedAs, seal),
+      followUps: new FollowUpLists(redis, storedAs),
       pauses: new Pauses(redis, tag, name, log),
       holds: new Holds({ redis, tag, source: name, log, onNews: async () => undefined, queues: () => [] }),
       vendor: new Outage(redis, { ...vendorEndpoint({ name, storedAs }), log }),

@@ -104,6 +104,8 @@ const FollowUp = keepingUnknown({
   doneAt: z.coerce.date().optional(),
   /** What was done, in the words of who did it. */
   outcome: z.string().optional(),
+  /** It is overdue, and people were told. */
+  alertedAt: z.coerce.date().optional(),
 });
 export type FollowUp = z.output<typeof FollowUp>;
 

@@ -77,8 +77,8 @@ export class JourneyQueries {
     }
   }
 
-  async those(ids: readonly string[]): Promise<Journey[]> {
-    return await this.#reader.those(ids);
+  async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+    return await this.#reader.those(ids, left);
   }
 
   /** Ids in one state, by last change (waiting: by when they are due), earliest first. */

@@ -1,16 +1,19 @@
 import type { Source } from '../../core/connector/contract.ts';
 import type { Log, Ports } from '../../core/ports.ts';
+import { isOverdue, placeOf } from '../journey/follow-up.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { firstOf, ifStill, settledStates } from '../journey/transitions.ts';
+import type { AlertOfSource } from '../operations/alerts.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import type { Clock } from './clock.ts';
 import type { Queues } from './queues.ts';
 import type { Journeys } from './source-store.ts';
 
 /** What the sweep takes of a source. */
-interface SweepContext extends Pick<Journeys, 'store' | 'erasures'>, Queues {
+interface SweepContext extends Pick<Journeys, 'store' | 'erasures' | 'followUps'>, Queues {
   name: string;
+  alert: AlertOfSource;
   clock: Clock;
   ports: Pick<Ports, 'now'>;
   log: Log;
@@ -50,10 +53,12 @@ export async function sweep(
   await untilNone(() => due('expire', 'asked', settings.expireAfterMs, (id) => expire(id, context)));
   await continueErasures(context);
   await addLostJobs(context, due);
+  await alertOverdue(context, settings, places);
   for (const state of settings.isGone ? journeyStates : settledStates) {
     const forget = async (id: string) => {
       const journey = await context.store.get(id);
       if (journey) await context.store.forget(journey);
+      if (journey?.followUp) await context.followUps.relist(id, context.store);
     };
     await untilNone(() => due('forget', state, settings.retentionMs, forget));
   }
@@ -63,23 +68,31 @@ type Due = ReturnType<typeof dueJourneys>;
 
 /** Works on the next page of journeys that have been in a state for so long. */
 function dueJourneys(context: SweepContext, settings: SweepSettings, places: SweepPlaces) {
-  const { store, clock, log } = context;
+  const { store, clock } = context;
   const size = settings.pageSize ?? pageSize;
   return async (what: string, state: JourneyState, ms: number, work: (id: string) => Promise<unknown>) => {
     const begin = () => store.queries.pagesIn(state, new Date(clock.now().getTime() - ms), size);
     const page = await nextPage(places, `${what} ${state}`, begin);
-    for (const id of page) {
-      try {
-        await work(id);
-      } catch (error) {
-        // One that can't be read (another version wrote it) must not keep the others from being looked at.
-        if (isRedisUnavailable(error)) throw error;
-        const why = error instanceof Error ? error.name : 'unknown';
-        log.warn({ journey: refOf(context.name, id), why }, 'the sweep could not look at a journey');
-      }
-    }
+    await workOn(page, work, context);
     return { isLast: page.length < size };
   };
+}
+
+async function workOn(
+  ids: readonly string[],
+  work: (id: string) => Promise<unknown>,
+  { name, log }: SweepContext,
+): Promise<void> {
+  for (const id of ids) {
+    try {
+      await work(id);
+    } catch (error) {
+      // One that can't be read (another version wrote it) must not keep the others from being looked at.
+      if (isRedisUnavailable(error)) throw error;
+      const why = error instanceof Error ? error.name : 'unknown';
+      log.warn({ journey: refOf(name, id), why }, 'the sweep could not look at a journey');
+    }
+  }
 }
 
 /** All that is due, page by page; what is left after a while is the next sweep's, as other sources wait for this one. */
@@ -144,6 +157,36 @@ async function planAgain(journey: Journey, context: SweepContext): Promise<void>
     receivedAt,
   });
 }
+
+/** Tells once of each follow-up that nobody has done in time. */
+async function alertOverdue(context: SweepContext, { pageSize: size = pageSize }: SweepSettings, places: SweepPlaces) {
+  const { name, store, followUps, clock, alert } = context;
+  const page = await nextPage(places, 'overdue', async function* () {
+    const until = clock.now();
+    for await (const entries of followUps.pages('open', { until, size })) yield entries.map(({ id }) => id);
+  });
+  const remedy = 'see "closeloop follow-ups list --overdue"';
+  const tell = async (id: string) => {
+    const journey = await store.get(id);
+    const place = placeOf(journey);
+    if (place === 'nowhere' || (place !== 'awaited' && place.list === 'done')) return await followUps.relist(id, store);
+    if (!isToTell(journey, clock.now())) return;
+    // Told first: a process killed in between tells again, which the alert counts as the same.
+    await alert('to-do', 'a follow-up is overdue', remedy, [refOf(name, id)]);
+    await store.update(id, (now) =>
+      now.followUp && isToTell(now, clock.now())
+        ? {
+            journey: { ...now, followUp: { ...now.followUp, alertedAt: clock.now() } },
+            trace: ['follow-up is overdue'],
+          }
+        : undefined,
+    );
+  };
+  await workOn(page, tell, context);
+}
+
+const isToTell = (journey: Journey | undefined, now: Date): boolean =>
+  journey?.followUp !== undefined && isOverdue(journey.followUp, now) && journey.followUp.alertedAt === undefined;
 
 /** Behind the last one; from the beginning again after the last of all. */
 async function nextPage(

@@ -1,4 +1,5 @@
 import type { Erasures } from '../journey/erasures.ts';
+import type { FollowUpLists } from '../journey/follow-up-lists.ts';
 import { sumOf } from '../journey/hourly-counts.ts';
 import { refOf } from '../journey/refs.ts';
 import { lastDeliveries, refusedOf } from '../operations/delivery-counts.ts';
@@ -15,6 +16,7 @@ import type { Searched } from './journey-filter.ts';
 /** The data of one source in Redis: needs no connector, no client and no queue. */
 export interface StoredSource extends Searched {
   erasures: Erasures;
+  followUps: FollowUpLists;
   pauses: Pauses;
   holds: Holds;
   /** Whether its vendor answers. */
@@ -58,6 +60,7 @@ export async function stateOfSource(
     quotaUsedUpUntil: quota?.until,
     down: [down, service].flatMap((one) => (one ? [shownDown(one)] : [])),
     parked,
+    followUps: await countsOf(source, now),
     notPlanned: jobsIn(depths[0]?.[1]),
     queues: Object.fromEntries(depths),
     poll,
@@ -79,6 +82,12 @@ async function weekOf({ store }: StoredSource, now: Date) {
   const time = { from: new Date(now.getTime() - weekMs), until: new Date(now.getTime() + hourMs) };
   const { asked, answered, responses } = sumOf((await store.queries.countsBetween(time)).values());
   return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
+}
+
+/** By the lists, which may hold one for a moment that its journey does not. */
+async function countsOf({ followUps }: StoredSource, now: Date) {
+  const [open, overdue] = await Promise.all([followUps.count('open'), followUps.count('open', now)]);
+  return { open, overdue };
 }
 
 const shownDown = ({ endpoint, since, why, askedUntil, triedAt }: Down): Down => ({

@@ -20,3 +20,10 @@ export function grade(text: string): number {
   if (!/^-?\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It must be a number, like 4 or 4.5.');
   return Number(text);
 }
+
+/** On one line, as traces and tables have it. */
+export function words(text: string): string {
+  const line = text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+  if (line === '') throw new InvalidArgumentError('It must not be empty.');
+  return line;
+}

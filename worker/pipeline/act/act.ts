@@ -163,7 +163,9 @@ async function openFollowUp(one: Act, params: unknown, { id, answer }: Journey, 
   // In the list first: what the journey does not confirm is taken out again by whoever reads the list.
   await context.followUps.put('open', id, dueAt);
   const decide = noted(one, { state: 'done', at: openedAt }, [line], (now) => (isOpen(now) ? {} : { followUp }));
-  await context.store.update(id, decide);
+  const after = await context.store.update(id, decide);
+  // One that was open before stays as it is, with its own time.
+  if (after?.followUp?.dueAt.getTime() !== dueAt.getTime()) await context.followUps.relist(id, context.store);
   return 0;
 }
 

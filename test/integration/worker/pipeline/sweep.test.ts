@@ -184,3 +184,25 @@ describe('retention', () => {
     await close();
   });
 });
+
+test('it tells once of a follow-up that is overdue, and takes out of the list what no journey confirms', async () => {
+  const { context, journey, store, close } = await fresh();
+  const due = (ms: number) =>
+    ({ state: 'open', rule: 'unhappy', to: 'agent', openedAt: ago(day), dueAt: ago(ms) }) as const;
+  await journey('late', [...toAsked, 'answered'], ago(1_000), { answer, followUp: due(1_000) });
+  await journey('soon', [...toAsked, 'answered'], ago(1_000), { answer, followUp: due(-1_000) });
+  await journey('kept', [...toAsked, 'answered'], ago(1_000), { answer, followUp: { ...due(1_000), state: 'done' } });
+  for (const id of ['late.1', 'kept.1', 'gone.1']) await context.followUps.put('open', id, ago(1_000));
+  await context.followUps.put('open', 'soon.1', ago(-1_000));
+  const alerts: unknown[] = [];
+  const alert = async (...told: unknown[]) => void alerts.push(told);
+  for (let i = 0; i < 3; i++) await sweep({ ...context, alert }, settings);
+  expect(alerts).toEqual([
+    ['to-do', 'a follow-up is overdue', expect.stringContaining('follow-ups list'), [`${context.name}/late.1`]],
+  ]);
+  expect((await store.get('late.1'))?.followUp?.alertedAt).toEqual(now);
+  expect((await store.trace('late.1')).at(-1)?.text).toBe('follow-up is overdue');
+  expect(await context.followUps.count('open')).toBe(2);
+  expect(await context.followUps.count('done')).toBe(1);
+  await close();
+});

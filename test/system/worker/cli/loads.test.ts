@@ -94,6 +94,8 @@ const rows: [command: string[], absent: string[], present: string[]][] = [
   [['status', '--config', config], heavy, needsRedis],
   [['journeys', 'list', '--config', config], heavy, needsRedis],
   [['journeys', 'show', 'support/7.1', '--config', config], heavy, needsRedis],
+  [['follow-ups', 'list', '--config', config], heavy, needsRedis],
+  [['follow-ups', 'take', 'support/7.1', '--config', config], heavy, needsRedis],
   [['journeys', 'list', '--record', '7', '--config', config], ofOthers, ['connectors/zendesk']],
   [['why', 'support/7', '--stored', '--config', config], ofOthers, ['connectors/zendesk']],
   [['why', '7', '--config', config], loops, ['connectors/zendesk', 'temporal-polyfill']],

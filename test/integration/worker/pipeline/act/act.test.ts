@@ -66,6 +66,18 @@ describe('an answer that a rule matches', () => {
     );
   });
 
+  test('opens no second follow-up: the first one keeps its time, also in the list', async () => {
+    const answers = `[{ name: bad, when: answer.grade <= 2, settle: 0, do: [{ followUp: { due: 4h } }] },
+      { name: worst, when: answer.grade <= 1, settle: 0, do: [{ followUp: { to: Maria, due: 8h } }] }]`;
+    const { unit, run, get } = await asked({ answers });
+    await answered(unit, 1);
+    await run();
+    const { followUp } = (await get()) ?? {};
+    expect(followUp).toMatchObject({ rule: 'bad', to: 'agent' });
+    const page = await unit.context.followUps.pages('open').next();
+    expect(page.value).toEqual([{ id: 'p.1', at: followUp?.dueAt }]);
+  });
+
   test('has them done once, however often the job runs', async () => {
     const { unit, vendor, run } = await asked();
     await answered(unit, 1);

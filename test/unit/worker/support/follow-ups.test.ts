@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { dueInWords, gradeInWords } from '../../../../worker/support/follow-ups.ts';
+
+const minute = 60_000;
+test.each([
+  [0, 'now'],
+  [-30_000, 'now'],
+  [minute, 'in 1 minute'],
+  [119 * minute, 'in 119 minutes'],
+  [180 * minute, 'in 3 hours'],
+  [-120 * minute, '2 hours overdue'],
+  [-47 * 60 * minute, '47 hours overdue'],
+  [-3 * 1_440 * minute, '3 days overdue'],
+])('%d ms from now is %s', (ms, words) => {
+  const now = new Date('2026-05-04T09:00:00Z');
+  expect(dueInWords({ dueAt: new Date(now.getTime() + ms) }, now)).toBe(words);
+});
+
+const seen = { comment: null, seenAt: new Date(), version: 1 };
+test.each([
+  [{ answer: { ...seen, grade: 2 }, maxGrade: 5 }, '2 of 5'],
+  [{ answer: { ...seen, grade: 2 } }, '2'],
+  [{ answer: { ...seen, grade: null }, maxGrade: 5 }, undefined],
+  [{}, undefined],
+])('the grade of %j', (journey, words) => {
+  expect(gradeInWords(journey)).toBe(words);
+});

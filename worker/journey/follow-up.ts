@@ -1,0 +1,88 @@
+import type { FollowUp, Journey } from './journey.ts';
+
+/* What a person does with a follow-up. Pure. */
+
+/** The follow-up afterwards with its line in the trace; none where nothing changes; or why it may not be. */
+export type FollowUpChange = { ok: true; followUp: FollowUp; trace: readonly string[] } | { ok: false; why: string };
+
+/** What somebody wants with it. `done`: `outcome` is what was done, in their words; it stands in no trace. */
+export type FollowUpStep = { by: string; at: Date } & (
+  | { do: 'take' }
+  | { do: 'done'; outcome: string }
+  | { do: 'reopen' }
+);
+
+export function changed(now: FollowUp | undefined, step: FollowUpStep): FollowUpChange {
+  if (now === undefined) return { ok: false, why: 'there is no follow-up' };
+  switch (step.do) {
+    case 'take':
+      return taken(now, step);
+    case 'done':
+      return finished(now, step);
+    case 'reopen':
+      return reopened(now, step);
+  }
+}
+
+type Step<Do extends FollowUpStep['do']> = Extract<FollowUpStep, { do: Do }>;
+
+/** Whoever takes it first has it. */
+function taken(now: FollowUp, { by, at }: Step<'take'>): FollowUpChange {
+  if (now.state === 'done') return { ok: false, why: doneWords(now) };
+  if (now.state === 'taken') return now.takenBy === by ? asItIs(now) : { ok: false, why: takenWords(now) };
+  return {
+    ok: true,
+    followUp: { ...now, state: 'taken', takenBy: by, takenAt: at },
+    trace: [`follow-up taken by ${by}`],
+  };
+}
+
+/** By whoever has taken it; by anybody where nobody has. */
+function finished(now: FollowUp, { by, at, outcome }: Step<'done'>): FollowUpChange {
+  if (now.state === 'done')
+    return now.doneBy === by && now.outcome === outcome ? asItIs(now) : { ok: false, why: doneWords(now) };
+  if (now.state === 'taken' && now.takenBy !== by) return { ok: false, why: takenWords(now) };
+  return {
+    ok: true,
+    followUp: { ...now, state: 'done', doneBy: by, doneAt: at, outcome },
+    trace: [`follow-up done by ${by}`],
+  };
+}
+
+/** By anybody: whoever has taken it may be away for weeks. What was done before stays to be read, until it is done again. */
+function reopened(now: FollowUp, { by }: Step<'reopen'>): FollowUpChange {
+  if (now.state === 'open') return asItIs(now);
+  const { takenBy: _, takenAt: _1, doneBy: _2, doneAt: _3, ...rest } = now;
+  const line = now.state === 'done' ? `follow-up reopened by ${by}` : `follow-up given back by ${by}`;
+  return { ok: true, followUp: { ...rest, state: 'open' }, trace: [line] };
+}
+
+const asItIs = (followUp: FollowUp): FollowUpChange => ({ ok: true, followUp, trace: [] });
+
+const takenWords = ({ takenBy = 'somebody', takenAt }: FollowUp): string =>
+  `${takenBy} has taken it${takenAt ? ` at ${takenAt.toISOString()}` : ''}; "closeloop follow-ups reopen" gives it back`;
+
+const doneWords = ({ doneBy = 'somebody', doneAt }: FollowUp): string =>
+  `${doneBy} has done it${doneAt ? ` at ${doneAt.toISOString()}` : ''}; "closeloop follow-ups reopen" opens it again`;
+
+export function isOverdue({ state, dueAt }: FollowUp, now: Date): boolean {
+  return state !== 'done' && dueAt <= now;
+}
+
+/** Where a journey is listed, by what it says itself. */
+export type FollowUpPlace = { list: 'open' | 'done'; at: Date } | 'awaited' | 'nowhere';
+
+/**
+ * `awaited`: an action that is to open a follow-up is outstanding, which puts the journey into the list before the journey says so. No
+ * clock decides that: a worker may stop for an hour between the two.
+ */
+export function placeOf(journey: Pick<Journey, 'followUp' | 'acting' | 'erasedAt'> | undefined): FollowUpPlace {
+  if (journey === undefined || journey.erasedAt) return 'nowhere';
+  const { followUp, acting } = journey;
+  if (followUp && followUp.state !== 'done') return { list: 'open', at: followUp.dueAt };
+  const isOutstanding = acting?.acts.some(
+    ({ name, state }) => name === 'followUp' && (state === 'wanted' || state === 'begun'),
+  );
+  if (isOutstanding) return 'awaited';
+  return followUp ? { list: 'done', at: followUp.doneAt ?? followUp.dueAt } : 'nowhere';
+}

@@ -1,0 +1,129 @@
+import { CloseloopError } from '../../core/errors.ts';
+import { changed, type FollowUpChange, type FollowUpStep, isOverdue, placeOf } from '../journey/follow-up.ts';
+import type { FollowUpEntry, FollowUpList, FollowUpLists } from '../journey/follow-up-lists.ts';
+import type { FollowUp, Journey } from '../journey/journey.ts';
+import { refOf } from '../journey/refs.ts';
+import type { Searched } from './journey-filter.ts';
+
+/** A source, as follow-ups need it. */
+export interface FollowUpSource extends Pick<Searched, 'name' | 'store'> {
+  followUps: FollowUpLists;
+}
+
+export interface FollowUpFilter {
+  /** Done ones, the last one first; left out: open and taken ones, the most overdue first. */
+  done?: boolean;
+  overdue?: boolean;
+  /** Those that this person has taken or done; and open ones that are meant for them. */
+  mine?: string;
+}
+
+export interface FoundFollowUp<In> {
+  followUp: FollowUp;
+  journey: Journey;
+  context: In;
+}
+
+/** The first `limit` that fit, over all these sources. What a list has and its journey has not is taken out of the list. */
+export async function followUpsIn<In extends FollowUpSource>(
+  sources: readonly In[],
+  filter: FollowUpFilter,
+  { now, limit }: { now: Date; limit: number },
+): Promise<FoundFollowUp<In>[]> {
+  const list = filter.done ? 'done' : 'open';
+  const found: FoundFollowUp<In>[] = [];
+  for (const context of sources) {
+    let ofSource = 0;
+    for await (const { followUp, journey } of followUpsOf(context, list)) {
+      if (!fits(followUp, filter, now)) continue;
+      found.push({ followUp, journey, context });
+      // No later one of this source comes before these.
+      ofSource += 1;
+      if (ofSource === limit) break;
+    }
+  }
+  const at = ({ dueAt, doneAt = dueAt }: FollowUp) => (filter.done ? -doneAt.getTime() : dueAt.getTime());
+  return found.toSorted((a, b) => at(a.followUp) - at(b.followUp)).slice(0, limit);
+}
+
+async function* followUpsOf(
+  { store, followUps }: FollowUpSource,
+  list: FollowUpList,
+): AsyncGenerator<{ followUp: FollowUp; journey: Journey }> {
+  for await (const page of followUps.pages(list)) {
+    // What can't be read is no reason to take it out of the list.
+    const unreadable = new Set<string>();
+    const ids = page.map(({ id }) => id);
+    const journeys = await store.queries.those(ids, (id) => void unreadable.add(id));
+    const byId = new Map(journeys.map((journey) => [journey.id, journey]));
+    for (const entry of page) {
+      if (unreadable.has(entry.id)) continue;
+      const read = byId.get(entry.id);
+      const isWrong = !isListedRight(read, list, entry);
+      if (isWrong) await followUps.relist(entry.id, store);
+      const journey = isWrong ? await store.get(entry.id) : read;
+      const place = placeOf(journey);
+      if (journey?.followUp && typeof place === 'object' && place.list === list)
+        yield { followUp: journey.followUp, journey };
+    }
+  }
+}
+
+function isListedRight(journey: Journey | undefined, list: FollowUpList, { at }: FollowUpEntry): boolean {
+  const place = placeOf(journey);
+  if (place === 'awaited') return true;
+  return place !== 'nowhere' && place.list === list && place.at.getTime() === at.getTime();
+}
+
+function fits(followUp: FollowUp, { mine, overdue }: FollowUpFilter, now: Date): boolean {
+  const { state, to, takenBy, doneBy } = followUp;
+  const owner = state === 'done' ? doneBy : state === 'taken' ? takenBy : to;
+  return (mine === undefined || owner === mine) && (!overdue || isOverdue(followUp, now));
+}
+
+/**
+ * Takes a follow-up, ends it or opens it again. Two people at once: the second one is refused, and told of the first.
+ * @throws CloseloopError where it may not be
+ */
+export async function changeFollowUp(
+  journey: Journey,
+  step: FollowUpStep,
+  { name, store, followUps }: FollowUpSource,
+): Promise<FollowUp> {
+  const { id } = journey;
+  const decided: FollowUpChange[] = [];
+  const after = await store.update(id, (now) => {
+    const change = changed(now.followUp, step);
+    decided.push(change);
+    if (!change.ok || change.trace.length === 0) return undefined;
+    return { journey: { ...now, followUp: change.followUp }, trace: change.trace };
+  });
+  // The last decision is the one that holds; an erased journey, and one that is gone, is not decided about.
+  const change = decided.at(-1) ?? changed(undefined, step);
+  if (!change.ok) throw new CloseloopError(`${refOf(name, id)}: ${change.why}.`, { kind: 'permanent' });
+  await followUps.relist(id, store);
+  return after?.followUp ?? change.followUp;
+}
+
+/** "2 of 5"; undefined: there is none. */
+export function gradeInWords({ answer, maxGrade }: Pick<Journey, 'answer' | 'maxGrade'>): string | undefined {
+  const grade = answer?.grade ?? undefined;
+  return grade === undefined || maxGrade === undefined ? grade?.toString() : `${grade} of ${maxGrade}`;
+}
+
+const minuteMs = 60_000;
+
+/** "in 3 hours", "2 hours overdue": in the largest unit of which there are two, rounded down. */
+export function dueInWords({ dueAt }: Pick<FollowUp, 'dueAt'>, now: Date): string {
+  const ms = dueAt.getTime() - now.getTime();
+  const minutes = Math.floor(Math.abs(ms) / minuteMs);
+  if (minutes === 0) return 'now';
+  const [count, unit] =
+    minutes >= 2_880
+      ? [Math.floor(minutes / 1_440), 'day']
+      : minutes >= 120
+        ? [Math.floor(minutes / 60), 'hour']
+        : [minutes, 'minute'];
+  const time = `${count} ${unit}${count === 1 ? '' : 's'}`;
+  return ms > 0 ? `in ${time}` : `${time} overdue`;
+}
