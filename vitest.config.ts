@@ -51,7 +51,7 @@ export default defineConfig({
       // On systems that nobody here wrote, fetched and started by the tests: `npm run test:real`, which CI runs as well.
       {
         extends: true,
-        test: { name: 'real', include: ['test/real/**/*.test.ts'], testTimeout: 600_000, hookTimeout: 600_000 },
+        test: { name: 'real', include: ['test/real/**/*.test.ts'], testTimeout: 1_200_000, hookTimeout: 600_000 },
       },
     ],
   },
