@@ -46,8 +46,8 @@ interface RealLoop {
   contact: string;
   /** So many closings are asked about and answered. */
   closings: number;
-  /** Whether webhooks tell of closings while closeloop runs; else the poll finds all. */
-  hasWebhooks: boolean;
+  /** How many closings no webhook tells of: half of them happen while closeloop is down, and some systems tell again later. */
+  foundByPoll: { least: number; most: number };
 }
 
 /** Of each kind that is not asked, or not written. */
@@ -123,8 +123,8 @@ export async function playRealLoop(options: RealLoop): Promise<void> {
     expect({ grade, notes }).toEqual({ grade: undefined, notes: [] });
   }
   const { missed } = (await loop.status()).poll;
-  expect(missed).toBeGreaterThanOrEqual(unheard.length);
-  if (options.hasWebhooks) expect(missed).toBeLessThan(count);
+  expect(missed).toBeGreaterThanOrEqual(options.foundByPoll.least);
+  expect(missed).toBeLessThanOrEqual(options.foundByPoll.most);
 }
 
 /** closeloop, the service and the records, and what a test does with them. It ends with the test; the logs stay if that fails. */
@@ -141,7 +141,7 @@ feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/T
 redis: { path: ${redis.socket} }
 secretsKey: ${Buffer.alloc(32, 1).toString('base64')}
 http: { port: ${port}, publicUrl: "http://127.0.0.1:${port}" }
-poll: { every: 5s, headStart: 1s }
+poll: { every: 5s, headStart: 5s }
 collect: { every: 500ms }
 lookup: { after: 1s }
 sources:

@@ -24,7 +24,7 @@ writeBack: { grade: Feedback grade, comment: Feedback comment, answeredAt: Feedb
 `,
     contact: 'requestor.email',
     closings: 100,
-    hasWebhooks: true,
+    foundByPoll: { least: 50, most: 99 },
   });
 });
 
