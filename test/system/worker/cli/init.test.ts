@@ -10,7 +10,7 @@ import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { startZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import { programOnPath } from '../../../../worker/redis/server-binary.ts';
 import { commandHere } from '../../../support/command-here.ts';
-import { closeloop } from '../../../support/processes.ts';
+import { closeloop, command } from '../../../support/processes.ts';
 
 /** A folder, the service, and a help desk with a ticket field of its own. */
 async function world() {
@@ -80,7 +80,7 @@ test('where nobody can be asked it names all that is missing, and writes nothing
 });
 
 test.each([
-  ['a vendor that there is not', ['--vendor', 'zendsk'], 'there is no zendsk; there are: hubspot'],
+  ['a vendor that there is not', ['--vendor', 'zendsk'], 'there is no zendsk; there are: freshdesk'],
   ['a connector that there is not', ['--vendor', './gone.ts'], 'there is no file'],
   ['a campaign that there is not', ['--campaign', '999'], 'there is no 999; there are: 12'],
   ['a setting that is none', ['--subdomain', 'acme corp'], 'subdomain'],
@@ -91,6 +91,7 @@ test.each([
   expect([existsSync(config), existsSync(envFile)]).toEqual([false, false]);
 });
 
+// In a process of its own: Vite would load the connector's file in place of Node, without closeloop's own entry for it.
 test('it asks for what a connector of somebody else says', async () => {
   const { config, envFile, place, accounts } = await world();
   const desk = await startDesk({ email: 'hanna@example.com', subject: 'No heating' });
@@ -98,10 +99,10 @@ test('it asks for what a connector of somebody else says', async () => {
   cpSync(example, join(dirname(config), 'my-connector.ts'));
   const [feedbackUrl, service = ''] = accounts;
   const flags = [feedbackUrl ?? '', service, '--vendor', './my-connector.ts', '--base-url', desk.url, ...rest];
-  const missing = await commandHere(['init', ...place, ...flags], { FEEDBACK_API_KEY: 'demo-key' });
+  const missing = await command(['init', ...place, ...flags], { FEEDBACK_API_KEY: 'demo-key' });
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('DESKLY_API_KEY')]);
   const given = { FEEDBACK_API_KEY: 'demo-key', DESKLY_API_KEY: 'key', DESKLY_WEBHOOK_SECRET: 'deskly-secret' };
-  const { code, err } = await commandHere(['init', ...place, ...flags, '--field', 'Ticket=ticket.subject'], given);
+  const { code, err } = await command(['init', ...place, ...flags, '--field', 'Ticket=ticket.subject'], given);
   expect([code, err]).toEqual([0, expect.stringContaining('closeloop start')]);
   expect(parse(readFileSync(config, 'utf8')).sources).toEqual({
     desk: expect.objectContaining({
@@ -161,7 +162,7 @@ test.runIf(hasTerminal)(
     await answer(/time zone \[.*\]: /, 'Europe/Tallinn');
     await answer(/reach closeloop.*\[none\]: /, 'http://127.0.0.1:8512');
     await answer(/Redis.*\[none\]: /, '');
-    await answer(/6 {2}zendesk: [\s\S]*commas: /, '6');
+    await answer(/9 {2}zendesk: [\s\S]*commas: /, '9');
     await answer(/Name of the source.*\[support\]: /, 'helpdesk');
     await answer(/Subdomain .*: /, 'acme');
     await answer(/OAuth client.*: /, 'closeloop');
@@ -205,7 +206,7 @@ test.runIf(hasTerminal)(
     await answer(/Redis.*\[none\]: /, 'localhost:6379');
     await answer(/must begin with redis:[\s\S]*Redis.*\[none\]: /, '');
     await answer(/commas: /, '16');
-    await answer(/There is no 16[\s\S]*commas: /, '6');
+    await answer(/There is no 16[\s\S]*commas: /, '9');
     await answer(/Name of the source.*\[support\]: /, 'Help Desk');
     await answer(/small letters[\s\S]*Name of the source.*\[support\]: /, 'helpdesk');
     await answer(/stand-in[\s\S]*Subdomain .*: /, zendeskUrl);
