@@ -25,6 +25,8 @@ const [unhappy, happy] = [1, 5];
 
 interface Customer {
   id: number;
+  /** In which their ticket is closed. */
+  inRound: number;
   email: string;
   /** Before and after the correction, where there is one. */
   grades: readonly number[];
@@ -33,7 +35,7 @@ interface Customer {
 const customers = Array.from({ length: 60 }, (_, n): Customer => {
   const usual = n % 3 === 1 ? unhappy : happy;
   const grades = n % 20 === 0 ? [unhappy, happy] : n % 20 === 10 ? [happy, unhappy] : [usual];
-  return { id: 41_960 + n, email: `customer${n}@example.com`, grades };
+  return { id: 41_960 + n, inRound: n % 10, email: `customer${n}@example.com`, grades };
 });
 const isUnhappy = ({ grades }: Customer): boolean => grades.at(-1) === unhappy;
 
@@ -169,6 +171,22 @@ function people({ feedback, desk }: World) {
   return { closedAgain };
 }
 
+/** Their journeys, once what their last answer leads to is over. */
+async function settled(some: readonly Customer[]) {
+  const { client } = redis.handle;
+  const store = new JourneyStore(client, 'support', { now: () => new Date(), seal: await sealOf(client) });
+  return await until(async () => {
+    const all = await Promise.all(some.map(({ id }) => store.get(`${id}.1`)));
+    const isOver = all.map((one, n) => {
+      const { answer, acting, state } = one ?? {};
+      const isJudged = acting?.judged.unhappy?.version === answer?.version;
+      const isOpen = acting?.acts.some((act) => act.state === 'wanted' || act.state === 'begun');
+      return state === 'written' && isJudged && !isOpen && answer?.grade === some[n]?.grades.at(-1);
+    });
+    return isOver.every(Boolean) && all;
+  });
+}
+
 test('actions for answers are done once each, whenever workers are killed', async () => {
   const world = await openWorld();
   const { feedback, desk, start } = world;
@@ -178,28 +196,26 @@ test('actions for answers are done once each, whenever workers are killed', asyn
   const ends: unknown[] = [];
   for (const [round, [point, nth]] of deaths.entries()) {
     const workers = [start('worker', killedAt(point, nth)), start('worker', killedAt(point, nth))];
-    for (const { id } of customers.filter((_, n) => n % deaths.length === round)) void desk.solve(id, agent);
+    for (const { id } of customers.filter(({ inRound }) => inRound === round)) void desk.solve(id, agent);
     ends.push(await Promise.race(workers.map(({ ended }) => ended)));
     await Promise.all(workers.map((worker) => worker.kill()));
     await locksEnd(client);
+    // A job that four crashes in a row interrupt would be set aside, as it may be what causes them.
+    if (round % 3 !== 2) continue;
+    const clean = start('worker');
+    await settled(customers.filter(({ inRound }) => inRound <= round));
+    await clean.kill();
+    await locksEnd(client);
   }
   for (let n = 0; n < 2; n += 1) start('worker');
-
-  const store = new JourneyStore(client, 'support', { now: () => new Date(), seal: await sealOf(client) });
-  const journeys = await until(async () => {
-    const all = await Promise.all(customers.map(({ id }) => store.get(`${id}.1`)));
-    const isOver = all.map((one, n) => {
-      const { answer, acting, state } = one ?? {};
-      const isJudged = acting?.judged.unhappy?.version === answer?.version;
-      const isDone = acting?.acts.every((act) => act.state === 'done' || act.state === 'parked');
-      return state === 'written' && isJudged && isDone && answer?.grade === customers[n]?.grades.at(-1);
-    });
-    return isOver.every(Boolean) && all;
-  });
+  const journeys = await settled(customers);
   // Nothing is to come any more: the time of what a vendor may still carry out, and of what an agent's closing begins.
   await sleep(3_000);
 
   expect(new Set(ends)).toEqual(new Set(['SIGKILL']));
+  const acts = journeys.map((one) => one?.acting?.acts.map(({ name, state, why = '' }) => `${name} ${state}${why}`));
+  const all = ['reopen done', 'note done', 'tag done', 'followUp done'];
+  expect(acts).toEqual(customers.map((one) => (isUnhappy(one) ? all : [])));
   expect(customers.map((one) => ({ ...one, ...doneTo(desk, one.id) }))).toEqual(
     customers.map((one) => {
       // Where a slip was never seen, its correction is the first version.
@@ -211,9 +227,6 @@ test('actions for answers are done once each, whenever workers are killed', asyn
   );
   const asked = feedback.requests().map(({ email }) => email ?? '');
   expect(asked.toSorted()).toEqual(customers.map(({ email }) => email).sort());
-  const acts = journeys.map((one) => one?.acting?.acts.map(({ name, state }) => `${name} ${state}`));
-  const all = ['reopen done', 'note done', 'tag done', 'followUp done'];
-  expect(acts).toEqual(customers.map((one) => (isUnhappy(one) ? all : [])));
   expect(closedAgain.size).toBeGreaterThan(4);
   const statuses = z.object({ status: z.string() });
   for (const id of closedAgain) expect(statuses.parse(desk.ticket(id).ticket).status, String(id)).toBe('solved');
