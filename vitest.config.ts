@@ -10,7 +10,7 @@ const long = [
   'test/system/{chaos,dashboard,docs,dry-run,fuzz,package,race,redis-outages,send-times,steering}/*.test.ts',
   'test/system/{bench,walk}.test.ts',
   'test/system/core/mapping/expression-limits.test.ts',
-  'test/system/worker/{backup,upgrade,pipeline/kill}.test.ts',
+  'test/system/worker/{backup,upgrade,acting-under-kills,pipeline/kill}.test.ts',
   'test/system/monitoring/*.test.ts',
   'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
 ];

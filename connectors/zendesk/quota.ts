@@ -26,9 +26,14 @@ const aMinuteMs = 60_000;
 /** How many update_many jobs may run at once. They end in seconds, so only a used-up limit matters. */
 const jobs = 'zendesk-ratelimit-inflight-jobs';
 
+/** How often one ticket may be changed says nothing about changes of the others. */
+const perTicket = /-per-ticket$/;
+
 /** The limits in a response's headers: of the account's minute, and the tightest limit of the call's endpoint. */
 export function rateLimitsIn(headers: ResponseHeaders, endpoint: string | undefined): RateLimit[] {
-  const tightest = endpointQuotas(headers).sort((a, b) => a.remaining - b.remaining)[0];
+  const tightest = endpointQuotas(headers, (name) => !perTicket.test(name)).sort(
+    (a, b) => a.remaining - b.remaining,
+  )[0];
   return [
     ...accountQuotas(headers),
     ...(tightest === undefined || endpoint === undefined ? [] : [{ ...tightest, name: endpoint }]),
@@ -49,9 +54,9 @@ function accountQuotas(headers: ResponseHeaders): Quota[] {
   );
 }
 
-function endpointQuotas(headers: ResponseHeaders): Quota[] {
+function endpointQuotas(headers: ResponseHeaders, counts: (name: string) => boolean = () => true): Quota[] {
   return [...headers]
-    .filter(([name]) => name.startsWith('zendesk-ratelimit-'))
+    .filter(([name]) => name.startsWith('zendesk-ratelimit-') && counts(name))
     .flatMap(([name, value]) => {
       const part = (key: string) => new RegExp(`${key}=(\\d+)`).exec(value)?.[1] ?? null;
       const quotas = quotaOf(part('total'), part('remaining'), part('resets'));

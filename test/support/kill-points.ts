@@ -57,8 +57,24 @@ export const killPoints = {
 
 export type KillPoint = keyof typeof killPoints;
 
+/** What answer rules lead to, of a journey whose answer is written. */
+export const actingPoints = {
+  /** What the rules say, an action that begins, or its result. */
+  'acting-saved': moves('written', 'written'),
+  'answer-read-again': /^call GET \/api\/appeals\/\d+$/,
+  /** Opened again, or noted. */
+  'ticket-changed': /^call PUT \/api\/v2\/tickets\/\d+\.json$/,
+  'ticket-tagged': /^call PUT \/api\/v2\/tickets\/\d+\/tags\.json$/,
+} as const satisfies Record<string, RegExp>;
+
+export type ActingPoint = keyof typeof actingPoints;
+
 /** The environment of a process that is to be killed the n-th time it passes this point. The second reading of a record is "read again". */
-export function killedAt(point: KillPoint, nth = point === 'record-read-again' ? 2 : 1): Record<string, string> {
+export function killedAt(
+  point: KillPoint | ActingPoint,
+  nth = point === 'record-read-again' ? 2 : 1,
+): Record<string, string> {
   const watcher = new URL('./kill-at.ts', import.meta.url).href;
-  return { NODE_OPTIONS: `--import ${watcher}`, TEST_KILL_AT: killPoints[point].source, TEST_KILL_NTH: `${nth}` };
+  const { source } = { ...killPoints, ...actingPoints }[point];
+  return { NODE_OPTIONS: `--import ${watcher}`, TEST_KILL_AT: source, TEST_KILL_NTH: `${nth}` };
 }

@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
+import type { RedisClient } from '../../worker/redis/client.ts';
 import { until } from './loop.ts';
 import type { TestRedis } from './redis.ts';
 import { sealOf } from './seal.ts';
@@ -31,6 +32,20 @@ interface WorldOptions {
   customer?: { email: string; phone: string };
   /** So many jobs of a step of a source at once in each worker, all of which are held before they ask, until the test lets them. */
   barrier?: { jobsAtOnce: number };
+}
+
+/**
+ * What killed processes hold ends by itself: their jobs within ten seconds, people and campaigns within some minutes. That time is over
+ * now; no worker may be alive.
+ */
+export async function locksEnd(client: RedisClient): Promise<void> {
+  const campaigns = (await client.keys('{cl}:lock:*')).filter((key) => !key.endsWith(':generation'));
+  for (const key of [...campaigns, ...(await client.keys('{cl*}:*lock'))]) await client.del(key);
+  for (const active of await client.keys('{cl*}:*:active')) {
+    const [queue, jobs] = [active.replace(/active$/, ''), await client.lrange(active, 0, -1)];
+    if (jobs.length > 0) await client.sadd(`${queue}stalled`, ...jobs);
+    await client.del(`${queue}stalled-check`);
+  }
 }
 
 /**
@@ -112,27 +127,13 @@ ${Object.entries(rules)
     };
   };
 
-  /**
-   * What killed processes hold ends by itself: their jobs within ten seconds, people within some minutes. That time is over now;
-   * no worker may be alive.
-   */
-  const locksEnd = async (): Promise<void> => {
-    const { client } = redis.handle;
-    for (const key of await client.keys('{cl*}:*lock')) await client.del(key);
-    for (const active of await client.keys('{cl*}:*:active')) {
-      const [queue, jobs] = [active.replace(/active$/, ''), await client.lrange(active, 0, -1)];
-      if (jobs.length > 0) await client.sadd(`${queue}stalled`, ...jobs);
-      await client.del(`${queue}stalled-check`);
-    }
-  };
-
   return {
     standin: feedback.standin,
     store: storeOf(source),
     storeOf,
     wrote,
     start,
-    locksEnd,
+    locksEnd: () => locksEnd(redis.handle.client),
     /** Tells an intake of closings, in one delivery; `key` makes it another webhook about the same. */
     async post(url: string, closed: readonly string[], key = '', to = source): Promise<Response> {
       return await fetch(`${url}/hooks/${to}`, {

@@ -1,5 +1,6 @@
 import type { ActionResult } from '../../../core/connector/contract.ts';
 import { CloseloopError, messageOf, outcomeOfError } from '../../../core/errors.ts';
+import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { truth } from '../../../core/mapping/expression-truth.ts';
 import type { Ports } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
@@ -10,18 +11,20 @@ import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { Clock } from '../clock.ts';
 import { erasureSince, type GuardContext } from '../erasure-guard.ts';
 import { type ActJob, done, type JobResult } from '../jobs.ts';
+import type { Service } from '../open-service.ts';
 import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import type { Journeys } from '../source-store.ts';
 import type { Vendor } from '../vendor.ts';
-import { dueRules, judged, noted, openActs, type Verdict } from './judge.ts';
+import { begun, dueRules, judged, noted, openActs, type Verdict } from './judge.ts';
 
 /** What acting takes of a source. */
 export interface ActContext
   extends Pick<Journeys, 'store' | 'actions' | 'followUps'>,
     Pick<GuardContext, 'erasures'>,
     Pick<Vendor, 'source' | 'read'>,
-    Pick<Policy, 'searchAfterMs' | 'policy' | 'answerRules'> {
+    Pick<Policy, 'searchAfterMs' | 'policy' | 'answerRules'>,
+    Pick<Service, 'feedback'> {
   name: string;
   clock: Clock;
   ports: Ports;
@@ -39,16 +42,21 @@ export async function act({ journeyId }: ActJob, context: ActContext): Promise<J
   const journey = await context.store.get(journeyId);
   if (journey?.answer === undefined || journey.erasedAt || !answeredStates.includes(journey.state)) return done;
   const { due, nextInMs } = dueRules(context.answerRules, journey, context.clock.now());
-  const after = due.length === 0 ? journey : await judge(journey, due, context);
+  const judgement = due.length === 0 ? journey : await judge(journey, due, context);
   const waits: number[] = nextInMs === undefined ? [] : [nextInMs];
-  for (const one of after ? openActs(after) : []) {
-    const waitMs = await perform(one, journeyId, context);
+  if (judgement === 'corrected') waits.push(context.searchAfterMs);
+  const after = judgement === 'corrected' ? journey : judgement;
+  for (const { marker } of after ? openActs(after) : []) {
+    const waitMs = await perform(marker, journeyId, context);
     if (waitMs > 0) waits.push(waitMs);
   }
   return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
 }
 
-/** The journey with what these rules say of its answer. */
+/**
+ * The journey with what these rules say of its answer. One that leads to actions is read once more first: the customer may have corrected it
+ * while nothing was collected.
+ */
 async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], context: ActContext) {
   const answer = answerShape(journey);
   const version = journey.answer?.version;
@@ -59,7 +67,21 @@ async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], conte
   const verdicts = await Promise.all(
     rules.map(async (rule): Promise<Verdict> => ({ rule, matches: await matches(rule, input) })),
   );
+  const leadsOn = verdicts.some(({ rule: { settle }, matches }) => matches && settle > 0);
+  if (leadsOn && (await isCorrected(journey, context))) return 'corrected';
   return await context.store.update(journey, judged(verdicts, version, context.clock.now()));
+}
+
+/** Whether the service holds another answer by now. Collecting will bring it, as a version that is judged in its turn. */
+async function isCorrected({ requestId, answer }: Journey, { feedback }: ActContext): Promise<boolean> {
+  if (requestId === undefined || answer === undefined) return false;
+  const now = await feedback.request(requestId).catch((error: unknown) => {
+    // The service no longer has it, or does not show it: what was collected holds.
+    if (error instanceof FeedbackError && error.advice.kind === 'permanent') return undefined;
+    throw error;
+  });
+  if (now === undefined || (now.grade === null && now.comment === null)) return false;
+  return now.grade !== answer.grade || (now.comment || null) !== answer.comment;
 }
 
 async function matches({ when }: LoadedAnswerRule, input: object): Promise<boolean> {
@@ -69,10 +91,12 @@ async function matches({ when }: LoadedAnswerRule, input: object): Promise<boole
 const recordOf = ({ currentId, recordId }: Journey): string => currentId ?? recordId;
 
 /** @returns how long the action has to wait; 0 once it is over. Real time. */
-async function perform(one: Act, journeyId: string, context: ActContext): Promise<number> {
+async function perform(marker: string, journeyId: string, context: ActContext): Promise<number> {
   const { store, ports, answerRules } = context;
   const journey = await store.get(journeyId);
-  if (journey === undefined || !openActs(journey).some(({ marker }) => marker === one.marker)) return 0;
+  // As it is now: another process may have begun it.
+  const one = journey && openActs(journey).find((act) => act.marker === marker);
+  if (journey === undefined || one === undefined) return 0;
   if ((await erasureSince(journey, context)) !== undefined) return 0;
   const step = answerRules.find(({ name }) => name === one.rule)?.do[one.step];
   if (step?.name !== one.name) return await park(one, 'the answer rule no longer says so', journey, context);
@@ -104,8 +128,7 @@ async function actAtVendor(
   const given =
     text === undefined ? params : await text.evaluate({ ...reading.record.shape, answer: answerShape(journey) });
   // Stored first: whoever finds it begun knows that the vendor may have done it.
-  const begun = await store.update(journey.id, noted(one, { state: 'begun', at: ports.now(), closing }));
-  if (!begun?.acting?.acts.some(({ marker, state }) => marker === one.marker && state === 'begun')) return 0;
+  if (!(await begin(one, closing, journey, context))) return context.searchAfterMs;
   const request = {
     recordId,
     name: one.name,
@@ -125,6 +148,18 @@ async function actAtVendor(
       await store.update(journey.id, noted(one, { state: one.state, at: one.at }));
     throw error;
   }
+}
+
+/** Whether it is this process that has begun it. */
+async function begin(one: Act, closing: string, { id }: Journey, { store, ports }: ActContext): Promise<boolean> {
+  const decide = begun(one, ports.now(), closing);
+  let isOurs = false;
+  await store.update(id, (now) => {
+    const decision = decide(now);
+    isOurs = decision !== undefined;
+    return decision;
+  });
+  return isOurs;
 }
 
 async function takeResult(one: Act, result: ActionResult, journey: Journey, context: ActContext): Promise<number> {

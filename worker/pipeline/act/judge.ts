@@ -60,6 +60,17 @@ export function judged(verdicts: readonly Verdict[], version: number, at: Date):
 export const openActs = ({ acting = none }: Pick<Journey, 'acting'>): Act[] =>
   acting.acts.filter(({ state }) => state === 'wanted' || state === 'begun');
 
+/** The journey with an action that begins; undefined also where another process has begun it since it was read. */
+export function begun(read: Act, at: Date, closing: string): (now: Journey) => Decision {
+  const begin = noted(read, { state: 'begun', at, closing });
+  return (now) => {
+    const isAsRead = openActs(now).some(
+      ({ marker, state, at }) => marker === read.marker && state === read.state && at.getTime() === read.at.getTime(),
+    );
+    return isAsRead ? begin(now) : undefined;
+  };
+}
+
 /** The journey with news of one of its actions; undefined where that is over, or the person was erased. */
 export function noted(
   { marker }: Act,

@@ -400,6 +400,11 @@ describe('the budget', () => {
         { limit: 100, remaining: 42, resetMs: 60_000, name: 'ticket-updates' },
       ],
     ],
+    [
+      'of the endpoint, and not of one ticket',
+      { ...updates(42), 'zendesk-ratelimit-tickets-update-per-ticket': 'total=30; remaining=2; resets=600' },
+      [{ limit: 100, remaining: 42, resetMs: 60_000, name: 'ticket-updates' }],
+    ],
     ['of jobs only when there is none', jobs(1), []],
     ['of jobs that are used up', jobs(0), [{ limit: 30, remaining: 0, resetMs: 60_000, name: 'ticket-updates' }]],
     ['and nothing where the headers are strange', { 'ratelimit-remaining': 'many' }, []],

@@ -7,7 +7,9 @@ import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.
 import { asking, closedAs, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
-const { unitContext } = useManual();
+const manual = useManual();
+const { unitContext } = manual;
+const standin = () => manual.standin;
 
 const unhappy = `{ name: unhappy, when: answer.grade <= 2, settle: 0,
   do: [{ reopen: { group: Escalations } }, { note: '"Graded " & answer.grade & ": " & answer.comment' }, { followUp: { due: 4h } }] }`;
@@ -110,6 +112,30 @@ describe('an answer that a rule matches', () => {
     await answered(unit, 9, { version: 2, ago: 2 * 3_600_000 });
     expect(await run()).toEqual({ do: 'done' });
     expect(vendor.acted).toEqual([]);
+  });
+
+  test('and that was corrected in time, but not collected, leads to nothing', async () => {
+    const settle = unhappy.replace('settle: 0', 'settle: 1m');
+    const { unit, vendor, run, get } = await asked({ answers: `[${settle}]` });
+    const request = Number((await get())?.requestId);
+    standin().answer({ request, grade: 1 });
+    await answered(unit, 1, { ago: 60_000, comment: null });
+    standin().answer({ request, grade: 5 });
+    await run();
+    expect(vendor.acted).toEqual([]);
+    expect((await get())?.acting).toBeUndefined();
+    // It was no correction after all, or the customer has thought better of it.
+    standin().answer({ request, grade: 1 });
+    await run();
+    expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
+  });
+
+  test('has them done once by two processes at the same time', async () => {
+    const { vendor, unit, run } = await asked();
+    await answered(unit, 1);
+    await Promise.all([run(), run(), run()]);
+    await run();
+    expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
   });
 
   test('is judged by the record as well, as it is then', async () => {
