@@ -265,6 +265,8 @@ export interface Source<Shape extends object = object> {
   checkActions?(used: readonly UsedAction[]): Promise<Finding[]>;
   /** The fields that this account has on its records, for `closeloop init` to choose from. */
   fields?(): Promise<FieldSuggestion[]>;
+  /** The vendor delivers nothing here: what the poll finds was missed by nobody, and waits for no webhook. */
+  isPolled?: boolean;
   /** Expired journeys are written back as `no-answer`. */
   writesNoAnswer?: boolean;
   /** Its events bring grades given elsewhere (`ExternalGradeEvent`): a rule has to name an external campaign. */

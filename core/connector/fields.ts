@@ -59,7 +59,8 @@ export const typesByPart =
 /** A field of the vendor. */
 export interface CurrentField {
   name: string;
-  type: string;
+  /** Left out where the vendor does not tell it to this user: not compared. */
+  type?: string | undefined;
   /** People have to fill it in. */
   required: boolean;
   /** The values of a list from which one is taken; left out for other fields. */
@@ -97,7 +98,7 @@ export function compareFields<Item extends MissingItem>(
     }
     if (others.length > 0)
       return [errorAt(at, `${of} have ${others.length + 1} of the name "${name}"`, `Rename all but one (${place})`)];
-    if (!types.includes(found.type)) {
+    if (found.type !== undefined && !types.includes(found.type)) {
       const needed = `${types.join(' or ')}${neededBy === undefined ? '' : `, which ${neededBy} need`}`;
       return [errorAt(at, `${what} is of type ${found.type}, not ${needed}`, `Name another ${field}`)];
     }

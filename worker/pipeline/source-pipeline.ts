@@ -77,7 +77,9 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
     log,
     holds,
     alert,
-    missed: (ref, at) => reportMissed(ref, at, { storedAs, alert, options }),
+    missed: async (ref, at) => {
+      if (!vendorCalls.source.isPolled) await reportMissed(ref, at, { storedAs, alert, options });
+    },
     revoke: (why) => stopAccess(why, jobs, pauses),
     isCollectPaused: () => pauses.isPausedByPerson('collect'),
     clock,

@@ -82,9 +82,10 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
   };
 }
 
-function intakeOf(intake: DeskIntake | undefined): Pick<Source, 'verify' | 'events'> {
+function intakeOf(intake: DeskIntake | undefined): Pick<Source, 'verify' | 'events' | 'isPolled'> {
   if (intake === undefined)
     return {
+      isPolled: true,
       verify: () => ({ ok: false, why: 'unsigned' }),
       events: () => ({ ok: false, why: 'nothing is delivered to this source' }),
     };

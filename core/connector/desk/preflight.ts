@@ -3,6 +3,7 @@ import {
   type Comparison,
   combined,
   hookUrlFindings,
+  manualStep,
   type Probe,
   type SetupItem,
   type ShapeNames,
@@ -158,7 +159,10 @@ export function deskPreflight(
         const compared = [await withFields(about.grades), await withHooks(about.hookUrl)];
         return combined(compared).missing;
       });
-      return [...made, ...(steps?.(about) ?? [])];
+      const isByHand = typeof fields === 'object' && fields.make === undefined;
+      const lacking = isByHand ? (await withFields(about.grades)).findings.filter(({ level }) => level === 'error') : [];
+      const byHand = lacking.map(({ problem, remedy }) => manualStep(`${problem}: by hand`, remedy));
+      return [...made, ...byHand, ...(steps?.(about) ?? [])];
     },
   };
 }

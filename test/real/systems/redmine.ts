@@ -41,6 +41,8 @@ export interface Redmine extends Pick<Made, 'fields' | 'users' | 'statuses'> {
   noRightsKey: string;
   /** An administrator's, who sees e-mail addresses and the kinds of custom fields. */
   adminKey: string;
+  /** The file of its database. */
+  database: string;
   /** An owner at work. */
   person: RedminePerson;
   log: string;
@@ -69,6 +71,7 @@ export async function startRedmine(): Promise<Redmine> {
     agentKey: keys.agent,
     noRightsKey: keys.noRights,
     adminKey: keys.admin,
+    database: join(data.outside, 'redmine.db'),
     person: personOf(callsAs(baseUrl, { 'x-redmine-api-key': keys.admin }), made),
     log: server.log,
     async stop(options) {

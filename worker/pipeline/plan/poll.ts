@@ -54,8 +54,9 @@ type PollContext = Parameters<typeof noteRequested>[2] & {
  * The cursor is stored after its page: a killed poll reads the page again, whose events are known then.
  */
 export async function poll(context: PollContext, options: PollOptions): Promise<void> {
-  const { redis, pauses, everyMs, headStartMs, jobs } = options;
+  const { redis, pauses, everyMs, jobs } = options;
   const { name, storedAs, source, log } = context;
+  const headStartMs = source.isPolled ? 0 : options.headStartMs;
   const key = pollKey(storedAs);
   // Before the first start nothing was missed: the first poll comes when the first interval has passed.
   if ((await redis.hsetnx(key, 'since', Date.now())) === 1) await redis.hset(key, 'begunAt', Date.now());
