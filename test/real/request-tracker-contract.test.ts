@@ -8,7 +8,13 @@ import { z } from 'zod';
 import { requestTracker } from '../../connectors/request-tracker/request-tracker.ts';
 import type { Delivery } from '../../core/connector/contract.ts';
 import { plantOneOf, posted, preflight } from '../support/connectors/vendor-account.ts';
-import { type Breakage, type ConnectorSample, connectorContract, customer } from '../support/contract.ts';
+import {
+  type Breakage,
+  type ConnectorSample,
+  connectorContract,
+  customer,
+  type HeldNote,
+} from '../support/contract.ts';
 import { until } from '../support/loop.ts';
 import { startReceiver } from './systems/receiver.ts';
 import { type RequestTracker, startRequestTracker } from './systems/request-tracker.ts';
@@ -33,9 +39,15 @@ const sample: ConnectorSample = {
   missingId: '99999999',
   // The tickets, two pages of their changes, the customer; the tickets, the fields, the tickets again, and a comment each.
   callsFor100: { read: 4, writeBack: 103 },
+  pollPage: 100,
   does: ['poll', 'check', 'no-answer', 'echo', 'forget', 'replace'],
   keeps: ['comments'],
   planted: ['a refused token', 'no rights', 'a disabled field', 'a zone with hours of its own'],
+  lacks: {
+    swallow: 'Request Tracker keeps what it takes',
+    dropdown: 'not tried yet: the fields of this system are of free text',
+    lock: 'every ticket that the agent sees takes answers',
+  },
   async start() {
     const { running } = system;
     const { person, fields } = running;
@@ -68,6 +80,14 @@ const sample: ConnectorSample = {
         await person.resolve(id);
         return { recordId: id, delivery: await delivered(id, secret) };
       },
+      // Some seconds apart, as Request Tracker takes a moment for each: its pages go by ids, not by times.
+      async closeAtOnce(count) {
+        const ids: string[] = [];
+        for (const _ of Array(count))
+          ids.push(await person.addTicket({ subject: customer.comment, customer: customer.email }));
+        await person.resolveAll(ids);
+        return ids;
+      },
       reopen: (id) => person.reopen(id),
       async closeAgain(id, secret) {
         await person.resolve(id);
@@ -83,7 +103,9 @@ const sample: ConnectorSample = {
         const [grade = ''] = fieldsOn(running, id)['Feedback grade'] ?? [];
         return grade === '' ? null : Number(grade);
       },
-      traces: (id) => ({ fields: fieldsOn(running, id), comments: commentsOn(running, id) }),
+      commentOn: (id) => fieldsOn(running, id)['Feedback comment']?.[0] ?? null,
+      notesOn: (id) => notesOn(running, id),
+      traces: (id) => ({ fields: fieldsOn(running, id), comments: notesOn(running, id).length }),
       breakVendor: between.breakAs,
       calls: () => between.calls(),
       settle: () => sleep(1_100),
@@ -146,10 +168,20 @@ function fieldsOn(running: RequestTracker, id: string): Record<string, string[]>
   return Object.fromEntries(CustomFields.map(({ name, values }) => [name, values]));
 }
 
-function commentsOn(running: RequestTracker, id: string): number {
-  const History = z.object({ items: z.array(z.object({ Type: z.string() })) });
+/** Comments, which stay among agents, and replies, which customers are mailed. */
+function notesOn(running: RequestTracker, id: string): HeldNote[] {
+  const History = z.object({ items: z.array(z.object({ id: z.coerce.string(), Type: z.string() })) });
   const { items } = History.parse(getNow(running, `/ticket/${id}/history?fields=Type&per_page=100`));
-  return items.filter(({ Type }) => Type === 'Comment').length;
+  const types = new Map(items.map((one) => [one.id, one.Type]));
+  const Texts = z.object({
+    items: z.array(z.object({ TransactionId: z.coerce.string(), Content: z.string(), ContentType: z.string() })),
+  });
+  const path = `/ticket/${id}/attachments?fields=Content,ContentType,TransactionId&per_page=100`;
+  return Texts.parse(getNow(running, path)).items.flatMap(({ TransactionId, Content, ContentType }) => {
+    const type = types.get(TransactionId);
+    if (type !== 'Comment' && type !== 'Correspond') return [];
+    return [{ text: Content, isHtml: ContentType === 'text/html', isPublic: type === 'Correspond' }];
+  });
 }
 
 async function startBetween(baseUrl: string) {
