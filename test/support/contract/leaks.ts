@@ -157,15 +157,16 @@ const wrongs: [name: string, wrong: Wrong][] = [
 const spoken = [customer.email, '+37255512345', customer.comment];
 
 /** Whatever the vendor answers, wherever: nobody reads it, nor what was sent, in anything that is written. */
-export function leaks({ connector }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
+export function leaks({ connector, does = [] }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   for (const [doing, work, changes] of doings) {
     test(`it repeats neither the vendor's words nor what was sent, whatever answers a ${doing} (audit leak)`, async () => {
       const { vendor } = bench();
       const id = await closeOne(bench());
       await bench().source.writeBack([answer(id, { grade: 1, marker: 'j0.1' })]);
       const found = new Set<string>();
-      const answered =
-        changes === undefined ? sameAnswers() : (_sent: Sent, real: () => Promise<BegunResponse>) => real();
+      // A setup that the connector doesn't have makes nothing there.
+      const isRead = changes === undefined || (doing === 'setup' && !does.includes('setup'));
+      const answered = isRead ? sameAnswers() : (_sent: Sent, real: () => Promise<BegunResponse>) => real();
       for (const [wrongName, wrong] of wrongs) {
         for (const [n, words] of spoken.entries()) {
           for (let at = 0; ; at++) {
