@@ -155,12 +155,13 @@ export function deskPreflight(
       return [...plain, ...told, ...compared.flatMap((one) => one?.findings ?? []), ...findings];
     },
     async setup(about) {
+      let ofFields = none;
       const made = await setupSteps(async () => {
-        const compared = [await withFields(about.grades), await withHooks(about.hookUrl)];
-        return combined(compared).missing;
+        ofFields = await withFields(about.grades);
+        return combined([ofFields, await withHooks(about.hookUrl)]).missing;
       });
       const isByHand = typeof fields === 'object' && fields.make === undefined;
-      const lacking = isByHand ? (await withFields(about.grades)).findings.filter(({ level }) => level === 'error') : [];
+      const lacking = isByHand ? ofFields.findings.filter(({ level }) => level === 'error') : [];
       const byHand = lacking.map(({ problem, remedy }) => manualStep(`${problem}: by hand`, remedy));
       return [...made, ...byHand, ...(steps?.(about) ?? [])];
     },
