@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { CloseloopError } from '../../errors.ts';
-import { markerOf } from '../answer.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
 import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
-import type { DeskWords, DeskWriting } from './write.ts';
+import { type DeskWords, type DeskWriting, isNoted, putOne, Refusal } from './write.ts';
 
 /* What answers lead to at a vendor: notes and tags, which the desk declares for answers already, and actions of its own. */
 
@@ -41,12 +40,13 @@ export const isReopened = (state: RecordState, { closing }: Pick<ActionRequest, 
 type Writing<Row, Value> = Partial<Pick<DeskWriting<Row, Value>, 'notes' | 'tags' | 'put' | 'putMany' | 'closed'>>;
 
 /** The actions that a desk has by what it declares for answers. */
-function sharedActions<Row, Value>({ notes, tags, put, putMany }: Writing<Row, Value>): Map<string, DeskAction<Row>> {
+function sharedActions<Row, Value>(writing: Writing<Row, Value>): Map<string, DeskAction<Row>> {
+  const { notes, tags } = writing;
   const actions = new Map<string, DeskAction<Row>>();
   if (notes !== undefined) {
-    const add = doing<Row, typeof noteAction>(noteAction, async (row, text, { marker, again, recordId }) => {
-      const isThere = async () => (await notes.list(row, recordId)).some((one) => markerOf(one.text) === marker);
-      if (!again || !(await isThere())) await notes.add(row, { text, marker }, recordId);
+    const add = doing<Row, typeof noteAction>(noteAction, async (row, text, request) => {
+      const { marker, again, recordId } = request;
+      if (!again || !(await isNoted(request, row, notes))) await notes.add(row, { text, marker }, recordId);
       return 'a note is added';
     });
     actions.set('note', add);
@@ -56,7 +56,8 @@ function sharedActions<Row, Value>({ notes, tags, put, putMany }: Writing<Row, V
       const there = tags(row);
       const all = [...new Set([...there, ...wanted])];
       const changed = { id, row, change: { values: new Map<string, Value | null>(), tags: all } };
-      if (all.length > there.length) await (put ? put(changed) : putMany?.([changed]));
+      const written = all.length > there.length ? await putOne(changed, writing) : undefined;
+      if (written instanceof Refusal) throw new CloseloopError(written.findings.join('; '), { kind: 'permanent' });
       return `tagged ${wanted.join(', ')}`;
     });
     actions.set('tag', tag);

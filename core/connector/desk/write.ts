@@ -244,7 +244,7 @@ export class DeskWriter<Row, Value> {
     const sent = toSend.length > 0 ? await putMany?.(toSend.map(changedBy)) : undefined;
     await this.#each(toSend, async (job) => {
       const changed = changedBy(job);
-      const first = sent === undefined ? await this.#put(changed) : sent.get(job.id);
+      const first = sent === undefined ? await putOne(changed, this.#writing) : sent.get(job.id);
       // Of one record among many: it keeps back no other.
       if (isFailure(first)) job.failure = first;
       else job.after = first instanceof Refusal ? await this.#sendRest(changed, first, job) : first;
@@ -263,14 +263,6 @@ export class DeskWriter<Row, Value> {
     return toSend.filter(({ failure }) => failure === undefined);
   }
 
-  async #put(changed: ChangedRow<Row, Value>): Promise<Written<Row>> {
-    const { put, putMany } = this.#writing;
-    if (put !== undefined) return await put(changed);
-    const written = (await putMany?.([changed]))?.get(changed.id);
-    if (isFailure(written)) throw written;
-    return written;
-  }
-
   /** Sends the rest of a change of which the vendor has refused a part. */
   async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Told): Promise<Row | undefined> {
     const { values, tags } = changed.change;
@@ -284,7 +276,7 @@ export class DeskWriter<Row, Value> {
     // A refusal that names nothing of the change would come again and again.
     if (rest.size === values.size)
       throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
-    const written = await this.#put({ ...changed, change });
+    const written = await putOne({ ...changed, change }, this.#writing);
     return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
   }
 
@@ -305,11 +297,7 @@ export class DeskWriter<Row, Value> {
     if (notes === undefined || settings.note !== true || item.status === 'no-answer') return;
     const given = [...wanted.values].filter(([, value]) => value !== null);
     const isFirst = given.length > 0 && given.every(([place]) => lacking.values.has(place)) && findings.length === 0;
-    if (!isFirst) {
-      const there = await notes.list(row, item.recordId);
-      if (there.some(({ text }) => markerOf(text) === item.marker)) return;
-    }
-    await notes.add(row, item, item.recordId);
+    if (isFirst || !(await isNoted(item, row, notes))) await notes.add(row, item, item.recordId);
   }
 
   async forget(recordIds: readonly string[]): Promise<string[]> {
@@ -379,6 +367,26 @@ export class DeskWriter<Row, Value> {
     const { vendor, record } = this.#words;
     return { ok: false, why: 'closed', message: `${vendor} takes no answer on ${record} ${recordId}: ${why}.` };
   }
+}
+
+/** Writes on one record. @throws CloseloopError where the record, or the whole call, fails */
+export async function putOne<Row, Value>(
+  changed: ChangedRow<Row, Value>,
+  { put, putMany }: Pick<DeskWriting<Row, Value>, 'put' | 'putMany'>,
+): Promise<Written<Row>> {
+  if (put !== undefined) return await put(changed);
+  const written = (await putMany?.([changed]))?.get(changed.id);
+  if (isFailure(written)) throw written;
+  return written;
+}
+
+/** Whether the record has the note that ends with this marker already. */
+export async function isNoted<Row>(
+  { recordId, marker }: Pick<WriteBack, 'recordId' | 'marker'>,
+  row: Row,
+  { list }: Pick<DeskNotes<Row>, 'list'>,
+): Promise<boolean> {
+  return (await list(row, recordId)).some(({ text }) => markerOf(text) === marker);
 }
 
 /** What was told about an answer's write, and the places that it was told of. */

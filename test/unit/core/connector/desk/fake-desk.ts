@@ -1,6 +1,7 @@
 import { noteText } from '../../../../../core/connector/answer.ts';
 import { permanent, VendorError } from '../../../../../core/connector/classify.ts';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
+import { deskActor } from '../../../../../core/connector/desk/act.ts';
 import type { RowReading } from '../../../../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskWriting, deskWriter, Refusal } from '../../../../../core/connector/desk/write.ts';
 
@@ -91,7 +92,7 @@ export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
   function change({ id, change: { values, tags } }: ChangedRow<Row, Value>): Row | Refusal | undefined {
     const row = rows.get(id);
     if (row === undefined) throw failure(404);
-    const unfit = [...values.keys()].filter((place) => refuses.includes(place));
+    const unfit = [...values.keys(), ...(tags ?? [])].filter((place) => refuses.includes(place));
     if (unfit.length > 0)
       return new Refusal(
         unfit,
@@ -156,5 +157,6 @@ export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
     },
     leaves: (id) => `the history of record ${id}`,
   };
-  return { rows, calls, ...deskWriter({ vendor: 'Desk', record: 'record' }, writing) };
+  const words = { vendor: 'Desk', record: 'record' };
+  return { rows, calls, ...deskWriter(words, writing), ...deskActor(words, writing.rows, writing, {}) };
 }
