@@ -146,6 +146,7 @@ export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
 export { numbered } from './connector/record-name.ts';
+export { inSeconds } from './connector/seconds.ts';
 export { type HttpResponse, SendFailure } from './connector/send.ts';
 export {
   answerPlaces,

@@ -4,6 +4,7 @@ import { config, type MeaningTable, permanent } from '../../core/connector/class
 import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
 import { linkedPages } from '../../core/connector/pages.ts';
 import { quotaIn } from '../../core/connector/quota.ts';
+import { inSeconds } from '../../core/connector/seconds.ts';
 import { basicCredentials } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount } from '../../core/connector/vendor-api.ts';
 import { listOf, orElse } from '../../core/entries.ts';
@@ -97,8 +98,7 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
     fields: cached(() => api.call({ method: 'GET', path: '/ticket_fields' }, listOf(Field)), 900_000, ports.now),
     /** A page of the tickets that changed at or after an instant, oldest change first, without trash and spam. */
     changedSince(from: Date, page: number, urgency: Urgency): Promise<Ticket[]> {
-      const since = `${from.toISOString().slice(0, 19)}Z`;
-      const path = `/tickets?updated_since=${since}&order_by=updated_at&order_type=asc&per_page=${rowsPerPage}&page=${page}&include=requester,stats`;
+      const path = `/tickets?updated_since=${inSeconds(from)}&order_by=updated_at&order_type=asc&per_page=${rowsPerPage}&page=${page}&include=requester,stats`;
       return api.call({ method: 'GET', path, urgency, endpoint: 'list' }, listOf(Ticket));
     },
   };

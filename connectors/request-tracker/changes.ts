@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Events, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
 import { numberedPages } from '../../core/connector/pages.ts';
+import { inSeconds } from '../../core/connector/seconds.ts';
 import type { VendorApi } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
 import type { RequestTrackerSettings } from './settings.ts';
@@ -71,7 +72,8 @@ const widestZoneMs = 15 * 3_600_000;
 
 export function poller(settings: RequestTrackerSettings, api: VendorApi, now: () => Date): NonNullable<Source['poll']> {
   return async (from) => {
-    const begun = 'cursor' in from ? jsonBody(from.cursor) : { v: 1, since: second(from.since), after: 0, settled: 0 };
+    const begun =
+      'cursor' in from ? jsonBody(from.cursor) : { v: 1, since: inSeconds(from.since), after: 0, settled: 0 };
     const { since, after, settled } = Cursor.parse(begun);
     const begin = after > 0 ? `id > ${after}` : `Created > '${sqlTime(new Date(since.getTime() - widestZoneMs))}'`;
     const path = `${changes(`(Type = 'Status' OR Field = 'MergedInto') AND ${begin}`)}&per_page=${pageSize}`;
@@ -86,7 +88,5 @@ export function poller(settings: RequestTrackerSettings, api: VendorApi, now: ()
   };
 }
 
-/** Dates have whole seconds. */
-const second = (at: Date): string => `${at.toISOString().slice(0, 19)}Z`;
 /** The one form that is never misread without a word: `2026-11-24 10:00:00`. */
 export const sqlTime = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');

@@ -12,6 +12,7 @@ import {
   tagsOf,
 } from '../../core/connector/answer.ts';
 import type { AnswerValue, WriteBack } from '../../core/connector/contract.ts';
+import { inSeconds } from '../../core/connector/seconds.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { ShopifySettings } from './settings.ts';
 
@@ -91,7 +92,7 @@ function unfitGrade(item: WriteBack, settings: WriteBackSettings, current: Curre
 
 /** As a metafield takes a part; null clears it. */
 function written({ part, value }: AnswerPart): string | null {
-  if (value instanceof Date) return `${value.toISOString().slice(0, 19)}Z`;
+  if (value instanceof Date) return inSeconds(value);
   if (part === 'status') return value === 'answered' ? 'answered' : 'no answer';
   return textOf(value);
 }

@@ -41,6 +41,20 @@ export function formatDuration(ms: number): string {
   return text === '' ? '0s' : text;
 }
 
+/**
+ * "90 minutes", "4 hours", "1 day": rounded down, for people.
+ * @param from as many minutes are told in hours, and in days
+ */
+export function minutesInWords(minutes: number, from: { hours: number; days: number }): string {
+  const [count, unit] =
+    minutes < from.hours
+      ? [minutes, 'minute']
+      : minutes < from.days
+        ? [Math.floor(minutes / 60), 'hour']
+        : [Math.floor(minutes / 1_440), 'day'];
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}
+
 /** A duration in the configuration; milliseconds once parsed. */
 export const Duration = z
   .string({ error: expected })

@@ -11,6 +11,7 @@ import {
   errorAt,
   type Finding,
   inPlainForm,
+  inSeconds,
   listOf,
   markerOf,
   type Noted,
@@ -81,8 +82,6 @@ function stateOf({ status, closed_on: closedAt, is_private: isPrivate }: Issue):
 }
 
 const fieldNamed = ({ custom_fields: fields }: Issue, name: string) => fields?.find((field) => field.name === name);
-/** Whole seconds: Redmine refuses fractions. */
-const inSeconds = (time: Date) => `${time.toISOString().slice(0, 19)}Z`;
 const permissions = ['view_issues', 'edit_issues', 'add_issue_notes', 'view_private_notes', 'set_notes_private'];
 
 export default defineConnector({

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
-import { type FollowUpStep, isOverdue } from '../journey/follow-up.ts';
+import { type FollowUpDeed, isOverdue } from '../journey/follow-up.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
-import { refOf } from '../journey/refs.ts';
+import { currentRecordOf, refOf } from '../journey/refs.ts';
 import {
   changeFollowUp,
   dueInWords,
@@ -71,7 +71,7 @@ export async function showFollowUp(options: OneOptions): Promise<number> {
     const followUp = followUpOf(journey, options.journey);
     const isConfigured = runtime.config.sources.some(({ name }) => name === context.name);
     const [opened] = isConfigured ? sources(context.name) : [];
-    const id = journey.currentId ?? journey.recordId;
+    const id = currentRecordOf(journey);
     const [record] = (await opened?.source.vendorIds?.([id])) ?? [id];
     const url = record === undefined ? undefined : opened?.source.recordUrl?.(record);
     const shown = {
@@ -105,26 +105,15 @@ function followUpOf({ followUp }: Journey, ref: string): FollowUp {
   throw new CloseloopError(`${ref}: there is no follow-up.`, { kind: 'permanent' });
 }
 
-export async function takeFollowUp(options: OneOptions & { by?: string }): Promise<number> {
-  return await change(options, { do: 'take' });
-}
-
-export async function finishFollowUp(options: OneOptions & { by?: string; outcome: string }): Promise<number> {
-  return await change(options, { do: 'done', outcome: options.outcome });
-}
-
-export async function reopenFollowUp(options: OneOptions & { by?: string }): Promise<number> {
-  return await change(options, { do: 'reopen' });
-}
-
-type Wanted = { do: 'take' } | { do: 'done'; outcome: string } | { do: 'reopen' };
-
-async function change({ by = whoIAm(), ...options }: OneOptions & { by?: string }, wanted: Wanted): Promise<number> {
+/** Takes a follow-up, ends it or opens it again, and says what it is then. @param options `by`: left out, the user of this machine */
+export async function stepFollowUp(
+  { by = whoIAm(), ...options }: OneOptions & { by?: string },
+  deed: FollowUpDeed,
+): Promise<number> {
   return await withStored(options, async ({ anySource }) => {
     const { journey, context } = await findJourney(options.journey, anySource);
     const now = new Date();
-    const step: FollowUpStep = { ...wanted, by, at: now };
-    const followUp = await changeFollowUp(journey, step, context);
+    const followUp = await changeFollowUp(journey, { ...deed, by, at: now }, context);
     const line = `${refOf(context.name, journey.id)} is ${stateInWords(followUp, now)}.`;
     print(options, forMachines({ followUp, journey, context }, now), inZone(line, context.timeZone));
     return 0;

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
-import { refOf } from '../journey/refs.ts';
+import { currentRecordOf, refOf } from '../journey/refs.ts';
 import { askNow } from '../support/ask-now.ts';
 import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
 import { SurveyAnswers } from '../support/survey-answers.ts';
@@ -35,7 +35,7 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
   app.get('/journeys/:source/:id', async (request, reply) => {
     const { journey, context } = await find(request, options);
     const { store, source } = context;
-    const record = journey.currentId ?? journey.recordId;
+    const record = currentRecordOf(journey);
     const [trace, [recordName] = [record], others] = await Promise.all([
       store.trace(journey),
       source.vendorIds?.([record]),

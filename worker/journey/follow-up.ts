@@ -5,12 +5,9 @@ import type { FollowUp, Journey } from './journey.ts';
 /** The follow-up afterwards with its line in the trace; none where nothing changes; or why it may not be. */
 export type FollowUpChange = { ok: true; followUp: FollowUp; trace: readonly string[] } | { ok: false; why: string };
 
-/** What somebody wants with it. `done`: `outcome` is what was done, in their words; it stands in no trace. */
-export type FollowUpStep = { by: string; at: Date } & (
-  | { do: 'take' }
-  | { do: 'done'; outcome: string }
-  | { do: 'reopen' }
-);
+/** What a person does with a follow-up. `outcome`: what was done, in their words; no trace has it. */
+export type FollowUpDeed = { do: 'take' } | { do: 'done'; outcome: string } | { do: 'reopen' };
+export type FollowUpStep = { by: string; at: Date } & FollowUpDeed;
 
 export function changed(now: FollowUp | undefined, step: FollowUpStep): FollowUpChange {
   if (now === undefined) return { ok: false, why: 'there is no follow-up' };

@@ -15,3 +15,7 @@ export function refOf(source: string, journeyId: string): string {
 export function markOf({ source, id }: Pick<Journey, 'source' | 'id'>): string {
   return refOf(source, id);
 }
+
+/** The record that answers go to: the journey's own, or the record that it was merged into. */
+export const currentRecordOf = ({ currentId, recordId }: Pick<Journey, 'currentId' | 'recordId'>): string =>
+  currentId ?? recordId;

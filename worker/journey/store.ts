@@ -11,6 +11,7 @@ import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
 import { RecordMemory, recordMemory } from './record-memory.ts';
+import { currentRecordOf } from './refs.ts';
 import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
 import { changingLists } from './state-lists.ts';
 import { askedStates, type Decision } from './transitions.ts';
@@ -308,7 +309,7 @@ export class JourneyStore {
     const people = isSame ? [] : of.people(journey);
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
-    keys.push(of.records(journey.recordId), of.merges(journey.currentId ?? journey.recordId), of.requests(requestId));
+    keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId));
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
     const saved = await runScript(
       this.#redis,

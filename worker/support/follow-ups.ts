@@ -1,4 +1,5 @@
 import { CloseloopError } from '../../core/errors.ts';
+import { minutesInWords } from '../../core/schedule/duration.ts';
 import { changed, type FollowUpChange, type FollowUpStep, isOverdue, placeOf } from '../journey/follow-up.ts';
 import type { FollowUpEntry, FollowUpList, FollowUpLists } from '../journey/follow-up-lists.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
@@ -118,12 +119,6 @@ export function dueInWords({ dueAt }: Pick<FollowUp, 'dueAt'>, now: Date): strin
   const ms = dueAt.getTime() - now.getTime();
   const minutes = Math.floor(Math.abs(ms) / minuteMs);
   if (minutes === 0) return 'now';
-  const [count, unit] =
-    minutes >= 2_880
-      ? [Math.floor(minutes / 1_440), 'day']
-      : minutes >= 120
-        ? [Math.floor(minutes / 60), 'hour']
-        : [minutes, 'minute'];
-  const time = `${count} ${unit}${count === 1 ? '' : 's'}`;
+  const time = minutesInWords(minutes, { hours: 120, days: 2_880 });
   return ms > 0 ? `in ${time}` : `${time} overdue`;
 }

@@ -17,6 +17,7 @@ import {
 import { chunks, writeInBatches } from '../batches.ts';
 import { VendorError } from '../classify.ts';
 import type { Source, WriteBack, WriteResult } from '../contract.ts';
+import { inSeconds } from '../seconds.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
 
 /*
@@ -140,7 +141,7 @@ export function inPlainForm(
   { commentLength }: { commentLength?: number },
 ): string | number | null {
   if (value === null || value === '') return null;
-  if (value instanceof Date) return `${value.toISOString().slice(0, 19)}Z`;
+  if (value instanceof Date) return inSeconds(value);
   return part === 'grade' ? Number(value) : cut(surveyText(value), commentLength ?? Number.POSITIVE_INFINITY);
 }
 

@@ -40,8 +40,8 @@ function addSteps(followUps: Command): void {
     .option('--by <name>', byHelp, words)
     .addHelpText('after', example('follow-ups take support/41960.1 --by Maria --config closeloop.yaml'))
     .action((journey: string, options) =>
-      run(import('../follow-ups.ts'), ({ takeFollowUp }, connectors) =>
-        takeFollowUp({ ...options, journey, connectors }),
+      run(import('../follow-ups.ts'), ({ stepFollowUp }, connectors) =>
+        stepFollowUp({ ...options, journey, connectors }, { do: 'take' }),
       ),
     );
 
@@ -53,9 +53,9 @@ function addSteps(followUps: Command): void {
       'after',
       example('follow-ups done support/41960.1 --by Maria --outcome "Called, sent a new cup" --config closeloop.yaml'),
     )
-    .action((journey: string, options) =>
-      run(import('../follow-ups.ts'), ({ finishFollowUp }, connectors) =>
-        finishFollowUp({ ...options, journey, connectors }),
+    .action((journey: string, { outcome, ...options }) =>
+      run(import('../follow-ups.ts'), ({ stepFollowUp }, connectors) =>
+        stepFollowUp({ ...options, journey, connectors }, { do: 'done', outcome }),
       ),
     );
 
@@ -64,8 +64,8 @@ function addSteps(followUps: Command): void {
     .option('--by <name>', byHelp, words)
     .addHelpText('after', example('follow-ups reopen support/41960.1 --config closeloop.yaml'))
     .action((journey: string, options) =>
-      run(import('../follow-ups.ts'), ({ reopenFollowUp }, connectors) =>
-        reopenFollowUp({ ...options, journey, connectors }),
+      run(import('../follow-ups.ts'), ({ stepFollowUp }, connectors) =>
+        stepFollowUp({ ...options, journey, connectors }, { do: 'reopen' }),
       ),
     );
 }

@@ -6,7 +6,7 @@ import type { Ports } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams } from '../../config/answer-rule.ts';
 import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
-import { refOf } from '../../journey/refs.ts';
+import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { Clock } from '../clock.ts';
 import { erasureSince, type GuardContext } from '../erasure-guard.ts';
@@ -62,7 +62,7 @@ async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], conte
   const version = journey.answer?.version;
   if (answer === undefined || version === undefined) return journey;
   const readsRecord = rules.some(({ when }) => when?.reads.some(([root]) => root !== 'answer'));
-  const reading = readsRecord ? await context.read(recordOf(journey), 'act', journey.closedAt) : undefined;
+  const reading = readsRecord ? await context.read(currentRecordOf(journey), 'act', journey.closedAt) : undefined;
   const input = { ...reading?.record?.shape, answer };
   const verdicts = await Promise.all(
     rules.map(async (rule): Promise<Verdict> => ({ rule, matches: await matches(rule, input) })),
@@ -88,8 +88,6 @@ async function matches({ when }: LoadedAnswerRule, input: object): Promise<boole
   return when === undefined || truth(await when.evaluate(input)) === true;
 }
 
-const recordOf = ({ currentId, recordId }: Journey): string => currentId ?? recordId;
-
 /** @returns how long the action has to wait; 0 once it is over. Real time. */
 async function perform(marker: string, journeyId: string, context: ActContext): Promise<number> {
   const { store, ports, answerRules } = context;
@@ -114,7 +112,7 @@ async function actAtVendor(
   context: ActContext,
 ): Promise<number> {
   const { store, ports, policy, actions, source } = context;
-  const recordId = recordOf(journey);
+  const recordId = currentRecordOf(journey);
   if (!(await actions.take(recordId, one.marker, policy.actions.perRecord, ports.now())))
     return await park(
       one,
@@ -209,5 +207,6 @@ const isOpen = ({ followUp }: Journey): boolean => followUp !== undefined && fol
 /** A job that failed for too long: what it had to do is in the journey, and a replay does it. */
 export async function giveUpAct({ journeyId }: ActJob, why: string, context: ActContext): Promise<void> {
   const journey = await context.store.get(journeyId);
-  for (const one of journey ? openActs(journey) : []) if (journey) await park(one, redacted(why), journey, context);
+  if (journey === undefined) return;
+  for (const one of openActs(journey)) await park(one, redacted(why), journey, context);
 }

@@ -1,6 +1,6 @@
 import type { Contact } from '../../../core/contact.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
-import { formatDuration } from '../../../core/schedule/duration.ts';
+import { formatDuration, minutesInWords } from '../../../core/schedule/duration.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Throttle } from '../../config/throttle.ts';
 import {
@@ -172,12 +172,5 @@ export const clockSkewMs = 120_000;
 /** "less than a minute", "4 hours", "29 days": rounded down. */
 function spanInWords(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return 'less than a minute';
-  const [count, unit] =
-    minutes < 60
-      ? [minutes, 'minute']
-      : minutes < 2_880
-        ? [Math.floor(minutes / 60), 'hour']
-        : [Math.floor(minutes / 1_440), 'day'];
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  return minutes < 1 ? 'less than a minute' : minutesInWords(minutes, { hours: 60, days: 2_880 });
 }

@@ -1,6 +1,6 @@
 import type { WriteBack } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { refOf } from '../../journey/refs.ts';
+import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { JourneyStore } from '../../journey/store.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import type { Clock } from '../clock.ts';
@@ -20,7 +20,7 @@ export function about(
 ): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
   const { personId, requestId, maxGrade } = journey;
   return {
-    recordId: journey.currentId ?? journey.recordId,
+    recordId: currentRecordOf(journey),
     ...(personId === undefined ? {} : { personId }),
     ...(requestId === undefined ? {} : { requestId }),
     campaign: journey.campaignName ?? `campaign ${journey.campaign}`,

@@ -1,12 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import {
-  finishFollowUp,
-  listFollowUps,
-  reopenFollowUp,
-  showFollowUp,
-  takeFollowUp,
-} from '../../../../worker/cli/follow-ups.ts';
+import { listFollowUps, showFollowUp, stepFollowUp } from '../../../../worker/cli/follow-ups.ts';
 import { showJourney } from '../../../../worker/cli/journeys.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
@@ -52,7 +46,7 @@ describe('follow-ups list', () => {
     expect(await ids()).toEqual(['c.1', 'b.1', 'a.1']);
     expect(await ids({ limit: 2 })).toEqual(['c.1', 'b.1']);
     expect(await ids({ overdue: true })).toEqual(['c.1', 'b.1']);
-    await printed(() => takeFollowUp({ ...ref('b'), by: 'Maria' }));
+    await printed(() => stepFollowUp({ ...ref('b'), by: 'Maria' }, { do: 'take' }));
     expect(await ids({ mine: 'Maria' })).toEqual(['b.1']);
     expect(await ids({ mine: 'agent' })).toEqual(['c.1', 'a.1']);
     const { out } = await list({ json: false });
@@ -95,12 +89,12 @@ describe('follow-ups list', () => {
 describe('a follow-up', () => {
   test('is taken, done and reopened, each told in the trace, and its words only by "show"', async () => {
     const { loop, store, ids, ref, options } = await withFollowUps({ a: 1 });
-    expect(await printed(() => takeFollowUp({ ...ref('a'), by: 'Maria' }))).toMatchObject({
+    expect(await printed(() => stepFollowUp({ ...ref('a'), by: 'Maria' }, { do: 'take' }))).toMatchObject({
       code: 0,
       rows: [{ state: 'taken', takenBy: 'Maria' }],
     });
     const outcome = 'her dog was ill';
-    await printed(() => finishFollowUp({ ...ref('a'), by: 'Maria', outcome }));
+    await printed(() => stepFollowUp({ ...ref('a'), by: 'Maria' }, { do: 'done', outcome }));
     expect(await ids()).toEqual([]);
     expect(await ids({ done: true })).toEqual(['a.1']);
     loop.vendor.recordUrl = (record) => `https://toy.example/records/${record}`;
@@ -110,7 +104,7 @@ describe('a follow-up', () => {
     expect(words.out).toContain('record a · https://toy.example/records/a\n');
     expect(words.out).toContain(`comment much too late\noutcome ${outcome}\n`);
     expect((await printed(() => showJourney({ ...options, ...ref('a') }))).out).not.toMatch(/dog|too late/);
-    await printed(() => reopenFollowUp({ ...ref('a'), by: 'Jaan' }));
+    await printed(() => stepFollowUp({ ...ref('a'), by: 'Jaan' }, { do: 'reopen' }));
     expect(await ids()).toEqual(['a.1']);
     const trace = (await store.trace('a.1')).map(({ text }) => text).slice(-3);
     expect(trace).toEqual(['follow-up taken by Maria', 'follow-up done by Maria', 'follow-up reopened by Jaan']);
@@ -119,11 +113,11 @@ describe('a follow-up', () => {
 
   test('can be taken by one person only: the second is told who has it and since when', async () => {
     const { loop, ref } = await withFollowUps({ a: 1 });
-    await printed(() => takeFollowUp({ ...ref('a'), by: 'Maria' }));
-    const second = () => printed(() => takeFollowUp({ ...ref('a'), by: 'Jaan' }));
+    await printed(() => stepFollowUp({ ...ref('a'), by: 'Maria' }, { do: 'take' }));
+    const second = () => printed(() => stepFollowUp({ ...ref('a'), by: 'Jaan' }, { do: 'take' }));
     await expect(second()).rejects.toThrow(/a\.1: Maria has taken it at 20\d\d-.*Z/);
     await expect(second()).rejects.toMatchObject({ advice: { kind: 'permanent' } });
-    const finish = () => printed(() => finishFollowUp({ ...ref('a'), by: 'Jaan', outcome: 'Called' }));
+    const finish = () => printed(() => stepFollowUp({ ...ref('a'), by: 'Jaan' }, { do: 'done', outcome: 'Called' }));
     await expect(finish()).rejects.toThrow(/Maria has taken it/);
     await loop.close();
   });
@@ -177,7 +171,7 @@ describe('a follow-up', () => {
     const { loop, store, ref } = await withFollowUps({ a: 1 });
     await expect(showFollowUp(ref('zz'))).rejects.toThrow(/no journey/);
     await store.update('a.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
-    await expect(takeFollowUp({ ...ref('a'), by: 'Maria' })).rejects.toThrow(/there is no follow-up/);
+    await expect(stepFollowUp({ ...ref('a'), by: 'Maria' }, { do: 'take' })).rejects.toThrow(/there is no follow-up/);
     await expect(showFollowUp(ref('a'))).rejects.toThrow(/there is no follow-up/);
     await loop.close();
   });
