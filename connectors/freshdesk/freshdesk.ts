@@ -71,8 +71,9 @@ function poller(settings: FreshdeskSettings, account: Account, ports: ConnectorP
 /**
  * Freshdesk: tickets that are resolved or closed.
  *
- * Automation rules tell of changed statuses, with a shared secret, as Freshdesk signs nothing. They share the account's calls and are
- * dropped after a day, so the poll is part of the connector. A closed ticket is writable until it is archived.
+ * Automation rules send a webhook when a status changes, with a shared secret, as Freshdesk signs nothing. Webhooks count against the
+ * account's limit of calls, and Freshdesk drops a webhook that has waited for a day: so the connector always polls as well. A closed ticket
+ * takes answers until it is archived.
  */
 export const freshdesk = defineConnector({
   name: 'freshdesk',

@@ -36,7 +36,7 @@ export const secretHeader = 'x-closeloop-secret';
 
 const flag = orElse(z.boolean(), false);
 const Action = z.object({ url: z.string(), custom_headers: mapOf(z.string()).catch({}) });
-/** Nobody says whether a status is read as a number or as a text. */
+/** Freshdesk's documents do not say whether a status is a number or a text. */
 const number = orElse(z.union([z.string(), z.int().transform(String)]), '');
 const Rule = z.object({
   id: z.int(),
@@ -47,7 +47,7 @@ const Rule = z.object({
   actions: orElse(listOf(orElse(Action, undefined)), []),
 });
 const Rules = z.union([listOf(Rule), z.object({ rules: listOf(Rule) }).transform(({ rules }) => rules)]);
-/** Of ticket updates. */
+/** The rules that Freshdesk runs when a ticket is updated. */
 const path = '/automations/4/rules';
 /** By Freshdesk's numbers of who changes a ticket: what closes resolved tickets after a while is the system. */
 const wanted = [

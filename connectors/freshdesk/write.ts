@@ -20,7 +20,7 @@ type Value = string | number;
 const mostOfLine = 250;
 const inTrash = 'it is in the trash, or marked as spam';
 
-/** Freshdesk refuses the whole call for one value, and for an empty field of somebody else that agents have to fill in. */
+/** Freshdesk refuses the whole call if it refuses one value, or if any other field that agents have to fill in is empty. */
 async function put(account: Account, { id, change }: ChangedRow<Ticket, Value>): Promise<Ticket | Refusal> {
   const types = new Map((await account.fields()).map(({ name, type }) => [name, type]));
   const inForm = ([name, value]: [string, Value | null]) => {

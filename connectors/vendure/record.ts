@@ -21,7 +21,7 @@ export const Order = z.object({
   history: z.object({ items: listOf(orElse(Transition, undefined)) }),
 });
 export type Order = z.output<typeof Order>;
-/** Of those within one second the later id counts. Transitions of an order are few. */
+/** If two transitions are of one second, the later id counts. An order has few transitions. */
 const newest = 'filter: { type: { eq: "ORDER_STATE_TRANSITION" } }, sort: { createdAt: DESC, id: DESC }, take: 50';
 export const orderFields = (ofOrder: string, ofCustomer: string): string => `
   id code state type currency: currencyCode totalWithTax createdAt orderPlacedAt ${ofOrder}

@@ -96,8 +96,8 @@ const Look = z.object({ at: instant, here: listOf(z.enum(wantedTopics)) }).optio
 type Topics = NonNullable<z.output<typeof Look>>['here'];
 
 /**
- * For the end of a poll: every `watchEvery` the webhooks are looked at, as the shop silently disables one after seven failures in a row.
- * Webhooks that existed before are made again; the first ones are made by `setup`.
+ * Checks the webhooks at the end of a poll, once in each `watchEvery`: the shop disables a webhook after seven failures in a row, and tells
+ * nobody. Webhooks that existed before are made again; the first webhooks are made by `setup`.
  */
 export function webhookWatch(
   settings: WooCommerceSettings,

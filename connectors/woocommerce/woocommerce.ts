@@ -28,7 +28,7 @@ function at({ meta_data }: WrittenOrder, key: string): unknown {
   return others.length === 0 ? first : [first, ...others];
 }
 
-/** Of several entries WooCommerce reads the first. */
+/** If there are several entries of a key, WooCommerce reads the first. */
 const instantOf = (current: unknown): number => Date.parse(String([current].flat()[0]));
 
 const RowError = z.object({

@@ -151,7 +151,7 @@ export interface ActionRequest {
    * that has another closing by then: it was done, and the record was closed again.
    */
   closing: string;
-  /** An earlier attempt may have done it, or is about to: what can be done twice is looked for first. */
+  /** An earlier attempt may have done the action, or the vendor may still do it: look first for what must not be there twice. */
   again: boolean;
 }
 

@@ -20,16 +20,16 @@ export interface GraphqlAccount extends Omit<VendorAccount, 'rules' | 'refuses' 
     document: MeaningTable;
     /** By the codes that concern one operation. Any other code of an operation: the vendor fails, and it is tried again. */
     operation: MeaningTable;
-    /** Those that refuse the token. */
+    /** The codes that say that the token is refused. */
     token?: readonly string[];
-    /** The one of an operation on something that doesn't exist (any more). */
+    /** The code of an operation on something that doesn't exist, or no longer does. */
     gone?: string;
   };
 }
 
 export interface Operations {
   data: Readonly<Record<string, unknown>>;
-  /** By the operation's alias, or its name. */
+  /** The failed operations, by alias; by name where an operation has no alias. */
   failures: ReadonlyMap<string, VendorError>;
   headers: ResponseHeaders;
 }
@@ -42,7 +42,7 @@ export interface GraphqlApi {
     data: S,
     options?: { variables?: object; urgency?: Urgency },
   ): Promise<z.output<S>>;
-  /** For operations of which each may fail for itself. */
+  /** Sends a document whose operations may fail one by one. */
   callEach(place: string, document: string, variables?: object): Promise<Operations>;
   /** One mutation for each of the inputs, in one document: what it gives, or its error, in their order. */
   callMany(place: string, mutation: Mutation, inputs: readonly object[]): Promise<readonly unknown[]>;

@@ -41,7 +41,7 @@ const Tickets = z.object({ tickets: listOf(Ticket), next: z.string().nullish() }
 const Notes = z.object({ notes: listOf(z.object({ id: z.int(), html: z.string() })) });
 const Fields = z.object({ grade: z.object({ options: z.array(z.number()).nullable() }) });
 
-/** The webhook and the poll tell of the same closing under the same key. */
+/** The webhook and the poll report the same closing with the same key. */
 function eventOf({ id: recordId, closings, closedAt, changedAt }: z.output<typeof Happened>) {
   if (closedAt === null) {
     return { kind: 'changed' as const, recordId, at: changedAt, key: `${recordId}.${closings}.open`, what: 'reopened' };

@@ -69,7 +69,7 @@ export interface Rating {
 }
 
 export interface Settings {
-  /** Credits a minute: of all calls, and those of the two kinds of calls that no header reports. */
+  /** Credits a minute: in all, and for the two kinds of calls that no header reports. */
   limits: { total: number; list: number; update: number };
   /** A 429 without Retry-After and without a body. */
   bare429: boolean;

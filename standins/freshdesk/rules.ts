@@ -32,7 +32,7 @@ export type RuleBody = z.output<typeof ruleBody>;
 export interface Rule extends RuleBody {
   id: number;
   type: number;
-  /** A field that it names is gone: it fires no more, and says nothing. */
+  /** A field that the rule names is gone: the rule no longer runs, and nobody is told. */
   outdated: boolean;
 }
 

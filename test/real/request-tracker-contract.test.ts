@@ -154,7 +154,7 @@ async function makeWhole({ person, fields }: RequestTracker): Promise<void> {
   await person.call(z.unknown(), 'PUT', `/customfield/${fields['Feedback grade']}`, { Disabled: 0 });
 }
 
-/** At once, as the suite asks for it. */
+/** The answer to a GET, awaited in another process: the suite asks synchronously. */
 function getNow({ baseUrl, agent }: RequestTracker, path: string): unknown {
   const script =
     'fetch(process.argv[1], { headers: { authorization: process.argv[2] } }).then((a) => a.text()).then(console.log)';

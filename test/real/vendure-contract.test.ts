@@ -42,7 +42,7 @@ const sign = (raw: Uint8Array, secret: string, at = String(Math.floor(Date.now()
   return posted(raw, { 'x-vendure-signature': signature, 'x-vendure-timestamp': at });
 };
 
-/** The suite looks at a record at once: another process waits for the answer. */
+/** The order as it is now. Another process makes the call: the suite asks synchronously. */
 function now(address: string, token: string, id: string): z.output<typeof Order> {
   const script = `fetch(process.argv[1], { method: 'POST', body: process.argv[3],
     headers: { 'content-type': 'application/json', authorization: 'Bearer ' + process.argv[2] },

@@ -3,7 +3,7 @@ import type { Down, Outage } from '../operations/outage.ts';
 
 /** How often the held job checks whether the endpoint is back, and whether it may probe the endpoint. Real time. */
 const checkEveryMs = 250;
-/** A job that goes back to the queue waits so long at least, and twice as long at most. Real time. */
+/** A job that goes back to the queue waits at least this long, and at most twice as long. Real time. */
 const retryLaterMs = 2_000;
 
 type Admission =
@@ -71,7 +71,7 @@ export class Gate {
     }
   }
 
-  /** How long a job waits that goes back to the queue, with jitter. Real time. */
+  /** How long a job that goes back to the queue waits, with jitter. Real time. */
   laterMs(): number {
     return retryLaterMs * (1 + this.#random());
   }

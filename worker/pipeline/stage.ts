@@ -31,7 +31,7 @@ export interface StageOptions<Data extends z.ZodType> {
   keepGivenUp?: { isKept: (data: z.output<Data>) => boolean; forMs: number };
   /** The endpoints that the jobs call: while one is down a single job probes it. */
   endpoints?: readonly Outage[];
-  /** Holds jobs whose campaign, rule or operation a person has to fix. Left out: the stage stops instead. */
+  /** Holds the jobs that need a campaign, rule or operation which a person has to fix. Left out: the whole stage stops instead. */
   holds?: Holds;
   /** A job that has failed for so long is given up. Real time. Default a week. */
   retryForMs?: number;

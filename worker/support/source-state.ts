@@ -84,7 +84,7 @@ async function weekOf({ store }: StoredSource, now: Date) {
   return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
 }
 
-/** By the lists, which may hold one for a moment that its journey does not. */
+/** Counted by the lists: for a moment a list may hold a follow-up that its journey does not have yet. */
 async function countsOf({ followUps }: StoredSource, now: Date) {
   const [open, overdue] = await Promise.all([followUps.count('open'), followUps.count('open', now)]);
   return { open, overdue };

@@ -10,7 +10,7 @@ import { type DeskWords, type DeskWriting, isNoted, putOne, Refusal } from './wr
 
 /** One action of a desk. `doing` makes one of a schema. */
 export interface DeskAction<Row> {
-  /** Does it, and says so in words for the trace. Called again after an unknown outcome: it compares, or looks, first. */
+  /** Does the action, and returns what was done, in words for the trace. Called again after an unknown outcome: then it first looks whether the action was done. */
   run(row: Row, request: ActionRequest): Promise<string>;
   /** What keeps it from working: 'there is no group "Escalations"', and what to do. */
   flaw?(params: unknown): Promise<{ problem: string; remedy: string } | undefined>;

@@ -10,7 +10,7 @@ import { jsonBody } from '../json-body.ts';
 type Poll = NonNullable<Source['poll']>;
 
 export interface PolledPage<Row> {
-  /** In the order of their change. */
+  /** Ordered by the time of their last change, oldest first. */
   rows: readonly Row[];
   /** Whether further rows may follow. */
   isFull: boolean;
@@ -29,13 +29,13 @@ export interface ChangeWindow<Row> {
    */
   events(row: Row, run: { since: Date; at: Date }): readonly SourceEvent[];
   /**
-   * What else the end of a run does, as to look after the webhooks; never that of the first page of all, which `check` reads as well.
-   * Returns what the cursor keeps for the end of the next run: some JSON. @param kept undefined at first
+   * Called at the end of a run: it may look after the webhooks, say. Not called where the first page of all is the last one too, as `check`
+   * also reads that page. Returns JSON, which the cursor keeps for the next call. @param kept what the last call returned; undefined at first
    */
   atEnd?(kept: unknown, at: Date): Promise<unknown>;
-  /** How far the vendor's list may lag behind. Default two minutes. */
+  /** A changed record may be missing from the vendor's list for so long. Default two minutes. */
   overlapMs?: number;
-  /** A list in no promised order is paged to its end. */
+  /** Set where the vendor promises no order of the list: then the list is paged to its end. */
   isUnordered?: boolean;
 }
 
@@ -98,8 +98,8 @@ interface Listed {
 }
 
 /**
- * What is listed next; `ended`: the instant until which this run has seen all. Further pages of one second are read twice, there and back: a row that changes meanwhile leaves this second, and
- * the rows behind it move up over the edge of a page that was read already.
+ * What is listed next; `ended`: the instant until which this run has seen all. Further pages of one second are read twice, from the first to
+ * the last and back: a row that changes meanwhile leaves this second, and the rows behind it move up, onto a page that was read already.
  */
 function goOn(
   cursor: Cursor,

@@ -36,24 +36,24 @@ export interface WantedHook {
   id: string;
   /** 'the rule "closeloop: ticket closed"' */
   what: string;
-  /** Of the finding where it is missing or wrong. Default 'error'. */
+  /** The level of the finding if the hook is missing or wrong. Default 'error'. */
   level?: Finding['level'];
 }
 
 /** Webhooks, rules, subscriptions: what makes the vendor deliver here. */
 export interface DeskHooks<Hook, Wanted extends WantedHook> {
   list(): Promise<readonly Hook[]>;
-  /** Those that closeloop needs. */
+  /** The hooks that closeloop needs. */
   wanted(hookUrl: string): readonly Wanted[];
-  /** Whether this is the one, be it right or not. */
+  /** Whether the hook is the wanted one, even if it is set up wrongly. */
   is(hook: Hook, wanted: Wanted): boolean;
-  /** What is wrong with it: 'is switched off'. */
+  /** What is wrong with the hook: 'is switched off'. */
   flaws(hook: Hook, wanted: Wanted): readonly string[];
   /** Creates it, or corrects the one that is there. */
   make(wanted: Wanted, there: Hook | undefined): ReturnType<SetupStep['apply']>;
 }
 
-/** A call that work makes, tried once: what a missing right looks like depends on the call. `read` judges what it reads. */
+/** One of the calls that the connector makes at work, tried once, to find missing rights. `read` also judges what it has read. */
 export type DeskProbe = Probe &
   ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
 

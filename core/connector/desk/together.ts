@@ -9,11 +9,11 @@ import { type ChangedRow, Refusal } from './write.ts';
  */
 
 interface Together<Row, Value> {
-  /** Begins findings. */
+  /** The vendor's name, with which findings begin. */
   vendor: string;
   /** One call. A record may have an error of its own. @throws for a failure of the whole call */
   put(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Row | CloseloopError>>;
-  /** What one call may hold of changes, in bytes of JSON. */
+  /** The most bytes of changes, as JSON, that one call may hold. */
   mostBytes: number;
   /** Whether the vendor refused a value: of the record's, or of some record in the call. */
   isRefusal(error: unknown): error is VendorError;
@@ -21,7 +21,7 @@ interface Together<Row, Value> {
 
 type Put<Row> = Map<string, Row | Refusal | CloseloopError>;
 
-/** For `putMany`. */
+/** Makes the `putMany` of a desk. */
 export function putTogether<Row, Value>({ vendor, put, mostBytes, isRefusal }: Together<Row, Value>) {
   const fits = (changed: readonly ChangedRow<Row, Value>[]): boolean =>
     Buffer.byteLength(JSON.stringify(changed.map(({ id, change }) => [id, ...change.values]))) <= mostBytes;

@@ -101,11 +101,11 @@ export interface DeskWriting<Row, Value> {
   notes?: DeskNotes<Row>;
   /** What an erasure leaves behind on a record whose answer it took off: "the history of ticket 4". */
   leaves?(id: string): string;
-  /** A dropdown without the value, and the like: what to do where the vendor did not keep a value. Texts are customers' words: never told. */
+  /** What a person has to do where the vendor did not store a value (a dropdown lacks the value, say). A text is a customer's words: never repeat it. */
   notKept?(place: string, value: Value | null): string;
 }
 
-/** A change on its way to its record. */
+/** A change that is being written on its record. */
 interface Job<Row, Value> {
   id: string;
   row: Row;
@@ -117,18 +117,18 @@ interface Job<Row, Value> {
   refused: Set<string>;
   /** The record as the vendor keeps it after the write. */
   after: Row | undefined;
-  /** What kept it from its record. */
+  /** Why the change could not be written. `gone`: the record no longer exists. */
   failure: CloseloopError | 'gone' | undefined;
 }
 
-/** One answer on its way to its record. */
+/** An answer that is being written on its record. */
 interface AnswerJob<Row, Value> extends Job<Row, Value> {
   item: WriteBack;
 }
 
 const isEmpty = ({ values, tags }: Change<unknown>): boolean => values.size === 0 && tags === undefined;
 
-/** Default of `DeskWriting.holds`. */
+/** Whether a record holds a value: the default of `DeskWriting.holds`. */
 export function holdsValue(current: unknown, value: unknown): boolean {
   if (value === null) return current === null || current === undefined || current === '';
   if (typeof value === 'string') return isSameText(String(current ?? ''), value);
@@ -281,7 +281,7 @@ export class DeskWriter<Row, Value> {
     return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
   }
 
-  /** Tells what the vendor did not keep, without having said so. */
+  /** Adds a finding for each value that the vendor accepted, and did not store. */
   #tellLost({ id, wanted, lacking, findings, refused, after }: Job<Row, Value>): void {
     const { vendor, record } = this.#words;
     const { notKept = (place: string) => `look at what "${place}" takes, and at what guards it` } = this.#writing;

@@ -27,7 +27,7 @@ const Provisioned = z.object({
 const Made = Provisioned.extend({ adminPassword: z.string(), agentPassword: z.string() });
 
 export interface RequestTracker {
-  /** Of the web pages; the API is in `/REST/2.0` below it. */
+  /** The address of the web pages. The API is at `/REST/2.0` below this address. */
   baseUrl: string;
   queue: string;
   /** Ids of the custom fields by their names. */

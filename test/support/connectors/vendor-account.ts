@@ -13,7 +13,7 @@ export const preflight: PreflightContext = {
   answersWithinMs: 14 * 86_400_000,
 };
 
-/** A clock that leaps at every look, by whole seconds if not told otherwise: vendors' dates tell less apart by nothing. */
+/** A clock that goes on with every look, by a whole second unless told otherwise: vendors' dates have whole seconds. */
 export function leapingClock(leapMs = 1_000) {
   let time = Math.floor(Date.now() / 1_000) * 1_000 - 60_000;
   let isStill = false;

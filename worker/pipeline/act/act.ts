@@ -186,7 +186,7 @@ async function park(one: Act, why: string, { id }: Journey, context: ActContext)
   return 0;
 }
 
-/** In the journey itself, so that it is opened once, and taken once. */
+/** The follow-up is stored in the journey, so that it is opened once, and taken by one person. */
 async function openFollowUp(one: Act, params: unknown, { id, answer }: Journey, context: ActContext): Promise<0> {
   const { to, due } = FollowUpParams.parse(params);
   const openedAt = context.clock.now();

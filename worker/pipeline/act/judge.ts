@@ -24,7 +24,7 @@ export interface Verdict {
   matches: boolean;
 }
 
-/** In the name of an action: nothing that a vendor could change in a note. */
+/** The name of a rule for the marker of an action: without the signs that a vendor could change in a note. */
 const plain = (rule: string): string => rule.replace(/[^\w-]+/g, '-');
 
 /**

@@ -30,7 +30,7 @@ export function policyOf(configured: ConfiguredSource, config: Config) {
     answerRules,
     /** How long an answer has stayed as it is before it is written back. */
     settleMs: configured.settleMs,
-    /** About whom and what no rule asks. */
+    /** Customers and records that no rule asks about. */
     never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
     /** Why a well-formed e-mail address reaches nobody, if so. */
     unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
