@@ -157,7 +157,7 @@ export interface ActionRequest {
 
 /**
  * `done`: in words for the trace: 'reopened, in the group Escalations'. `closed` and `not-found` as of `WriteResult`. `error`: a permanent
- * CloseloopError, which says what a person has to change: the action is parked.
+ * CloseloopError says what a person has to change, and the action is parked. Any other error is for the queue, as if it were thrown.
  */
 export type ActionResult =
   | { ok: true; done: string }
@@ -259,8 +259,12 @@ export interface Source<Shape extends object = object> {
    * @param recordIds the vendor's own ids (`vendorIds`), as far as they are known
    */
   forget?(recordIds: readonly string[]): Promise<string[]>;
-  /** Does one thing on a record because of an answer. Called only for the names in `Connector.actions`. */
-  act?(request: ActionRequest): Promise<ActionResult>;
+  /**
+   * Does things on records because of answers. Called only for the names in `Connector.actions`, with those of at most `batchSize` records:
+   * what is to be done on one record follows each other, and is done in this order.
+   * @returns one result per request, in order. A thrown error holds for all of them.
+   */
+  act?(requests: readonly ActionRequest[]): Promise<ActionResult[]>;
   /** What keeps these actions from working: a group, a stage, a user, a tag that does not exist. Changes nothing. */
   checkActions?(used: readonly UsedAction[]): Promise<Finding[]>;
   /** The fields that this account has on its records, for `closeloop init` to choose from. */

@@ -17,6 +17,8 @@ const none: Counts = {
   firstPageAt: 0,
   writes: 0,
   lastWriteAt: 0,
+  acts: 0,
+  lastActAt: 0,
 };
 const counts: Counts = { ...none };
 /** When requests were created. */
@@ -32,7 +34,7 @@ const gradeGiven = 4;
 /** What was written on tickets. */
 const writtenOn = new Map<string, { grade: string; tags: string }>();
 let isDeskDown = false;
-let wanted: { of: 'creates' | 'writes'; count: number } | undefined;
+let wanted: { of: 'creates' | 'writes' | 'acts'; count: number } | undefined;
 /** Of this server. */
 let origin = '';
 /** Answers wait so long. Real time. */
@@ -135,11 +137,22 @@ function updateMany(body: string): string {
   return `{"job_status":{"id":"job-${counts.vendor}","url":"http://127.0.0.1","total":${tickets.length},"progress":${tickets.length},"status":"completed","message":"","results":[${results.join()}]}}`;
 }
 
+/** A single ticket is reopened, gets a note, or tags. */
+function changed(id: string, answer: string): string {
+  counts.acts++;
+  counts.lastActAt = performance.timeOrigin + performance.now();
+  tellIfDone();
+  return answer || `{"ticket":${ticketOf(id)}}`;
+}
+
 function vendor({ method, path, body }: Request): string | undefined {
   if (method === 'PUT' && path === '/api/v2/tickets/update_many.json') return updateMany(body);
   const many = /^\/api\/v2\/tickets\/show_many\.json\?ids=([\d,]+)/.exec(path)?.[1];
   if (many !== undefined) return ticketsPage(many.split(','));
+  const tagged = /^\/api\/v2\/tickets\/(\d+)\/tags\.json/.exec(path)?.[1];
+  if (tagged !== undefined) return changed(tagged, '{"tags":["unhappy"]}');
   const ticket = /^\/api\/v2\/tickets\/(\d+)\.json/.exec(path)?.[1];
+  if (ticket !== undefined && method === 'PUT') return changed(ticket, '');
   if (ticket !== undefined) return `{"ticket":${ticketOf(ticket)}}`;
   const customer = /^\/api\/v2\/users\/7(\d+)\.json/.exec(path)?.[1];
   if (customer !== undefined) return `{"user":${customerOf(customer)}}`;

@@ -7,7 +7,7 @@ import { z } from 'zod';
 export const Command = z.discriminatedUnion('do', [
   z.object({ do: z.literal('reset'), latencyMs: z.number(), requests: z.number() }),
   /** Tell when so many requests have been created, or tickets written. */
-  z.object({ do: z.literal('wait'), of: z.enum(['creates', 'writes']), count: z.number() }),
+  z.object({ do: z.literal('wait'), of: z.enum(['creates', 'writes', 'acts']), count: z.number() }),
   /** So many of the requests created since the last reset are graded, the first ones first. */
   z.object({ do: z.literal('grade'), count: z.number() }),
   /** The help desk answers no more, or again. */
@@ -31,6 +31,9 @@ const Counts = z.object({
   /** Tickets that answers were written on, and when the last was. */
   writes: z.number(),
   lastWriteAt: z.number(),
+  /** Reopenings, notes and tags of single tickets, and when the last was done. */
+  acts: z.number(),
+  lastActAt: z.number(),
 });
 export type Counts = z.output<typeof Counts>;
 
@@ -50,6 +53,8 @@ export interface Fakes {
   created(count: number): Promise<Counts>;
   /** Resolves when answers have been written on so many tickets since the last `reset`. */
   written(count: number): Promise<Counts>;
+  /** Resolves when so many actions have been done on single tickets since the last `reset`. */
+  acted(count: number): Promise<Counts>;
   /** So many of the requests created since the last `reset` are graded, the first ones first. */
   grade(count: number): Promise<Counts>;
   /** From now on the help desk answers every call with 503, or well again. */
@@ -74,6 +79,7 @@ export async function startFakes(): Promise<Fakes> {
       void Told.parse(await asked(child, { do: 'reset', latencyMs, requests })),
     created: async (count) => Told.parse(await asked(child, { do: 'wait', of: 'creates', count })).counts,
     written: async (count) => Told.parse(await asked(child, { do: 'wait', of: 'writes', count })).counts,
+    acted: async (count) => Told.parse(await asked(child, { do: 'wait', of: 'acts', count })).counts,
     grade: async (count) => Told.parse(await asked(child, { do: 'grade', count })).counts,
     setDesk: async (state) => Told.parse(await asked(child, { do: 'desk', isDown: state === 'down' })).counts,
     times: async () => Times.parse(await asked(child, { do: 'times' })).times,

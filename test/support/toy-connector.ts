@@ -160,11 +160,12 @@ export class ToyVendor {
           return items.map((): WriteResult => this.results.shift() ?? { ok: true, findings: [] });
         },
         ...(this.actions && {
-          act: async (request) => {
-            this.acted.push(request);
-            const result = this.actResults.shift() ?? { ok: true, done: `${request.name} done` };
-            if (result instanceof Error) throw result;
-            return result;
+          act: async (requests) => {
+            this.acted.push(...requests);
+            return requests.map(({ name }): ActionResult => {
+              const result = this.actResults.shift() ?? { ok: true, done: `${name} done` };
+              return result instanceof Error ? { ok: false, why: 'error', error: result } : result;
+            });
           },
         }),
         ...(this.forgotten && {

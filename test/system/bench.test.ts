@@ -39,6 +39,7 @@ const counts = {
   processes: 60,
   outage: 60,
   'write-backs': 60,
+  acting: 60,
 };
 
 // Never a time: only that the figures are of what they say they are.

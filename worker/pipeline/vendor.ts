@@ -1,5 +1,13 @@
 import DataLoader from 'dataloader';
-import type { PresentedRecord, ReadResult, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import type {
+  ActionRequest,
+  ActionResult,
+  PresentedRecord,
+  ReadResult,
+  Source,
+  WriteBack,
+  WriteResult,
+} from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
@@ -38,6 +46,8 @@ export interface Vendor {
    */
   read(recordId: string, by: 'plan' | 'ask' | 'act', since?: Date): Promise<Reading>;
   write(item: WriteBack): Promise<WriteResult>;
+  /** Does things on one record because of an answer. One result per request, in order. */
+  act(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]>;
 }
 
 const defaultBatchWindowMs = 500;
@@ -79,7 +89,7 @@ export function openVendor(
   const { batchWindowMs: windowMs = defaultBatchWindowMs } = options;
   const { source, outage } = openSource(configured, known, options);
   const batch = { size: source.batchSize, windowMs };
-  const whole = { read: wholeCalls(), write: wholeCalls() };
+  const whole = { read: wholeCalls(), write: wholeCalls(), act: wholeCalls() };
   const reader = (by: 'plan' | 'ask' | 'act') =>
     createBatcher({
       ...batch,
@@ -100,12 +110,26 @@ export function openVendor(
     run: (items: readonly WriteBack[]) => whole.write(source.writeBack(items), items.length),
     mayGrow: () => jobs.writeBack.hasMore(),
   });
+  const act = createBatcher({
+    ...batch,
+    keyOf: ([first]: readonly ActionRequest[]) => first?.marker ?? '',
+    run: async (records: readonly (readonly ActionRequest[])[]) => {
+      const results = await whole.act(actOf(source)(records.flat()), records.length);
+      const from = records.map((_, n) => records.slice(0, n).flat().length);
+      return records.map((requests, n) => results.slice(from[n], (from[n] ?? 0) + requests.length));
+    },
+    mayGrow: () => jobs.act.hasMore(),
+  });
   const read: Vendor['read'] = async (id, by, since) => {
     const { result, readAt } = await readers[by]({ id, since });
     return { ...statusOf(result), readAt };
   };
-  return { source, read, write, outage };
+  return { source, read, write, act, outage };
 }
+
+const actOf = (source: Source): NonNullable<Source['act']> =>
+  source.act?.bind(source) ??
+  (async (requests) => requests.map(() => ({ ok: false, why: 'closed', message: 'its connector can not do this' })));
 
 /** @throws the record's own error, for the queue to retry */
 export function statusOf(result: ReadResult): RecordStatus {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CloseloopError } from '../../errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../errors.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
 import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
@@ -65,6 +65,13 @@ function sharedActions<Row, Value>(writing: Writing<Row, Value>): Map<string, De
   return actions;
 }
 
+const failed = (error: unknown): ActionResult => {
+  return { ok: false, why: 'error', error: error instanceof Error ? error : new Error(String(error)) };
+};
+
+/** Where an action of the record has just failed, the next one waits for the same. */
+const notTried = (error: Error): ActionResult => failed(new CloseloopError(messageOf(error), adviceOf(error)));
+
 export function deskActor<Row, Value>(
   { vendor, record }: DeskWords,
   rows: RowReading<Row>,
@@ -79,9 +86,8 @@ export function deskActor<Row, Value>(
     message: `${vendor} takes nothing on ${record} ${id}: ${why}.`,
   });
 
-  async function act(request: ActionRequest): Promise<ActionResult> {
+  async function run(request: ActionRequest, row: Row | CloseloopError | undefined): Promise<ActionResult> {
     const { recordId: id, name } = request;
-    const row = (await rowsOf(rows, [id])).get(id);
     if (isFailure(row)) return { ok: false, why: 'error', error: row };
     if (row === undefined)
       return { ok: false, why: 'not-found', message: `${vendor} has no ${record} ${id} any more.` };
@@ -92,10 +98,39 @@ export function deskActor<Row, Value>(
     try {
       return { ok: true, done: await action.run(row, request) };
     } catch (error) {
-      if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
       const over = error instanceof VendorError ? closed?.(error) : undefined;
-      return over === undefined ? { ok: false, why: 'error', error } : noMore(id, over);
+      return over === undefined ? failed(error) : noMore(id, over);
     }
+  }
+
+  /** The actions on one record. Each may change what the next one goes by, so the record is read again. */
+  async function inTurn(requests: readonly ActionRequest[], first: Row | CloseloopError | undefined) {
+    const results: ActionResult[] = [];
+    for (const [n, request] of requests.entries()) {
+      const before = results.at(-1);
+      if (before?.ok === false && before.why === 'error' && adviceOf(before.error).kind !== 'permanent') {
+        results.push(notTried(before.error));
+        continue;
+      }
+      try {
+        const row = n === 0 ? first : (await rowsOf(rows, [request.recordId])).get(request.recordId);
+        results.push(await run(request, row));
+      } catch (error) {
+        results.push(failed(error));
+      }
+    }
+    return results;
+  }
+
+  async function act(requests: readonly ActionRequest[]): Promise<ActionResult[]> {
+    const byRecord = Map.groupBy(requests, ({ recordId }) => recordId);
+    const first = await rowsOf(rows, [...byRecord.keys()]);
+    const done = [...byRecord].map(async ([id, some]) => {
+      const results = await inTurn(some, first.get(id));
+      return some.map((request, n) => [request, results[n]] as const);
+    });
+    const results = new Map((await Promise.all(done)).flat());
+    return requests.map((request) => results.get(request) ?? failed(new TypeError('an action without a result')));
   }
 
   async function checkActions(used: readonly UsedAction[]): Promise<Finding[]> {

@@ -1,4 +1,5 @@
 import type { Measure } from '../harness.ts';
+import { acting } from './acting.ts';
 import { bytes } from './bytes.ts';
 import { calls } from './calls.ts';
 import { closings } from './closings.ts';
@@ -30,4 +31,5 @@ export const measures: readonly Measure[] = [
   processes,
   outage,
   writeBacks,
+  acting,
 ];

@@ -1,13 +1,9 @@
-import type { ActionResult } from '../../../core/connector/contract.ts';
-import { CloseloopError, messageOf, outcomeOfError } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { truth } from '../../../core/mapping/expression-truth.ts';
-import type { Ports } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams } from '../../config/answer-rule.ts';
 import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
-import { currentRecordOf, refOf } from '../../journey/refs.ts';
-import type { AlertOfSource } from '../../operations/alerts.ts';
+import { currentRecordOf } from '../../journey/refs.ts';
 import type { Clock } from '../clock.ts';
 import { erasureSince, type GuardContext } from '../erasure-guard.ts';
 import { type ActJob, done, type JobResult } from '../jobs.ts';
@@ -15,20 +11,17 @@ import type { Service } from '../open-service.ts';
 import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import type { Journeys } from '../source-store.ts';
-import type { Vendor } from '../vendor.ts';
-import { begun, dueRules, judged, noted, openActs, type Verdict } from './judge.ts';
+import { actAtVendor, park, type Step, type VendorActContext } from './at-vendor.ts';
+import { dueRules, judged, type News, noted, openActs, type Verdict } from './judge.ts';
 
 /** What acting takes of a source. */
 export interface ActContext
-  extends Pick<Journeys, 'store' | 'actions' | 'followUps'>,
+  extends VendorActContext,
+    Pick<Journeys, 'followUps'>,
     Pick<GuardContext, 'erasures'>,
-    Pick<Vendor, 'source' | 'read'>,
-    Pick<Policy, 'searchAfterMs' | 'policy' | 'answerRules'>,
+    Pick<Policy, 'answerRules'>,
     Pick<Service, 'feedback'> {
-  name: string;
   clock: Clock;
-  ports: Ports;
-  alert: AlertOfSource;
 }
 
 /** States in which there is an answer that counts. */
@@ -46,10 +39,7 @@ export async function act({ journeyId }: ActJob, context: ActContext): Promise<J
   const waits: number[] = nextInMs === undefined ? [] : [nextInMs];
   if (judgement === 'corrected') waits.push(context.searchAfterMs);
   const after = judgement === 'corrected' ? journey : judgement;
-  for (const { marker } of after ? openActs(after) : []) {
-    const waitMs = await perform(marker, journeyId, context);
-    if (waitMs > 0) waits.push(waitMs);
-  }
+  if (after) waits.push(...(await perform(after, context)));
   return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
 }
 
@@ -88,106 +78,36 @@ async function matches({ when }: LoadedAnswerRule, input: object): Promise<boole
   return when === undefined || truth(await when.evaluate(input)) === true;
 }
 
-/** @returns how long the action has to wait; 0 once it is over. Real time. */
-async function perform(marker: string, journeyId: string, context: ActContext): Promise<number> {
-  const { store, ports, answerRules } = context;
-  const journey = await store.get(journeyId);
-  // As it is now: another process may have begun it.
-  const one = journey && openActs(journey).find((act) => act.marker === marker);
-  if (journey === undefined || one === undefined) return 0;
-  if ((await erasureSince(journey, context)) !== undefined) return 0;
-  const step = answerRules.find(({ name }) => name === one.rule)?.do[one.step];
-  if (step?.name !== one.name) return await park(one, 'the answer rule no longer says so', journey, context);
-  if (one.name === 'followUp') return await openFollowUp(one, step.params, journey, context);
-  // Another process may be at it, or the vendor may still carry it out.
-  const sinceMs = ports.now().getTime() - one.at.getTime();
-  if (one.state === 'begun' && sinceMs < context.searchAfterMs) return context.searchAfterMs - sinceMs;
-  return await actAtVendor(one, step, journey, context);
+/** Does what is still to be done. @returns how long actions that can't be done yet have to wait. Real time. */
+async function perform({ id }: Journey, context: ActContext): Promise<number[]> {
+  const { store, answerRules } = context;
+  // As it is now: another process may have begun some of it.
+  const journey = await store.get(id);
+  if (journey === undefined || openActs(journey).length === 0) return [];
+  if ((await erasureSince(journey, context)) !== undefined) return [];
+  const { steps, unsaid } = stepsOf(openActs(journey), answerRules);
+  await park(unsaid, 'the answer rule no longer says so', journey, context);
+  for (const { act, params } of steps) if (act.name === 'followUp') await openFollowUp(act, params, journey, context);
+  return await actAtVendor(
+    steps.filter(({ act }) => act.name !== 'followUp'),
+    journey,
+    context,
+  );
 }
 
-async function actAtVendor(
-  one: Act,
-  { params, text }: LoadedAnswerRule['do'][number],
-  journey: Journey,
-  context: ActContext,
-): Promise<number> {
-  const { store, ports, policy, actions, source } = context;
-  const recordId = currentRecordOf(journey);
-  if (!(await actions.take(recordId, one.marker, policy.actions.perRecord, ports.now())))
-    return await park(
-      one,
-      `more than ${policy.actions.perRecord} actions on this record within a day`,
-      journey,
-      context,
-    );
-  const reading = await context.read(recordId, 'act', journey.closedAt);
-  if (reading.record === undefined) return await park(one, 'the record is gone', journey, context);
-  const closing = one.closing ?? (reading.is === 'closed' ? reading.closing : '');
-  const given =
-    text === undefined ? params : await text.evaluate({ ...reading.record.shape, answer: answerShape(journey) });
-  // Stored first: whoever finds it begun knows that the vendor may have done it.
-  if (!(await begin(one, closing, journey, context))) return context.searchAfterMs;
-  const request = {
-    recordId,
-    name: one.name,
-    params: given,
-    marker: one.marker,
-    closing,
-    again: one.state === 'begun',
-  };
-  try {
-    const result = await source.act?.(request);
-    return result === undefined
-      ? await park(one, 'its connector can not do this', journey, context)
-      : await takeResult(one, result, journey, context);
-  } catch (error) {
-    // It was not done: the next attempt need not wait, nor look for it.
-    if (outcomeOfError(error) !== 'unknown')
-      await store.update(journey.id, noted(one, { state: one.state, at: one.at }));
-    throw error;
+/** `unsaid`: actions of which the configuration says nothing any more. */
+function stepsOf(acts: readonly Act[], rules: readonly LoadedAnswerRule[]): { steps: Step[]; unsaid: Act[] } {
+  const [steps, unsaid]: [Step[], Act[]] = [[], []];
+  for (const act of acts) {
+    const says = rules.find(({ name }) => name === act.rule)?.do[act.step];
+    if (says?.name === act.name) steps.push({ ...says, act });
+    else unsaid.push(act);
   }
-}
-
-/** Whether it is this process that has begun it. */
-async function begin(one: Act, closing: string, { id }: Journey, { store, ports }: ActContext): Promise<boolean> {
-  const decide = begun(one, ports.now(), closing);
-  let isOurs = false;
-  await store.update(id, (now) => {
-    const decision = decide(now);
-    isOurs = decision !== undefined;
-    return decision;
-  });
-  return isOurs;
-}
-
-async function takeResult(one: Act, result: ActionResult, journey: Journey, context: ActContext): Promise<number> {
-  if (result.ok) {
-    await finish(one, result.done, journey, context);
-    return 0;
-  }
-  if (result.why !== 'error') return await park(one, redacted(result.message), journey, context);
-  const { error } = result;
-  if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
-  return await park(one, redacted(messageOf(error)), journey, context);
-}
-
-async function finish(one: Act, what: string, { id }: Journey, { store, ports }: ActContext): Promise<void> {
-  await store.update(id, noted(one, { state: 'done', at: ports.now() }, [`answer rule "${one.rule}": ${what}`]));
-}
-
-async function park(one: Act, why: string, { id }: Journey, context: ActContext): Promise<0> {
-  const { name, store, ports, alert } = context;
-  const line = `answer rule "${one.rule}": ${one.name} is parked: ${why}`;
-  const after = await store.update(id, noted(one, { state: 'parked', at: ports.now(), why }, [line]));
-  if (after) {
-    const remedy = 'do it by hand, or mend the cause and "closeloop journeys replay" the journey';
-    await alert('parked', `an action for an answer was not done: ${one.name}: ${why}`, remedy, [refOf(name, id)]);
-  }
-  return 0;
+  return { steps, unsaid };
 }
 
 /** The follow-up is stored in the journey, so that it is opened once, and taken by one person. */
-async function openFollowUp(one: Act, params: unknown, { id, answer }: Journey, context: ActContext): Promise<0> {
+async function openFollowUp(one: Act, params: unknown, { id, answer }: Journey, context: ActContext): Promise<void> {
   const { to, due } = FollowUpParams.parse(params);
   const openedAt = context.clock.now();
   const dueAt = new Date((answer?.seenAt ?? openedAt).getTime() + due);
@@ -195,11 +115,11 @@ async function openFollowUp(one: Act, params: unknown, { id, answer }: Journey, 
   const line = `answer rule "${one.rule}": follow-up for ${to}, due ${dueAt.toISOString()}`;
   // In the list first: what the journey does not confirm is taken out again by whoever reads the list.
   await context.followUps.put('open', id, dueAt);
-  const decide = noted(one, { state: 'done', at: openedAt }, [line], (now) => (isOpen(now) ? {} : { followUp }));
+  const news: News = { marker: one.marker, change: { state: 'done', at: openedAt }, trace: line };
+  const decide = noted([news], (now) => (isOpen(now) ? {} : { followUp }));
   const after = await context.store.update(id, decide);
   // One that was open before stays as it is, with its own time.
   if (after?.followUp?.dueAt.getTime() !== dueAt.getTime()) await context.followUps.relist(id, context.store);
-  return 0;
 }
 
 const isOpen = ({ followUp }: Journey): boolean => followUp !== undefined && followUp.state !== 'done';
@@ -208,5 +128,5 @@ const isOpen = ({ followUp }: Journey): boolean => followUp !== undefined && fol
 export async function giveUpAct({ journeyId }: ActJob, why: string, context: ActContext): Promise<void> {
   const journey = await context.store.get(journeyId);
   if (journey === undefined) return;
-  for (const one of openActs(journey)) await park(one, redacted(why), journey, context);
+  await park(openActs(journey), redacted(why), journey, context);
 }

@@ -60,28 +60,33 @@ export function judged(verdicts: readonly Verdict[], version: number, at: Date):
 export const openActs = ({ acting = none }: Pick<Journey, 'acting'>): Act[] =>
   acting.acts.filter(({ state }) => state === 'wanted' || state === 'begun');
 
-/** The journey with an action that begins; undefined also where another process has begun it since it was read. */
-export function begun(read: Act, at: Date, closing: string): (now: Journey) => Decision {
-  const begin = noted(read, { state: 'begun', at, closing });
-  return (now) => {
-    const isAsRead = openActs(now).some(
-      ({ marker, state, at }) => marker === read.marker && state === read.state && at.getTime() === read.at.getTime(),
-    );
-    return isAsRead ? begin(now) : undefined;
-  };
+/** Those of the actions that are as they were read: no other process has begun or ended them since. */
+export const unchanged = (read: readonly Act[], now: Pick<Journey, 'acting'>): Act[] =>
+  openActs(now).filter(({ marker, state, at }) =>
+    read.some((one) => one.marker === marker && one.state === state && one.at.getTime() === at.getTime()),
+  );
+
+/** News of an action. */
+export interface News {
+  marker: string;
+  change: Partial<Act>;
+  trace?: string;
 }
 
-/** The journey with news of one of its actions; undefined where that is over, or the person was erased. */
+/** The journey with news of its actions; undefined where all of them are over, or the person was erased. */
 export function noted(
-  { marker }: Act,
-  change: Partial<Act>,
-  trace: readonly string[] = [],
+  news: readonly News[],
   more: (now: Journey) => Partial<Journey> = () => ({}),
 ): (now: Journey) => Decision {
   return (now) => {
-    const act = openActs(now).find((one) => one.marker === marker);
-    if (act === undefined || now.acting === undefined || now.erasedAt) return undefined;
-    const acts = now.acting.acts.map((one) => (one === act ? { ...act, ...change } : one));
+    const open = new Set(openActs(now).map(({ marker }) => marker));
+    const fresh = news.filter(({ marker }) => open.has(marker));
+    if (fresh.length === 0 || now.acting === undefined || now.erasedAt) return undefined;
+    const acts = now.acting.acts.map((act) => ({
+      ...act,
+      ...fresh.find(({ marker }) => marker === act.marker)?.change,
+    }));
+    const trace = fresh.flatMap((one) => one.trace ?? []);
     return { journey: { ...now, ...more(now), acting: { ...now.acting, acts } }, trace };
   };
 }

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PollPage, Source, SourceEvent } from '../../../../core/connector/contract.ts';
+import { actOnce } from '../../../support/act-once.ts';
 import {
   answerFields,
   fixtures,
@@ -310,9 +311,12 @@ describe('actions', () => {
       params: { group: 'Escalations' },
       again: false,
     };
-    expect(await account.source.act?.(request)).toMatchObject({ ok: true, done: 'reopened, in the group Escalations' });
+    expect(await actOnce(account.source, request)).toMatchObject({
+      ok: true,
+      done: 'reopened, in the group Escalations',
+    });
     expect(account.standin.ticket(Number(id))).toMatchObject({ status: 2, groupId: group.id });
-    expect(await account.source.act?.({ ...request, again: true })).toMatchObject({ done: 'it was open already' });
+    expect(await actOnce(account.source, { ...request, again: true })).toMatchObject({ done: 'it was open already' });
     const flawed = [{ at: 'rules', name: 'reopen', params: { group: 'Nobody' } }];
     expect(await account.source.checkActions?.(flawed)).toHaveLength(1);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ActionRequest } from '../../../../core/connector/contract.ts';
+import { actOnce } from '../../../support/act-once.ts';
 import { account } from '../../../support/connectors/zendesk/account.ts';
 
 const request = (id: number, more: Partial<ActionRequest>): ActionRequest => ({
@@ -21,7 +22,7 @@ describe('a solved ticket', () => {
     standin.addGroup({ id: 2002, name: 'Escalations' });
     const id = solved();
     const params = { group: 'Escalations', priority: 'high' };
-    expect(await source.act?.(request(id, { params }))).toEqual({
+    expect(await actOnce(source, request(id, { params }))).toEqual({
       ok: true,
       done: 'reopened, in the group Escalations',
     });
@@ -33,7 +34,7 @@ describe('a solved ticket', () => {
     const id = solved();
     await standin.setStatus({ id, status: 'open' });
     await standin.setStatus({ id, status: 'solved' });
-    expect(await source.act?.(request(id, { again: true }))).toEqual({ ok: true, done: 'it was open already' });
+    expect(await actOnce(source, request(id, { again: true }))).toEqual({ ok: true, done: 'it was open already' });
     expect(standin.ticket(id).ticket).toMatchObject({ status: 'solved' });
   });
 
@@ -41,9 +42,9 @@ describe('a solved ticket', () => {
     const { standin, source, solved } = await account();
     const id = solved({ tags: ['vip'] });
     const note = request(id, { name: 'note', params: 'Graded 1: "too <late>"' });
-    await source.act?.(note);
-    await source.act?.({ ...note, again: true });
-    await source.act?.(request(id, { name: 'tag', params: ['unhappy'] }));
+    await actOnce(source, note);
+    await actOnce(source, { ...note, again: true });
+    await actOnce(source, request(id, { name: 'tag', params: ['unhappy'] }));
     const Audits = z.array(z.object({ events: z.array(z.looseObject({ type: z.string() })) }));
     const events = Audits.parse(standin.ticket(id).audits).flatMap((audit) => audit.events);
     const written = events.filter(({ type }) => type === 'Comment');
@@ -60,15 +61,15 @@ test('a closed ticket gets one follow-up ticket, linked to it, without its tags'
   const id = solved({ tags: ['fb_answered'] });
   await standin.setStatus({ id, status: 'closed' });
   const before = standin.tickets().length;
-  const first = await source.act?.(request(id, {}));
-  expect(await source.act?.(request(id, { again: true }))).toEqual(first);
+  const first = await actOnce(source, request(id, {}));
+  expect(await actOnce(source, request(id, { again: true }))).toEqual(first);
   expect(first).toMatchObject({ ok: true, done: expect.stringMatching(/^follow-up ticket \d+/) });
   expect(standin.tickets()).toHaveLength(before + 1);
 });
 
 test('a ticket that is gone says so', async () => {
   const { source } = await account();
-  expect(await source.act?.(request(99_999, {}))).toMatchObject({ ok: false, why: 'not-found' });
+  expect(await actOnce(source, request(99_999, {}))).toMatchObject({ ok: false, why: 'not-found' });
 });
 
 test('check knows groups that are not there', async () => {

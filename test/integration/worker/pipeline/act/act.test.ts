@@ -64,7 +64,7 @@ describe('an answer that a rule matches', () => {
     expect(vendor.acted[0]?.closing).toBe((await get())?.closing);
     expect(await get()).toMatchObject({ state: 'answered', followUp: { state: 'open', to: 'agent', rule: 'unhappy' } });
     expect(await trace()).toMatch(
-      /"unhappy" matches: reopen, note, followUp[\s\S]*reopen done[\s\S]*note done[\s\S]*follow-up for agent/,
+      /"unhappy" matches: reopen, note, followUp[\s\S]*follow-up for agent[\s\S]*reopen done[\s\S]*note done/,
     );
   });
 
@@ -165,8 +165,8 @@ describe('an action whose response was lost', () => {
     await run();
     expect(vendor.acted.map(({ name, again }) => [name, again])).toEqual([
       ['reopen', false],
-      ['reopen', true],
       ['note', false],
+      ['reopen', true],
     ]);
   });
 
@@ -177,7 +177,7 @@ describe('an action whose response was lost', () => {
     await expect(run()).rejects.toThrow('no answer');
     vendor.close('p', closedAs('a later closing'));
     await run();
-    const [first, second] = vendor.acted;
+    const [first, second] = vendor.acted.filter(({ name }) => name === 'reopen');
     expect(second?.closing).toBe(first?.closing);
     expect(first?.closing).toBe((await get())?.closing);
   });
@@ -188,7 +188,7 @@ describe('an action whose response was lost', () => {
     vendor.actResults.push(refused);
     await expect(run()).rejects.toThrow('wait');
     await run();
-    expect(vendor.acted.slice(0, 2).map(({ again }) => again)).toEqual([false, false]);
+    expect(vendor.acted.map(({ again }) => again)).toEqual([false, false, false]);
   });
 });
 
@@ -226,7 +226,7 @@ describe('an action that can not be done', () => {
     vendor.actResults.push(lost);
     await expect(run()).rejects.toThrow('no answer');
     await act({ journeyId: 'p.1' }, { ...unit.context, answerRules: [] });
-    expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['parked', 'parked', 'parked']);
+    expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['parked', 'done', 'done']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ActionRequest } from '../../../../../core/connector/contract.ts';
+import { actOnce } from '../../../../support/act-once.ts';
 import { fakeDesk } from './fake-desk.ts';
 
 const tag: ActionRequest = {
@@ -8,29 +9,45 @@ const tag: ActionRequest = {
 const note: ActionRequest = { ...tag, name: 'note', params: 'Graded 2', marker: '7.a1.low.1' };
 
 test.each([{}, { bulk: true as const }])('a tag is added to those that are there: %o', async (peculiar) => {
-  const { rows, act } = fakeDesk(['1'], peculiar);
-  expect(await act(tag)).toEqual({ ok: true, done: 'tagged unhappy' });
+  const { rows, ...desk } = fakeDesk(['1'], peculiar);
+  expect(await actOnce(desk, tag)).toEqual({ ok: true, done: 'tagged unhappy' });
   expect(rows.get('1')?.tags).toEqual(['vip', 'unhappy']);
 });
 
 test.each([{}, { bulk: true as const }])('a tag that the vendor refuses is not told as done: %o', async (peculiar) => {
-  const { rows, act } = fakeDesk(['1'], { ...peculiar, refuses: ['unhappy'] });
-  const result = await act(tag);
+  const { rows, ...desk } = fakeDesk(['1'], { ...peculiar, refuses: ['unhappy'] });
+  const result = await actOnce(desk, tag);
   expect(result).toMatchObject({ ok: false, why: 'error', error: { message: 'unhappy takes no such value' } });
   expect(rows.get('1')?.tags).toEqual(['vip']);
 });
 
 test('a record that fails among many fails a tag as well', async () => {
   const refused = fakeDesk(['1'], { bulk: true, fails: { id: '1', kind: 'permanent' } });
-  expect(await refused.act(tag)).toMatchObject({ ok: false, why: 'error' });
+  expect(await actOnce(refused, tag)).toMatchObject({ ok: false, why: 'error' });
   const down = fakeDesk(['1'], { bulk: true, fails: { id: '1', kind: 'transient' } });
-  await expect(down.act(tag)).rejects.toThrow('refused');
+  expect(await actOnce(down, tag)).toMatchObject({ ok: false, why: 'error', error: { advice: { kind: 'transient' } } });
 });
 
 test('a note that an earlier attempt has added is not added again', async () => {
-  const { rows, calls, act } = fakeDesk(['1']);
-  await act(note);
-  expect(await act({ ...note, again: true })).toEqual({ ok: true, done: 'a note is added' });
+  const { rows, calls, ...desk } = fakeDesk(['1']);
+  await actOnce(desk, note);
+  expect(await actOnce(desk, { ...note, again: true })).toEqual({ ok: true, done: 'a note is added' });
   expect(rows.get('1')?.notes).toHaveLength(1);
   expect(calls).toEqual(['read 1', 'note 1', 'read 1', 'look 1']);
+});
+
+test('actions on one record are done in turn, each by the record as the one before has left it', async () => {
+  const { rows, act } = fakeDesk(['1', '2']);
+  const other = { ...tag, params: ['late'], marker: '7.a1.late.0' };
+  await act([tag, other, { ...tag, recordId: '2' }]);
+  expect(rows.get('1')?.tags).toEqual(['vip', 'unhappy', 'late']);
+  expect(rows.get('2')?.tags).toEqual(['vip', 'unhappy']);
+});
+
+test('what follows an action that is to be tried again waits for it, and other records go on', async () => {
+  const { rows, act } = fakeDesk(['1', '2'], { bulk: true, fails: { id: '1', kind: 'transient' } });
+  const results = await act([tag, note, { ...tag, recordId: '2' }]);
+  expect(results.map(({ ok }) => ok)).toEqual([false, false, true]);
+  expect(results[1]).toMatchObject({ error: { outcome: 'refused', advice: { kind: 'transient' } } });
+  expect(rows.get('1')?.notes).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Act, Acting, Journey } from '../../../../../worker/journey/journey.ts';
-import { begun, dueRules, judged, noted, openActs } from '../../../../../worker/pipeline/act/judge.ts';
+import { dueRules, judged, noted, openActs, unchanged } from '../../../../../worker/pipeline/act/judge.ts';
 import type { LoadedAnswerRule } from '../../../../../worker/pipeline/policy/answer-rules.ts';
 import { journeyIn } from '../../../../support/worker/journey/example.ts';
 
@@ -99,17 +99,17 @@ describe('an action', () => {
   test.each(states)('that is %s', (state) => {
     const journey = answered(1, {}, [actOf(state)]);
     expect(openActs(journey)).toHaveLength(isOpen(state) ? 1 : 0);
-    const news = noted(actOf('wanted'), { state: 'done' }, ['done'], () => ({ why: 'more' }))(journey);
+    const news = noted([{ ...actOf('wanted'), change: { state: 'done' } }], () => ({ why: 'more' }))(journey);
     expect(news?.journey.acting?.acts[0]?.state).toBe(isOpen(state) ? 'done' : undefined);
     expect(news?.journey.why).toBe(isOpen(state) ? 'more' : undefined);
   });
 
   test('of another marker is left alone, as is one of a person who was forgotten', () => {
     const other = actOf('wanted', { marker: 'support/41960.1.a1.unhappy.1' });
-    const decision = noted(other, { state: 'done' })(answered(1, {}, [actOf('wanted'), other]));
+    const decision = noted([{ ...other, change: { state: 'done' } }])(answered(1, {}, [actOf('wanted'), other]));
     expect(decision?.journey.acting?.acts.map(({ state }) => state)).toEqual(['wanted', 'done']);
     const forgotten = { ...answered(1, {}, [actOf('wanted')]), erasedAt: seenAt };
-    expect(noted(actOf('wanted'), { state: 'done' })(forgotten)).toBeUndefined();
+    expect(noted([{ ...actOf('wanted'), change: { state: 'done' } }])(forgotten)).toBeUndefined();
   });
 
   const beginnings: [what: string, now: Act, isBegun: boolean][] = [
@@ -117,16 +117,13 @@ describe('an action', () => {
     ['that another process has begun since', actOf('begun', { at: later(1) }), false],
     ['that another process has ended since', actOf('done', { at: later(1) }), false],
   ];
-  test.each(beginnings)('%s begins only in the first case', (_, now, isBegun) => {
-    const decision = begun(actOf('wanted'), later(2), 'r0')(answered(1, {}, [now]));
-    expect(decision !== undefined).toBe(isBegun);
-    if (isBegun) expect(openActs(decision?.journey ?? {})).toMatchObject([{ state: 'begun', closing: 'r0' }]);
+  test.each(beginnings)('%s is as it was read only in the first case', (_, now, isAsRead) => {
+    expect(unchanged([actOf('wanted')], answered(1, {}, [now]))).toHaveLength(isAsRead ? 1 : 0);
   });
 
   test('of unknown outcome begins again in one process alone', () => {
     const read = actOf('begun', { at: later(1) });
-    expect(begun(read, later(9), '')(answered(1, {}, [read]))).toBeDefined();
-    const again = actOf('begun', { at: later(8) });
-    expect(begun(read, later(9), '')(answered(1, {}, [again]))).toBeUndefined();
+    expect(unchanged([read], answered(1, {}, [read]))).toHaveLength(1);
+    expect(unchanged([read], answered(1, {}, [actOf('begun', { at: later(8) })]))).toEqual([]);
   });
 });
