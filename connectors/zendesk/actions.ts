@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { noteText } from '../../core/connector/answer.ts';
-import type { RecordState, Source } from '../../core/connector/contract.ts';
+import type { ActionRequest, RecordState, Source } from '../../core/connector/contract.ts';
 import { type DeskAction, deskActor, doing, isReopened, noteAction, tagAction } from '../../core/connector/desk/act.ts';
-import type { Rows } from '../../core/connector/desk/rows.ts';
+import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
 import { listOf } from '../../core/entries.ts';
-import type { CloseloopError } from '../../core/errors.ts';
+import { CloseloopError } from '../../core/errors.ts';
 import { mostTextUnits } from './answer.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 import { closingOf } from './closing.ts';
+import { JobResponse, type JobWatch, resultsOf } from './jobs.ts';
 import { hasNote, noteMetadata } from './note.ts';
 import { ticketUpdates } from './quota.ts';
 import { isTicketId, showMany, type Ticket } from './ticket.ts';
@@ -74,15 +75,24 @@ async function followUp(api: ZendeskApi, { id, subject }: Ticket, params: Reopen
   return `follow-up ticket ${ticket.id}, as the ticket is closed`;
 }
 
+const openAlready = 'it was open already';
+const reopened = ({ group }: Reopen): string => (group === undefined ? 'reopened' : `reopened, in the group ${group}`);
+const noteAdded = 'a note is added';
+const tagged = (tags: readonly string[]): string => `tagged ${tags.join(', ')}`;
+const noteOf = (text: string, marker: string): object => ({
+  comment: { body: noteText({ text, marker }, mostTextUnits), public: false },
+  metadata: noteMetadata({ marker }),
+});
+
 const reopening = (api: ZendeskApi): DeskAction<Row> =>
   doing(
     Reopen,
     async ({ ticket, state }, params, request) => {
       if (ticket.status === 'closed' && params.whenClosed === 'followUpTicket')
         return await followUp(api, ticket, params, request.marker);
-      if (isReopened(state, request)) return 'it was open already';
+      if (isReopened(state, request)) return openAlready;
       await update(api, ticket, { status: params.status, ...(await assignment(api, params)) });
-      return params.group === undefined ? 'reopened' : `reopened, in the group ${params.group}`;
+      return reopened(params);
     },
     async ({ group }) => {
       if (group === undefined || (await groupIdOf(api, group)) !== undefined) return undefined;
@@ -93,17 +103,89 @@ const reopening = (api: ZendeskApi): DeskAction<Row> =>
 
 const noting = (api: ZendeskApi): DeskAction<Row> =>
   doing(noteAction, async ({ ticket }, text, { marker, again }) => {
-    if (again && (await hasNote(api, ticket.id, marker))) return 'a note is added';
-    const comment = { body: noteText({ text, marker }, mostTextUnits), public: false };
-    await update(api, ticket, { comment, metadata: noteMetadata({ marker }) });
-    return 'a note is added';
+    if (!again || !(await hasNote(api, ticket.id, marker))) await update(api, ticket, noteOf(text, marker));
+    return noteAdded;
   });
 
 const tagging = (api: ZendeskApi): DeskAction<Row> =>
   doing(tagAction, async ({ ticket }, tags) => {
     await api.send('PUT', `/api/v2/tickets/${ticket.id}/tags.json`, { tags }, Anything, ticketUpdates);
-    return `tagged ${tags.join(', ')}`;
+    return tagged(tags);
   });
+
+/** What one update changes of a ticket, and the actions which that does, each in words. */
+interface Together {
+  ticket: Ticket;
+  change: { comment?: unknown; additional_tags?: string[] };
+  done: Map<ActionRequest, string>;
+}
+
+/** The first actions on a ticket that one update can do. An update adds one note, and only where none is to be looked for first. */
+async function togetherOf(api: ZendeskApi, { ticket, state }: Row, requests: readonly ActionRequest[]) {
+  const one: Together = { ticket, change: {}, done: new Map() };
+  if (ticket.status === 'closed' || ticket.status === 'deleted') return one;
+  for (const request of requests) {
+    const { name, params, marker, again } = request;
+    if (name === 'reopen') {
+      const wanted = Reopen.parse(params);
+      const isOpen = isReopened(state, request);
+      if (!isOpen) Object.assign(one.change, { status: wanted.status, ...(await assignment(api, wanted)) });
+      one.done.set(request, isOpen ? openAlready : reopened(wanted));
+    } else if (name === 'tag') {
+      const tags = tagAction.parse(params);
+      one.change.additional_tags = [...(one.change.additional_tags ?? []), ...tags];
+      one.done.set(request, tagged(tags));
+    } else {
+      if (again || one.change.comment !== undefined) return one;
+      Object.assign(one.change, noteOf(noteAction.parse(params), marker));
+      one.done.set(request, noteAdded);
+    }
+  }
+  return one;
+}
+
+/**
+ * Does as much as one update of each ticket can, a hundred tickets in a call.
+ * @returns what is done, in words: what is missing was refused for some reason, and is done alone
+ */
+async function doTogether(
+  api: ZendeskApi,
+  finished: JobWatch,
+  requests: readonly ActionRequest[],
+): Promise<Map<ActionRequest, string>> {
+  const byTicket = Map.groupBy(requests, ({ recordId }) => recordId);
+  const rows = await rowsOf(api, [...byTicket.keys()].filter(isTicketId));
+  const all: Together[] = [];
+  for (const [id, some] of byTicket) {
+    const row = rows.get(id);
+    if (row !== undefined && !isFailure(row)) all.push(await togetherOf(api, row, some));
+  }
+  const tickets = all
+    .filter(({ change }) => Object.keys(change).length > 0)
+    .map(({ ticket, change }) => {
+      return { id: Number(ticket.id), ...change, safe_update: true, updated_stamp: ticket.updated_at };
+    });
+  if (tickets.length === 0) return new Map();
+  const { job_status } = await api.send(
+    'PUT',
+    '/api/v2/tickets/update_many.json',
+    { tickets },
+    JobResponse,
+    ticketUpdates,
+  );
+  const results = resultsOf(await finished(job_status));
+  // A job that ended without a word on a ticket may have changed it.
+  if (tickets.some(({ id }) => !results.has(String(id)))) throw unknownEnd();
+  const taken = all.filter(({ ticket, change }) => results.get(ticket.id)?.success ?? Object.keys(change).length === 0);
+  return new Map(taken.flatMap(({ done }) => [...done]));
+}
+
+const unknownEnd = (): CloseloopError =>
+  new CloseloopError(
+    'Zendesk: the job that was to act on tickets ended without a word on each of them; they are read before the next attempt.',
+    { kind: 'transient' },
+    { outcome: 'unknown' },
+  );
 
 async function rowsOf(api: ZendeskApi, ids: readonly string[]): Promise<Rows<Row>> {
   const { tickets, metrics } = await showMany(api, ids, ['metric_sets']);
@@ -122,8 +204,9 @@ async function rowsOf(api: ZendeskApi, ids: readonly string[]): Promise<Rows<Row
 }
 
 /** What answers lead to at Zendesk. */
-export function actor(api: ZendeskApi): Required<Pick<Source, 'act' | 'checkActions'>> {
+export function actor(api: ZendeskApi, finished: JobWatch): Required<Pick<Source, 'act' | 'checkActions'>> {
   const own = { reopen: reopening(api), note: noting(api), tag: tagging(api) };
   const rows = { isId: isTicketId, many: (ids: readonly string[]) => rowsOf(api, ids) };
-  return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, {}, own);
+  const together = (requests: readonly ActionRequest[]) => doTogether(api, finished, requests);
+  return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, {}, own, together);
 }

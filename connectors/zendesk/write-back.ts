@@ -23,7 +23,7 @@ import type { ZendeskApi } from './api.ts';
 import { answersOnly, closedEdits, fallBack } from './closed.ts';
 import { recordWriter } from './custom-object.ts';
 import type { Catalogue } from './fields.ts';
-import { JobResponse, type JobResult, type JobWatch, jobWatch, resultsOf } from './jobs.ts';
+import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
 import { hasNote, noteMetadata } from './note.ts';
 import { ticketUpdates } from './quota.ts';
 import { errorName } from './responses.ts';
@@ -54,11 +54,11 @@ export function writer(
   settings: ZendeskSettings,
   api: ZendeskApi,
   catalogue: Cached<Catalogue>,
+  finished: JobWatch,
   ports: Pick<ConnectorPorts, 'sleep' | 'now'>,
 ): Source['writeBack'] {
   const { subdomain, writeBack } = settings;
   const resolve = async (loaded?: 'now') => resolveFields(writeBack, await catalogue(loaded));
-  const finished = jobWatch(api, ports.sleep);
   const updateTickets = ticketUpdater(api, finished);
   const writeUserFields = userFieldWriter(settings, api, finished, ports);
   const writeRecords = recordWriter(settings, api, ports);

@@ -8,7 +8,7 @@ import { checker } from './check.ts';
 import { eventReader } from './events.ts';
 import { fieldCatalogue, suggestionsOf } from './fields.ts';
 import { forgetter } from './forget.ts';
-import { jobLifeMs } from './jobs.ts';
+import { jobLifeMs, jobWatch } from './jobs.ts';
 import { poller } from './poll.ts';
 import { reader } from './record.ts';
 import { addressOf, settings, writesAnswers } from './settings.ts';
@@ -59,6 +59,7 @@ export const zendesk = defineConnector({
   open: (settings, ports) => {
     const api = zendeskApi(settings, ports);
     const catalogue = fieldCatalogue(api, ports);
+    const finished = jobWatch(api, ports.sleep);
     const signed = signatureScheme(settings.toleranceSeconds);
     return {
       batchSize,
@@ -70,8 +71,8 @@ export const zendesk = defineConnector({
       check: checker(settings, api, ports),
       setup: installer(settings, api, ports),
       recover: recoverer(settings, api),
-      writeBack: writesAnswers(settings) ? writer(settings, api, catalogue, ports) : keepHere,
-      ...actor(api),
+      writeBack: writesAnswers(settings) ? writer(settings, api, catalogue, finished, ports) : keepHere,
+      ...actor(api, finished),
       forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),
       fields: async () => suggestionsOf(await catalogue()),

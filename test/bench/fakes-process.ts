@@ -119,6 +119,9 @@ const Updates = z.object({
       id: z.number(),
       custom_fields: z.array(z.object({ id: z.number(), value: z.unknown() })).default([]),
       additional_tags: z.array(z.string()).default([]),
+      comment: z.unknown().optional(),
+      /** Only what is reopened has it: the other changes are answers. */
+      status: z.string().optional(),
     }),
   ),
 });
@@ -126,12 +129,17 @@ const Updates = z.object({
 /** Done at once, which Zendesk says with the job's first status. */
 function updateMany(body: string): string {
   const { tickets } = Updates.parse(JSON.parse(body));
-  for (const { id, custom_fields: fields, additional_tags: tags } of tickets) {
+  const answered = tickets.filter(({ status }) => status === undefined);
+  for (const { comment, additional_tags: tags } of tickets.filter(({ status }) => status !== undefined))
+    counts.acts += 1 + (comment === undefined ? 0 : 1) + (tags.length > 0 ? 1 : 0);
+  for (const { id, custom_fields: fields, additional_tags: tags } of answered) {
     const grade = fields.find((field) => field.id === 360_001)?.value ?? null;
     writtenOn.set(String(id), { grade: JSON.stringify(grade), tags: JSON.stringify(tags).slice(1, -1) });
   }
-  counts.writes += tickets.length;
-  counts.lastWriteAt = performance.timeOrigin + performance.now();
+  const now = performance.timeOrigin + performance.now();
+  counts.writes += answered.length;
+  if (answered.length > 0) counts.lastWriteAt = now;
+  if (answered.length < tickets.length) counts.lastActAt = now;
   tellIfDone();
   const results = tickets.map(({ id }) => `{"index":0,"id":${id},"action":"update","status":"Updated","success":true}`);
   return `{"job_status":{"id":"job-${counts.vendor}","url":"http://127.0.0.1","total":${tickets.length},"progress":${tickets.length},"status":"completed","message":"","results":[${results.join()}]}}`;

@@ -62,9 +62,8 @@ export const actingPoints = {
   /** What the rules say, an action that begins, or its result. */
   'acting-saved': moves('written', 'written'),
   'answer-read-again': /^call GET \/api\/appeals\/\d+$/,
-  /** Opened again, or noted. */
-  'ticket-changed': /^call PUT \/api\/v2\/tickets\/\d+\.json$/,
-  'ticket-tagged': /^call PUT \/api\/v2\/tickets\/\d+\/tags\.json$/,
+  /** An answer is written on tickets, or they are opened again, noted and tagged. */
+  'tickets-changed': /^call PUT \/api\/v2\/tickets\/(update_many|\d+)\.json$/,
 } as const satisfies Record<string, RegExp>;
 
 export type ActingPoint = keyof typeof actingPoints;

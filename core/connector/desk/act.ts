@@ -72,11 +72,16 @@ const failed = (error: unknown): ActionResult => {
 /** Where an action of the record has just failed, the next one waits for the same. */
 const notTried = (error: Error): ActionResult => failed(new CloseloopError(messageOf(error), adviceOf(error)));
 
+/**
+ * @param together does what it can of several actions in few calls, and returns what is done, in words; what is missing is done alone.
+ * @throws for a failure of the whole call
+ */
 export function deskActor<Row, Value>(
   { vendor, record }: DeskWords,
   rows: RowReading<Row>,
   writing: Writing<Row, Value>,
   own: Readonly<Record<string, DeskAction<Row>>>,
+  together: (requests: readonly ActionRequest[]) => Promise<ReadonlyMap<ActionRequest, string>> = async () => new Map(),
 ): Required<Pick<Source, 'act' | 'checkActions'>> {
   const { closed } = writing;
   const actions = new Map([...sharedActions(writing), ...Object.entries(own)]);
@@ -122,15 +127,31 @@ export function deskActor<Row, Value>(
     return results;
   }
 
-  async function act(requests: readonly ActionRequest[]): Promise<ActionResult[]> {
+  async function singly(requests: readonly ActionRequest[]): Promise<[ActionRequest, ActionResult | undefined][]> {
     const byRecord = Map.groupBy(requests, ({ recordId }) => recordId);
     const first = await rowsOf(rows, [...byRecord.keys()]);
-    const done = [...byRecord].map(async ([id, some]) => {
-      const results = await inTurn(some, first.get(id));
-      return some.map((request, n) => [request, results[n]] as const);
+    const results = [...byRecord].map(async ([id, some]) => {
+      const inOrder = await inTurn(some, first.get(id));
+      return some.map((request, n): [ActionRequest, ActionResult | undefined] => [request, inOrder[n]]);
     });
-    const results = new Map((await Promise.all(done)).flat());
-    return requests.map((request) => results.get(request) ?? failed(new TypeError('an action without a result')));
+    return (await Promise.all(results)).flat();
+  }
+
+  async function act(requests: readonly ActionRequest[]): Promise<ActionResult[]> {
+    // Calls for many records pay from the second action on.
+    const done = requests.length > 1 ? await together(requests) : new Map<ActionRequest, string>();
+    const left = requests.filter((request) => !done.has(request));
+    const results = new Map(
+      await singly(left).catch((error: unknown) => {
+        if (done.size === 0) throw error;
+        return left.map((request) => [request, failed(error)] as const);
+      }),
+    );
+    return requests.map((request): ActionResult => {
+      const said = done.get(request);
+      if (said !== undefined) return { ok: true, done: said };
+      return results.get(request) ?? failed(new TypeError('an action without a result'));
+    });
   }
 
   async function checkActions(used: readonly UsedAction[]): Promise<Finding[]> {

@@ -42,15 +42,15 @@ const isUnhappy = ({ grades }: Customer): boolean => grades.at(-1) === unhappy;
 /** Where the first of two workers dies in each round: the other one dies with it, wherever it is. */
 const deaths: readonly (readonly [ActingPoint, number])[] = [
   ['acting-saved', 1],
-  ['ticket-changed', 1],
+  ['tickets-changed', 1],
   ['acting-saved', 4],
-  ['ticket-changed', 2],
+  ['tickets-changed', 2],
   ['acting-saved', 6],
   ['answer-read-again', 1],
-  ['ticket-tagged', 1],
-  ['ticket-changed', 2],
+  ['tickets-changed', 2],
+  ['tickets-changed', 3],
   ['acting-saved', 8],
-  ['ticket-changed', 1],
+  ['tickets-changed', 2],
 ];
 
 const Audits = z.array(

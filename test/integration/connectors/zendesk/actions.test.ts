@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ActionRequest } from '../../../../core/connector/contract.ts';
+import { countCalls } from '../../../../standins/kit/router.ts';
 import { actOnce } from '../../../support/act-once.ts';
 import { account } from '../../../support/connectors/zendesk/account.ts';
 
@@ -78,4 +79,55 @@ test('check knows groups that are not there', async () => {
   expect(await source.checkActions?.(used)).toMatchObject([
     { level: 'error', at: used[0]?.at, problem: 'there is no group "Nobody"' },
   ]);
+});
+
+describe('many actions', () => {
+  const all = (id: number, more: Partial<ActionRequest> = {}): ActionRequest[] => [
+    request(id, { params: { priority: 'high' }, ...more }),
+    request(id, { name: 'note', params: 'Graded 1', marker: `support/${id}.1.a1.unhappy.1`, ...more }),
+    request(id, { name: 'tag', params: ['unhappy'], marker: `support/${id}.1.a1.unhappy.2`, ...more }),
+  ];
+
+  test('on many tickets take a read, a job and its status, and are told one by one', async () => {
+    const { standin, source, solved } = await account();
+    const ids = [solved(), solved(), solved()];
+    const results = await source.act?.(ids.flatMap((id) => all(id)));
+    const { 'POST /oauth/tokens': token, ...calls } = countCalls(standin.calls);
+    expect(token).toBe(1);
+    expect(calls).toEqual({
+      'GET /api/v2/tickets/show_many': 1,
+      'PUT /api/v2/tickets/update_many': 1,
+      'GET /api/v2/job_statuses/show_many': 1,
+    });
+    const each = ['reopened', 'a note is added', 'tagged unhappy'];
+    expect(results).toEqual(ids.flatMap(() => each.map((done) => ({ ok: true, done }))));
+    for (const id of ids)
+      expect(standin.ticket(id)).toMatchObject({
+        ticket: { status: 'open', priority: 'high' },
+        tags: ['unhappy'],
+        mails: 0,
+      });
+  });
+
+  test('of which one is refused leave the others done, and say why', async () => {
+    const { standin, source, solved } = await account();
+    const [good, closed] = [solved(), solved()];
+    await standin.setStatus({ id: closed, status: 'closed' });
+    const results = await source.act?.([...all(good), ...all(closed), ...all(99_999)]);
+    expect(results?.map((one) => (one.ok ? 'done' : one.why))).toEqual([
+      ...['done', 'done', 'done', 'done', 'error', 'error'],
+      ...['not-found', 'not-found', 'not-found'],
+    ]);
+  });
+
+  test('tried again add no second note', async () => {
+    const { standin, source, solved } = await account();
+    const id = solved();
+    await source.act?.(all(id));
+    const again = await source.act?.(all(id, { again: true }));
+    expect(again?.map((one) => one.ok)).toEqual([true, true, true]);
+    const Audits = z.array(z.object({ events: z.array(z.looseObject({ type: z.string() })) }));
+    const events = Audits.parse(standin.ticket(id).audits).flatMap((audit) => audit.events);
+    expect(events.filter(({ type }) => type === 'Comment')).toHaveLength(1);
+  });
 });
