@@ -75,7 +75,8 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     read: readerOf(read),
     writeBack: takesAnswers(settings) ? writeBack : keepHere,
     forget,
-    ...deskActor(declared, write.rows ?? read, write, actions),
+    // As rules read it: an action compares the closing with the one that rules have seen.
+    ...deskActor(declared, read, write, actions),
     ...(poll && { poll }),
     ...(preflight && deskPreflight(vendor, settings, preflight)),
     ...own,
