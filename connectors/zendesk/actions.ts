@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { noteText } from '../../core/connector/answer.ts';
 import type { RecordState, Source } from '../../core/connector/contract.ts';
-import { type DeskAction, deskActor, doing, isReopened, noteAction, tagAction } from '../../core/connector/desk/act.ts';
+import {
+  type DeskAction,
+  deskActor,
+  doing,
+  isReopened,
+  noSuch,
+  noteAction,
+  tagAction,
+} from '../../core/connector/desk/act.ts';
 import type { Rows } from '../../core/connector/desk/rows.ts';
 import { listOf } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
@@ -86,8 +94,7 @@ const reopening = (api: ZendeskApi): DeskAction<Row> =>
     },
     async ({ group }) => {
       if (group === undefined || (await groupIdOf(api, group)) !== undefined) return undefined;
-      const remedy = 'Name a group as the Admin Center does (People > Groups)';
-      return { problem: `there is no group "${group}"`, remedy };
+      return noSuch('group', group, 'Name a group as the Admin Center does (People > Groups)');
     },
   );
 
