@@ -159,6 +159,12 @@ function sharedActions<Row, Value>(
   return actions;
 }
 
+/** What the vendor does not let closeloop look at, it does not let it do. */
+function flawIn(error: unknown): Flaw {
+  if (error instanceof VendorError) return error;
+  throw error;
+}
+
 /** @param fields those that `set` can name. Left out: any can */
 export function deskActor<Row, Value>(
   words: DeskWords,
@@ -198,7 +204,7 @@ export function deskActor<Row, Value>(
   async function checkActions(used: readonly UsedAction[]): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const { at, name, params } of used) {
-      const flaw = await actions.get(name)?.flaw?.(params);
+      const flaw = await actions.get(name)?.flaw?.(params).catch(flawIn);
       if (flaw) findings.push(errorAt(at, flaw.problem, flaw.remedy));
     }
     return findings;
