@@ -50,69 +50,71 @@ function flawOf(people: People, wanted: Assign): Flaw | undefined {
   return undefined;
 }
 
-export function acting(settings: IntercomSettings, workspace: Workspace): Record<string, DeskAction<Reading>> {
-  const { adminId: admin_id } = settings;
-  const part = (conversationId: string, body: object) => {
-    const call = { method: 'POST', path: `/conversations/${conversationId}/parts`, body } as const;
-    return workspace.call(call, z.unknown()).catch(parked);
-  };
+/** Changes a conversation by a part of it. Without a body, which would be a reply to the customer. */
+const addPart = (workspace: Workspace, conversationId: string, body: object) =>
+  workspace.call({ method: 'POST', path: `/conversations/${conversationId}/parts`, body }, z.unknown()).catch(parked);
 
-  /** Without a body, which would be a reply to the customer. */
-  async function assign({ conversation }: Reading, wanted: Assign): Promise<string> {
+const assigning =
+  ({ adminId: admin_id }: IntercomSettings, workspace: Workspace) =>
+  async ({ conversation }: Reading, wanted: Assign): Promise<string> => {
     const people = await workspace.people();
     const flaw = flawOf(people, wanted);
     if (flaw !== undefined) throw new CloseloopError(`Intercom: ${flaw.problem}`, { kind: 'permanent' });
     const { teamId, adminId } = lookedUp(people, wanted);
     const to = { message_type: 'assignment', admin_id };
-    if (teamId !== undefined) await part(conversation.id, { ...to, type: 'team', assignee_id: teamId });
-    if (adminId !== undefined) await part(conversation.id, { ...to, type: 'admin', assignee_id: adminId });
+    const { id } = conversation;
+    if (teamId !== undefined) await addPart(workspace, id, { ...to, type: 'team', assignee_id: teamId });
+    if (adminId !== undefined) await addPart(workspace, id, { ...to, type: 'admin', assignee_id: adminId });
     return wanted.team === undefined ? 'assigned' : `assigned to the team ${wanted.team}`;
-  }
-
-  async function open({ conversation: { id }, ticket }: Reading): Promise<unknown> {
-    if (ticket === undefined) return await part(id, { message_type: 'open', admin_id });
-    // Not its state, of which the customer is told.
-    const body = { open: true, admin_id: Number(admin_id) };
-    return await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, z.unknown());
-  }
-
-  /** A ticket that is open counts as closed while its state is resolved, by the same closing: our own part tells that it was opened. */
-  const isDone = (reading: Reading, request: ActionRequest): boolean => {
-    const state = stateOf(reading, settings);
-    if (isReopened(state, request) || state.is !== 'closed') return true;
-    const since = state.closedAt.getTime() / 1_000;
-    const ours = (reading.ticket?.ticket_parts ?? []).filter((one) => isOurs(one, settings));
-    return request.again && ours.some((one) => one.part_type === 'open' && (one.created_at ?? 0) >= since);
   };
 
-  async function tag({ conversation, ticket }: Reading, names: readonly string[]): Promise<string> {
-    const place = `/${ticket === undefined ? 'conversations' : 'tickets'}/${conversation.id}/tags`;
+function open({ adminId: admin_id }: IntercomSettings, workspace: Workspace, { conversation, ticket }: Reading) {
+  const { id } = conversation;
+  if (ticket === undefined) return addPart(workspace, id, { message_type: 'open', admin_id });
+  // Not its state, of which the customer is told.
+  const body = { open: true, admin_id: Number(admin_id) };
+  return workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, z.unknown());
+}
+
+/** A ticket that is open counts as closed while its state is resolved, by the same closing: our own part tells that it was opened. */
+function isDone(reading: Reading, settings: IntercomSettings, request: ActionRequest): boolean {
+  const state = stateOf(reading, settings);
+  if (isReopened(state, request) || state.is !== 'closed') return true;
+  const since = state.closedAt.getTime() / 1_000;
+  const ours = (reading.ticket?.ticket_parts ?? []).filter((one) => isOurs(one, settings));
+  return request.again && ours.some((one) => one.part_type === 'open' && (one.created_at ?? 0) >= since);
+}
+
+const tagging =
+  ({ adminId: admin_id }: IntercomSettings, workspace: Workspace) =>
+  async ({ conversation, ticket }: Reading, names: readonly string[]): Promise<string> => {
+    const path = `/${ticket === undefined ? 'conversations' : 'tickets'}/${conversation.id}/tags`;
     const there = new Set<string>(conversation.tags);
     for (const name of names.filter((one) => !there.has(one))) {
       // Finds it, or makes it.
       const made = await workspace.call({ method: 'POST', path: '/tags', body: { name } }, z.object({ id }));
-      const body = { id: made.id, admin_id };
-      await workspace.call({ method: 'POST', path: place, body }, z.unknown()).catch(parked);
+      await workspace.call({ method: 'POST', path, body: { id: made.id, admin_id } }, z.unknown()).catch(parked);
     }
     return `tagged ${names.join(', ')}`;
-  }
+  };
 
+export function acting(settings: IntercomSettings, workspace: Workspace): Record<string, DeskAction<Reading>> {
+  const assign = assigning(settings, workspace);
+  const flaw = async (wanted: Assign) => flawOf(await workspace.people('now'), wanted);
   return {
     reopen: doing<Reading, typeof Reopen>(
       Reopen,
       async (reading, wanted, request) => {
-        if (isDone(reading, request)) return 'it was open already';
+        if (isDone(reading, settings, request)) return 'it was open already';
         // First: whoever is killed in between finds it closed, and does both.
         if (wanted.team !== undefined || wanted.assignee !== undefined) await assign(reading, wanted);
-        await open(reading);
+        await open(settings, workspace, reading);
         return wanted.team === undefined ? 'reopened' : `reopened, in the team ${wanted.team}`;
       },
-      async (wanted) => flawOf(await workspace.people('now'), wanted),
+      flaw,
     ),
-    assign: doing<Reading, typeof Assign>(Assign, assign, async (wanted) =>
-      flawOf(await workspace.people('now'), wanted),
-    ),
-    tag: doing<Reading, typeof tagAction>(tagAction, tag, async () => {
+    assign: doing<Reading, typeof Assign>(Assign, assign, flaw),
+    tag: doing<Reading, typeof tagAction>(tagAction, tagging(settings, workspace), async () => {
       await workspace.call({ method: 'GET', path: '/tags' }, z.unknown());
       return undefined;
     }),
