@@ -105,7 +105,17 @@ export type {
 export { defineConnector, mostEvents } from './connector/contract.ts';
 export { customerOf, present } from './connector/customer.ts';
 export { happenedAt, noEvent, oneEvent } from './connector/delivery.ts';
-export { type DeskAction, deskActor, doing, isReopened, noteAction, tagAction } from './connector/desk/act.ts';
+export {
+  type DeskAction,
+  deskActor,
+  doing,
+  type Flaw,
+  isReopened,
+  noSuch,
+  noteAction,
+  setAction,
+  tagAction,
+} from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cut, isSameText, noteHtml } from '../../core/connector/answer.ts';
 import { VendorError } from '../../core/connector/classify.ts';
-import { type DeskAction, doing, isReopened } from '../../core/connector/desk/act.ts';
+import { type DeskAction, doing, isReopened, noSuch } from '../../core/connector/desk/act.ts';
 import {
   type ChangedRow,
   type DeskWriting,
@@ -126,10 +126,7 @@ export const reopen = (settings: FreshdeskSettings, account: Account): DeskActio
       return group === undefined ? 'reopened' : `reopened, in the group ${group}`;
     },
     async ({ status, group, agent }) => {
-      const lacking = (what: string, name: string) => ({
-        problem: `there is no ${what} "${name}"`,
-        remedy: `Name a ${what} as Freshdesk does`,
-      });
+      const lacking = (what: string, name: string) => noSuch(what, name, `Name a ${what} as Freshdesk does`);
       if (settings.closedStatuses.includes(status))
         return { problem: `status ${status} counts as closed`, remedy: 'Name an open one' };
       if (group !== undefined && idOf(await account.groups('now'), group) === undefined) return lacking('group', group);

@@ -29,8 +29,8 @@ import {
 import type { HubSpotSettings } from './settings.ts';
 import { legacyFindings, targetUrlFindings, unseenWebhooks, webhookApi, webhookFindings } from './webhooks.ts';
 
-const contacts = { read: 'crm.objects.contacts.read', write: 'crm.objects.contacts.write' };
-const readScope = (object: CrmObject) => (object === 'contact' ? contacts.read : objectTypes[object].scopes.read);
+export const contactScopes = { read: 'crm.objects.contacts.read', write: 'crm.objects.contacts.write' };
+const readScope = (object: CrmObject) => (object === 'contact' ? contactScopes.read : objectTypes[object].scopes.read);
 
 /**
  * Finds everything in the account that would keep this source from working, in about ten calls; changes nothing. A failed read is a
@@ -200,7 +200,7 @@ async function probeOtherScopes(
     if (write !== read) scopes.set(write, pluralOf(object));
   }
   if (settings.writeBack.note || written.some(({ object }) => object === 'contact'))
-    scopes.set(contacts.write, 'contacts');
+    scopes.set(contactScopes.write, 'contacts');
   for (const [scope, plural] of scopes) {
     const path = paths.batchUpdate(plural);
     await prober.probeRight({

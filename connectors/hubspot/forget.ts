@@ -5,7 +5,7 @@ import { isSameValue } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
 import { currentOf } from './batch.ts';
 import { chooseContacts } from './contacts.ts';
-import { removeNotes } from './note.ts';
+import { removeNotes } from './engagement.ts';
 import { type ObjectType, objectTypes, type Properties, parseRecordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { updateAll } from './update.ts';
@@ -28,7 +28,8 @@ export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullab
       const update = updates.get(id);
       return update?.is === 'done' ? update.result.id : id;
     });
-    if (writeBack.note) await removeNotes(api, type, current);
+    // Also those of answer rules.
+    await removeNotes(api, type, current);
     for (const update of updates.values()) if (update.is === 'refused') left.push(update.error.message);
     const isDone = [...updates.values()].some(({ is }) => is === 'done');
     return isDone ? [...left, `the history of the ${type}s' properties, which HubSpot keeps`] : left;

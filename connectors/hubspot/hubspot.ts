@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
+import { actions, actor } from './actions.ts';
 import { hubSpotApi } from './api.ts';
 import { checker } from './check.ts';
 import { events } from './events.ts';
 import { forgetter } from './forget.ts';
 import { recordNames, recordUrl } from './objects.ts';
+import { ownerReader } from './owners.ts';
 import { pipelineReader } from './pipelines.ts';
 import { poller } from './poll.ts';
 import { reader } from './read.ts';
@@ -25,6 +27,7 @@ import { writer } from './write-back.ts';
 export const hubspot = defineConnector({
   name: 'hubspot',
   settings,
+  actions,
   parts: {
     pipelines: ['ticket.pipeline.label', 'ticket.pipeline.id', 'deal.pipeline.label', 'deal.pipeline.id'],
     agents: ['owner.name', 'owner.email', 'owner.id'],
@@ -46,18 +49,20 @@ export const hubspot = defineConnector({
       ticket: pipelineReader('ticket', api, ports.now),
       deal: pipelineReader('deal', api, ports.now),
     };
+    const owners = ownerReader(api, ports.now);
     return {
       // Of the associations of so many it takes one call, of the rest one for each 50 or 100.
       batchSize: 500,
       taken: { status: 202 },
       verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.publicUrl),
       events: (delivery) => events(delivery, settings),
-      read: reader(settings, api, ports, pipelines),
+      read: reader(settings, api, ports, pipelines, owners),
       poll: poller(settings, api, ports, pipelines),
       check: checker(settings, ports),
       setup: preparer(settings, ports),
       writeBack: [writeBack, writeBack.contact].some(takesAnswers) ? writer(settings, api) : keepHere,
       forget: forgetter(settings, api),
+      ...actor({ settings, api, pipelines, owners, now: ports.now }),
       writesNoAnswer: writeBack.noAnswer,
       recordNames: recordNames(settings.objects),
       recordUrl: (id) => recordUrl(settings.portalId, id),

@@ -3,7 +3,10 @@ import type { Source } from '../../core/connector/contract.ts';
 /** The one place that names HubSpot's date version. Versions live about 18 months: change it here, run the tests. */
 export const apiVersion = '2026-09';
 
-/** The kinds of record whose closing can ask for feedback, and what differs between them at HubSpot. */
+/**
+ * The kinds of record whose closing can ask for feedback, and what differs between them at HubSpot. `engagements`: the type ids of the
+ * associations of notes and tasks with it.
+ */
 export const objectTypes = {
   ticket: {
     plural: 'tickets',
@@ -12,7 +15,7 @@ export const objectTypes = {
     pipeline: 'hs_pipeline',
     /** Not proof of closing: of deals, people set it themselves. */
     closedDate: 'closed_date',
-    noteType: 228,
+    engagements: { notes: 228, tasks: 230 },
     properties: ['subject', 'hs_ticket_priority', 'hs_ticket_category', 'createdate', 'hubspot_owner_id'],
     scopes: { read: 'tickets', write: 'tickets' },
   },
@@ -22,7 +25,7 @@ export const objectTypes = {
     stage: 'dealstage',
     pipeline: 'pipeline',
     closedDate: 'closedate',
-    noteType: 214,
+    engagements: { notes: 214, tasks: 216 },
     properties: ['dealname', 'amount', 'createdate', 'hubspot_owner_id'],
     scopes: { read: 'crm.objects.deals.read', write: 'crm.objects.deals.write' },
   },
@@ -49,7 +52,7 @@ export const paths = {
   search: (plural: string) => `/crm/objects/${apiVersion}/${plural}/search`,
   batchCreate: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/create`,
   batchArchive: (plural: string) => `/crm/objects/${apiVersion}/${plural}/batch/archive`,
-  notesOf: (plural: string) => `/crm/associations/${apiVersion}/${plural}/notes/batch/read`,
+  engagementsOf: (plural: string, kind: string) => `/crm/associations/${apiVersion}/${plural}/${kind}/batch/read`,
   properties: (plural: string) => `/crm/properties/${apiVersion}/${plural}`,
   labels: (plural: string) => `/crm/associations/${apiVersion}/${plural}/contacts/labels`,
   feedback: `/crm/objects/${apiVersion}/feedback_submissions/search`,

@@ -25,6 +25,8 @@ const Owners = z.object({
 export interface OwnerReader {
   /** An owner that HubSpot doesn't list any more keeps its id and has no name. */
   read(ids: readonly string[]): Promise<Map<string, HubSpotOwner>>;
+  /** The active one with this address. */
+  withEmail(email: string): Promise<HubSpotOwner | undefined>;
 }
 
 export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
@@ -48,7 +50,12 @@ export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
     return owners;
   }
 
+  const found = (owners: ReadonlyMap<string, HubSpotOwner>, email: string) =>
+    [...owners.values()].find((one) => one.email?.toLowerCase() === email.toLowerCase());
+
   return {
+    withEmail: async (email) =>
+      found(await active(), email) ?? found(await active(new Date(now().getTime() - againMs)), email),
     async read(ids) {
       if (ids.length === 0) return new Map();
       let known = await active();

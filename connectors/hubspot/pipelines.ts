@@ -35,6 +35,8 @@ export interface Stage {
 export interface Pipelines {
   label(pipelineId: string): string;
   stage(pipelineId: string, stageId: string): Stage | undefined;
+  /** By ids or labels, among those in use. @param pipeline left out: any */
+  find(stage: string, pipeline?: string): { pipelineId: string; stage: Stage } | undefined;
 }
 
 /** Caches the pipelines for minutes. No event reports a change, so an unknown stage reloads them. */
@@ -44,8 +46,7 @@ export interface PipelineReader {
 }
 
 export function pipelineReader(type: ObjectType, api: HubSpotApi, now: () => Date): PipelineReader {
-  const path = paths.pipelines(objectTypes[type].plural);
-  const current = cached(async () => pipelinesFrom(await api.call('GET', path, PipelineList)), keepMs, now);
+  const current = cached(() => readPipelines(type, api), keepMs, now);
   return {
     async read(stages) {
       const known = await current();
@@ -55,17 +56,28 @@ export function pipelineReader(type: ObjectType, api: HubSpotApi, now: () => Dat
   };
 }
 
+export const readPipelines = async (type: ObjectType, api: HubSpotApi): Promise<Pipelines> =>
+  pipelinesFrom(await api.call('GET', paths.pipelines(objectTypes[type].plural), PipelineList));
+
 export function pipelinesFrom({ results }: z.output<typeof PipelineList>): Pipelines {
   const labels = new Map(results.map(({ id, label }) => [id, label ?? '']));
   const all = results.flatMap((pipeline) =>
-    pipeline.stages.map(({ id, label, metadata }) => ({
+    pipeline.stages.map(({ id, label, archived, metadata }) => ({
       pipelineId: pipeline.id,
+      isUsed: !pipeline.archived && !archived,
       stage: { id, label: label ?? '', closed: isClosed(metadata ?? {}) },
     })),
   );
   const inPipeline = new Map(all.map(({ pipelineId, stage }) => [`${pipelineId} ${stage.id}`, stage]));
   const anywhere = new Map(all.map(({ stage }) => [stage.id, stage]));
+  const isNamed = (id: string, name: string) => id === name || labels.get(id) === name;
   return {
+    find(name, pipeline) {
+      const among = all.filter(
+        ({ pipelineId, isUsed }) => isUsed && (pipeline === undefined || isNamed(pipelineId, pipeline)),
+      );
+      return among.find(({ stage }) => stage.id === name) ?? among.find(({ stage }) => stage.label === name);
+    },
     label: (pipelineId) => labels.get(pipelineId) ?? '',
     stage: (pipelineId, stageId) => inPipeline.get(`${pipelineId} ${stageId}`) ?? anywhere.get(stageId),
   };

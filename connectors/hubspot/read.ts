@@ -1,5 +1,5 @@
 import { chunks } from '../../core/connector/batches.ts';
-import type { ConnectorPorts, ReadResult } from '../../core/connector/contract.ts';
+import type { ConnectorPorts, ReadResult, RecordState } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
@@ -7,8 +7,8 @@ import { BatchResponse, type BatchResult, type Fate, fates, livingOn, mergedIds 
 import { type RawRecord, stageOf, stateOf } from './closing.ts';
 import { type ContactChoice, chooseContacts } from './contacts.ts';
 import { type ObjectType, objectTypes, parseRecordId, paths, recordId } from './objects.ts';
-import { type OwnerReader, ownerReader } from './owners.ts';
-import type { PipelineReader } from './pipelines.ts';
+import type { OwnerReader } from './owners.ts';
+import type { PipelineReader, Pipelines } from './pipelines.ts';
 import { type HubSpotShape, localeOf, present } from './record.ts';
 import type { HubSpotSettings } from './settings.ts';
 
@@ -18,9 +18,8 @@ export function reader(
   api: HubSpotApi,
   ports: ConnectorPorts,
   pipelines: Record<ObjectType, PipelineReader>,
+  owners: OwnerReader,
 ) {
-  const owners = ownerReader(api, ports.now);
-
   return async (recordIds: readonly string[]): Promise<ReadResult<HubSpotShape>[]> => {
     const wanted: Record<ObjectType, Set<string>> = { ticket: new Set(), deal: new Set() };
     for (const { type, id } of recordIds.flatMap((name) => parseRecordId(name) ?? [])) wanted[type].add(id);
@@ -34,36 +33,63 @@ export function reader(
   };
 }
 
-interface Context {
+interface StandingContext {
   type: ObjectType;
   settings: HubSpotSettings;
   api: HubSpotApi;
   pipelines: PipelineReader;
-  owners: OwnerReader;
   now: Date;
+}
+
+interface Context extends StandingContext {
+  owners: OwnerReader;
+}
+
+/** A record, where it stands, and the pipelines it stands in. */
+export interface Standing {
+  type: ObjectType;
+  record: RawRecord;
+  state: RecordState;
+  stages: Pipelines;
+}
+
+/** By the requested id; those that HubSpot does not have are left out. */
+export async function readStandings(
+  context: StandingContext,
+  ids: readonly string[],
+): Promise<Map<string, Standing | CloseloopError>> {
+  const { type, settings, now } = context;
+  const found = await readRecords(context, ids);
+  const records = [...found.values()].flatMap((fate) => (fate.is === 'done' ? [raw(type, fate.result)] : []));
+  const stages = await context.pipelines.read(records.map((record) => stageOf(type, record)));
+  const standings = new Map<string, Standing | CloseloopError>();
+  for (const [id, fate] of found) {
+    if (fate.is === 'refused') standings.set(id, fate.error);
+    if (fate.is !== 'done') continue;
+    const record = raw(type, fate.result);
+    const state = stateOf(type, record, stages, settings, now);
+    standings.set(id, state.is === 'unclear' ? unclear(type) : { type, record, state, stages });
+  }
+  return standings;
 }
 
 /** By the requested id, as `recordId` writes it. */
 async function readType(context: Context, ids: readonly string[]): Promise<Map<string, ReadResult<HubSpotShape>>> {
   if (ids.length === 0) return new Map();
-  const { type, settings, now } = context;
-  const found = await readRecords(context, ids);
-  const records = [...found.values()].flatMap((fate) => (fate.is === 'done' ? [raw(type, fate.result)] : []));
-  const stages = await context.pipelines.read(records.map((record) => stageOf(type, record)));
-  const states = new Map(records.map((record) => [record.id, stateOf(type, record, stages, settings, now)]));
-  const closed = records.filter(({ id }) => states.get(id)?.is === 'closed');
+  const { type } = context;
+  const standings = await readStandings(context, ids);
+  const closed = [...standings.values()].flatMap((one) =>
+    one instanceof CloseloopError || one.state.is !== 'closed' ? [] : [one.record],
+  );
   const people = await readPeople(context, closed);
-  const byId = new Map(records.map((record) => [record.id, record]));
 
   return new Map(ids.map((id) => [recordId(type, id), resultFor(id)]));
 
   function resultFor(id: string): ReadResult<HubSpotShape> {
-    const fate = found.get(id);
-    if (fate?.is === 'refused') return { ok: false, why: 'error', error: fate.error };
-    const record = fate?.is === 'done' ? byId.get(fate.result.id) : undefined;
-    const state = record && states.get(record.id);
-    if (record === undefined || state === undefined) return { ok: false, why: 'not-found' };
-    if (state.is === 'unclear') return { ok: false, why: 'error', error: unclear(type) };
+    const standing = standings.get(id);
+    if (standing === undefined) return { ok: false, why: 'not-found' };
+    if (standing instanceof CloseloopError) return { ok: false, why: 'error', error: standing };
+    const { record, state, stages } = standing;
     const ids = { id: recordId(type, id), currentId: recordId(type, record.id) };
     const choice = people.contacts.get(record.id) ?? { contact: null, why: `the ${type} is not closed: not looked up` };
     if (choice instanceof CloseloopError) return { ok: false, why: 'error', error: choice };
@@ -76,7 +102,7 @@ async function readType(context: Context, ids: readonly string[]): Promise<Map<s
 }
 
 /** Ids without a result are read alone: the result then belongs to them, also after a merge. */
-async function readRecords(context: Context, ids: readonly string[]): Promise<Map<string, Fate<BatchResult>>> {
+async function readRecords(context: StandingContext, ids: readonly string[]): Promise<Map<string, Fate<BatchResult>>> {
   const { type, settings, api } = context;
   const { plural, stage, pipeline, properties } = objectTypes[type];
   const path = paths.batchRead(plural);

@@ -5,7 +5,7 @@ import { instant, isSameValue, notTaken, propertiesOf } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
 import { currentOf } from './batch.ts';
 import { chooseContacts } from './contacts.ts';
-import { createNotes, findNotes, type Note, withoutNotes } from './note.ts';
+import { create, find, noteOn, withoutNotes } from './engagement.ts';
 import { type ObjectType, objectTypes, type Properties, parseRecordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { type Update, updateConfirmed } from './update.ts';
@@ -113,11 +113,11 @@ const instantIn = (properties: Properties | undefined, name: string | undefined)
  * attempt with an unknown outcome), or where that is unknown, the record's notes are read.
  */
 async function writeNotes(api: HubSpotApi, type: ObjectType, orders: readonly Order[]) {
-  const note = ({ item, id }: Order): Note => ({ item, recordId: id });
+  const note = ({ item, id }: Order) => noteOn(id, item, item.answeredAt);
   const doubtful = orders.filter(mayHaveNote);
-  const there = await findNotes(api, type, doubtful.map(note));
+  const there = await find(api, 'notes', type, doubtful.map(note));
   const missing = orders.filter(({ item }) => !there.has(item.marker));
-  return createNotes(api, type, missing.map(note));
+  return create(api, 'notes', type, missing.map(note));
 }
 
 function mayHaveNote({ properties, before }: Order): boolean {

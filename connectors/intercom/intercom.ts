@@ -1,6 +1,7 @@
 import { defineConnector } from '../../core/connector/contract.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import type { HmacScheme } from '../../core/connector/signature.ts';
+import { acting, actions } from './actions.ts';
 import { openWorkspace } from './api.ts';
 import { events } from './events.ts';
 import { poller } from './poll.ts';
@@ -28,6 +29,7 @@ const signature: HmacScheme = {
 export const intercom = defineConnector({
   name: 'intercom',
   settings,
+  actions,
   account: ({ workspace }) => workspace,
   parts: {
     tags: ['conversation.tags'],
@@ -51,6 +53,7 @@ export const intercom = defineConnector({
       read: reading(settings, workspace),
       poll: poller(settings, workspace, ports),
       write: writing(settings, workspace, ports),
+      actions: acting(settings, workspace),
       preflight: preflight(settings, workspace, ports),
       own: {
         taken: { status: 200 },

@@ -18,7 +18,7 @@ const Ticket = z.object({
   Requestor: orElse(listOf(Requestor), []),
   CustomFields: orElse(listOf(z.object({ name: z.string(), values: listOf(text) })), []),
 });
-const User = z.object({ Privileged: z.coerce.number() });
+export const User = z.object({ Privileged: z.coerce.number() });
 /** `out`: why a ticket that is read by its id neither asks nor takes answers. */
 export type Row = z.output<typeof Ticket> & { out?: string };
 

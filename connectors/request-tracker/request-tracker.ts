@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isSameText, noteText } from '../../core/connector/answer.ts';
 import { permanent } from '../../core/connector/classify.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
+import { noteAction, setAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { type DeskWriting, holdsValue, inPlainForm } from '../../core/connector/desk/write.ts';
 import type { HmacScheme } from '../../core/connector/signature.ts';
@@ -10,6 +11,7 @@ import { createVendorApi, type VendorApi } from '../../core/connector/vendor-api
 import { Id, listed, poller, sqlTime, told } from './changes.ts';
 import { preflightOf } from './preflight.ts';
 import { type Row, reading } from './record.ts';
+import { Reopen, reopen } from './reopen.ts';
 import { type RequestTrackerSettings, settings } from './settings.ts';
 
 /** As the scrip signs, whose code is ours. */
@@ -74,6 +76,7 @@ function writingOf({ writeBack }: RequestTrackerSettings, api: VendorApi): DeskW
 export const requestTracker = defineConnector({
   name: 'request-tracker',
   settings,
+  actions: { reopen: Reopen, note: noteAction, set: setAction },
   account: ({ address }) => address.replace(/^https?:\/\//, ''),
   parts: {
     groups: ['ticket.queue.name', 'ticket.queue.id'],
@@ -93,6 +96,7 @@ export const requestTracker = defineConnector({
       read: reading(settings, api),
       poll: poller(settings, api, ports.now),
       write: writingOf(settings, api),
+      actions: { reopen: reopen(settings, api) },
       preflight: preflightOf(settings, api),
       own: { recordUrl: (id) => `${address}/Ticket/Display.html?id=${encodeURIComponent(id)}` },
     });

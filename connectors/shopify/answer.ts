@@ -1,4 +1,5 @@
 import {
+  type ActionNote,
   type AnswerPart,
   cut,
   isAnswerTag,
@@ -133,7 +134,7 @@ export function changeFor(item: WriteBack, settings: WriteBackSettings, current:
 export function removalFrom(settings: WriteBackSettings, current: Current): Change | undefined {
   const unset = fieldsOf(settings).filter(({ key }) => current.values.has(key));
   const removeTags = current.tags.filter((tag) => isAnswerTag(tag));
-  const note = current.note.replace(ourLine, '');
+  const note = current.note.replace(ourLine, '').replace(lineOfAction, '');
   if (unset.length + removeTags.length === 0 && note === current.note) return undefined;
   return { set: [], unset, addTags: [], removeTags, ...(note !== current.note && { note }) };
 }
@@ -169,6 +170,7 @@ function textOf(value: AnswerValue | null): string | null {
   return isBlank(text) ? null : cut(text, limits.text);
 }
 
+/** Of an answer, which the next answer replaces. */
 const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
 /** The note with closeloop's line, which replaces an earlier one. Brackets and line breaks in a comment would hide the line's end. */
@@ -181,6 +183,18 @@ function noteWith(item: WriteBack, note: string): string {
   const room = limits.note - head.length - tail.length - 6;
   if (room < 0) return note; // a full note stays as it is
   return head + (item.comment === null ? '' : `: "${cut(inLine(item.comment), room)}"`) + tail;
+}
+
+/** Of a note that an answer rule adds: only an erasure takes it off. */
+const lineOfAction = /\n?\[note: [^[\]\n]* · closeloop [^[\]\n]*\]/g;
+
+/** The note with a line more, once for each marker; undefined where it has no room. */
+export function withLine(note: string, { text, marker }: ActionNote): string | undefined {
+  const tail = ` · closeloop ${marker}]`;
+  if (note.includes(tail)) return note;
+  const head = `${note}${note === '' ? '' : '\n'}[note: `;
+  const room = limits.note - head.length - tail.length;
+  return room < 20 ? undefined : head + cut(inLine(text), room) + tail;
 }
 
 const inLine = (text: string): string => text.replaceAll('[', '(').replaceAll(']', ')').replace(/\s+/g, ' ').trim();

@@ -34,6 +34,16 @@ const Outcome = z
   .nullable();
 type Outcome = z.output<typeof Outcome>;
 
+/** @param gid of an order or a customer */
+export const addTags = (gid: string, tags: readonly string[]): Mutation => {
+  return { call: `tagsAdd(id: "${gid}", tags: $v)`, type: '[String!]!', value: tags, errors: 'field' };
+};
+
+/** @param note the whole */
+export const setNote = (gid: string, note: string): Mutation => {
+  return { call: 'orderUpdate(input: $v)', type: 'OrderInput!', value: { id: gid, note }, errors: 'field' };
+};
+
 /** The mutations of a change, in the order of their execution. */
 export function mutationsFor(orderId: string, change: Change, writeBack: ShopifySettings['writeBack']): Mutation[] {
   const id = orderGid(orderId);
@@ -42,7 +52,7 @@ export function mutationsFor(orderId: string, change: Change, writeBack: Shopify
     return { ...owner, key, type, value, compareDigest: digest };
   });
   const unset = change.unset.map(({ key }) => ({ ...owner, key }));
-  const { addTags, removeTags, note } = change;
+  const { addTags: added, removeTags, note } = change;
   const all: (Mutation | false)[] = [
     set.length > 0 && {
       call: 'metafieldsSet(metafields: $v)',
@@ -62,13 +72,8 @@ export function mutationsFor(orderId: string, change: Change, writeBack: Shopify
       value: removeTags,
       errors: 'field',
     },
-    addTags.length > 0 && {
-      call: `tagsAdd(id: "${id}", tags: $v)`,
-      type: '[String!]!',
-      value: addTags,
-      errors: 'field',
-    },
-    note !== undefined && { call: 'orderUpdate(input: $v)', type: 'OrderInput!', value: { id, note }, errors: 'field' },
+    added.length > 0 && addTags(id, added),
+    note !== undefined && setNote(id, note),
   ];
   return all.filter((one) => one !== false);
 }

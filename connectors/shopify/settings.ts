@@ -38,6 +38,28 @@ const writeBack = z
   .prefault({})
   .describe('Where the answer goes; each is optional');
 
+const tags = z
+  .array(
+    z
+      .string()
+      .trim()
+      .min(1)
+      .max(40)
+      .regex(/^[^,]*$/, 'holds a comma, which would make two tags of it'),
+  )
+  .min(1);
+
+/** What an answer can have tagged. */
+export const TagAction = z
+  .union([
+    tags,
+    z.strictObject({
+      order: tags.optional().describe('Tags to add to the order'),
+      customer: tags.optional().describe('Tags to add to its customer, which needs the scope `write_customers`'),
+    }),
+  ])
+  .describe('Tags to add to the order, or, with `order` and `customer`, to each its own');
+
 /** A Shopify source in the configuration: one shop, and one app installed in it. */
 export const settings = z
   .strictObject({

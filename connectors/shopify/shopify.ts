@@ -1,5 +1,6 @@
 import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
+import { actions, actor } from './actions.ts';
 import { shopifyApi } from './api.ts';
 import { checker } from './check.ts';
 import { events } from './events.ts';
@@ -21,6 +22,7 @@ import { writer } from './write-back.ts';
 export const shopify = defineConnector({
   name: 'shopify',
   settings,
+  actions,
   account: ({ shop }) => shop,
   ownDomains: ({ shop }) => [shop],
   parts: {
@@ -39,6 +41,7 @@ export const shopify = defineConnector({
       read: reader(settings, api, ports),
       writeBack: takesAnswers(settings.writeBack) ? writer(settings, api) : keepHere,
       forget: forgetter(settings, api),
+      ...actor(settings, api),
       poll: poller(settings, api, ports),
       check: checker(settings, api),
       setup: setupOf(settings, api),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
+import { setAction } from '../../core/connector/desk/act.ts';
 import { deskWriteBack } from '../../core/connector/desk/settings.ts';
 import { secret, webhookSecrets } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration.ts';
@@ -18,6 +19,11 @@ const metaName = z
   .string()
   .max(100)
   .regex(/^feedback_[a-z0-9_]+$/, 'a name of small letters, digits and _ that begins with "feedback_"');
+
+/** An action: WooCommerce's own keys begin with "_", and would change the order. */
+export const SetMeta = setAction
+  .refine((meta) => Object.keys(meta).every((key) => !key.startsWith('_')), 'names a key that begins with "_"')
+  .describe('Sets meta data of the order, by key; null takes one off');
 
 const writeBack = deskWriteBack(metaName, {
   takes: 'the name of meta data of the order, like `feedback_grade`; they need no preparation in the shop',

@@ -3,6 +3,7 @@ import { type AnswerPart, escapeHtml, noteText } from '../../core/connector/answ
 import { VendorError } from '../../core/connector/classify.ts';
 import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
+import { noteAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { pollWindow } from '../../core/connector/desk/poll.ts';
 import { type ChangedRow, type DeskNotes, type DeskWriting, inPlainForm } from '../../core/connector/desk/write.ts';
@@ -12,7 +13,7 @@ import { eventOfUnreadable, events, eventsOf, ping, signature, unreadable } from
 import { id, isOrderId, ListedOrder, Order, stateOf, WrittenOrder } from './order.ts';
 import { preflight } from './preflight.ts';
 import { present } from './record.ts';
-import { settings, type WooCommerceSettings } from './settings.ts';
+import { SetMeta, settings, type WooCommerceSettings } from './settings.ts';
 import { webhookWatch } from './webhooks.ts';
 
 /** As text: WordPress stores numbers as text, too. */
@@ -165,6 +166,7 @@ export const woocommerce = defineConnector({
   name: 'woocommerce',
   settings,
   account: ({ site }) => site.replace(/^https?:\/\//, ''),
+  actions: { note: noteAction, set: SetMeta },
   ownDomains: ({ site }) => [new URL(site).hostname.replace(/^www\./, '')],
   parts: {
     channels: ['order.createdVia'],

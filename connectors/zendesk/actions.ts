@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { noteText } from '../../core/connector/answer.ts';
 import type { ActionRequest, RecordState, Source } from '../../core/connector/contract.ts';
-import { type DeskAction, deskActor, doing, isReopened, noteAction, tagAction } from '../../core/connector/desk/act.ts';
+import {
+  type DeskAction,
+  deskActor,
+  doing,
+  isReopened,
+  noSuch,
+  noteAction,
+  tagAction,
+} from '../../core/connector/desk/act.ts';
 import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
@@ -96,8 +104,7 @@ const reopening = (api: ZendeskApi): DeskAction<Row> =>
     },
     async ({ group }) => {
       if (group === undefined || (await groupIdOf(api, group)) !== undefined) return undefined;
-      const remedy = 'Name a group as the Admin Center does (People > Groups)';
-      return { problem: `there is no group "${group}"`, remedy };
+      return noSuch('group', group, 'Name a group as the Admin Center does (People > Groups)');
     },
   );
 
@@ -207,6 +214,7 @@ async function rowsOf(api: ZendeskApi, ids: readonly string[]): Promise<Rows<Row
 export function actor(api: ZendeskApi, finished: JobWatch): Required<Pick<Source, 'act' | 'checkActions'>> {
   const own = { reopen: reopening(api), note: noting(api), tag: tagging(api) };
   const rows = { isId: isTicketId, many: (ids: readonly string[]) => rowsOf(api, ids) };
-  const together = (requests: readonly ActionRequest[]) => doTogether(api, finished, requests);
-  return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, {}, own, together);
+  return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, {}, own, {
+    together: (requests) => doTogether(api, finished, requests),
+  });
 }

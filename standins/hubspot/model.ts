@@ -94,12 +94,13 @@ export interface AssociationType {
   label: string | null;
 }
 
-export interface Note {
+export type EngagementKind = 'notes' | 'tasks';
+
+/** A note or a task. */
+export interface Engagement {
   id: number;
-  /** ISO 8601. */
-  at: string;
-  /** HTML. */
-  body: string;
+  kind: EngagementKind;
+  properties: Readonly<Record<string, string>>;
   records: CrmRecord[];
 }
 

@@ -2,7 +2,7 @@ import { ControlError, type Given } from '../kit/control.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { HubspotAccount } from './account.ts';
 import * as define from './definitions.ts';
-import { type CrmRecord, type ObjectType, type Source, stageProperty } from './model.ts';
+import { type CrmRecord, type EngagementKind, type ObjectType, type Source, stageProperty } from './model.ts';
 import { shuffled } from './views.ts';
 
 /** Everything about one record, for a test to look at. */
@@ -58,8 +58,18 @@ export class HubspotRecords extends HubspotAccount {
 
   /** Bodies of the notes on a record, oldest first. */
   notesOn(type: ObjectType, id: number): string[] {
+    return this.#engagementsOn('notes', type, id).map(({ hs_note_body = '' }) => hs_note_body);
+  }
+
+  /** The properties of the tasks on a record, oldest first. */
+  tasksOn(type: ObjectType, id: number): Readonly<Record<string, string>>[] {
+    return this.#engagementsOn('tasks', type, id);
+  }
+
+  #engagementsOn(kind: EngagementKind, type: ObjectType, id: number) {
     const record = this.store.record(type, id);
-    return this.store.notes.filter(({ records }) => records.includes(record)).map(({ body }) => body);
+    const all = this.store.engagements.filter((one) => one.kind === kind && one.records.includes(record));
+    return all.map(({ properties }) => properties);
   }
 
   /** Sets properties as a person would, unless `source` says otherwise. */

@@ -7,7 +7,7 @@ import { accountRoutes } from './account-endpoints.ts';
 import { type Credentials, scopesFor } from './auth.ts';
 import type { Context } from './context.ts';
 import { createHubspotControl } from './control.ts';
-import { noteRoutes } from './note-endpoints.ts';
+import { engagementRoutes } from './engagement-endpoints.ts';
 import { tokenPath } from './oauth.ts';
 import { objectRoutes } from './object-endpoints.ts';
 import { otherRoutes } from './other-endpoints.ts';
@@ -32,7 +32,7 @@ export class HubspotStandin extends HubspotRecords {
   readonly #credentials: Credentials;
   readonly #control: (req: StandinRequest) => Promise<StandinResponse>;
   readonly #find = createRouter<Route<Context>>([
-    ...noteRoutes,
+    ...engagementRoutes,
     ...otherRoutes,
     ...accountRoutes,
     ...propertyRoutes,

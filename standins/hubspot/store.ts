@@ -5,7 +5,7 @@ import type * as define from './definitions.ts';
 import {
   type AssociationType,
   type CrmRecord,
-  type Note,
+  type Engagement,
   type ObjectType,
   type Owner,
   objectTypes,
@@ -51,7 +51,7 @@ export class Store {
   readonly archivedProperties: Record<ObjectType, Map<string, Property>>;
   /** What an association of a ticket or deal with a contact may be called, beside the types HubSpot defines. */
   readonly labels: Record<ObjectType, AssociationType[]>;
-  readonly notes: Note[] = [];
+  readonly engagements: Engagement[] = [];
   /** When HubSpot's own surveys were answered. */
   readonly feedback: number[] = [];
   webhook: WebhookTarget | undefined;
@@ -202,8 +202,8 @@ export class Store {
     this.#combineHistories(record, old);
     const before = record.properties.get('hs_merged_object_ids')?.split(';') ?? [];
     record.properties.set('hs_merged_object_ids', [...before, ...old.map(({ id }) => id)].join(';'));
-    for (const note of this.notes) {
-      if (note.records.some((one) => old.includes(one))) note.records = [...note.records, record];
+    for (const one of this.engagements) {
+      if (one.records.some((each) => old.includes(each))) one.records = [...one.records, record];
     }
     for (const one of old) {
       one.archived = true;

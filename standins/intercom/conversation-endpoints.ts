@@ -39,6 +39,13 @@ export const conversationRoutes: Route<Context>[] = [
     },
   },
   { method: 'POST', template: '/conversations/{id:\\d+}/parts', answer: move },
+  { method: 'GET', template: '/tags', answer: listTags },
+  { method: 'POST', template: '/tags', answer: tagNamed },
+  {
+    method: 'POST',
+    template: '/conversations/{id:\\d+}/tags',
+    answer: (context, params) => attachTag(context, here(context, params)),
+  },
 ];
 
 export function here({ store }: Context, { id = '' }: Params): Conversation {
@@ -154,23 +161,75 @@ export function note(context: Context, one: Conversation, schema: typeof NoteOfC
   return part;
 }
 
-const Move = z.strictObject({
-  message_type: z.enum(['close', 'open']),
-  type: z.literal('admin').optional(),
-  admin_id: z.string(),
-  body: z.string().optional(),
-});
+/** A body would be a reply to the customer. */
+const Move = z.union([
+  z.strictObject({
+    message_type: z.enum(['close', 'open']),
+    type: z.literal('admin').optional(),
+    admin_id: z.string(),
+    body: z.string().optional(),
+  }),
+  z.strictObject({
+    message_type: z.literal('assignment'),
+    type: z.enum(['admin', 'team']),
+    admin_id: z.string(),
+    assignee_id: z.string(),
+    body: z.string().optional(),
+  }),
+]);
 
 function move(context: Context, params: Params): StandinResponse {
   const one = here(context, params);
   const parsed = Move.safeParse(jsonBody(context.req));
   if (!parsed.success) throw invalid('The part is malformed');
-  const { message_type: how, admin_id } = parsed.data;
-  const admin = adminOf(context, admin_id);
-  if (how === 'close')
-    context.notify('conversation.admin.closed', one, context.store.close(one, admin, context.nowMs, appCode));
-  else context.notify('conversation.admin.opened', one, context.store.open(one, admin, context.nowMs, appCode));
+  const { store, nowMs } = context;
+  const admin = adminOf(context, parsed.data.admin_id);
+  const body = parsed.data.body ?? null;
+  if (body !== null) store.addPart(one, nowMs, { type: 'comment', body, author: admin, app: appCode });
+  if (parsed.data.message_type === 'assignment') {
+    const { type, assignee_id } = parsed.data;
+    const isThere = type === 'admin' ? store.admins.has(assignee_id) : store.teams.has(Number(assignee_id));
+    if (!isThere) throw problem(404, 'assignee_not_found', 'Assignee for assignee_id not found');
+    one[type] = Number(assignee_id);
+    const part = store.addPart(one, nowMs, { type: 'assignment', author: admin, app: appCode });
+    context.notify('conversation.admin.assigned', one, part);
+  } else if (parsed.data.message_type === 'close')
+    context.notify('conversation.admin.closed', one, store.close(one, admin, nowMs, appCode));
+  else context.notify('conversation.admin.opened', one, store.open(one, admin, nowMs, appCode));
   return shown(context, one);
+}
+
+const NewTag = z.strictObject({ name: z.string().min(1).max(255) });
+
+/** Finds it, or makes it. */
+function tagNamed({ store, req }: Context): StandinResponse {
+  const parsed = NewTag.safeParse(jsonBody(req));
+  if (!parsed.success) throw invalid('The tag is malformed');
+  const { name } = parsed.data;
+  const id = store.tags.get(name) ?? String(7_500_000 + store.nextId());
+  store.tags.set(name, id);
+  return { status: 200, body: { type: 'tag', id, name } };
+}
+
+function listTags({ store }: Context): StandinResponse {
+  return {
+    status: 200,
+    body: { type: 'list', data: [...store.tags].map(([name, id]) => ({ type: 'tag', id, name })) },
+  };
+}
+
+const Tagging = z.strictObject({ id: z.string(), admin_id: z.string() });
+
+/** Adds a tag, as often as it is asked for; there it is once. */
+export function attachTag(context: Context, one: Conversation): StandinResponse {
+  const parsed = Tagging.safeParse(jsonBody(context.req));
+  if (!parsed.success) throw invalid('The tag is malformed');
+  adminOf(context, parsed.data.admin_id);
+  const [name] = [...context.store.tags].find(([, id]) => id === parsed.data.id) ?? [];
+  if (name === undefined) throw problem(404, 'tag_not_found', 'Tag not found');
+  if (!one.tags.includes(name)) one.tags.push(name);
+  context.store.touch(one, context.nowMs);
+  return { status: 200, body: { type: 'tag', id: parsed.data.id, name } };
 }
 
 const Redaction = z.strictObject({

@@ -87,7 +87,7 @@ export const settingsChange = z.strictObject({
    */
   ticketWrites: z.enum(['honoured', 'reopens', 'stubborn']).exactOptional(),
   /** Permissions that the token lacks. */
-  refuses: z.array(z.enum(['conversations', 'tickets', 'contacts', 'admins', 'attributes'])).exactOptional(),
+  refuses: z.array(z.enum(['conversations', 'tickets', 'contacts', 'admins', 'attributes', 'tags'])).exactOptional(),
   /** Calls in ten seconds. */
   limit: z.int().positive().exactOptional(),
 });

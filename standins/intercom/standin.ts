@@ -21,6 +21,7 @@ const permissions = [
   ['attributes', /^POST .*\/attributes$/],
   ['tickets', /^\w+ \/ticket/],
   ['contacts', /^\w+ \/contacts/],
+  ['tags', /\/tags$/],
   ['admins', /^GET \/(admins|teams)$/],
   ['conversations', /^\w+ \/conversations/],
 ] as const;

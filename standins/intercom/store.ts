@@ -22,6 +22,8 @@ export class Store {
   readonly contacts = new Map<string, Contact>();
   readonly admins = new Map<string, Author>();
   readonly teams = new Map<number, string>();
+  /** Their ids, by name. */
+  readonly tags = new Map<string, string>();
   readonly attributes: Attribute[] = [];
   readonly types: TicketType[] = [
     { id: '4401', name: 'Support request', category: 'Customer', attributes: [] },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonBody, type StandinResponse } from '../kit/message.ts';
 import type { Params, Route } from '../kit/router.ts';
 import type { Context } from './context.ts';
-import { adminOf, here, NoteOfTicket, note, setValues } from './conversation-endpoints.ts';
+import { adminOf, attachTag, here, NoteOfTicket, note, setValues } from './conversation-endpoints.ts';
 import type { Conversation } from './model.ts';
 import { invalid, problem } from './problem.ts';
 import { searchRoute, ticketFields } from './search.ts';
@@ -22,6 +22,11 @@ export const ticketRoutes: Route<Context>[] = [
     answer: (context, params) => ({ status: 200, body: viewTicket(context.store, ticket(context, params)) ?? {} }),
   },
   { method: 'PUT', template: '/tickets/{id:\\d+}', answer: update },
+  {
+    method: 'POST',
+    template: '/tickets/{id:\\d+}/tags',
+    answer: (context, params) => attachTag(context, ticket(context, params)),
+  },
   {
     method: 'POST',
     template: '/tickets/{id:\\d+}/reply',

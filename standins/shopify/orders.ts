@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Given } from '../kit/control.ts';
+import { ControlError, type Given } from '../kit/control.ts';
 import type { DeliveryResult } from '../kit/webhook-sender.ts';
 import { ShopifyAccount } from './account.ts';
 import * as define from './definitions.ts';
@@ -24,6 +24,12 @@ interface OrderReport {
 export class ShopifyOrders extends ShopifyAccount {
   addCustomer(given: Given<typeof define.customerDefinition> = {}): Customer {
     return this.store.addCustomer(define.customerDefinition.parse(given));
+  }
+
+  customer(id: string): Customer {
+    const found = this.store.customers.get(id);
+    if (found === undefined) throw new ControlError(`there is no customer ${id}`);
+    return structuredClone(found);
   }
 
   addLocation(given: Given<typeof define.locationDefinition>): { id: string; name: string } {

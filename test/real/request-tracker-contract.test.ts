@@ -42,6 +42,18 @@ const sample: ConnectorSample = {
   pollPage: 100,
   does: ['poll', 'check', 'no-answer', 'echo', 'forget', 'replace'],
   keeps: ['comments'],
+  acts: [
+    {
+      name: 'reopen',
+      params: { queue: 'Escalations', priority: 40, owner: 'closeloop' },
+      amiss: [{ queue: 'Nowhere' }, { owner: 'nobody-at-all' }, { owner: 'hanna' }, { status: 'resolved' }],
+    },
+    {
+      name: 'set',
+      params: { 'Feedback choice': 'bad' },
+      amiss: [{ 'Feedback choice': 'awful' }, { Nothing: 'x' }, { 'Feedback grade': 1 }],
+    },
+  ],
   planted: ['a refused token', 'no rights', 'a disabled field', 'a zone with hours of its own'],
   lacks: {
     swallow: 'Request Tracker keeps what it takes',
@@ -105,7 +117,11 @@ const sample: ConnectorSample = {
       },
       commentOn: (id) => fieldsOn(running, id)['Feedback comment']?.[0] ?? null,
       notesOn: (id) => notesOn(running, id),
-      traces: (id) => ({ fields: fieldsOn(running, id), comments: notesOn(running, id).length }),
+      traces: (id) => ({
+        ...standingOf(running, id),
+        fields: fieldsOn(running, id),
+        comments: notesOn(running, id).map(({ text }) => text),
+      }),
       breakVendor: between.breakAs,
       calls: () => between.calls(),
       settle: () => sleep(1_100),
@@ -167,6 +183,14 @@ function fieldsOn(running: RequestTracker, id: string): Record<string, string[]>
   const { CustomFields } = Fields.parse(getNow(running, `/ticket/${id}`));
   return Object.fromEntries(CustomFields.map(({ name, values }) => [name, values]));
 }
+
+/** Where the ticket stands, and with whom. */
+function standingOf(running: RequestTracker, id: string) {
+  const Standing = z.object({ Status: z.string(), Priority: z.coerce.number(), Queue: Named, Owner: Named });
+  return Standing.parse(getNow(running, `/ticket/${id}`));
+}
+
+const Named = z.object({ id: z.coerce.string() });
 
 /** Comments, which stay among agents, and replies, which customers are mailed. */
 function notesOn(running: RequestTracker, id: string): HeldNote[] {

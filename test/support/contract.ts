@@ -1,3 +1,4 @@
+import { actions } from './contract/actions.ts';
 import { type Bench, createBench, type TestRunner, type Tests } from './contract/bench.ts';
 import { calls } from './contract/calls.ts';
 import { deliveries, noDeliveries, settings } from './contract/deliveries.ts';
@@ -12,6 +13,7 @@ import { sweeps } from './contract/sweeps.ts';
 
 export type { TestRunner } from './contract/bench.ts';
 export {
+  type ActionTrial,
   type Breakage,
   type ConnectorSample,
   customer,
@@ -52,6 +54,7 @@ export function connectorContract(sample: ConnectorSample, runner: TestRunner): 
     describe(`its records`, () => records(sample, bench, tests));
     describe(`its calls`, () => calls(sample, bench, tests));
     if (lacks.notes === undefined) describe(`its notes`, () => notes(bench, tests));
+    if (Object.keys(sample.connector.actions).length > 0) describe(`its actions`, () => actions(sample, bench, tests));
     describe(`its late writes`, () => lateWrites(sample, bench, tests));
     describe(`its words`, () => leaks(sample, bench, tests));
     if (does.includes('poll')) describe(`its sweeps`, () => sweeps(sample, bench, tests));

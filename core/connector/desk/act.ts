@@ -1,26 +1,34 @@
 import { z } from 'zod';
 import { adviceOf, CloseloopError, messageOf } from '../../errors.ts';
+import { placesOf } from '../answer.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
 import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
+import type { DeskFields } from './preflight.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
-import { type DeskWords, type DeskWriting, isNoted, putOne, Refusal } from './write.ts';
+import { type DeskNotes, type DeskWords, type DeskWriting, holdsValue, isNoted, putOne, Refusal } from './write.ts';
 
 /* What answers lead to at a vendor: notes and tags, which the desk declares for answers already, and actions of its own. */
+
+/** What keeps an action from working, and what to do. */
+export interface Flaw {
+  problem: string;
+  remedy: string;
+}
 
 /** One action of a desk. `doing` makes one of a schema. */
 export interface DeskAction<Row> {
   /** Does the action, and returns what was done, in words for the trace. Called again after an unknown outcome: then it first looks whether the action was done. */
   run(row: Row, request: ActionRequest): Promise<string>;
-  /** What keeps it from working: 'there is no group "Escalations"', and what to do. */
-  flaw?(params: unknown): Promise<{ problem: string; remedy: string } | undefined>;
+  /** What keeps it from working (`noSuch`). Looks at the vendor, and changes nothing. */
+  flaw?(params: unknown): Promise<Flaw | undefined>;
 }
 
 /** An action whose parameters are read by a schema. */
 export const doing = <Row, S extends z.ZodType>(
   takes: S,
   run: (row: Row, params: z.output<S>, request: ActionRequest) => Promise<string>,
-  flaw?: (params: z.output<S>) => Promise<{ problem: string; remedy: string } | undefined>,
+  flaw?: (params: z.output<S>) => Promise<Flaw | undefined>,
 ): DeskAction<Row> => ({
   run: (row, request) => run(row, takes.parse(request.params), request),
   ...(flaw && { flaw: (params) => flaw(takes.parse(params)) }),
@@ -32,36 +40,122 @@ export const noteAction = z
   .min(1)
   .describe('A note that no customer sees: JSONata over `answer` and the record, like \'"Graded " & answer.grade\'');
 export const tagAction = z.array(z.string().trim().min(1).max(100)).min(1).describe('Tags to add');
+export const setAction = z
+  .record(z.string().trim().min(1).max(200), z.union([z.string(), z.number(), z.null()]))
+  .refine((fields) => Object.keys(fields).length > 0, 'names nothing to set')
+  .describe('Sets fields of the record, by name; null empties one');
+export type SetFields = z.output<typeof setAction>;
 
 /** Whether a record that is to be reopened is open already, or was closed again since the action was begun. */
 export const isReopened = (state: RecordState, { closing }: Pick<ActionRequest, 'closing'>): boolean =>
   state.is !== 'closed' || (closing !== '' && state.closing !== closing);
 
-type Writing<Row, Value> = Partial<Pick<DeskWriting<Row, Value>, 'notes' | 'tags' | 'put' | 'putMany' | 'closed'>>;
+/** What an action needs that names something which the vendor lacks: `there is no group "Nobody"`. */
+export const noSuch = (what: string, name: string, remedy: string): Flaw => ({
+  problem: `there is no ${what} "${name}"`,
+  remedy,
+});
+
+type Writing<Row, Value> = Partial<
+  Pick<
+    DeskWriting<Row, Value>,
+    'settings' | 'written' | 'at' | 'holds' | 'notKept' | 'notes' | 'tags' | 'put' | 'putMany' | 'closed'
+  >
+>;
+
+const permanent = (problems: readonly string[]) => new CloseloopError(problems.join('; '), { kind: 'permanent' });
+
+function noting<Row>(notes: DeskNotes<Row>): DeskAction<Row> {
+  return doing<Row, typeof noteAction>(noteAction, async (row, text, request) => {
+    const { marker, again, recordId } = request;
+    if (!again || !(await isNoted(request, row, notes))) await notes.add(row, { text, marker }, recordId);
+    return 'a note is added';
+  });
+}
+
+function tagging<Row, Value>(tags: (row: Row) => readonly string[], writing: Writing<Row, Value>): DeskAction<Row> {
+  return doing<Row, typeof tagAction>(tagAction, async (row, wanted, { recordId: id }) => {
+    const there = tags(row);
+    const all = [...new Set([...there, ...wanted])];
+    const changed = { id, row, change: { values: new Map<string, Value | null>(), tags: all } };
+    const written = all.length > there.length ? await putOne(changed, writing) : undefined;
+    if (written instanceof Refusal) throw permanent(written.findings);
+    return `tagged ${wanted.join(', ')}`;
+  });
+}
+
+/** Sets fields as an answer is written: only what the record lacks, in the vendor's form, and looks whether the vendor kept it. */
+function setting<Row, Value>(
+  { vendor, record }: DeskWords,
+  rows: RowReading<Row>,
+  { written, settings, at, holds = holdsValue, notKept, ...writing }: Writing<Row, Value> & Settable<Row, Value>,
+  fields: DeskFields | undefined,
+): DeskAction<Row> {
+  const inForm = (value: string | number | null) =>
+    written(typeof value === 'number' ? { part: 'grade', value } : { part: 'comment', value }, settings);
+  const run = async (row: Row, wanted: SetFields, id: string) => {
+    const lackingOn = (one: Row) => [...values].filter(([place, value]) => !holds(at(one, place), value));
+    const values = new Map(Object.entries(wanted).map(([place, value]) => [place, inForm(value)]));
+    const done = `set ${[...values.keys()].join(', ')}`;
+    const lacking = lackingOn(row);
+    if (lacking.length === 0) return done;
+    const after = await putOne({ id, row, change: { values: new Map(lacking) } }, writing);
+    if (after instanceof Refusal) throw permanent(after.findings);
+    const now = after ?? (await rowsOf(rows, [id])).get(id);
+    if (isFailure(now)) throw now;
+    if (now === undefined) throw permanent([`the ${record} ${id} is gone`]);
+    const hint = (place: string, value: Value | null) => notKept?.(place, value) ?? 'look at what it takes';
+    const lost = lackingOn(now).map(([place, value]) => `${vendor} did not keep "${place}": ${hint(place, value)}`);
+    if (lost.length > 0) throw permanent(lost);
+    return done;
+  };
+  const own = new Set(placesOf(settings).values());
+  return doing(
+    setAction,
+    (row, wanted, { recordId }) => run(row, wanted, recordId),
+    async (wanted) => {
+      const answers = Object.keys(wanted).find((name) => own.has(name));
+      if (answers !== undefined)
+        return { problem: `"${answers}" takes answers (writeBack)`, remedy: 'Name another one' };
+      return fields && (await fieldFlaw(wanted, fields));
+    },
+  );
+}
+
+/** What a desk has that can set fields. */
+type Settable<Row, Value> = Pick<DeskWriting<Row, Value>, 'written' | 'settings' | 'at'>;
+
+const isSettable = <Row, Value>(writing: Writing<Row, Value>): writing is Writing<Row, Value> & Settable<Row, Value> =>
+  [writing.written, writing.settings, writing.at, writing.put ?? writing.putMany].every((part) => part !== undefined);
+
+async function fieldFlaw(wanted: SetFields, { list, field, place, of }: DeskFields): Promise<Flaw | undefined> {
+  const texts = Object.entries(wanted).map(([name, value]) => [name, value === null ? [] : [String(value)]] as const);
+  const there = await list(texts.map(([name, values]) => ({ part: 'status', name, types: [''], values })));
+  for (const [name, values] of texts) {
+    const found = there.find((one) => one.name === name);
+    if (found === undefined) return noSuch(`${field} of ${of}`, name, `Name one as ${place} does`);
+    const unfit = values.find((value) => found.values?.includes(value) === false);
+    if (unfit !== undefined)
+      return {
+        problem: `the ${field} "${name}" does not take "${unfit}"`,
+        remedy: `Name a value that it has: ${place}`,
+      };
+  }
+  return undefined;
+}
 
 /** The actions that a desk has by what it declares for answers. */
-function sharedActions<Row, Value>(writing: Writing<Row, Value>): Map<string, DeskAction<Row>> {
+function sharedActions<Row, Value>(
+  words: DeskWords,
+  rows: RowReading<Row>,
+  writing: Writing<Row, Value>,
+  fields: DeskFields | undefined,
+): Map<string, DeskAction<Row>> {
   const { notes, tags } = writing;
   const actions = new Map<string, DeskAction<Row>>();
-  if (notes !== undefined) {
-    const add = doing<Row, typeof noteAction>(noteAction, async (row, text, request) => {
-      const { marker, again, recordId } = request;
-      if (!again || !(await isNoted(request, row, notes))) await notes.add(row, { text, marker }, recordId);
-      return 'a note is added';
-    });
-    actions.set('note', add);
-  }
-  if (tags !== undefined) {
-    const tag = doing<Row, typeof tagAction>(tagAction, async (row, wanted, { recordId: id }) => {
-      const there = tags(row);
-      const all = [...new Set([...there, ...wanted])];
-      const changed = { id, row, change: { values: new Map<string, Value | null>(), tags: all } };
-      const written = all.length > there.length ? await putOne(changed, writing) : undefined;
-      if (written instanceof Refusal) throw new CloseloopError(written.findings.join('; '), { kind: 'permanent' });
-      return `tagged ${wanted.join(', ')}`;
-    });
-    actions.set('tag', tag);
-  }
+  if (notes !== undefined) actions.set('note', noting(notes));
+  if (tags !== undefined) actions.set('tag', tagging(tags, writing));
+  if (isSettable(writing)) actions.set('set', setting(words, rows, writing, fields));
   return actions;
 }
 
@@ -72,19 +166,32 @@ const failed = (error: unknown): ActionResult => {
 /** Where an action of the record has just failed, the next one waits for the same. */
 const notTried = (error: Error): ActionResult => failed(new CloseloopError(messageOf(error), adviceOf(error)));
 
-/**
- * @param together does what it can of several actions in few calls, and returns what is done, in words; what is missing is done alone.
- * @throws for a failure of the whole call
- */
+/** What the vendor does not let closeloop look at, it does not let it do. */
+function flawIn(error: unknown): Flaw {
+  if (error instanceof VendorError) return error;
+  throw error;
+}
+
+interface MoreActions {
+  /** Fields that `set` can name. Left out: any can. */
+  fields?: DeskFields;
+  /**
+   * Does what it can of several actions in few calls, and returns what is done, in words; what is missing is done alone.
+   * @throws for a failure of the whole call
+   */
+  together?(requests: readonly ActionRequest[]): Promise<ReadonlyMap<ActionRequest, string>>;
+}
+
 export function deskActor<Row, Value>(
-  { vendor, record }: DeskWords,
+  words: DeskWords,
   rows: RowReading<Row>,
   writing: Writing<Row, Value>,
   own: Readonly<Record<string, DeskAction<Row>>>,
-  together: (requests: readonly ActionRequest[]) => Promise<ReadonlyMap<ActionRequest, string>> = async () => new Map(),
+  { fields, together }: MoreActions = {},
 ): Required<Pick<Source, 'act' | 'checkActions'>> {
+  const { vendor, record } = words;
   const { closed } = writing;
-  const actions = new Map([...sharedActions(writing), ...Object.entries(own)]);
+  const actions = new Map([...sharedActions(words, rows, writing, fields), ...Object.entries(own)]);
   const noMore = (id: string, why: string): ActionResult => ({
     ok: false,
     why: 'closed',
@@ -139,7 +246,7 @@ export function deskActor<Row, Value>(
 
   async function act(requests: readonly ActionRequest[]): Promise<ActionResult[]> {
     // Calls for many records pay from the second action on.
-    const done = requests.length > 1 ? await together(requests) : new Map<ActionRequest, string>();
+    const done = requests.length > 1 && together ? await together(requests) : new Map<ActionRequest, string>();
     const left = requests.filter((request) => !done.has(request));
     const results = new Map(
       await singly(left).catch((error: unknown) => {
@@ -157,7 +264,7 @@ export function deskActor<Row, Value>(
   async function checkActions(used: readonly UsedAction[]): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const { at, name, params } of used) {
-      const flaw = await actions.get(name)?.flaw?.(params);
+      const flaw = await actions.get(name)?.flaw?.(params).catch(flawIn);
       if (flaw) findings.push(errorAt(at, flaw.problem, flaw.remedy));
     }
     return findings;

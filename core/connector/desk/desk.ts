@@ -51,7 +51,7 @@ export interface Desk<Row extends Target, Shape extends object, Value, Target> {
   poll?: Source['poll'];
   write: DeskWriting<Target, Value>;
   preflight?: DeskPreflight;
-  /** What answers can lead to beside `note` and `tag`, by name, as `defineConnector` declares them. */
+  /** What answers can lead to beside `note`, `tag` and `set`, by name, as `defineConnector` declares them. */
   actions?: Readonly<Record<string, DeskAction<Target>>>;
   /** Everything else that a source has, and whatever takes the place of a declared part. */
   own?: Partial<Source<Shape>>;
@@ -75,12 +75,17 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     read: readerOf(read),
     writeBack: takesAnswers(settings) ? writeBack : keepHere,
     forget,
-    ...deskActor(declared, write.rows ?? read, write, actions),
+    // As rules read it: an action compares the closing with the one that rules have seen.
+    ...deskActor(declared, read, write, actions, fieldsIn(preflight)),
     ...(poll && { poll }),
     ...(preflight && deskPreflight(vendor, settings, preflight)),
     ...own,
   };
 }
+
+/** The fields that `set` can name, where the desk tells its fields. */
+const fieldsIn = (preflight: DeskPreflight | undefined) =>
+  typeof preflight?.fields === 'object' ? { fields: preflight.fields } : {};
 
 function intakeOf(intake: DeskIntake | undefined): Pick<Source, 'verify' | 'events' | 'isPolled'> {
   if (intake === undefined)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Source } from '../../../core/connector/contract.ts';
+import type { ActionResult, Source, WriteResult } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { answer, type Bench, closeOne, openPorts, type Tests } from './bench.ts';
 import { type ConnectorSample, secrets } from './sample.ts';
@@ -37,10 +37,17 @@ export function lateWrites({ does = [], keeps = [] }: ConnectorSample, bench: ()
         await source.forget?.([id]);
         assert.deepEqual(traces(id), before);
       },
-      traces,
+      { traces },
     );
   });
 }
+
+interface LosingCalls {
+  /** What is done. Default: an answer is written. */
+  attempt?: (source: Source, id: string) => Promise<Attempted>;
+  traces?: (id: string) => unknown;
+}
+type Attempted = WriteResult | ActionResult | undefined;
 
 /**
  * Loses the answer to each call of a write in turn, on a record of its own.
@@ -49,14 +56,16 @@ export function lateWrites({ does = [], keeps = [] }: ConnectorSample, bench: ()
 export async function forEachLostCall(
   bench: Bench,
   then: (id: string, carryOut: () => Promise<void>, before: unknown) => Promise<void>,
-  traces: (id: string) => unknown = () => undefined,
+  { attempt = writeOld, traces = () => undefined }: LosingCalls = {},
 ): Promise<void> {
   let lost = 0;
   for (; lost < mostCalls; lost++) {
     const id = await closeOne(bench);
     const before = traces(id);
     const { source, held } = losing(bench, lost);
-    const failure = await failureOf(source, id);
+    const failure = failureIn(
+      await attempt(source, id).catch((error: unknown) => ({ ok: false as const, why: 'error' as const, error })),
+    );
     const [call] = held;
     if (call === undefined) break;
     assert.equal(failure?.outcome, 'unknown', `call ${lost} was lost`);
@@ -85,11 +94,11 @@ function losing({ sample, vendor, asked }: Bench, lost: number): { source: Sourc
   return { source: sample.connector.open(vendor.settings(secrets), { ...ports, fetch }), held };
 }
 
-async function failureOf(source: Source, id: string): Promise<CloseloopError | undefined> {
-  const old = answer(id, { grade: 3, marker: 'j1.1' });
-  const [result] = await source
-    .writeBack([old])
-    .catch((error: unknown) => [{ ok: false, why: 'error', error }] as const);
+async function writeOld(source: Source, id: string): Promise<Attempted> {
+  return (await source.writeBack([answer(id, { grade: 3, marker: 'j1.1' })]))[0];
+}
+
+function failureIn(result: Attempted | { ok: false; why: 'error'; error: unknown }): CloseloopError | undefined {
   if (result?.ok !== false || result.why !== 'error') return undefined;
   return result.error instanceof CloseloopError
     ? result.error

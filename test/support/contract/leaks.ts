@@ -30,6 +30,14 @@ const doings: Doing[] = [
     'changes',
   ],
   ['forget', async (source, id) => await source.forget?.([id]), 'changes'],
+  [
+    'note of an action',
+    (source, recordId) => {
+      const request = { recordId, name: 'note', params: customer.comment, marker: 'j0.1.bad.0', closing: '' };
+      return source.act?.([{ ...request, again: true }]) ?? Promise.resolve();
+    },
+    'changes',
+  ],
 ];
 
 /** What an answer that goes wrong says: the words, and everything that was sent. */
@@ -159,6 +167,7 @@ const spoken = [customer.email, '+37255512345', customer.comment];
 /** Whatever the vendor answers, wherever: nobody reads it, nor what was sent, in anything that is written. */
 export function leaks({ connector, does = [] }: ConnectorSample, bench: () => Bench, { test }: Tests): void {
   for (const [doing, work, changes] of doings) {
+    if (doing === 'note of an action' && connector.actions.note === undefined) continue;
     test(`it repeats neither the vendor's words nor what was sent, whatever answers a ${doing} (audit leak)`, async () => {
       const { vendor } = bench();
       const id = await closeOne(bench());

@@ -93,6 +93,14 @@ export interface Vendor {
   erase?(recordId: string, secret: string): Promise<Delivery>;
 }
 
+/** An action as an answer rule names it. */
+export interface ActionTrial {
+  name: string;
+  params: unknown;
+  /** Params that name what the vendor does not have: `checkActions` has to find each. */
+  amiss?: readonly unknown[];
+}
+
 /** What the author of a connector writes to have it tested against the contract in core/connector/contract.ts. */
 export interface ConnectorSample {
   connector: Connector;
@@ -115,6 +123,8 @@ export interface ConnectorSample {
   lacks?: Readonly<Partial<Record<Trial, string>>>;
   /** What the connector does beyond the least; nothing else of it is tested. */
   does?: readonly Part[];
+  /** The connector's actions because of an answer; `note` and `tag` are tried without this. `traces` have to show what each does. */
+  acts?: readonly ActionTrial[];
   /** `forget`: names within `traces` of what the vendor lets nobody take off again. */
   keeps?: readonly string[];
   /** Misconfigurations that `check` has to find, each alone. */

@@ -23,6 +23,22 @@ let dir: string;
 let port: number;
 let app: App;
 
+/** What the answer leads to, by connector. */
+const actions: Readonly<Record<string, string>> = {
+  zendesk: 'reopen: {}, tag: [told], note',
+  hubspot: 'reopen: { stage: New }, task: {}, note',
+  shopify: 'tag: [told], note',
+  woocommerce: 'set: { told: "yes" }, note',
+  intercom: 'tag: [told], note, reopen: {}',
+  freshdesk: 'tag: [told], note, reopen: {}',
+};
+const doing = Object.fromEntries(
+  Object.entries(actions).map(([name, list]) => [
+    name,
+    list.split(', ').map((one) => `{ ${one === 'note' ? `note: '"Graded " & answer.grade'` : one} }`),
+  ]),
+);
+
 const serverOf = (name: string) => opened.get(name)?.server ?? expect.fail(`no ${name}`);
 const guideOf = (name: string) => opened.get(name)?.guide ?? expect.fail(`no ${name}`);
 
@@ -39,7 +55,10 @@ beforeAll(async () => {
   const config = `${general}\nredis: { path: ${redis.socket} }\nsources:\n${sources}`
     .replace('publicUrl:', `port: ${port}, publicUrl:`)
     .replace(':8080', `:${port}`)
-    .replace('every: 5s', 'every: 300ms');
+    .replace('every: 5s', 'every: 300ms')
+    .replace(/^ {4}connector: (\w+)$/gm, (line, name) =>
+      name in doing ? `${line}\n    answers: [{ name: told, settle: 0, do: [${doing[name]}] }]` : line,
+    );
   dir = mkdtempSync(join(tmpdir(), 'closeloop-guides-'));
   const file = join(dir, 'closeloop.yaml');
   writeFileSync(file, config);
@@ -78,7 +97,7 @@ test.each([
   ['intercom', 'inbox', '41960.1'],
   ['freshdesk', 'helpdesk', '41960.1'],
   ['webhook', 'jobs', '41960.1'],
-])('the guide to %s leads to a grade on the record', async (name, source, id) => {
+])('the guide to %s leads to a grade on the record, and to what an answer rule says', async (name, source, id) => {
   const store = app.engine.pipelines.get(source)?.context.store ?? expect.fail(`no ${source}`);
   const journey = (state: string) => until(async () => (await store.get(id))?.state === state);
   const { steps } = guideOf(name);
@@ -96,4 +115,8 @@ test.each([
   await journey('written');
   const look = steps.at(-1) ?? expect.fail('no last step');
   expect(await take(name, look)).toContain('Quick, thanks');
+  const acts = async () => (await store.get(id))?.acting?.acts.map((act) => `${act.name} ${act.state}`);
+  const wanted = (doing[name] ?? []).map((one) => `${/\w+/.exec(one)} done`);
+  await until(async () => (await acts())?.every((one) => !/ (wanted|begun)$/.test(one)) ?? wanted.length === 0);
+  expect((await acts()) ?? []).toEqual(wanted);
 });

@@ -18,7 +18,10 @@ describe.each(pages)('%s', (page) => {
   const text = read(page);
 
   test('every whole configuration in it is a good one', () => {
-    const shown = [...text.matchAll(/```yaml\n(feedback:[\s\S]*?)```/g)].map(([, yaml = '']) => yaml);
+    const whole = [...text.matchAll(/```yaml\n(feedback:[\s\S]*?)```/g)].map(([, yaml = '']) => yaml);
+    // More of the source that the whole one ends with.
+    const parts = [...text.matchAll(/```yaml\n( {4}answers:[\s\S]*?)```/g)].map(([, yaml]) => `${whole[0]}${yaml}`);
+    const shown = [...whole, ...parts];
     const known: Record<string, string> = {
       REDIS_URL: 'redis://127.0.0.1:6379',
       SLACK_WEBHOOK_URL: 'https://hooks.slack.example/services/T0/B0/x',

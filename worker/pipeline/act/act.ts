@@ -11,6 +11,7 @@ import type { Service } from '../open-service.ts';
 import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import type { Journeys } from '../source-store.ts';
+import { isFresh, type Reading } from '../vendor.ts';
 import { actAtVendor, park, type Step, type VendorActContext } from './at-vendor.ts';
 import { dueRules, judged, type News, noted, openActs, type Verdict } from './judge.ts';
 
@@ -31,7 +32,8 @@ const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'par
  * Does what the answer rules say about a journey's answer, once it has settled. A job judges only by the newest version, as each version has a
  * job of its own; what an earlier version has led to is done all the same.
  */
-export async function act({ journeyId }: ActJob, context: ActContext): Promise<JobResult> {
+export async function act({ journeyId }: ActJob, given: ActContext): Promise<JobResult> {
+  const context = { ...given, read: sharedReading(given) };
   const journey = await context.store.get(journeyId);
   if (journey?.answer === undefined || journey.erasedAt || !answeredStates.includes(journey.state)) return done;
   const { due, nextInMs } = dueRules(context.answerRules, journey, context.clock.now());
@@ -41,6 +43,15 @@ export async function act({ journeyId }: ActJob, context: ActContext): Promise<J
   const after = judgement === 'corrected' ? journey : judgement;
   if (after) waits.push(...(await perform(after, context)));
   return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
+}
+
+/** The rules and actions of one job share a reading while it is fresh; what an action changes, its connector reads itself. */
+function sharedReading({ read }: Pick<ActContext, 'read'>): ActContext['read'] {
+  let last: { id: string; reading: Reading } | undefined;
+  return async (id, ...about) => {
+    if (last?.id !== id || !isFresh(last.reading)) last = { id, reading: await read(id, ...about) };
+    return last.reading;
+  };
 }
 
 /**

@@ -18,7 +18,8 @@ sub colleague {
   return $user;
 }
 my ($agent, $none) = (colleague('closeloop'), colleague('no-rights'));
-for (qw(SeeQueue ShowTicket ShowTicketComments CommentOnTicket ModifyTicket SeeCustomField ModifyCustomField)) {
+# The last three are for `reopen` with a queue and an owner.
+for (qw(SeeQueue ShowTicket ShowTicketComments CommentOnTicket ModifyTicket SeeCustomField ModifyCustomField CreateTicket ReassignTicket OwnTicket)) {
   ok($agent->PrincipalObj->GrantRight(Object => $RT::System, Right => $_));
 }
 for ([admin => $root], [agent => $agent], [noRights => $none]) {
@@ -28,6 +29,7 @@ for ([admin => $root], [agent => $agent], [noRights => $none]) {
 }
 my $queue = RT::Queue->new($system);
 ok($queue->Create(Name => 'Support', CorrespondAddress => 'support@example.com', CommentAddress => 'support-comment@example.com'));
+ok(RT::Queue->new($system)->Create(Name => 'Escalations'));
 
 for (
   { Name => 'Feedback grade', Type => 'FreeformSingle', Pattern => '(?#0 to 10)^(?:[0-9]|10)?$' },

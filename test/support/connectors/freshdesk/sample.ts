@@ -16,6 +16,13 @@ export const freshdeskSample: ConnectorSample = {
   missingId: '999999999',
   // No read by ids; agents and groups once. A write has a read before, and a note after; the fields once.
   callsFor100: { read: 102, writeBack: 301 },
+  acts: [
+    {
+      name: 'reopen',
+      params: { group: 'Escalations', priority: 'high' },
+      amiss: [{ group: 'Nobody' }, { agent: 'Nobody' }, { status: 5 }],
+    },
+  ],
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'forget', 'replace'],
   planted: [
     'a wrong key',
@@ -37,6 +44,7 @@ export const freshdeskSample: ConnectorSample = {
     const standin = createFreshdeskStandin({ now, fetch });
     const server = await serve(standin.handle, { faults: standin.faults });
     for (const field of answerFields) standin.addField(field);
+    standin.addGroup({ name: 'Escalations' });
     const person = standin.addContact({ email: customer.email, name: 'Hanna' }).id;
     const deliverTo = (secret: string) => standin.setWebhook({ url: hookUrl, secret });
     deliverTo(secrets[0]);

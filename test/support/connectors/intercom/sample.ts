@@ -16,6 +16,18 @@ export const intercomSample: ConnectorSample = {
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'erase', 'forget', 'replace'],
   pollPage: 150,
   lacks: { dropdown: 'no answer goes into an attribute that is a list: check refuses it' },
+  acts: [
+    {
+      name: 'reopen',
+      params: { team: 'Escalations', assignee: 'mara@standin.example' },
+      amiss: [{ team: 'Nobody' }, { assignee: 'nobody@standin.example' }],
+    },
+    {
+      name: 'assign',
+      params: { team: 'Escalations', assignee: 'mara@standin.example' },
+      amiss: [{ team: 'Nobody' }, { assignee: 'nobody@standin.example' }],
+    },
+  ],
   planted: [
     'a wrong token',
     'another region',
@@ -36,6 +48,7 @@ export const intercomSample: ConnectorSample = {
       }
     };
     addAttributes();
+    standin.addTeam({ id: 991, name: 'Escalations' });
     const contact = standin.addContact({ email: customer.email, name: 'Hanna' }).id;
     const closeRecord: Vendor['closeRecord'] = async (secret) => {
       standin.setWebhook({ url: hookUrl, secret });
@@ -84,8 +97,9 @@ export const intercomSample: ConnectorSample = {
         standin.faults.add({ method: 'PUT', path: id, times: 1_000, status: 400, body });
       },
       traces(id) {
-        const { values, notes, state } = standin.conversation(id);
-        return { values, notes, state };
+        const { values, notes, state, admin, team, tags, parts } = standin.conversation(id);
+        const told = parts.filter(({ type }) => type === 'comment').map(({ body }) => body);
+        return { values, notes, state, admin, team, tags, told };
       },
       breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words))),
       calls: () => standin.totalCalls(),

@@ -42,7 +42,7 @@ export const plants: Readonly<Record<string, (standin: Standin) => unknown>> = {
 
 function without(standin: Standin, scope: string): void {
   const { scopes } = standin.changeSettings({});
-  standin.changeSettings({ scopes: scopes.filter((one) => one !== scope) });
+  standin.changeSettings({ scopes: scopes.filter((one) => ![scope, scope.replace('read_', 'write_')].includes(one)) });
 }
 
 function replace(standin: Standin, change: object): void {
@@ -67,6 +67,7 @@ export const shopifySample: ConnectorSample = {
     notes: "the answer is a line in the order's one note, which nobody can add to: write-back.test.ts looks at it",
     lock: 'orders take metafields in any state',
   },
+  acts: [{ name: 'tag', params: { order: ['unhappy'], customer: ['call back'] } }],
   planted: Object.keys(plants),
   async start() {
     const { now, atOnce } = leapingClock();
@@ -78,7 +79,8 @@ export const shopifySample: ConnectorSample = {
     standin.addSubscription({ topic: 'ORDERS_UPDATED', uri: 'https://elsewhere.example/hooks' });
     for (const [key, type] of metafields) standin.addDefinition({ key, type });
     standin.setCompliance({ uri: hookUrl });
-    standin.changeSettings({ maximumAvailable: 1_000_000, restoreRate: 1_000_000 });
+    const scopes = [...standin.changeSettings({}).scopes, 'write_customers'];
+    standin.changeSettings({ scopes, maximumAvailable: 1_000_000, restoreRate: 1_000_000 });
     const customerId = standin.addCustomer({ email: 'account@example.com' }).id;
     /** The stand-in signs with the app's one secret; the suite wants another: the same bytes, signed again. */
     const signed = (delivery: Delivery, secret: string): Delivery => ({
@@ -137,7 +139,7 @@ export const shopifySample: ConnectorSample = {
         redefine(standin, { validations: [{ name: 'max', value: String(Math.max(...grades)) }] }),
       traces(id) {
         const { tags, note, metafields } = standin.order(id);
-        return { tags, note, metafields };
+        return { tags, note, metafields, ofCustomer: standin.customer(customerId).tags };
       },
       breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words), { errors: words })),
       calls: () => standin.totalCalls(),

@@ -14,6 +14,7 @@ export const woocommerceSample: ConnectorSample = {
   callsFor100: { read: 1, writeBack: 102 },
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'forget', 'replace'],
   pollPage: 100,
+  acts: [{ name: 'set', params: { follow_up: 'yes', feedback_calls: 2 }, amiss: [{ feedback_grade: '1' }] }],
   lacks: { dropdown: 'meta data hold any text', lock: 'orders take meta data in any status' },
   // The others, with what is said of each: preflight.test.ts.
   planted: ['a wrong key', 'no webhook'],

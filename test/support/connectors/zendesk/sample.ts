@@ -11,6 +11,8 @@ const Audits = z.array(
   z.object({ events: z.array(z.object({ plain_body: z.string().optional(), public: z.boolean().optional() })) }),
 );
 
+const Status = z.object({ status: z.string() });
+
 /** An account whose webhook delivers here, and what brings each misconfiguration about. */
 export const zendeskSample: ConnectorSample = {
   connector: zendesk,
@@ -18,6 +20,7 @@ export const zendeskSample: ConnectorSample = {
   missingId: '999999999',
   // One for the token, one for the names of the fields, one for the tickets; a write looks before and after, and at its job.
   callsFor100: { read: 3, writeBack: 7 },
+  acts: [{ name: 'reopen', params: { group: 'Phone', priority: 'high' }, amiss: [{ group: 'Nobody' }] }],
   does: ['poll', 'no-answer', 'echo', 'check', 'setup', 'forget', 'replace'],
   keeps: ['notes'],
   goesStale: true,
@@ -93,10 +96,12 @@ export const zendeskSample: ConnectorSample = {
       },
       lock: async (id) => void (await standin.close(Number(id))),
       traces(id) {
-        const { tags, fields, audits, mails } = standin.ticket(Number(id));
-        const notes = JSON.stringify(audits).match(/"plain_body":"[^"]*closeloop ref/g)?.length;
+        const { ticket, tags, fields, audits, mails } = standin.ticket(Number(id));
+        const notes = JSON.stringify(audits)
+          .match(/closeloop ref [^"<\\]+/g)
+          ?.toSorted();
         const filled = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-        return { tags, fields: filled, mails, notes };
+        return { tags, fields: filled, mails, notes, status: Status.parse(ticket).status };
       },
       breakVendor: (how, words) => standin.faults.add(fault(how, words, bodyOf(words))),
       idle: () => standin.idle(),

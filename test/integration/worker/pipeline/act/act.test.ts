@@ -68,6 +68,17 @@ describe('an answer that a rule matches', () => {
     );
   });
 
+  test('has the record read once for its rules and all of its actions', async () => {
+    const answers = `[${unhappy.replace('answer.grade <= 2', "answer.grade <= 2 and ticket.store != 'Narva'")}]`;
+    const { unit, vendor, run } = await asked({ answers });
+    await answered(unit, 1);
+    const reads = () => vendor.calls.filter(({ what }) => what === 'read').length;
+    const before = reads();
+    await run();
+    expect(vendor.acted).toHaveLength(2);
+    expect(reads() - before).toBe(1);
+  });
+
   test('opens no second follow-up: the first one keeps its time, also in the list', async () => {
     const answers = `[{ name: bad, when: answer.grade <= 2, settle: 0, do: [{ followUp: { due: 4h } }] },
       { name: worst, when: answer.grade <= 1, settle: 0, do: [{ followUp: { to: Maria, due: 8h } }] }]`;

@@ -51,3 +51,55 @@ test('what follows an action that is to be tried again waits for it, and other r
   expect(results[1]).toMatchObject({ error: { outcome: 'refused', advice: { kind: 'transient' } } });
   expect(rows.get('1')?.notes).toEqual([]);
 });
+
+const set: ActionRequest = {
+  ...tag,
+  name: 'set',
+  params: { calls: 2, state: 'called', old: null },
+  marker: '7.a1.low.2',
+};
+
+test.each([
+  [{}, ['read 1', 'put 1 calls,state', 'read 1']],
+  [{ silent: true as const }, ['read 1', 'put 1 calls,state', 'read 1', 'read 1']],
+  [{ bulk: true as const }, ['read 1', 'put 1', 'read 1']],
+])('fields are set once, in the form of an answer, and only what the record lacks: %o', async (peculiar, expected) => {
+  const { rows, calls, ...desk } = fakeDesk(['1'], peculiar);
+  expect(await actOnce(desk, set)).toEqual({ ok: true, done: 'set calls, state, old' });
+  expect(await actOnce(desk, { ...set, again: true })).toEqual({ ok: true, done: 'set calls, state, old' });
+  expect(rows.get('1')?.fields).toEqual({ calls: 2, state: 'called' });
+  expect(calls).toEqual(expected);
+});
+
+test('null empties a field', async () => {
+  const { rows, ...desk } = fakeDesk(['1']);
+  await actOnce(desk, set);
+  await actOnce(desk, { ...set, params: { state: null } });
+  expect(rows.get('1')?.fields).toEqual({ calls: 2, state: null });
+});
+
+test.each([
+  [{ swallows: ['state'] }, 'Desk did not keep "state": look at what it takes'],
+  [{ swallows: ['state'], silent: true as const }, 'Desk did not keep "state": look at what it takes'],
+  [{ refuses: ['calls'] }, 'calls takes no such value'],
+])('a field that the vendor does not keep, or refuses, is not told as set: %o', async (peculiar, message) => {
+  const desk = fakeDesk(['1'], peculiar);
+  expect(await actOnce(desk, set)).toMatchObject({
+    ok: false,
+    why: 'error',
+    error: { message, advice: { kind: 'permanent' } },
+  });
+});
+
+test.each([
+  [{ calls: 2, state: 'called' }, undefined],
+  [{ state: null }, undefined],
+  [{ nothing: 1 }, 'there is no field of records "nothing"'],
+  [{ state: 'gone' }, 'the field "state" does not take "gone"'],
+  [{ grade: 1 }, '"grade" takes answers (writeBack)'],
+])('check looks whether a field is there, and takes the value: %o', async (params, problem) => {
+  const { calls, checkActions } = fakeDesk(['1']);
+  const findings = await checkActions([{ at: 'answers[0].do[0].set', name: 'set', params }]);
+  expect(findings.map((one) => one.problem)).toEqual(problem === undefined ? [] : [problem]);
+  expect(calls).toEqual([]);
+});

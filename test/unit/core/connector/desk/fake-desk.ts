@@ -2,6 +2,7 @@ import { noteText } from '../../../../../core/connector/answer.ts';
 import { permanent, VendorError } from '../../../../../core/connector/classify.ts';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { deskActor } from '../../../../../core/connector/desk/act.ts';
+import type { DeskFields } from '../../../../../core/connector/desk/preflight.ts';
 import type { RowReading } from '../../../../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskWriting, deskWriter, Refusal } from '../../../../../core/connector/desk/write.ts';
 
@@ -64,6 +65,15 @@ interface Peculiar {
   /** Records that are read for an erasure alone. */
   inTrash?: readonly string[];
 }
+
+/** Those that `set` can name. */
+const fields: DeskFields = {
+  ...{ of: 'records', field: 'field', place: 'Settings > Fields', types: () => ({ types: ['text'] }) },
+  list: async () => [
+    { name: 'calls', type: 'number', required: false },
+    { name: 'state', type: 'choice', required: false, values: ['new', 'called'] },
+  ],
+};
 
 /** A vendor in memory, and the writer of a desk over it. */
 export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
@@ -158,5 +168,5 @@ export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
     leaves: (id) => `the history of record ${id}`,
   };
   const words = { vendor: 'Desk', record: 'record' };
-  return { rows, calls, ...deskWriter(words, writing), ...deskActor(words, writing.rows, writing, {}) };
+  return { rows, calls, ...deskWriter(words, writing), ...deskActor(words, writing.rows, writing, {}, { fields }) };
 }

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { VendorError } from '../../core/connector/classify.ts';
+import type { ActionRequest } from '../../core/connector/contract.ts';
+import {
+  type DeskAction,
+  doing,
+  type Flaw,
+  isReopened,
+  noSuch,
+  noteAction,
+  tagAction,
+} from '../../core/connector/desk/act.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import type { People, Workspace } from './api.ts';
+import { isOurs, type Reading, stateOf } from './closing.ts';
+import { id } from './conversation.ts';
+import type { IntercomSettings } from './settings.ts';
+
+const team = z.string().min(1).optional().describe('The name of the team that gets it');
+const assignee = z.email().optional().describe('The address of the teammate who gets it');
+
+const Reopen = z.strictObject({ team, assignee }).prefault({}).describe('Opens the conversation or ticket again');
+
+const Assign = z
+  .strictObject({ team, assignee })
+  .refine((given) => given.team !== undefined || given.assignee !== undefined, 'names neither a team nor an assignee')
+  .describe('Gives the conversation or ticket to a team, a teammate or both');
+type Assign = z.output<typeof Reopen>;
+
+export const actions = { reopen: Reopen, assign: Assign, tag: tagAction, note: noteAction };
+
+/** What closeloop names that is not there any more concerns one action, not the source. */
+function parked(error: unknown): never {
+  if (!(error instanceof VendorError) || !/^(assignee|team|tag)_not_found$/.test(error.code)) throw error;
+  throw new CloseloopError(`Intercom: the team, teammate or tag is gone (${error.code})`, { kind: 'permanent' });
+}
+
+function lookedUp({ admins, teams }: People, { team, assignee }: Assign) {
+  const [teamId] = [...teams].find(([, { name }]) => name === team) ?? [];
+  const [adminId] = [...admins].find(([, { email }]) => email.toLowerCase() === assignee?.toLowerCase()) ?? [];
+  return { teamId, adminId };
+}
+
+function flawOf(people: People, wanted: Assign): Flaw | undefined {
+  const { teamId, adminId } = lookedUp(people, wanted);
+  if (wanted.team !== undefined && teamId === undefined)
+    return noSuch('team', wanted.team, 'Name a team as Intercom does (Settings > Teammates > Teams)');
+  if (wanted.assignee !== undefined && adminId === undefined)
+    return noSuch('teammate', wanted.assignee, 'Give the address of a teammate of the workspace');
+  return undefined;
+}
+
+/** Changes a conversation by a part of it. Without a body, which would be a reply to the customer. */
+const addPart = (workspace: Workspace, conversationId: string, body: object) =>
+  workspace.call({ method: 'POST', path: `/conversations/${conversationId}/parts`, body }, z.unknown()).catch(parked);
+
+const assigning =
+  ({ adminId: admin_id }: IntercomSettings, workspace: Workspace) =>
+  async ({ conversation }: Reading, wanted: Assign): Promise<string> => {
+    const people = await workspace.people();
+    const flaw = flawOf(people, wanted);
+    if (flaw !== undefined) throw new CloseloopError(`Intercom: ${flaw.problem}`, { kind: 'permanent' });
+    const { teamId, adminId } = lookedUp(people, wanted);
+    const to = { message_type: 'assignment', admin_id };
+    const { id } = conversation;
+    if (teamId !== undefined) await addPart(workspace, id, { ...to, type: 'team', assignee_id: teamId });
+    if (adminId !== undefined) await addPart(workspace, id, { ...to, type: 'admin', assignee_id: adminId });
+    return wanted.team === undefined ? 'assigned' : `assigned to the team ${wanted.team}`;
+  };
+
+function open({ adminId: admin_id }: IntercomSettings, workspace: Workspace, { conversation, ticket }: Reading) {
+  const { id } = conversation;
+  if (ticket === undefined) return addPart(workspace, id, { message_type: 'open', admin_id });
+  // Not its state, of which the customer is told.
+  const body = { open: true, admin_id: Number(admin_id) };
+  return workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, z.unknown());
+}
+
+/** A ticket that is open counts as closed while its state is resolved, by the same closing: our own part tells that it was opened. */
+function isDone(reading: Reading, settings: IntercomSettings, request: ActionRequest): boolean {
+  const state = stateOf(reading, settings);
+  if (isReopened(state, request) || state.is !== 'closed') return true;
+  const since = state.closedAt.getTime() / 1_000;
+  const ours = (reading.ticket?.ticket_parts ?? []).filter((one) => isOurs(one, settings));
+  return request.again && ours.some((one) => one.part_type === 'open' && (one.created_at ?? 0) >= since);
+}
+
+const tagging =
+  ({ adminId: admin_id }: IntercomSettings, workspace: Workspace) =>
+  async ({ conversation, ticket }: Reading, names: readonly string[]): Promise<string> => {
+    const path = `/${ticket === undefined ? 'conversations' : 'tickets'}/${conversation.id}/tags`;
+    const there = new Set<string>(conversation.tags);
+    for (const name of names.filter((one) => !there.has(one))) {
+      // Finds it, or makes it.
+      const made = await workspace.call({ method: 'POST', path: '/tags', body: { name } }, z.object({ id }));
+      await workspace.call({ method: 'POST', path, body: { id: made.id, admin_id } }, z.unknown()).catch(parked);
+    }
+    return `tagged ${names.join(', ')}`;
+  };
+
+export function acting(settings: IntercomSettings, workspace: Workspace): Record<string, DeskAction<Reading>> {
+  const assign = assigning(settings, workspace);
+  const flaw = async (wanted: Assign) => flawOf(await workspace.people('now'), wanted);
+  return {
+    reopen: doing<Reading, typeof Reopen>(
+      Reopen,
+      async (reading, wanted, request) => {
+        if (isDone(reading, settings, request)) return 'it was open already';
+        // First: whoever is killed in between finds it closed, and does both.
+        if (wanted.team !== undefined || wanted.assignee !== undefined) await assign(reading, wanted);
+        await open(settings, workspace, reading);
+        return wanted.team === undefined ? 'reopened' : `reopened, in the team ${wanted.team}`;
+      },
+      flaw,
+    ),
+    assign: doing<Reading, typeof Assign>(Assign, assign, flaw),
+    tag: doing<Reading, typeof tagAction>(tagAction, tagging(settings, workspace), async () => {
+      await workspace.call({ method: 'GET', path: '/tags' }, z.unknown());
+      return undefined;
+    }),
+  };
+}
