@@ -127,7 +127,7 @@ export {
   type DeskProbe,
   type WantedHook,
 } from './connector/desk/preflight.ts';
-export { ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
+export { isFailure, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
 export { deskWriteBack } from './connector/desk/settings.ts';
 export { putTogether } from './connector/desk/together.ts';
 export {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { adviceOf, CloseloopError, messageOf } from '../../errors.ts';
+import { CloseloopError } from '../../errors.ts';
 import { placesOf } from '../answer.ts';
 import { errorAt } from '../check.ts';
 import { VendorError } from '../classify.ts';
 import type { ActionRequest, ActionResult, Finding, RecordState, Source, UsedAction } from '../contract.ts';
+import { failed, inTurn, type Together } from './in-turn.ts';
 import type { DeskFields } from './preflight.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
 import { type DeskNotes, type DeskWords, type DeskWriting, holdsValue, isNoted, putOne, Refusal } from './write.ts';
@@ -159,13 +160,6 @@ function sharedActions<Row, Value>(
   return actions;
 }
 
-const failed = (error: unknown): ActionResult => {
-  return { ok: false, why: 'error', error: error instanceof Error ? error : new Error(String(error)) };
-};
-
-/** Where an action of the record has just failed, the next one waits for the same. */
-const notTried = (error: Error): ActionResult => failed(new CloseloopError(messageOf(error), adviceOf(error)));
-
 /** What the vendor does not let closeloop look at, it does not let it do. */
 function flawIn(error: unknown): Flaw {
   if (error instanceof VendorError) return error;
@@ -175,11 +169,7 @@ function flawIn(error: unknown): Flaw {
 interface MoreActions {
   /** Fields that `set` can name. Left out: any can. */
   fields?: DeskFields;
-  /**
-   * Does what it can of several actions in few calls, and returns what is done, in words; what is missing is done alone.
-   * @throws for a failure of the whole call
-   */
-  together?(requests: readonly ActionRequest[]): Promise<ReadonlyMap<ActionRequest, string>>;
+  together?: Together;
 }
 
 export function deskActor<Row, Value>(
@@ -215,52 +205,6 @@ export function deskActor<Row, Value>(
     }
   }
 
-  /** The actions on one record. Each may change what the next one goes by, so the record is read again. */
-  async function inTurn(requests: readonly ActionRequest[], first: Row | CloseloopError | undefined) {
-    const results: ActionResult[] = [];
-    for (const [n, request] of requests.entries()) {
-      const before = results.at(-1);
-      if (before?.ok === false && before.why === 'error' && adviceOf(before.error).kind !== 'permanent') {
-        results.push(notTried(before.error));
-        continue;
-      }
-      try {
-        const row = n === 0 ? first : (await rowsOf(rows, [request.recordId])).get(request.recordId);
-        results.push(await run(request, row));
-      } catch (error) {
-        results.push(failed(error));
-      }
-    }
-    return results;
-  }
-
-  async function singly(requests: readonly ActionRequest[]): Promise<[ActionRequest, ActionResult | undefined][]> {
-    const byRecord = Map.groupBy(requests, ({ recordId }) => recordId);
-    const first = await rowsOf(rows, [...byRecord.keys()]);
-    const results = [...byRecord].map(async ([id, some]) => {
-      const inOrder = await inTurn(some, first.get(id));
-      return some.map((request, n): [ActionRequest, ActionResult | undefined] => [request, inOrder[n]]);
-    });
-    return (await Promise.all(results)).flat();
-  }
-
-  async function act(requests: readonly ActionRequest[]): Promise<ActionResult[]> {
-    // Calls for many records pay from the second action on.
-    const done = requests.length > 1 && together ? await together(requests) : new Map<ActionRequest, string>();
-    const left = requests.filter((request) => !done.has(request));
-    const results = new Map(
-      await singly(left).catch((error: unknown) => {
-        if (done.size === 0) throw error;
-        return left.map((request) => [request, failed(error)] as const);
-      }),
-    );
-    return requests.map((request): ActionResult => {
-      const said = done.get(request);
-      if (said !== undefined) return { ok: true, done: said };
-      return results.get(request) ?? failed(new TypeError('an action without a result'));
-    });
-  }
-
   async function checkActions(used: readonly UsedAction[]): Promise<Finding[]> {
     const findings: Finding[] = [];
     for (const { at, name, params } of used) {
@@ -270,5 +214,5 @@ export function deskActor<Row, Value>(
     return findings;
   }
 
-  return { act, checkActions };
+  return { act: inTurn({ rows, run, together }), checkActions };
 }

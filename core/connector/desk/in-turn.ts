@@ -1,0 +1,75 @@
+import { adviceOf, CloseloopError, messageOf } from '../../errors.ts';
+import type { ActionRequest, ActionResult, Source } from '../contract.ts';
+import { type RowReading, rowsOf } from './rows.ts';
+
+/**
+ * Does what it can of several actions in few calls, and returns what is done, in words; what is missing is done alone.
+ * @throws for a failure of the whole call
+ */
+export type Together = (requests: readonly ActionRequest[]) => Promise<ReadonlyMap<ActionRequest, string>>;
+
+interface InTurn<Row> {
+  rows: RowReading<Row>;
+  /** Does one action. `row`: the record as it is now, undefined where it is gone. */
+  run(request: ActionRequest, row: Row | CloseloopError | undefined): Promise<ActionResult>;
+  together?: Together | undefined;
+}
+
+export const failed = (error: unknown): ActionResult => {
+  return { ok: false, why: 'error', error: error instanceof Error ? error : new Error(String(error)) };
+};
+
+/** Where an action of the record has just failed, the next one waits for the same. */
+const notTried = (error: Error): ActionResult => failed(new CloseloopError(messageOf(error), adviceOf(error)));
+
+/** The `act` of a desk: together what can be done together, then the rest, the actions of each record in turn. */
+export function inTurn<Row>(options: InTurn<Row>): NonNullable<Source['act']> {
+  const { together } = options;
+  return async (requests) => {
+    // Calls for many records pay from the second action on.
+    const done = requests.length > 1 && together ? await together(requests) : new Map<ActionRequest, string>();
+    const left = requests.filter((request) => !done.has(request));
+    const results = new Map(
+      await ofRecords(left, options).catch((error: unknown) => {
+        // What is done is not to be done again.
+        if (done.size === 0) throw error;
+        return left.map((request): [ActionRequest, ActionResult] => [request, failed(error)]);
+      }),
+    );
+    return requests.map((request): ActionResult => {
+      const said = done.get(request);
+      if (said !== undefined) return { ok: true, done: said };
+      return results.get(request) ?? failed(new TypeError('an action without a result'));
+    });
+  };
+}
+
+/** Records are acted on side by side. */
+async function ofRecords<Row>(requests: readonly ActionRequest[], options: InTurn<Row>) {
+  const byRecord = Map.groupBy(requests, ({ recordId }) => recordId);
+  const first = await rowsOf(options.rows, [...byRecord.keys()]);
+  const results = await Promise.all([...byRecord].map(([id, some]) => ofRecord(some, first.get(id), options)));
+  return results.flat();
+}
+
+/** The actions on one record. Each may change what the next one goes by, so the record is read again. */
+async function ofRecord<Row>(
+  requests: readonly ActionRequest[],
+  first: Row | CloseloopError | undefined,
+  { rows, run }: InTurn<Row>,
+): Promise<[ActionRequest, ActionResult][]> {
+  const results: [ActionRequest, ActionResult][] = [];
+  let down: Error | undefined;
+  for (const [n, request] of requests.entries()) {
+    if (down) {
+      results.push([request, notTried(down)]);
+      continue;
+    }
+    const { recordId } = request;
+    const one = n === 0 ? run(request, first) : rowsOf(rows, [recordId]).then((now) => run(request, now.get(recordId)));
+    const result = await one.catch(failed);
+    if (!result.ok && result.why === 'error' && adviceOf(result.error).kind !== 'permanent') down = result.error;
+    results.push([request, result]);
+  }
+  return results;
+}
