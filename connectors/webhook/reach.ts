@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
-import { isPublicAddress, literalIn } from './public-address.ts';
+import { isPublicAddress, literalIn } from '../../core/connector/public-address.ts';
 
 const timeoutMs = 10_000;
 

@@ -1,0 +1,23 @@
+import { onTestFinished } from 'vitest';
+import { serve } from '../../standins/kit/server.ts';
+
+export interface Got {
+  headers: Readonly<Record<string, string | undefined>>;
+  raw: Buffer;
+  body: { type?: string; data?: Record<string, unknown>; [name: string]: unknown };
+}
+
+/** Somebody's HTTP server, which keeps what it is sent, and answers as `answer` says: 204 where it says nothing. */
+export async function receiver(
+  answer: (got: Got) => { status: number; headers?: Record<string, string>; body?: string } | undefined = () =>
+    undefined,
+) {
+  const got: Got[] = [];
+  const server = await serve(({ headers, raw }) => {
+    const one = { headers, raw: Buffer.from(raw), body: JSON.parse(raw.toString()) };
+    got.push(one);
+    return answer(one) ?? { status: 204 };
+  });
+  onTestFinished(() => server.close());
+  return { got, url: `${server.url}/in/secret`, port: server.port, close: () => server.close() };
+}
