@@ -115,6 +115,7 @@ function circles(edges: readonly Import[]): string[][] {
  * what expressions are made of.
  */
 const notExported = new Set([
+  'checkReceiver',
   'isPublicAddress',
   'literalIn',
   'PrivateAddress',

@@ -4,7 +4,9 @@ import { serve } from '../../standins/kit/server.ts';
 export interface Got {
   headers: Readonly<Record<string, string | undefined>>;
   raw: Buffer;
-  body: { type?: string; data?: Record<string, unknown>; [name: string]: unknown };
+  body: { type?: string; data?: { record?: unknown; [name: string]: unknown }; [name: string]: unknown };
+  /** The id of the record that it is about. */
+  record: string | undefined;
 }
 
 /** Somebody's HTTP server, which keeps what it is sent, and answers as `answer` says: 204 where it says nothing. */
@@ -14,7 +16,8 @@ export async function receiver(
 ) {
   const got: Got[] = [];
   const server = await serve(({ headers, raw }) => {
-    const one = { headers, raw: Buffer.from(raw), body: JSON.parse(raw.toString()) };
+    const body = JSON.parse(raw.toString());
+    const one: Got = { headers, raw: Buffer.from(raw), body, record: body.data?.record?.id };
     got.push(one);
     return answer(one) ?? { status: 204 };
   });

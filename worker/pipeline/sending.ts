@@ -53,7 +53,7 @@ export class Sending {
     const { redis, connection, ports, log, observer, tracing } = engine;
     const { target } = one;
     const name = target.key;
-    const { deliver, close } = one.is === 'webhook' ? webhookOf(one.webhook, ports) : receiverOf(one, engine);
+    const { deliver, close } = one.is === 'webhook' ? webhookOf(one.webhook, engine) : receiverOf(one, engine);
     const context = { target, deliver: neverStopping(deliver), sources };
     const people = one.is === 'webhook' ? `webhook ${target.by.name}` : `receiver ${target.by.name}`;
     const alert = alerts.of(people);

@@ -15,27 +15,31 @@ const Instant = z.iso.datetime();
 
 const Contact = z
   .strictObject({ kind: z.enum(['phone', 'email', 'identifier']), value: z.string() })
-  .describe('Who was asked. Only with `include: [contact]`');
+  .meta({ id: 'contact', description: 'Who was asked. Only with `include: [contact]`' });
 
-const Answer = z.strictObject({
-  grade: z.number().nullable(),
-  maxGrade: z.number().nullable().describe('The highest grade of the campaign, where known'),
-  version: z.int().describe('Counts the versions of the answer, from 1: the highest is the newest'),
-  at: Instant.describe('When this version was collected'),
-  comment: z.string().nullable().optional().describe("The customer's words. Only with `include: [comment]`"),
-  answers: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe('Answers to a survey, by the id of the question. Only with `include: [comment]`'),
-});
+const Answer = z
+  .strictObject({
+    grade: z.number().nullable(),
+    maxGrade: z.number().nullable().describe('The highest grade of the campaign, where known'),
+    version: z.int().describe('Counts the versions of the answer, from 1: the highest is the newest'),
+    at: Instant.describe('When this version was collected'),
+    comment: z.string().nullable().optional().describe("The customer's words. Only with `include: [comment]`"),
+    answers: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('Answers to a survey, by the id of the question. Only with `include: [comment]`'),
+  })
+  .meta({ id: 'answer' });
 
-const FollowUp = z.strictObject({
-  state: z.enum(['open', 'taken', 'done']),
-  rule: z.string().describe('The answer rule that opened it'),
-  to: z.string().describe('Whose it is: `agent` for the agent of the record, or a name'),
-  openedAt: Instant,
-  dueAt: Instant,
-});
+const FollowUp = z
+  .strictObject({
+    state: z.enum(['open', 'taken', 'done']),
+    rule: z.string().describe('The answer rule that opened it'),
+    to: z.string().describe('Whose it is: `agent` for the agent of the record, or a name'),
+    openedAt: Instant,
+    dueAt: Instant,
+  })
+  .meta({ id: 'followUp' });
 
 const common = {
   source: z.string().describe('The name of the source in the configuration'),

@@ -3,11 +3,12 @@ import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from '../../
 import { transientAfter } from '../../../core/connector/retry-after.ts';
 import { type HttpResponse, SendFailure, send } from '../../../core/connector/send.ts';
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
-import { CloseloopError } from '../../../core/errors.ts';
+import { adviceOf, CloseloopError } from '../../../core/errors.ts';
 import type { Ports } from '../../../core/ports.ts';
 import type { Webhook } from '../../config/webhooks.ts';
 import { receiversOf } from '../../operations/alerts/receivers.ts';
 import { alertSettings } from '../../operations/alerts.ts';
+import { isGone, noteGone } from '../../operations/gone.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import type { ReceiverTarget } from '../targets.ts';
 import { answerMessageOf } from './answer-message.ts';
@@ -39,12 +40,17 @@ export function receiverOf(
 }
 
 /** Posts each event to a webhook, signed. */
-export function webhookOf(webhook: Webhook, ports: Pick<Ports, 'fetch'>): Delivering {
+export function webhookOf(webhook: Webhook, { ports, redis }: Pick<EngineOptions, 'ports' | 'redis'>): Delivering {
   const { post, close } = poster(webhook, ports);
   return {
     deliver: async (event, journey, of) => {
       const payload = await payloadOf(event, journey, { include: webhook.include, of });
-      if (payload) await post(idOf(event, of), payload);
+      if (payload === undefined) return;
+      if (await isGone(redis, webhook)) throw gone();
+      await post(idOf(event, of), payload).catch(async (error: unknown) => {
+        if (isPermanent(error)) await noteGone(redis, webhook);
+        throw error;
+      });
     },
     close,
   };
@@ -81,10 +87,15 @@ export function poster(
 }
 
 function refusal({ status, headers }: HttpResponse): CloseloopError {
-  if (status === 410) return new CloseloopError('the receiver wants no more events (410 Gone)', { kind: 'permanent' });
+  if (status === 410) return gone();
   const what = status >= 300 && status < 400 ? `${status}, a redirect, which is not followed` : `${status}`;
   return new CloseloopError(`the receiver answered ${what}`, transientAfter(headers, new Date()));
 }
+
+const gone = (): CloseloopError =>
+  new CloseloopError('the receiver wants no more events (410 Gone)', { kind: 'permanent' });
+
+const isPermanent = (error: unknown): boolean => adviceOf(error).kind === 'permanent';
 
 function isPrivate(error: unknown): boolean {
   for (let at = error instanceof SendFailure ? error.cause : undefined; at instanceof Error; at = at.cause)
