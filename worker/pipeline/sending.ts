@@ -20,6 +20,8 @@ interface SendingOptions {
   onLost: (error: Error) => void;
 }
 
+/** What logs and metrics call it, in place of a source. */
+export const outgoing = 'outgoing';
 /** What a target does not take for so long is given up. Real time. */
 const retryForMs = 3 * 86_400_000;
 /** Of a webhook's records at once; people's chats take one message a second. */
@@ -68,7 +70,7 @@ export class Sending {
           most: 1,
         },
       }),
-      source: people,
+      source: outgoing,
       concurrency: one.is === 'webhook' ? webhookAtOnce : 1,
       process: (job) => send(job, context),
       giveUp: async (job, why) => {
