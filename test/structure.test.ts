@@ -110,8 +110,16 @@ function circles(edges: readonly Import[]): string[][] {
   return [...groups.values()];
 }
 
-/** What the kit keeps for connectors that ship with it: their list, the pool of connections, and what expressions are made of. */
+/**
+ * What the kit keeps for connectors that ship with it: their list, the pool of connections, addresses that only this machine can reach, and
+ * what expressions are made of.
+ */
 const notExported = new Set([
+  'checkReceiver',
+  'isPublicAddress',
+  'literalIn',
+  'PrivateAddress',
+  'publicLookup',
   'BuiltIn',
   'connections',
   'tooIntricate',

@@ -1,9 +1,9 @@
 import { isLoopback } from '../../core/address.ts';
 import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Delivery, Finding, PreflightContext, Source } from '../../core/connector/contract.ts';
+import { checkReceiver } from '../../core/connector/reach.ts';
 import { eventReader } from './events.ts';
 import { compileAll } from './expressions.ts';
-import { reach } from './reach.ts';
 import { RecordSnapshot } from './record.ts';
 import type { WebhookSettings } from './settings.ts';
 
@@ -143,14 +143,5 @@ async function ofWriteBack({ event, writeBack }: WebhookSettings, { hookUrl }: P
   if (hookUrl !== undefined && new URL(url).href === new URL(hookUrl).href) {
     return [errorAt(at, "is this source's own hook: answers would come back as events", 'name the receiver')];
   }
-  const met = await reach(url, allowPrivate);
-  const found: Finding[] = met.problem === undefined ? [] : [errorAt(at, met.problem, met.remedy)];
-  if (url.startsWith('http:') && met.isPublic) {
-    found.push(warningAt(at, 'answers would go over the internet unencrypted', 'use https'));
-  }
-  if (allowPrivate && met.isPublic) {
-    const problem = 'is true, and the address is public: a name that changes could lead into your network';
-    found.push(warningAt('writeBack.allowPrivate', problem, 'take it out'));
-  }
-  return found;
+  return await checkReceiver({ url, allowPrivate }, { url: at, allowPrivate: 'writeBack.allowPrivate' });
 }

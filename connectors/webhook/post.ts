@@ -2,10 +2,10 @@ import { type Meaning, type ResponseRules, VendorError } from '../../core/connec
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { connections } from '../../core/connector/exchange.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
+import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from '../../core/connector/public-address.ts';
 import type { HttpResponse, SendFailure } from '../../core/connector/send.ts';
 import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
-import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from './public-address.ts';
 import type { WebhookSettings } from './settings.ts';
 
 type Target = NonNullable<WebhookSettings['writeBack']>;

@@ -23,7 +23,14 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
   },
   {
     title: 'Policy',
-    pages: ['docs/policy.md', 'docs/journeys.md', 'docs/answers.md', 'docs/expressions.md', 'docs/custom-fields.md'],
+    pages: [
+      'docs/policy.md',
+      'docs/journeys.md',
+      'docs/answers.md',
+      'docs/webhooks-out.md',
+      'docs/expressions.md',
+      'docs/custom-fields.md',
+    ],
   },
   {
     title: 'Operate',

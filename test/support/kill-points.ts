@@ -64,6 +64,8 @@ export const actingPoints = {
   'answer-read-again': /^call GET \/api\/appeals\/\d+$/,
   /** An answer is written on tickets, or they are opened again, noted and tagged. */
   'tickets-changed': /^call PUT \/api\/v2\/tickets\/(update_many|\d+)\.json$/,
+  /** A webhook has taken an event, or refused it (receiver.ts). */
+  'event-taken': /^call POST \/in\//,
 } as const satisfies Record<string, RegExp>;
 
 export type ActingPoint = keyof typeof actingPoints;

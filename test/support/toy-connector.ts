@@ -21,7 +21,7 @@ import type { RecordParts } from '../../core/connector/record-parts.ts';
 export interface ToyRecord {
   id: string;
   state: RecordState;
-  customer: { email?: string; phone?: string };
+  customer: { email?: string; phone?: string; name?: string };
   store?: string;
   timeZone?: string;
   country?: string;

@@ -1,8 +1,9 @@
 import { styleText } from 'node:util';
 import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
 import type { Message } from '../operations/alerts/message.ts';
 import { receiversOf } from '../operations/alerts/receivers.ts';
-import { alertSettings } from '../operations/alerts.ts';
+import { type AlertSettings, alertSettings } from '../operations/alerts.ts';
 import { createLog } from '../operations/log.ts';
 import { livePorts } from './live-ports.ts';
 import { type RuntimeOptions, readConfig } from './runtime.ts';
@@ -11,9 +12,10 @@ import { type RuntimeOptions, readConfig } from './runtime.ts';
 export async function testAlerts(options: RuntimeOptions & { json: boolean }): Promise<number> {
   const alerts = alertSettings(await readConfig(options, { uses: 'alerts', sources: 'named' }));
   const log = createLog({ pretty: process.stderr.isTTY ?? false, level: 'warn', stream: process.stderr });
-  const receivers = alerts ? receiversOf(alerts, livePorts, log) : [];
+  const own = alerts ? receiversOf(alerts, livePorts, log) : [];
   const sent = await Promise.all(
-    receivers.map(async ({ name, setting, deliver }) => {
+    [...own.map((one) => ({ ...one, name: String(one.name) })), ...namedOf(alerts, log)].map(async (receiver) => {
+      const { name, setting, deliver } = receiver;
       const taken = { receiver: name, setting, taken: true, why: undefined };
       return await deliver(sample(new Date())).then(
         () => taken,
@@ -25,6 +27,17 @@ export async function testAlerts(options: RuntimeOptions & { json: boolean }): P
   else for (const one of sent) process.stdout.write(`${inWords(one)}\n`);
   if (sent.length === 0) process.stderr.write('Nobody is told: "alerts" in the configuration names no receiver.\n');
   return sent.length > 0 && sent.every(({ taken }) => taken) ? 0 : 1;
+}
+
+/** Those that answer rules may tell of answers. */
+function namedOf(alerts: AlertSettings | undefined, log: Log) {
+  return Object.entries(alerts?.receivers ?? {}).flatMap(([name, settings]) =>
+    receiversOf(settings, livePorts, log).map(({ name: channel, setting, deliver }) => ({
+      name: `${name} (${channel})`,
+      setting: setting.replace('alerts.', `alerts.receivers.${name}.`),
+      deliver,
+    })),
+  );
 }
 
 function inWords({

@@ -4,6 +4,7 @@ import { testMeans, testPlaces } from '../config/tests.ts';
 import { saveCheck } from '../preflight/last-check.ts';
 import { checkSource } from '../preflight/preflight.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
+import { webhookFindings } from '../preflight/webhooks.ts';
 import { keyAdvice } from '../redis/data-key.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { withSources } from './with-engine.ts';
@@ -29,6 +30,8 @@ export async function check(
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
       for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
     }
+    for (const finding of options.source === undefined ? await webhookFindings(runtime.config) : [])
+      all.push({ source: 'closeloop', ...finding });
     for (const { sources, problem, remedy } of sharedAccounts(runtime.config.sources)) {
       if (options.source !== undefined && !sources.includes(options.source)) continue;
       const at = sources.map((name) => `sources.${name}`).join(', ');

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
 import { type FollowUpDeed, isOverdue } from '../journey/follow-up.ts';
+import { gradeInWords } from '../journey/grade-in-words.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type FollowUpFilter,
   type FoundFollowUp,
   followUpsIn,
-  gradeInWords,
 } from '../support/follow-ups.ts';
 import { findJourney } from '../support/journey-filter.ts';
 import { inZone } from '../support/shown-time.ts';

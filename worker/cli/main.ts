@@ -11,6 +11,7 @@ import { addRunning, addStart } from './commands/running.ts';
 import { addChecks, addInit } from './commands/setting-up.ts';
 import { addBackfill, addSources } from './commands/sources.ts';
 import { addStandin } from './commands/standin.ts';
+import { addWebhooks } from './commands/webhooks.ts';
 import { version } from './version.ts';
 
 /** The command line. Each file in `commands/` holds some commands: their options, help, and what they load to run. */
@@ -31,6 +32,7 @@ const groups = [
   addSources,
   addJourneys,
   addFollowUps,
+  addWebhooks,
   addEvents,
   addContacts,
   addReport,

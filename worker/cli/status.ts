@@ -12,12 +12,15 @@ import { absenceOf, stateOf } from '../sources/absent-state.ts';
 import { knownSources } from '../sources/known-sources.ts';
 import { inZone } from '../support/shown-time.ts';
 import { jobsIn, type SourceState, stateOfProcesses, stateOfSource } from '../support/source-state.ts';
+import { webhookState } from '../support/webhooks.ts';
 import type { RuntimeOptions } from './runtime.ts';
-import { withStored } from './with-stored.ts';
+import { allSources, withStored } from './with-stored.ts';
 
 /** Each source at a glance: its journeys by state, what is stopped, what waits, and what its webhooks missed. Returns 1 while no process does the work. */
 export async function status(options: RuntimeOptions & { json: boolean }): Promise<number> {
-  return await withStored(options, async ({ sources, source, service, collecting, runtime: { redis, config } }) => {
+  return await withStored(options, async (stored) => {
+    const { sources, source, service, collecting, runtime } = stored;
+    const { redis, config } = runtime;
     const { timeZone } = config.feedback;
     const print = (shown: object, lines: readonly string[]) =>
       void process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(lines.join('\n'), timeZone)}\n`);
@@ -38,6 +41,10 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
     const paused = config.dryRun ? [] : await collecting.list();
     if (paused.length > 0)
       print({ source: 'collect', paused }, [styleText('bold', 'collect'), ...paused.map(pauseLine)]);
+    for (const webhook of config.dryRun ? [] : config.webhooks) {
+      const state = await webhookState(webhook, await allSources(stored), redis);
+      if (options.json || webhookLines(state).length > 0) print(state, webhookLines(state));
+    }
     const configured = new Set(sources().map(({ storedAs }) => storedAs));
     for (const one of known.filter(
       ({ storedAs }) => !configured.has(storedAs) && isDryRun(storedAs) === config.dryRun,
@@ -136,6 +143,22 @@ function processLines({
     ...problems.map((problem) => styleText('yellow', `  ${problem}`)),
     ...remarks.map((remark) => `  ${remark}`),
   ];
+}
+
+/** Where something was not taken. */
+function webhookLines({
+  webhook,
+  waiting,
+  oldestAt,
+  givenUp,
+  gone,
+}: Awaited<ReturnType<typeof webhookState>>): string[] {
+  if (waiting + givenUp === 0 && !gone) return [];
+  const since = oldestAt === undefined ? '' : ` since ${oldestAt.toISOString()}`;
+  const lost =
+    givenUp === 0 && !gone ? '' : ` · given up ${givenUp}${gone ? ' (410 Gone)' : ''} ("webhooks replay ${webhook}")`;
+  const line = `  events      ${waiting} waiting${since}${lost}`;
+  return [styleText('bold', `webhook ${webhook}`), lost === '' ? line : styleText('red', line)];
 }
 
 /** Events that were accepted and not planned yet: of deliveries and polls, and those that are replayed. */

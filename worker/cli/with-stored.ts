@@ -7,7 +7,7 @@ import { Holds } from '../operations/holds.ts';
 import { createLog } from '../operations/log.ts';
 import { Outage, serviceEndpoint, vendorEndpoint } from '../operations/outage.ts';
 import { Pauses } from '../operations/pauses.ts';
-import { globalTag, nameIn, nameInEarnest, tagOf } from '../redis/keys.ts';
+import { globalTag, isDryRun, nameIn, nameInEarnest, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import { knownSources } from '../sources/known-sources.ts';
 import { sourceNamed, withStoredNames } from '../sources/stored-names.ts';
@@ -91,4 +91,13 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
     seal,
     log,
   };
+}
+
+/** Those of the configuration, and those that Redis knows as well; without dry runs, which tell nobody. */
+export async function allSources({ runtime, sources, source }: Stored): Promise<StoredSource[]> {
+  const own = sources();
+  const known = (await knownSources(runtime.redis)).filter(
+    ({ storedAs }) => !isDryRun(storedAs) && own.every((one) => one.storedAs !== storedAs),
+  );
+  return [...own, ...known.map(source)];
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Actions, Connector as AnyConnector } from '../../core/connector/contract.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { Duration, Settle } from '../../core/schedule/duration.ts';
+import { inOurWords, suggestion } from './issues.ts';
 
 type Connector = Pick<AnyConnector, 'name' | 'actions'>;
 
@@ -13,10 +14,36 @@ export const FollowUpParams = z
   .prefault({})
   .describe('Opens a follow-up: somebody has to see to this customer');
 
+/** Those whom the configuration names, and an answer rule may tell. Left out: any name will do. */
+export interface KnownReceivers {
+  notify: readonly string[];
+  send: readonly string[];
+}
+
+/** Names of receivers: one, or a list. */
+const NamesOf = (known: readonly string[] | undefined, where: string) => {
+  const Name = z
+    .string()
+    .min(1)
+    .refine((name) => known?.includes(name) ?? true, { error: ({ input }) => unknownName(input, known ?? [], where) });
+  return z.union([Name.transform((name) => [name]), z.array(Name).min(1)]);
+};
+
+function unknownName(name: unknown, known: readonly string[], where: string): string {
+  if (known.length === 0) return `names a receiver, and ${where} names none`;
+  return `is no receiver of ${where}: there are ${known.join(', ')}${suggestion(String(name), known)}`;
+}
+
+/** Whom `notify` and `send` tell. */
+export const ReceiverNames = NamesOf(undefined, '');
+
 /** What closeloop itself does because of an answer. */
-const ownActions = {
-  followUp: FollowUpParams,
-} satisfies Actions;
+const ownActions = (known?: KnownReceivers) =>
+  ({
+    followUp: FollowUpParams,
+    notify: NamesOf(known?.notify, 'alerts').describe('Tells receivers of `alerts` of the answer, with its words'),
+    send: NamesOf(known?.send, 'webhooks').describe('Sends the answer to these `webhooks`'),
+  }) satisfies Actions;
 
 /** One action, and what it takes, as written: whoever does it reads it by the action's schema. */
 export interface Doing {
@@ -25,15 +52,19 @@ export interface Doing {
 }
 
 /** All that can be done because of an answer at this connector, by name. */
-export function actionsOf({ actions }: Pick<Connector, 'actions'>): Actions {
+export function actionsOf({ actions }: Pick<Connector, 'actions'>, known?: KnownReceivers): Actions {
   const { note } = actions;
   // The text of a note is evaluated: a mistake in it is one of the configuration.
-  return { ...actions, ...(note && { note: ExpressionSource.meta({ description: note.description }) }), ...ownActions };
+  return {
+    ...actions,
+    ...(note && { note: ExpressionSource.meta({ description: note.description }) }),
+    ...ownActions(known),
+  };
 }
 
 /** One entry of `do`: the name of an action, and what it takes. */
-function doingOf(connector: Connector) {
-  const known = actionsOf(connector);
+function doingOf(connector: Connector, receivers?: KnownReceivers) {
+  const known = actionsOf(connector, receivers);
   return z.record(z.string(), z.unknown()).transform((written, context): Doing => {
     const [[name, value] = ['', undefined], ...others] = Object.entries(written);
     const schema = Object.hasOwn(known, name) ? known[name] : undefined;
@@ -45,7 +76,7 @@ function doingOf(connector: Connector) {
       return refuse('is one action, like { tag: [unhappy] }: write each as its own entry');
     if (schema === undefined)
       return refuse(`is nothing that ${connector.name} can do: there are ${Object.keys(known).join(', ')}`, [name]);
-    const parsed = schema.safeParse(value);
+    const parsed = schema.safeParse(value, { error: inOurWords });
     if (parsed.success) return { name, params: value };
     for (const issue of parsed.error.issues)
       context.issues.push({ ...issue, path: [name, ...issue.path], input: undefined });
@@ -54,21 +85,21 @@ function doingOf(connector: Connector) {
 }
 
 /** What is done when an answer is like this, of a source of this connector. */
-export function answerRuleOf(connector: Connector) {
+export function answerRuleOf(connector: Connector, receivers?: KnownReceivers) {
   return z.strictObject({
     name: z.string().min(1).max(60).describe('What logs, traces and follow-ups call it'),
     when: ExpressionSource.optional().describe(
       'JSONata over `answer` (grade, maxGrade, comment, campaign, answers, changed) and the record as rules see it. Left out: every answer',
     ),
     settle: Settle.prefault('5m').describe('The answer has stayed as it is for so long; 0: at once'),
-    do: z.array(doingOf(connector)).min(1).describe('What is done, in this order'),
+    do: z.array(doingOf(connector, receivers)).min(1).describe('What is done, in this order'),
   });
 }
 export type AnswerRule = z.output<ReturnType<typeof answerRuleOf>>;
 
 /** The answer rules of a source of this connector. */
-export const answerRulesOf = (connector: Connector) =>
-  z.array(answerRuleOf(connector)).superRefine((rules, context) => {
+export const answerRulesOf = (connector: Connector, receivers?: KnownReceivers) =>
+  z.array(answerRuleOf(connector, receivers)).superRefine((rules, context) => {
     const seen = new Set<string>();
     for (const [i, { name }] of rules.entries()) {
       const message = 'is used by another answer rule';

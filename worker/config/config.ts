@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Connector, ConnectorPorts, ParsedSource } from '../../core/connector/contract.ts';
 import type { HolidayRules } from '../../core/schedule/holidays.ts';
-import { type AnswerRule, answerRulesOf } from './answer-rule.ts';
+import { type AnswerRule, answerRulesOf, type KnownReceivers } from './answer-rule.ts';
 import type { ContactList } from './contact-list.ts';
 import { type ConfigDocument, readDocument } from './document.ts';
 import type { External } from './external-connectors.ts';
@@ -10,6 +10,7 @@ import { check, suggestion } from './issues.ts';
 import { withNamedErrors } from './named-errors.ts';
 import { unanswerable } from './never.ts';
 import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
+import { channelNames } from './receivers.ts';
 import { type Rule, Rules, RulesIfAny } from './rule.ts';
 import { partsOf, SourcePolicy, sourcePolicyNames } from './source-policy.ts';
 import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts';
@@ -97,7 +98,8 @@ export function loadConfig(text: string, options: LoadOptions): Config {
   }
   const unknown = new Set(holes.flatMap(([section, name]) => (section === 'sources' ? [name] : [])));
   const everywhere = sectionOf(written.policy).answers;
-  const configured = readSources(sources, { ...options, unknown, everywhere }, document, found);
+  const receivers = receiversIn(written);
+  const configured = readSources(sources, { ...options, unknown, common: { everywhere, receivers } }, document, found);
   if (general.ok) {
     const never = general.data.policy.never ?? [];
     for (const { connector } of configured) found.push(...unanswerable(never, connector, ['policy', 'never']));
@@ -120,8 +122,8 @@ function readSources(
     external = new Map(),
     sources = 'opened',
     unknown,
-    everywhere,
-  }: LoadOptions & { unknown: ReadonlySet<unknown> /** `policy.answers`, as written. */; everywhere: unknown },
+    common,
+  }: LoadOptions & { unknown: ReadonlySet<unknown>; common: CommonAnswers },
   document: ConfigDocument,
   found: Found[],
 ): ConfiguredSource[] {
@@ -157,7 +159,7 @@ function readSources(
       return [];
     }
     if (policy.ok) found.push(...unanswerable(policy.data.never ?? [], connector, [...at, 'never']));
-    const answers = answersOf(connector, { own: writtenAnswers, everywhere }, [...at, 'answers'], document);
+    const answers = answersOf(connector, { own: writtenAnswers, ...common }, [...at, 'answers'], document);
     found.push(...answers.found);
     if (unknown.has(name)) {
       return rules.ok && policy.ok
@@ -173,20 +175,36 @@ function readSources(
   });
 }
 
+/** `policy.answers`, as written, and whom answer rules may name. */
+interface CommonAnswers {
+  everywhere: unknown;
+  receivers: KnownReceivers;
+}
+
 /** The answer rules of a source: its own, and then those of all sources but for the ones whose name it has. */
 function answersOf(
   connector: Connector,
-  { own, everywhere }: { own: unknown; everywhere: unknown },
+  { own, everywhere, receivers }: CommonAnswers & { own: unknown },
   at: Path,
   document: ConfigDocument,
 ): { rules: AnswerRule[]; found: Found[] } {
-  const schema = answerRulesOf(connector);
+  const schema = answerRulesOf(connector, receivers);
   const ofSource = checkWritten(schema, own ?? [], at, document);
   const common = checkWritten(schema, everywhere ?? [], ['policy', 'answers'], document);
   const found = [ofSource, common].flatMap((one) => (one.ok ? [] : one.found));
   if (!ofSource.ok || !common.ok) return { rules: [], found };
   const names = new Set(ofSource.data.map(({ name }) => name));
   return { rules: [...ofSource.data, ...common.data.filter(({ name }) => !names.has(name))], found };
+}
+
+/** Whom answer rules may name, as written: a mistake in their settings is told of by itself. */
+function receiversIn({ alerts, webhooks }: Record<string, unknown>): KnownReceivers {
+  const settings = sectionOf(alerts);
+  const names = Array.isArray(webhooks) ? webhooks.map((one) => sectionOf(one).name) : [];
+  return {
+    notify: [...channelNames.filter((name) => name in settings), ...Object.keys(sectionOf(settings.receivers))],
+    send: names.filter((name) => typeof name === 'string'),
+  };
 }
 
 /** What `was` says, and what is wrong with it. */

@@ -1,7 +1,6 @@
 import type { CountryCode } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
-import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { days } from '../../core/schedule/days.ts';
@@ -10,7 +9,9 @@ import { AddressRange } from './address-range.ts';
 import { Dashboard } from './dashboard.ts';
 import { Period } from './period.ts';
 import { Policy } from './policy.ts';
+import { channels, NamedReceivers, namesChannel, signsUrl } from './receivers.ts';
 import { TimeOfDay } from './time-of-day.ts';
+import { Webhooks } from './webhooks.ts';
 
 /** The URL holds the password: its text never appears in an error. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
@@ -32,8 +33,6 @@ const Redis = z.union([
   z.strictObject({ sentinel: Sentinel.describe('The master that sentinels name') }),
   z.strictObject({ cluster: z.array(RedisUrl).min(1).describe('Some nodes of a Redis Cluster') }),
 ]);
-
-const SafeUrl = z.string().refine((text) => isSafeAddress(text), 'must be an https address');
 
 const PublicUrl = z
   .string()
@@ -76,15 +75,6 @@ const SecretsKey = z
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 random bytes in base64 (openssl rand -base64 32)')
   .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 
-const Email = z.strictObject({
-  server: z
-    .string()
-    .refine((text) => /^smtps?:\/\/./.test(text) && URL.canParse(text), 'must be like smtp://name:password@host:587')
-    .describe('smtps:// or smtp:// with name and password; to another machine only encrypted'),
-  from: z.email().describe('The sender'),
-  to: z.array(z.email()).min(1).describe('Who gets them'),
-});
-
 const Digest = z.strictObject({
   day: z.enum(days).default('mon').describe('On which day'),
   at: TimeOfDay.default('09:00').describe('On the clock of feedback.timeZone'),
@@ -92,29 +82,18 @@ const Digest = z.strictObject({
 
 const Alerts = z
   .strictObject({
-    url: SafeUrl.optional().describe('A receiver of your own: messages are signed as Standard Webhooks'),
-    secrets: z
-      .array(z.string().refine(isStandardSecret, 'must be whsec_ and the base64 of 24 to 64 random bytes'))
-      .min(1)
-      .max(2)
-      .optional()
-      .describe('Of the receiver at url; two while rotating'),
-    slack: SafeUrl.optional().describe('An incoming webhook of Slack'),
-    teams: SafeUrl.optional().describe('A workflow of Microsoft Teams that posts what its webhook is sent'),
-    email: Email.optional().describe('By e-mail, over your mail server'),
+    ...channels,
+    receivers: NamedReceivers.optional().describe(
+      'Who is told of answers, by name: `notify` of answer rules. They get no alerts',
+    ),
     again: Period.prefault('24h').describe('The same alert is not sent again within this time'),
     digest: z
       .union([z.literal(false), Digest])
       .prefault({})
       .describe('Once a week: asked, answered, given up, what waits for a person, by source. false: never'),
   })
-  .refine(({ url, secrets }) => (url === undefined) === (secrets === undefined), {
-    path: ['secrets'],
-    message: 'url and secrets belong together: what is sent to url is signed',
-  })
-  .refine(({ url, slack, teams, email }) => [url, slack, teams, email].some((one) => one !== undefined), {
-    message: 'must name somebody who is told: url, slack, teams or email',
-  });
+  .refine(...signsUrl)
+  .refine((alerts) => alerts.receivers !== undefined || namesChannel[0](alerts), namesChannel[1]);
 
 /** Everything but the sources, whose settings are their connectors'. Durations come out in milliseconds. */
 export const General = z.strictObject({
@@ -136,6 +115,7 @@ export const General = z.strictObject({
     ),
   policy: Policy.prefault({}).describe('Who is asked, when and how often, over all sources: docs/policy.md'),
   alerts: Alerts.optional().describe('Who is told when a person has to act; left out: only the log'),
+  webhooks: Webhooks.default([]).describe('What happens is passed on to these receivers, signed: docs/webhooks-out.md'),
   poll: z
     .strictObject({
       every: Period.prefault('10m').describe('How often a source is asked what changed'),

@@ -9,7 +9,7 @@ const union = 'none of the alternatives';
  * Messages for zod's issues that say what would be right; a schema's own message takes precedence. For `safeParse`'s `error`. Never
  * quotes the value.
  */
-const inOurWords: z.core.$ZodErrorMap = (issue) => {
+export const inOurWords: z.core.$ZodErrorMap = (issue) => {
   const missing = issue.input === undefined;
   switch (issue.code) {
     case 'invalid_type':

@@ -32,7 +32,7 @@ const placeholders: Readonly<Record<string, string>> = {
 /** Is the setting at `path` unneeded? `sealsByKey`: what Redis keeps is sealed with the service's key (redis/data-key.ts). */
 export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean {
   const [section, name, setting] = path;
-  if (section === 'alerts') return uses !== 'alerts';
+  if (section === 'alerts' || section === 'webhooks') return uses !== 'alerts';
   if (section === 'http') return true;
   if (section === 'policy') return uses !== 'service';
   if (section === 'redis' || section === 'secretsKey') return uses !== 'redis';
@@ -45,13 +45,24 @@ export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean
 
 /** Everything but the sources, without what isn't known here. */
 export function withoutUnneeded(written: Readonly<Record<string, unknown>>, holes: readonly Path[]) {
-  const { feedback, ...rest } = written;
-  const sections = new Set(holes.map(([section]) => section));
+  const { feedback, webhooks, ...others } = written;
+  const ofWebhooks = holes.filter(([section]) => section === 'webhooks');
+  // Their names are known all the same.
+  const rest = { ...others, ...(webhooks !== undefined && { webhooks: ofWebhooks.reduce(withPlaceholder, webhooks) }) };
+  const sections = new Set(holes.flatMap(([section]) => (section === 'webhooks' ? [] : [section])));
   const known = Object.entries(rest).filter(([section]) => !sections.has(section));
   const names = holes.flatMap(([section, name]) => (section === 'feedback' ? [String(name)] : []));
   const replaced = Object.fromEntries(names.map((name) => [name, placeholders[name]]));
   const shown = typeof feedback === 'object' && feedback !== null ? { ...feedback, ...replaced } : feedback;
   return { ...Object.fromEntries(known), feedback: shown };
+}
+
+function withPlaceholder(webhooks: unknown, [, index, setting]: Path): unknown {
+  if (!Array.isArray(webhooks)) return webhooks;
+  const secret = `whsec_${Buffer.alloc(24).toString('base64')}`;
+  const values: Record<string, unknown> = { url: 'https://not-set.invalid/', secret, secrets: [secret] };
+  const key = String(setting);
+  return webhooks.map((one, i) => (i === index && key in values ? { ...one, [key]: values[key] } : one));
 }
 
 const unset = new CloseloopError(

@@ -74,6 +74,8 @@ const Act = keepingUnknown({
   /** `begun`: the vendor may have done it. `withheld`: a test's, which does nothing anywhere. */
   state: z.enum(['wanted', 'begun', 'done', 'parked', 'withheld']),
   at: z.coerce.date(),
+  /** Who is told, of an action that tells somebody. */
+  to: z.array(z.string()).optional(),
   /** The record's closing when the action was begun; '' for an open record. */
   closing: z.string().optional(),
   /** Why it is parked. No personal data. */

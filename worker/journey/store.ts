@@ -7,6 +7,7 @@ import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
 import { JourneyKeys, listedAt } from './journey-keys.ts';
+import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
 import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
@@ -23,11 +24,12 @@ import { askedStates, type Decision } from './transitions.ts';
 /**
  * Stores a journey, unless its closing or its event already has a journey.
  * KEYS records, merges, list of the state · ARGV tag, record id, names of the closing and of the event, sealed journey, instant in the
- * list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, of each person to index it under the key and entry…
+ * list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, number of people to index it under, of each the key and entry…, then what
+ * `tellOthers` takes
  * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
  * journey has another id, or something else than what was seen is remembered of the record.
  */
-const createScript = `${changingLists}${recordMemory}
+const createScript = `${changingLists}${recordMemory}${tellingOthers}
 local tag, record, closing, event, sealed, at, id, seen, hasAsked = unpack(ARGV, 1, 9)
 local count, alive, asked, names = recall(KEYS[1], record)
 local ofEvent = numberOf(names, event)
@@ -46,7 +48,9 @@ if hasAsked == '1' then asked = count end
 remember(KEYS[1], record, count, alive + 1, asked, names .. ' ' .. event .. count .. ' ' .. closing .. count)
 redis.call('SET', tag .. ':journey:' .. id, '1  ' .. sealed)
 enlist(KEYS[3], at, id)
-for i = 10, #ARGV, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+local people = 10 + 2 * ARGV[10]
+for i = 11, people, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+tellOthers(people + 1)
 redis.call('PERSIST', KEYS[2])
 redis.call('PERSIST', tag .. ':snapshot:' .. record)
 return {id, 1}`;
@@ -55,12 +59,12 @@ return {id, 1}`;
  * KEYS journey, list of the old state, list of the new one, records, merges of what its record was merged into or of itself, requests
  * ARGV rev, instant in the old list, sealed journey, id, instant in the new list, request id or '', '1' once asked ('if none': unless
  * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, record id,
- * number of people to index it under, number of people no longer, of each of these the key and entry, then for each count to change its key,
- * field and difference…
+ * number of people to index it under, number of people no longer, number of counts to change, of each of these people the key and entry, of
+ * each count its key, field and difference…, then what `tellOthers` takes
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
-const saveScript = `${changingLists}${recordMemory}${requestMemory}
+const saveScript = `${changingLists}${recordMemory}${requestMemory}${tellingOthers}
 local rev, wasAt, sealed, id, at, request, asked, fence, generation, record = unpack(ARGV, 1, 10)
 if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
 if fence ~= '' and tonumber(redis.call('GET', fence) or '0') > tonumber(generation) then return -1 end
@@ -71,13 +75,16 @@ if KEYS[2] ~= KEYS[3] or wasAt ~= at then
   enlist(KEYS[3], at, id)
 end
 if asked ~= '' then markAsked(KEYS[4], KEYS[5], record, id, asked) end
-local added, removed = 12 + 2 * ARGV[11], 12 + 2 * (ARGV[11] + ARGV[12])
-for i = 13, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+local added = 13 + 2 * ARGV[11]
+local removed = added + 2 * ARGV[12]
+local counted = removed + 3 * ARGV[13]
+for i = 14, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 for i = added + 1, removed, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
-for i = removed + 1, #ARGV, 3 do
+for i = removed + 1, counted, 3 do
   redis.call('HINCRBY', ARGV[i], ARGV[i + 1], ARGV[i + 2])
   redis.call('PEXPIRE', ARGV[i], ${countsKeptMs})
 end
+tellOthers(counted + 1)
 return 1`;
 
 /**
@@ -119,11 +126,13 @@ export class JourneyStore {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
   readonly #onStep: (before: Journey, after: Journey) => void;
+  readonly outgoing: OutgoingEvents;
   readonly #eraseIfForgotten: (journey: Journey) => Promise<Journey>;
 
   /**
    * @param ports `onStep` is called with each change once it is stored; `traceContext` gives the context of the current trace;
-   * `eraseIfForgotten` erases a journey whose person was erased before it was stored, and returns it as it is then
+   * `eraseIfForgotten` erases a journey whose person was erased before it was stored, and returns it as it is then; `tells`: who is told of
+   * changes
    */
   constructor(
     redis: RedisClient,
@@ -133,6 +142,7 @@ export class JourneyStore {
       seal: Seal;
       onStep?: (before: Journey, after: Journey) => void;
       traceContext?: () => string | undefined;
+      tells?: TellsOthers | undefined;
       eraseIfForgotten?: (journey: Journey) => Promise<Journey>;
     },
   ) {
@@ -141,6 +151,7 @@ export class JourneyStore {
     this.#now = ports.now;
     this.#seal = ports.seal;
     this.#onStep = ports.onStep ?? (() => undefined);
+    this.outgoing = new OutgoingEvents(redis, source, ports);
     this.#eraseIfForgotten = ports.eraseIfForgotten ?? (async (journey) => journey);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
@@ -267,6 +278,8 @@ export class JourneyStore {
     const of = this.#keys;
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
+    const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
+    const outgoing = this.outgoing.of(draft.steps[0], journey);
     const answer = await runScript(
       this.#redis,
       createScript,
@@ -280,7 +293,9 @@ export class JourneyStore {
       journey.id,
       draft.seen ?? '',
       askedMark(state, journey),
-      ...of.people(journey).flatMap((digest) => of.personEntry(digest, journey)),
+      people.length / 2,
+      ...people,
+      ...outgoing.args,
     );
     const [id, created] = CreateAnswer.parse(answer);
     if (id === undefined) return {};
@@ -292,6 +307,7 @@ export class JourneyStore {
       const after = draft.steps[i + 1] ?? journey;
       if (after !== before) this.#onStep(before, after);
     }
+    await outgoing.onStored();
     return { journey };
   }
 
@@ -311,6 +327,8 @@ export class JourneyStore {
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId));
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
+    const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
+    const outgoing = this.outgoing.of(before, journey);
     const saved = await runScript(
       this.#redis,
       saveScript,
@@ -327,12 +345,15 @@ export class JourneyStore {
       journey.recordId,
       people.length,
       noLonger.length,
+      counts.length / 3,
       ...[...people, ...noLonger].flatMap((digest) => of.personEntry(digest, journey)),
-      ...countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]),
+      ...counts,
+      ...outgoing.args,
     );
     if (saved === 1) {
       this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines });
       this.#onStep(before, journey);
+      await outgoing.onStored();
     }
     return saved;
   }

@@ -13,6 +13,8 @@ export interface AlertSettings extends ReceiverSettings {
   /** The shortest time between two messages to a receiver about the same alert. */
   again: number;
   digest: DigestTime | false;
+  /** Who is told of answers alone, by name. */
+  receivers?: Readonly<Record<string, ReceiverSettings>> | undefined;
 }
 
 /** What the configuration says of alerts; they link to the page where that has a public address. */

@@ -17,6 +17,7 @@ import { openService } from './open-service.ts';
 import { downOf, type Stopped, stoppedOf } from './outage-watch.ts';
 import { checkRules } from './plan/check-rules.ts';
 import { Rounds } from './rounds.ts';
+import { Sending } from './sending.ts';
 import { createSourcePipeline, type SourceContext, type SourcePipeline } from './source-pipeline.ts';
 import type { Stage } from './stage.ts';
 import { worked } from './stages.ts';
@@ -36,6 +37,8 @@ export class Engine {
   /** Where deliveries are stored, once they are open. */
   readonly inlets: Inlets;
   readonly collecting: Collecting;
+  /** Passes on what happens to journeys. */
+  readonly sending: Sending;
   /** Sources that Redis knows, and this configuration doesn't. */
   readonly absent: AbsentSources;
   readonly #options: EngineOptions;
@@ -55,13 +58,17 @@ export class Engine {
     this.service = outage;
     const pipelines = new Map<string, SourcePipeline>();
     this.pipelines = pipelines;
+    const sources = () => this.sources();
+    const { onLost } = this.#redisWatch;
+    this.sending = new Sending({ engine: options, alerts: this.#alerts, sources, onLost });
     const shared = {
       ...service,
+      sending: this.sending,
       options,
       service: outage,
       alerts: this.#alerts,
-      onLost: this.#redisWatch.onLost,
-      sources: () => this.sources(),
+      onLost,
+      sources,
     };
     const create = (source: ConfiguredSource) => createSourcePipeline(source, shared);
     for (const source of config.sources) pipelines.set(source.name, create(source));
@@ -72,6 +79,7 @@ export class Engine {
     this.#sweeping = new Sweeping({
       ...common,
       collecting: this.collecting,
+      sending: this.sending,
       absent: this.absent,
       noteSources: () => this.noteSources(),
     });
@@ -114,6 +122,7 @@ export class Engine {
       for (const stage of worked(stages, context)) stage.start();
     }
     this.#adapt();
+    this.sending.start();
     await this.collecting.start();
     this.#sweeping.start();
     for (const [source, pipeline] of this.pipelines) this.#poll(source, pipeline);
@@ -201,7 +210,7 @@ export class Engine {
   /** Jobs that wait for a worker or run, over all stages; delayed ones are not counted. */
   async busy(): Promise<number> {
     const stages = [...this.pipelines.values()].flatMap(({ stages, context }) => worked(stages, context));
-    const all = this.#options.config.dryRun ? stages : [...stages, this.collecting.stage];
+    const all = this.#options.config.dryRun ? stages : [...stages, ...this.sending.stages, this.collecting.stage];
     const counts = await Promise.all(
       all.map(({ jobs }) => jobs.queue.getJobCountByTypes('waiting', 'active', 'prioritized')),
     );
@@ -215,7 +224,7 @@ export class Engine {
     const until = performance.now() + graceMs;
     const leftMs = () => Math.max(0, until - performance.now());
     await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(leftMs())));
-    await Promise.all([...this.#stages(), this.absent].map((one) => one.close(leftMs())));
+    await Promise.all([...this.#stages(), this.sending, this.absent].map((one) => one.close(leftMs())));
     this.inlets.close();
   }
 

@@ -83,3 +83,7 @@ export type ActJob = z.output<typeof ActJob>;
 
 export const CollectJob = z.object({ campaign: z.number().int() });
 export type CollectJob = z.output<typeof CollectJob>;
+
+/** Something is due to a target about this record. `source`: what its data is stored as. */
+export const SendJob = z.object({ source: z.string(), recordId: z.string() });
+export type SendJob = z.output<typeof SendJob>;

@@ -4,6 +4,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { queueDepth } from '../redis/queued-jobs.ts';
 import type { Engine } from './engine.ts';
+import { outgoing } from './sending.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
 /** What is in Redis of the sources that are configured here. A fixed number of commands a source, however much is stored. */
@@ -12,10 +13,13 @@ export async function measure(engine: Engine, redis: RedisClient): Promise<Measu
   const queues = pipelines.flatMap(({ context, jobs }) =>
     Object.values(jobs).map((queue) => ({ source: context.name, queue })),
   );
+  const passedOn = engine.sending.stages.map(({ jobs: queue }) => ({ source: outgoing, queue }));
   const [sources, depths, paused] = await Promise.all([
     Promise.all(pipelines.map((pipeline) => measureSource(pipeline, redis))),
     Promise.all(
-      [...queues, { source: 'collect', queue: engine.collecting.stage.jobs }].map((one) => measureQueue(one, redis)),
+      [...queues, { source: 'collect', queue: engine.collecting.stage.jobs }, ...passedOn].map((one) =>
+        measureQueue(one, redis),
+      ),
     ),
     engine.paused(),
   ]);

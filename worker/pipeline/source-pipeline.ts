@@ -1,4 +1,5 @@
 import { cached } from '../../core/connector/cached.ts';
+import { messageOf } from '../../core/errors.ts';
 import type { ConfiguredSource } from '../config/config.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { AlertOfSource, Alerts } from '../operations/alerts.ts';
@@ -17,6 +18,7 @@ import { poll } from './plan/poll.ts';
 import { countMissed } from './plan/poll-state.ts';
 import { policyOf } from './policy/source-policy.ts';
 import { createQueues, type JobQueues, openQueues, type Queues } from './queues.ts';
+import type { Sending } from './sending.ts';
 import { storedOf } from './source-store.ts';
 import { createStages, type Stages, type StepsContext } from './stages.ts';
 import { openVendor } from './vendor.ts';
@@ -55,10 +57,12 @@ interface SharedParts extends Service, Pick<SourceContext, 'sources'> {
   /** Whether the Feedback service answers. */
   service: Outage;
   alerts: Alerts;
+  /** Passes on what happens to journeys. */
+  sending: Pick<Sending, 'wake'>;
 }
 
 export function createSourcePipeline(configured: ConfiguredSource, shared: SharedParts): SourcePipeline {
-  const { options, onLost, service, alerts, ...calls } = shared;
+  const { options, onLost, service, alerts, sending, ...calls } = shared;
   const { redis, connection, clock, ports, log, seal, tracing } = options;
   const named = namedOf(configured);
   const { name, storedAs } = named;
@@ -94,11 +98,19 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
   return { context, jobs, stages, pauses, holds, vendor, poll: () => poll(context, polling) };
 }
 
-function journeysOf({ name, storedAs, account }: Named, { options, sources }: SharedParts) {
-  const { redis, clock, replicated, observer = unobserved, tracing } = options;
+function journeysOf({ name, storedAs, account }: Named, { options, sources, sending }: SharedParts) {
+  const { redis, clock, log, replicated, observer = unobserved, tracing } = options;
   const onStep = (before: Journey, after: Journey) => observer.journey(name, before, after);
+  // It is stored, and the next sweep has it sent.
+  const onOutgoing = async (target: string, source: string, recordId: string) =>
+    await sending
+      .wake(target, source, recordId)
+      .catch((error: unknown) => log.debug({ source: name, target, why: messageOf(error) }, 'it is sent later'));
   return {
-    ...storedOf({ storedAs, account }, { ...options, now: clock.now, onStep, traceContext: () => tracing?.current() }),
+    ...storedOf(
+      { storedAs, account },
+      { ...options, now: clock.now, onStep, onOutgoing, traceContext: () => tracing?.current() },
+    ),
     replicated: () => replicated(tagOf(storedAs)),
     // It ends before the process begins, or just after.
     ranDry: isDryRun(name)

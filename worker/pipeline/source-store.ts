@@ -4,26 +4,33 @@ import { CapSlots } from '../journey/cap-slots.ts';
 import { ContactMemory } from '../journey/contacts.ts';
 import { Erasures } from '../journey/erasures.ts';
 import { FollowUpLists } from '../journey/follow-up-lists.ts';
+import type { TellsOthers } from '../journey/outgoing.ts';
 import { createSnapshotStore } from '../journey/snapshots.ts';
 import { JourneyStore } from '../journey/store.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { spaceOf, tagOf } from '../redis/keys.ts';
+import { isDryRun, spaceOf, tagOf } from '../redis/keys.ts';
 import type { Seal } from '../redis/seal.ts';
 import { eraseIfForgotten } from './erasure-guard.ts';
 import type { StoredSource } from './policy/known-as.ts';
 import { longestThrottle, prefersLatest, throttlesOf } from './policy/throttle.ts';
+import { targetsOf } from './targets.ts';
 
-type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' | 'eraseIfForgotten'> & {
+type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' | 'eraseIfForgotten' | 'tells'> & {
   config: Config;
   redis: RedisClient;
   seal: Seal;
+  /** Left out: the next sweep of a worker sends what is stored for others. */
+  onOutgoing?: (target: string, source: string, recordId: string) => Promise<void>;
 };
 
 /** What is stored of a source's journeys, and of the people they are about. */
 export type Journeys = ReturnType<typeof storedOf>;
 
 /** The source's data in Redis. */
-export function storedOf({ storedAs: source, account }: StoredSource, { config, redis, ...store }: StoreOptions) {
+export function storedOf(
+  { storedAs: source, account }: StoredSource,
+  { config, redis, onOutgoing, ...store }: StoreOptions,
+) {
   const { seal } = store;
   const rules = config.sources.flatMap((one) => one.rules);
   const throttles = throttlesOf(rules, config.policy);
@@ -38,8 +45,15 @@ export function storedOf({ storedAs: source, account }: StoredSource, { config, 
     ),
     caps: new CapSlots(redis, spaceOf(source)),
   };
+  const tells: TellsOthers | undefined = isDryRun(source)
+    ? undefined
+    : {
+        targets: targetsOf(config),
+        onStored: async (target, recordId) => await onOutgoing?.(target, source, recordId),
+      };
   const journeys: JourneyStore = new JourneyStore(redis, source, {
     ...store,
+    tells,
     eraseIfForgotten: (journey) =>
       eraseIfForgotten(journey, { storedAs: source, account, store: journeys, ...people, clock: store }),
   });

@@ -8,6 +8,7 @@ import { figuresOf } from './digest-figures.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
 import { alertOutages } from './outage-watch.ts';
 import { Rounds, stepsOf } from './rounds.ts';
+import type { Sending } from './sending.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 import { type SweepPlaces, sweep } from './sweep.ts';
 
@@ -18,6 +19,7 @@ interface SweepingOptions {
   engine: EngineOptions;
   pipelines: ReadonlyMap<string, SourcePipeline>;
   collecting: Collecting;
+  sending: Sending;
   alerts: Alerts;
   /** Whether the Feedback service answers. */
   service: Outage;
@@ -84,6 +86,7 @@ export class Sweeping {
     await step(name, 'probe', () => pauses.probe(queues));
     await step(name, 'holds', () => holds.probe());
     await step(name, 'sweep', () => sweep(context, this.#settings(), this.#placesOf(name)));
+    await step(name, 'send', () => this.#options.sending.sweep(context));
   }
 
   async #sweepAbsent(step: Step): Promise<void> {
@@ -92,6 +95,7 @@ export class Sweeping {
       const { context } = pipeline;
       const settings = { ...this.#settings(), isGone };
       await step(context.name, 'sweep', () => sweep(context, settings, this.#placesOf(context.name)));
+      await step(context.name, 'send', () => this.#options.sending.sweep(context));
       // A dry run leaves erasures to a process in earnest.
       if (isGone || context.dryRun) await step(context.name, 'erase', () => this.#eraseForGone(pipeline));
       else await pipeline.stages.erase.stop(stopMs);

@@ -106,12 +106,6 @@ export async function changeFollowUp(
   return after?.followUp ?? change.followUp;
 }
 
-/** "2 of 5"; undefined: there is none. */
-export function gradeInWords({ answer, maxGrade }: Pick<Journey, 'answer' | 'maxGrade'>): string | undefined {
-  const grade = answer?.grade ?? undefined;
-  return grade === undefined || maxGrade === undefined ? grade?.toString() : `${grade} of ${maxGrade}`;
-}
-
 const minuteMs = 60_000;
 
 /** "in 3 hours", "2 hours overdue": in the largest unit of which there are two, rounded down. */

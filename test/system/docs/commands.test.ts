@@ -101,6 +101,7 @@ const refused: [line: RegExp, code: number, said: RegExp][] = [
   [/journeys resolve support\/41960\.1/, 2, /is written, not parked/],
   [/journeys ask-now support\/41960\.1/, 2, /is written, and does not wait/],
   [/source rename support helpdesk/, 2, /helpdesk/],
+  [/webhooks (?:test|replay) warehouse/, 2, /There is no webhook "warehouse"/],
   [/follow-ups (?:show|take|done|reopen) support\/41960\.1/, 1, /follow-up/],
 ];
 

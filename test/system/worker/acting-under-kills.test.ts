@@ -7,11 +7,14 @@ import { z } from 'zod';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { JourneyStore } from '../../../worker/journey/store.ts';
+import type { RedisClient } from '../../../worker/redis/client.ts';
 import { type ActingPoint, killedAt } from '../../support/kill-points.ts';
 import { until } from '../../support/loop.ts';
 import { locksEnd } from '../../support/loop-processes.ts';
+import { receiver } from '../../support/receiver.ts';
 import { useRedis } from '../../support/redis.ts';
 import { sealOf } from '../../support/seal.ts';
+import { secretOf } from '../../support/worker/told.ts';
 import { runCloseloop } from '../chaos/processes.ts';
 
 // 60 customers answer, a third of them unhappily, a tenth corrects the answer before it has settled, while all worker processes are killed
@@ -44,11 +47,11 @@ const deaths: readonly (readonly [ActingPoint, number])[] = [
   ['acting-saved', 1],
   ['tickets-changed', 1],
   ['acting-saved', 4],
-  ['tickets-changed', 2],
   ['acting-saved', 6],
+  ['event-taken', 3],
   ['answer-read-again', 1],
-  ['tickets-changed', 2],
   ['tickets-changed', 3],
+  ['event-taken', 9],
   ['acting-saved', 8],
   ['tickets-changed', 2],
 ];
@@ -92,6 +95,9 @@ async function openWorld() {
     desk.addUser({ id: 5_000 + n, email });
     desk.addTicket({ id, requesterId: 5_000 + n, assigneeId: agent });
   }
+  // Now and then it takes nothing.
+  let calls = 0;
+  const warehouse = await receiver(() => (++calls % 7 === 0 ? { status: 503 } : undefined));
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(
     config,
@@ -102,6 +108,12 @@ redis: { path: ${redis.socket} }
 http: { port: 0 }
 lookup: { after: 500ms }
 collect: { every: 200ms }
+webhooks:
+  - name: warehouse
+    url: ${warehouse.url}
+    secret: ${secretOf(1)}
+    allowPrivate: true
+    events: [request.created, answer.received, answer.changed]
 sources:
   support:
     connector: zendesk
@@ -121,6 +133,7 @@ sources:
           - note: '"Graded " & answer.grade'
           - tag: [unhappy]
           - followUp: { due: 4h }
+          - send: warehouse
 `,
   );
   const running = new Set<ReturnType<typeof runCloseloop>>();
@@ -141,7 +154,7 @@ sources:
   });
   await start('intake').started;
   desk.setWebhook({ url: `${intake}/hooks/support`, secrets: ['zendesk-secret'] });
-  return { feedback, desk, start };
+  return { feedback, desk, warehouse, start };
 }
 
 type World = Awaited<ReturnType<typeof openWorld>>;
@@ -171,10 +184,25 @@ function people({ feedback, desk }: World) {
   return { closedAgain };
 }
 
+const storeOf = async (client: RedisClient) =>
+  new JourneyStore(client, 'support', { now: () => new Date(), seal: await sealOf(client) });
+
+/** The types of the events about each ticket that the warehouse has taken, in their order, each event once. */
+function passedOn({ warehouse }: World): Map<string, string[]> {
+  const seen = new Set<string | undefined>();
+  const byTicket = new Map<string, string[]>();
+  for (const { headers, body, record = '', isTaken } of warehouse.got) {
+    if (!isTaken || seen.has(headers['webhook-id'])) continue;
+    seen.add(headers['webhook-id']);
+    byTicket.set(record, [...(byTicket.get(record) ?? []), String(body.type)]);
+  }
+  return byTicket;
+}
+
 /** Their journeys, once what their last answer leads to is over; undefined once nobody waits for that any more. */
 async function settled(some: readonly Customer[], awaited = { isNoMore: false }) {
   const { client } = redis.handle;
-  const store = new JourneyStore(client, 'support', { now: () => new Date(), seal: await sealOf(client) });
+  const store = await storeOf(client);
   return await until(async () => {
     if (awaited.isNoMore) return [];
     const all = await Promise.all(some.map(({ id }) => store.get(`${id}.1`)));
@@ -217,12 +245,13 @@ test('actions for answers are done once each, whenever workers are killed', asyn
   }
   for (let n = 0; n < 2; n += 1) start('worker');
   const journeys = await settled(customers);
+  await until(async () => (await storeOf(client)).outgoing.counts('webhook.warehouse').then(({ due }) => due === 0));
   // Nothing is to come any more: the time of what a vendor may still carry out, and of what an agent's closing begins.
   await sleep(3_000);
 
   expect(ends.filter((end) => end === 'SIGKILL').length).toBeGreaterThan(deaths.length / 2);
   const acts = journeys.map((one) => one?.acting?.acts.map(({ name, state, why = '' }) => `${name} ${state}${why}`));
-  const all = ['reopen done', 'note done', 'tag done', 'followUp done'];
+  const all = ['reopen done', 'note done', 'tag done', 'followUp done', 'send done'];
   expect(acts).toEqual(customers.map((one) => (isUnhappy(one) ? all : [])));
   expect(customers.map((one) => ({ ...one, ...doneTo(desk, one.id) }))).toEqual(
     customers.map((one) => {
@@ -233,6 +262,15 @@ test('actions for answers are done once each, whenever workers are killed', asyn
       return { ...one, ...(isUnhappy(one) ? done : nothing) };
     }),
   );
+  const events = passedOn(world);
+  for (const { id, grades } of customers) {
+    const types = events.get(String(id)) ?? [];
+    const isHappy = grades.at(-1) === happy;
+    // A slip that was corrected soon enough was never seen.
+    const changed = grades.length > 1 && types.includes('answer.changed') ? ['answer.changed'] : [];
+    const wanted = ['request.created', 'answer.received', ...changed, ...(isHappy ? [] : ['answer.matched'])];
+    expect([id, types]).toEqual([id, wanted]);
+  }
   const asked = feedback.requests().map(({ email }) => email ?? '');
   expect(asked.toSorted()).toEqual(customers.map(({ email }) => email).sort());
   expect(closedAgain.size).toBeGreaterThan(4);

@@ -25,6 +25,7 @@ describe.each(pages)('%s', (page) => {
     const known: Record<string, string> = {
       REDIS_URL: 'redis://127.0.0.1:6379',
       SLACK_WEBHOOK_URL: 'https://hooks.slack.example/services/T0/B0/x',
+      LEADS_SLACK_URL: 'https://hooks.slack.example/services/T0/B0/y',
       TEAMS_WEBHOOK_URL: 'https://flows.example.com/workflows/x?sig=y',
       SMTP_URL: 'smtp://name:password@mail.example.com:587',
       RT_TOKEN: '1-27-ab',

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../../core/address.ts';
 import { CloseloopError, messageOf } from '../../../core/errors.ts';
 import type { Log } from '../../../core/ports.ts';
-import type { Message } from './message.ts';
+import type { AnswerMessage, Message } from './message.ts';
 import { introductionOf, sectionsOf, titleOf } from './words.ts';
 
 export interface EmailSettings {
@@ -19,7 +19,11 @@ const timeoutMs = 20_000;
  * only over an encrypted connection; to a server on another machine nothing is sent without encryption.
  * @throws CloseloopError
  */
-export async function sendEmail(message: Message, { server, from, to, page }: EmailSettings, log: Log): Promise<void> {
+export async function sendEmail(
+  message: Message | AnswerMessage,
+  { server, from, to, page }: EmailSettings,
+  log: Log,
+): Promise<void> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url: server,
@@ -54,10 +58,10 @@ export async function sendEmail(message: Message, { server, from, to, page }: Em
   }
 }
 
-function textOf(message: Message, page: string | undefined): string {
+function textOf(message: Message | AnswerMessage, page: string | undefined): string {
   const introduction = introductionOf(message);
-  const sections = sectionsOf(message, page).map(({ heading, lines, link }) =>
-    [heading, ...[...lines, ...(link === undefined ? [] : [link])].map((line) => `  ${line}`)].join('\n'),
+  const sections = sectionsOf(message, page).map(({ heading, lines, links }) =>
+    [heading, ...[...lines, ...links.map(({ url }) => url)].map((line) => `  ${line}`)].join('\n'),
   );
   return `${[...(introduction === undefined ? [] : [introduction]), ...sections].join('\n\n')}\n`;
 }

@@ -61,6 +61,30 @@ export const Message = z.discriminatedUnion('type', [
 export type Message = z.output<typeof Message>;
 export type Digest = Extract<Message, { type: 'digest' }>;
 
+/** A customer's answer, for a person: never stored, and made when it is sent. Personal data; its texts are the customer's and the vendor's. */
+export interface AnswerMessage {
+  type: 'answer';
+  id: string;
+  at: string;
+  source: string;
+  /** The journey, as `source/id`. */
+  journey: string;
+  /** The answer rule that says so. */
+  rule: string;
+  /** "2 of 5" */
+  grade: string | undefined;
+  comment: string | null;
+  /** The customer has changed the answer since the rule matched. */
+  isChanged: boolean;
+  customer: string | undefined;
+  agent: string | undefined;
+  /** The vendor's id of the record, and where people see it. */
+  record: string;
+  url: string | undefined;
+  /** What is to be done about it: "for agent, due 2026-11-26T12:00:00.000Z". */
+  followUp: string | undefined;
+}
+
 /** A receiver of alerts. */
 export interface Receiver {
   name: 'webhook' | 'slack' | 'teams' | 'email';
@@ -69,5 +93,5 @@ export interface Receiver {
   /** How many groups one message holds; the others are sent in the next message. */
   mostAlerts: number;
   /** Sends one message, in one attempt. @throws CloseloopError that says what was wrong, without quoting the message */
-  deliver(message: Message): Promise<void>;
+  deliver(message: Message | AnswerMessage): Promise<void>;
 }

@@ -1,5 +1,5 @@
-import type { Message } from './message.ts';
-import { introductionOf, sectionsOf, titleOf } from './words.ts';
+import type { AnswerMessage, Message } from './message.ts';
+import { introductionOf, type Section, sectionsOf, titleOf } from './words.ts';
 
 /** A header has 150 characters at most, a section 3,000, a message 50 blocks and some 10,000 characters. */
 const longestHeader = 150;
@@ -9,7 +9,7 @@ const longestSection = 3_000;
  * For an incoming webhook. What an alert says goes into plain text: there Slack reads no markup, no `<!channel>` and no emoji.
  * Source: docs.slack.dev, "Sending messages using incoming webhooks" and "Block Kit".
  */
-export function slackBody(message: Message, page?: string): object {
+export function slackBody(message: Message | AnswerMessage, page?: string): object {
   const plain = (text: string) => ({ type: 'plain_text', text, emoji: false });
   const introduction = introductionOf(message);
   const title = titleOf(message);
@@ -19,18 +19,18 @@ export function slackBody(message: Message, page?: string): object {
     blocks: [
       { type: 'header', text: plain(title.slice(0, longestHeader)) },
       ...(introduction === undefined ? [] : [{ type: 'context', elements: [plain(introduction)] }]),
-      ...sectionsOf(message, page).flatMap(({ heading, lines, link }) => [
+      ...sectionsOf(message, page).flatMap(({ heading, lines, links }) => [
         { type: 'divider' },
         { type: 'section', text: plain([heading, ...lines].join('\n').slice(0, longestSection)) },
-        ...(link === undefined ? [] : [{ type: 'context', elements: [linked(link)] }]),
+        ...(links.length === 0 ? [] : [{ type: 'context', elements: links.map(linked) }]),
       ]),
     ],
   };
 }
 
 /** Only markup makes a link. */
-function linked(url: string): object {
-  return { type: 'mrkdwn', text: `<${escaped(url)}|On the page>`, verbatim: true };
+function linked({ label, url }: Section['links'][number]): object {
+  return { type: 'mrkdwn', text: `<${escaped(url)}|${label}>`, verbatim: true };
 }
 
 function escaped(text: string): string {

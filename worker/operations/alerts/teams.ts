@@ -1,4 +1,4 @@
-import type { Message } from './message.ts';
+import type { AnswerMessage, Message } from './message.ts';
 import { introductionOf, sectionsOf, titleOf } from './words.ts';
 
 /**
@@ -6,7 +6,7 @@ import { introductionOf, sectionsOf, titleOf } from './words.ts';
  * 28 KB at most. Text runs hold text as it is; text blocks would read Markdown in it.
  * Source: learn.microsoft.com, "Create incoming webhooks with Workflows"; adaptivecards.io, version 1.4.
  */
-export function teamsBody(message: Message, page?: string): object {
+export function teamsBody(message: Message | AnswerMessage, page?: string): object {
   const run = (text: string, style: object = {}) => ({ type: 'TextRun', text, ...style });
   const block = (inlines: object[], style: object = {}) => ({ type: 'RichTextBlock', inlines, ...style });
   const introduction = introductionOf(message);
@@ -24,12 +24,10 @@ export function teamsBody(message: Message, page?: string): object {
           body: [
             block([run(titleOf(message), { size: 'Large', weight: 'Bolder' })]),
             ...(introduction === undefined ? [] : [block([run(introduction, { isSubtle: true })])]),
-            ...sectionsOf(message, page).flatMap(({ heading, lines, link }) => [
+            ...sectionsOf(message, page).flatMap(({ heading, lines, links }) => [
               block([run(heading, { weight: 'Bolder' })], { separator: true, spacing: 'Medium' }),
               ...lines.map((line) => block([run(line)], { spacing: 'Small' })),
-              ...(link === undefined
-                ? []
-                : [block([run('On the page', { selectAction: { type: 'Action.OpenUrl', url: link } })])]),
+              ...links.map(({ label, url }) => block([run(label, { selectAction: { type: 'Action.OpenUrl', url } })])),
             ]),
           ],
         },

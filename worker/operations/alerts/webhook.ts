@@ -1,10 +1,10 @@
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
-import type { Message } from './message.ts';
+import type { AnswerMessage, Message } from './message.ts';
 import { linkOf } from './words.ts';
 
 /** One message as Standard Webhooks, signed over these very bytes. */
 export function webhookRequest(
-  message: Message,
+  message: Message | AnswerMessage,
   secrets: readonly string[],
   { now: at, page }: { now: Date; page: string | undefined },
 ): { body: string; headers: Record<string, string> } {
@@ -16,7 +16,11 @@ export function webhookRequest(
   return { body, headers: signStandardWebhook({ id: message.id, at, body }, secrets) };
 }
 
-function dataOf(message: Message, page: string | undefined): object {
+function dataOf(message: Message | AnswerMessage, page: string | undefined): object {
+  if (message.type === 'answer') {
+    const { type: _, id: _1, at: _2, ...answer } = message;
+    return answer;
+  }
   if (message.type === 'alert') {
     const alerts = message.alerts.map(({ group: _, ...alert }) => ({
       ...alert,

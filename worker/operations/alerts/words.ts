@@ -1,5 +1,6 @@
+import { withoutUnseen } from '../../../core/visible-text.ts';
 import { journeyPath } from '../page-addresses.ts';
-import type { AlertGroup, Digest, Message, SourceFigures } from './message.ts';
+import type { AlertGroup, AnswerMessage, Digest, Message, SourceFigures } from './message.ts';
 
 /* What people read: the same words in every format. */
 
@@ -14,10 +15,11 @@ const kindWords: Readonly<Record<AlertGroup['kind'], string>> = {
 /** Longer texts are cut or refused by chats. */
 const longest = 300;
 
-const cut = (text: string): string => (text.length > longest ? `${text.slice(0, longest - 1)}…` : text);
+const cut = (text: string, most = longest): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /** "support: stopped", and how many others there are. */
-export function titleOf(message: Message): string {
+export function titleOf(message: Message | AnswerMessage): string {
+  if (message.type === 'answer') return answerTitleOf(message);
   if (message.type === 'digest') return `closeloop: the week until ${dayOf(message.until, message.timeZone)}`;
   const [first] = message.alerts;
   const more = message.alerts.length - 1;
@@ -58,21 +60,66 @@ export function linkOf({ journeys, source }: Pick<AlertGroup, 'journeys' | 'sour
   return `${page}${others.length === 0 ? journeyPath(first) : `/journeys?${new URLSearchParams({ source })}`}`;
 }
 
-/** The sections of a message: headings with their lines, and of alerts a link, where the page has a public address. */
-export function sectionsOf(
-  message: Message,
-  page: string | undefined,
-): { heading: string; lines: string[]; link?: string }[] {
-  if (message.type === 'digest') return message.sources.map((one) => ({ heading: one.source, lines: figuresOf(one) }));
+/** A part of a message, with links where somebody can act. */
+export interface Section {
+  heading: string;
+  lines: string[];
+  links: { label: string; url: string }[];
+}
+
+/** Of alerts with a link where the page has a public address. */
+export function sectionsOf(message: Message | AnswerMessage, page: string | undefined): Section[] {
+  if (message.type === 'answer') return [answerSectionOf(message, page)];
+  if (message.type === 'digest')
+    return message.sources.map((one) => ({ heading: one.source, lines: figuresOf(one), links: [] }));
   return message.alerts.map((one) => ({
     heading: headingOf(one),
     lines: linesOf(one),
-    ...(page !== undefined && { link: linkOf(one, page) }),
+    links: page === undefined ? [] : [{ label: onThePage, url: linkOf(one, page) }],
   }));
 }
 
+const onThePage = 'On the page';
+
+/** A customer may write more than a chat takes. */
+const mostOfComment = 1_500;
+const mostLinesOfComment = 30;
+const longestName = 80;
+
+/** Without line breaks, which a subject can't have, and without signs that would turn the text around. */
+const nameOf = (text: string): string => cut(withoutUnseen(text), longestName);
+
+function answerTitleOf({ grade = 'a comment', customer }: AnswerMessage): string {
+  return `closeloop: ${grade}${customer === undefined ? '' : ` from ${nameOf(customer)}`}`;
+}
+
+function answerSectionOf(message: AnswerMessage, page: string | undefined): Section {
+  const { source, journey, record, url, rule, agent, followUp, isChanged } = message;
+  return {
+    heading: `${source}: ${nameOf(record)}`,
+    lines: [
+      ...wordsOf(message),
+      ...(isChanged ? ['The customer has changed the answer since.'] : []),
+      ...(agent === undefined ? [] : [`agent: ${nameOf(agent)}`]),
+      `answer rule: ${nameOf(rule)}`,
+      ...(followUp === undefined ? [] : [`follow-up: ${nameOf(followUp)}`]),
+    ],
+    links: [
+      ...(url === undefined ? [] : [{ label: 'The record', url }]),
+      ...(page === undefined ? [] : [{ label: onThePage, url: `${page}${journeyPath(journey)}` }]),
+    ],
+  };
+}
+
+/** The customer's words, line by line. */
+function wordsOf({ comment }: AnswerMessage): string[] {
+  if (comment === null) return ['without words'];
+  const lines = `“${cut(comment, mostOfComment)}”`.split(/[\r\n\u2028\u2029]+/);
+  return lines.slice(0, mostLinesOfComment).map(withoutUnseen);
+}
+
 /** The line under the title. */
-export function introductionOf(message: Message): string | undefined {
+export function introductionOf(message: Message | AnswerMessage): string | undefined {
   return message.type === 'digest' ? weekOf(message) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { truth } from '../../../core/mapping/expression-truth.ts';
 import { redacted } from '../../../core/redaction.ts';
-import { FollowUpParams } from '../../config/answer-rule.ts';
+import { FollowUpParams, ReceiverNames } from '../../config/answer-rule.ts';
 import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
 import { currentRecordOf } from '../../journey/refs.ts';
 import type { Clock } from '../clock.ts';
@@ -99,8 +99,9 @@ async function perform({ id }: Journey, context: ActContext): Promise<number[]> 
   const { steps, unsaid } = stepsOf(openActs(journey), answerRules);
   await park(unsaid, 'the answer rule no longer says so', journey, context);
   for (const { act, params } of steps) if (act.name === 'followUp') await openFollowUp(act, params, journey, context);
+  await tell(steps.filter(isTelling), journey, context);
   return await actAtVendor(
-    steps.filter(({ act }) => act.name !== 'followUp'),
+    steps.filter((step) => step.act.name !== 'followUp' && !isTelling(step)),
     journey,
     context,
   );
@@ -131,6 +132,18 @@ async function openFollowUp(one: Act, params: unknown, { id, answer }: Journey, 
   const after = await context.store.update(id, decide);
   // One that was open before stays as it is, with its own time.
   if (after?.followUp?.dueAt.getTime() !== dueAt.getTime()) await context.followUps.relist(id, context.store);
+}
+
+const isTelling = ({ act }: Step): boolean => act.name === 'notify' || act.name === 'send';
+
+/** What is to be told is stored with this step of the journey, once, and sent by a queue of each receiver. */
+async function tell(steps: readonly Step[], { id }: Journey, { store, ports }: ActContext): Promise<void> {
+  const news = steps.map(({ act: { marker, rule }, params }): News => {
+    const to = ReceiverNames.parse(params);
+    const line = `answer rule "${rule}": ${to.join(', ')} ${to.length === 1 ? 'is' : 'are'} told of the answer`;
+    return { marker, change: { state: 'done', at: ports.now(), to }, trace: line };
+  });
+  if (news.length > 0) await store.update(id, noted(news));
 }
 
 const isOpen = ({ followUp }: Journey): boolean => followUp !== undefined && followUp.state !== 'done';

@@ -39,6 +39,8 @@ export function policyOf(configured: ConfiguredSource, config: Config) {
     ...holidays,
     /** The contact expressions of all rules, also of an absent source's: they find the contacts of a record's customer. */
     customerContacts: contacts,
+    /** Where the connector's records hold the agent and the customer. */
+    parts,
     /** Paths to the addresses of a record's customer. */
     customerPaths: parts.customer?.map(compileExpression) ?? contacts.filter(({ constant }) => !constant),
     /** A settled journey, and with it the memory of a closing, is kept this long. */

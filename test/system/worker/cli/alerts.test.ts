@@ -44,3 +44,17 @@ test('"alerts test" says that nobody is named, and which of its own variables is
   const missing = await commandHere(['alerts', 'test', '--config', configured(`alerts: { teams: "\${TEAMS_URL}" }`)]);
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('TEAMS_URL')]);
 });
+
+test('"alerts test" tries those whom answer rules tell, by their names', async () => {
+  const server = await serve(({ path }) => ({ status: path === '/ops' ? 200 : 404 }));
+  onTestFinished(() => server.close());
+  const receivers = `receivers: { leads: { slack: "${server.url}/leads" } }`;
+  const config = configured(`alerts: { teams: "${server.url}/ops", ${receivers} }`);
+  const { code, out } = await commandHere(['alerts', 'test', '--config', config]);
+  expect([code, out]).toEqual([
+    1,
+    expect.stringMatching(
+      /teams took it[\s\S]*leads \(slack\): it answered 404\n {2}→ check alerts.receivers.leads.slack/,
+    ),
+  ]);
+});

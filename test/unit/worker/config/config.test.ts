@@ -88,6 +88,7 @@ sources:
       feedback: expect.objectContaining({ apiKey: 'k-1234', timeZone: 'Europe/Tallinn' }),
       redis: { url: 'redis://h:6379/2' },
       poll: { every: 600_000, headStart: 120_000 },
+      webhooks: [],
       http: { host: '127.0.0.1', port: 9000, publicUrl: 'https://closeloop.example.com', trustProxy: [] },
       admin: { host: '127.0.0.1' },
       dashboard: {

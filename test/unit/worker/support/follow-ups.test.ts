@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { dueInWords, gradeInWords } from '../../../../worker/support/follow-ups.ts';
+import { gradeInWords } from '../../../../worker/journey/grade-in-words.ts';
+import { dueInWords } from '../../../../worker/support/follow-ups.ts';
 
 const minute = 60_000;
 test.each([

@@ -1,11 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, test } from 'vitest';
-import {
-  isPublicAddress,
-  literalIn,
-  PrivateAddress,
-  publicLookup,
-} from '../../../../connectors/webhook/public-address.ts';
+import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from '../../../../core/connector/public-address.ts';
 
 const notPublic = [
   '0.0.0.0',

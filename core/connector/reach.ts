@@ -2,14 +2,41 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
+import { errorAt, warningAt } from './check.ts';
+import type { Finding } from './contract.ts';
 import { isPublicAddress, literalIn } from './public-address.ts';
 
 const timeoutMs = 10_000;
 
 type Reached = { isPublic: boolean } & ({ problem?: undefined } | { problem: string; remedy: string });
 
-/** Can this machine connect to the URL's host, certificate included? Sends no request. */
-export async function reach(url: string, allowPrivate: boolean): Promise<Reached> {
+interface ReceiverSettings {
+  url: string;
+  allowPrivate: boolean;
+}
+
+/**
+ * What would keep a receiver from getting what is sent to it, and what would give that away. Connects, and sends no request.
+ * @param places of its settings
+ */
+export async function checkReceiver(
+  { url, allowPrivate }: ReceiverSettings,
+  places: Readonly<Record<keyof ReceiverSettings, string>>,
+): Promise<Finding[]> {
+  const met = await reach(url, allowPrivate, places.allowPrivate);
+  const found: Finding[] = met.problem === undefined ? [] : [errorAt(places.url, met.problem, met.remedy)];
+  if (url.startsWith('http:') && met.isPublic) {
+    found.push(warningAt(places.url, 'answers would go over the internet unencrypted', 'use https'));
+  }
+  if (allowPrivate && met.isPublic) {
+    const problem = 'is true, and the address is public: a name that changes could lead into your network';
+    found.push(warningAt(places.allowPrivate, problem, 'take it out'));
+  }
+  return found;
+}
+
+/** Can this machine connect to the URL's host, certificate included? @param setting that allows private addresses */
+async function reach(url: string, allowPrivate: boolean, setting: string): Promise<Reached> {
   const { hostname, protocol, port } = new URL(url);
   const literal = literalIn(url);
   let addresses: string[];
@@ -22,7 +49,7 @@ export async function reach(url: string, allowPrivate: boolean): Promise<Reached
   const isPublic = addresses.every(isPublicAddress);
   if (!isPublic && !allowPrivate) {
     const problem = `${hostname} is an address inside a network, or of this machine, which is not called`;
-    return { isPublic, problem, remedy: 'name a public address, or set writeBack.allowPrivate if it is meant' };
+    return { isPublic, problem, remedy: `name a public address, or set ${setting} if it is meant` };
   }
   const host = addresses[0] ?? hostname;
   const isSecure = protocol === 'https:';

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { isSafeAddress } from '../../core/address.ts';
+import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
+
+/* Who takes alerts, and messages about answers. */
+
+/** Names are part of keys in Redis, and of commands. */
+export const ReceiverName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,40}$/, 'must be a name of small letters, digits and "-", 41 at most');
+
+export const SigningSecret = z
+  .string()
+  .refine(
+    (text) => isStandardSecret(text) && !text.startsWith('whpk_'),
+    'must be whsec_ and the base64 of 24 to 64 random bytes',
+  );
+
+const SafeUrl = z.string().refine((text) => isSafeAddress(text), 'must be an https address');
+
+const Email = z.strictObject({
+  server: z
+    .string()
+    .refine((text) => /^smtps?:\/\/./.test(text) && URL.canParse(text), 'must be like smtp://name:password@host:587')
+    .describe('smtps:// or smtp:// with name and password; to another machine only encrypted'),
+  from: z.email().describe('The sender'),
+  to: z.array(z.email()).min(1).describe('Who gets them'),
+});
+
+/** The ways in which somebody is told. */
+export const channels = {
+  url: SafeUrl.optional().describe('A receiver of your own: messages are signed as Standard Webhooks'),
+  secrets: z.array(SigningSecret).min(1).max(2).optional().describe('Of the receiver at url; two while rotating'),
+  slack: SafeUrl.optional().describe('An incoming webhook of Slack'),
+  teams: SafeUrl.optional().describe('A workflow of Microsoft Teams that posts what its webhook is sent'),
+  email: Email.optional().describe('By e-mail, over your mail server'),
+};
+
+export type Channel = Exclude<keyof typeof channels, 'secrets'>;
+export const channelNames: readonly Channel[] = ['url', 'slack', 'teams', 'email'];
+
+type Channels = { readonly [name in keyof typeof channels]?: unknown };
+
+/** For `refine` of what has `channels`. */
+export const signsUrl: Parameters<z.ZodType<Channels>['refine']> = [
+  ({ url, secrets }) => (url === undefined) === (secrets === undefined),
+  { path: ['secrets'], message: 'url and secrets belong together: what is sent to url is signed' },
+];
+export const namesChannel: Parameters<z.ZodType<Channels>['refine']> = [
+  (one) => channelNames.some((name) => one[name] !== undefined),
+  { message: 'must name somebody who is told: url, slack, teams or email' },
+];
+
+/** Who is told of answers by `notify`, and of nothing else. */
+const Receiver = z
+  .strictObject(channels)
+  .refine(...signsUrl)
+  .refine(...namesChannel);
+
+export const NamedReceivers = z.record(
+  ReceiverName.refine(
+    (name) => !channelNames.some((one) => one === name),
+    `url, slack, teams and email are those of alerts themselves: choose another name`,
+  ),
+  Receiver,
+);

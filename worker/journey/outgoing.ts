@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import type { RedisClient } from '../redis/client.ts';
+import { tagOf } from '../redis/keys.ts';
+import { runScript } from '../redis/script.ts';
+import type { Act, Journey } from './journey.ts';
+import { recordOf } from './refs.ts';
+
+/* What others are told of journeys: webhooks, and the receivers of `alerts` that an answer rule names. */
+
+/** What a webhook may ask to be told of. */
+export const eventTypes = [
+  'answer.received',
+  'answer.changed',
+  'request.created',
+  'closing.skipped',
+  'follow-up.overdue',
+] as const;
+/** `answer.matched`: an answer rule says so, by `send` or `notify`. */
+export type EventType = (typeof eventTypes)[number] | 'answer.matched';
+
+/** Somebody who is told: each has a queue of its own. */
+export interface Target {
+  /** Names its keys and its queue. */
+  key: string;
+  events: readonly EventType[];
+  /** The action of an answer rule that tells it, and its name there. */
+  by: { action: 'send' | 'notify'; name: string };
+}
+
+/** A reference: what is told of the journey is read when it is sent, so that an erased person is in no queue. */
+export interface OutgoingEvent {
+  type: EventType;
+  journeyId: string;
+  at: Date;
+  /** The version of the answer; 0 where there is none. */
+  version: number;
+  /** The answer rule of `answer.matched`; '' otherwise. */
+  rule: string;
+}
+
+type Happened = Omit<OutgoingEvent, 'journeyId' | 'at'> & { to?: Pick<Act, 'name' | 'to'> };
+
+/** The events of a change of a journey, with those who are told of each. Pure. A test is nobody's business, nor is an erased person. */
+export function outgoingOf(
+  before: Journey,
+  after: Journey,
+  { targets, at }: { targets: readonly Target[]; at: Date },
+): { target: Target; event: OutgoingEvent }[] {
+  if (targets.length === 0 || after.erasedAt || after.test) return [];
+  return happened(before, after).flatMap(({ to, ...event }) =>
+    targets
+      .filter((target) => (to ? isNamed(target, to) : target.events.includes(event.type)))
+      .map((target) => ({ target, event: { ...event, journeyId: after.id, at } })),
+  );
+}
+
+const isNamed = ({ by }: Target, { name, to = [] }: Pick<Act, 'name' | 'to'>): boolean =>
+  by.action === name && to.includes(by.name);
+
+function happened(before: Journey, after: Journey): Happened[] {
+  const version = after.answer?.version ?? 0;
+  const is = (type: EventType, hasHappened: boolean): Happened[] => (hasHappened ? [{ type, version, rule: '' }] : []);
+  const isNewer = after.answer !== undefined && after.answer.version !== before.answer?.version;
+  return [
+    ...is('closing.skipped', after.state === 'skipped' && before.state !== 'skipped'),
+    ...is('request.created', after.requestId !== undefined && before.requestId === undefined),
+    ...is(before.answer ? 'answer.changed' : 'answer.received', isNewer),
+    ...is('follow-up.overdue', after.followUp?.alertedAt !== undefined && before.followUp?.alertedAt === undefined),
+    ...told(before, after),
+  ];
+}
+
+/** The actions that tell somebody, and that this change has ended. */
+function told(before: Journey, after: Journey): Happened[] {
+  if (before.acting === after.acting) return [];
+  const isDone = ({ state }: Act) => state === 'done';
+  const ended = new Set(before.acting?.acts.filter(isDone).map(({ marker }) => marker));
+  const news = (after.acting?.acts ?? []).filter((act) => act.to && isDone(act) && !ended.has(act.marker));
+  return news.map((act) => ({ type: 'answer.matched', version: act.version, rule: act.rule, to: act }));
+}
+
+/** What a target does not get within this time, and what was given up for so long, is forgotten. */
+const keepMs = 30 * 86_400_000;
+
+/**
+ * For scripts that change a journey: ARGV from `from` on hold for each event the list of the target for the record, all that is due to the
+ * target, the event and its instant.
+ */
+export const tellingOthers = `
+local function tellOthers(from)
+  for i = from, #ARGV, 4 do
+    redis.call('RPUSH', ARGV[i], ARGV[i + 2])
+    redis.call('ZADD', ARGV[i + 1], ARGV[i + 3], ARGV[i + 2])
+    redis.call('PEXPIRE', ARGV[i], ${keepMs})
+    redis.call('PEXPIRE', ARGV[i + 1], ${keepMs})
+  end
+end
+`;
+
+/** The event is sent, or nothing is left to tell. KEYS list, due · ARGV event */
+const endScript = `
+redis.call('LREM', KEYS[1], 1, ARGV[1])
+redis.call('ZREM', KEYS[2], ARGV[1])`;
+
+/** All that is due to the target about the record. KEYS list, due, list of what was given up, given up · ARGV ms to keep */
+const giveUpScript = `
+for _, event in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  redis.call('RPUSH', KEYS[3], event)
+  redis.call('ZADD', KEYS[4], cjson.decode(event)[3], event)
+  redis.call('ZREM', KEYS[2], event)
+end
+redis.call('DEL', KEYS[1])
+for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[1]) end`;
+
+/**
+ * What was given up since an instant comes before what is due by now, in its order. Returns how many.
+ * KEYS list, due, list of what was given up, given up · ARGV the instant, ms to keep
+ */
+const replayScript = `
+local events, count = redis.call('LRANGE', KEYS[3], 0, -1), 0
+for i = #events, 1, -1 do
+  local at = tonumber(cjson.decode(events[i])[3])
+  if at >= tonumber(ARGV[1]) then
+    redis.call('LREM', KEYS[3], -1, events[i])
+    redis.call('ZREM', KEYS[4], events[i])
+    redis.call('LPUSH', KEYS[1], events[i])
+    redis.call('ZADD', KEYS[2], at, events[i])
+    count = count + 1
+  end
+end
+for i = 1, 2 do redis.call('PEXPIRE', KEYS[i], ARGV[2]) end
+return count`;
+
+const Written = z.tuple([z.enum([...eventTypes, 'answer.matched']), z.string(), z.coerce.date(), z.int(), z.string()]);
+
+const written = ({ type, journeyId, at, version, rule }: OutgoingEvent): string =>
+  JSON.stringify([type, journeyId, at.getTime(), version, rule]);
+
+function read(text: string): OutgoingEvent {
+  const [type, journeyId, at, version, rule] = Written.parse(JSON.parse(text));
+  return { type, journeyId, at, version, rule };
+}
+
+/** Who is told of changes. */
+export interface TellsOthers {
+  targets: readonly Target[];
+  /** Something is due to the target about the record: it is stored, and is lost by nobody who is killed now. */
+  onStored(target: string, recordId: string): Promise<void>;
+}
+
+/** `tells` left out: nobody is told. */
+interface OutgoingPorts {
+  now: () => Date;
+  tells?: TellsOthers | undefined;
+}
+
+const nothing = { args: [], onStored: async () => undefined };
+
+/** So many entries are read at once. */
+const pageSize = 500;
+
+/**
+ * The events of one source's journeys that others are still to be told of. Each is stored by the script that changes its journey, so that none
+ * is lost. For each target and record there is a list in the order in which they happened.
+ */
+export class OutgoingEvents {
+  readonly #redis: RedisClient;
+  readonly #tag: string;
+  readonly #ports: OutgoingPorts;
+
+  constructor(redis: RedisClient, source: string, ports: OutgoingPorts) {
+    this.#redis = redis;
+    this.#tag = tagOf(source);
+    this.#ports = ports;
+  }
+
+  /** What a change of a journey stores with it (`tellOthers`), and what is to be done once it is stored. */
+  of(before: Journey, after: Journey): { args: (string | number)[]; onStored(): Promise<void> } {
+    const { tells, now } = this.#ports;
+    if (!tells) return nothing;
+    const events = outgoingOf(before, after, { targets: tells.targets, at: now() });
+    if (events.length === 0) return nothing;
+    const { recordId } = after;
+    const args = events.flatMap(({ target: { key }, event }) => {
+      const { list, due } = this.#keys(key, recordId);
+      return [list, due, written(event), event.at.getTime()];
+    });
+    const keys = new Set(events.map(({ target }) => target.key));
+    const onStored = async () => void (await Promise.all([...keys].map((key) => tells.onStored(key, recordId))));
+    return { args, onStored };
+  }
+
+  /** The first that is due to the target about this record. */
+  async first(target: string, recordId: string): Promise<OutgoingEvent | undefined> {
+    const text = await this.#redis.lindex(this.#keys(target, recordId).list, 0);
+    return text === null ? undefined : read(text);
+  }
+
+  /** It is sent, or nothing is left to tell. */
+  async end(target: string, recordId: string, event: OutgoingEvent): Promise<void> {
+    const { list, due } = this.#keys(target, recordId);
+    await runScript(this.#redis, endScript, [list, due], written(event));
+  }
+
+  /** Sets aside all that is due to the target about this record. */
+  async giveUp(target: string, recordId: string): Promise<void> {
+    await runScript(this.#redis, giveUpScript, this.#all(target, recordId), keepMs);
+  }
+
+  /** Has what was given up since then sent after all, also where more about the record has come since. @returns how many events */
+  async replay(target: string, since: Date): Promise<number> {
+    let count = 0;
+    for await (const records of this.records(target, 'given-up', since))
+      for (const recordId of records) {
+        const keys = this.#all(target, recordId);
+        count += Number(await runScript(this.#redis, replayScript, keys, since.getTime(), keepMs));
+      }
+    return count;
+  }
+
+  /** The records that something is due about, or was given up; page by page, some of them more than once. */
+  async *records(target: string, list: 'due' | 'given-up', since = new Date(0)): AsyncGenerator<string[]> {
+    const key = this.#ofTarget(target, list);
+    let cursor = '0';
+    do {
+      const [next, flat] = await this.#redis.zscan(key, cursor, 'COUNT', String(pageSize));
+      cursor = next;
+      const events = flat.filter((_, i) => i % 2 === 0 && Number(flat[i + 1]) >= since.getTime()).map(read);
+      yield [...new Set(events.map(({ journeyId }) => recordOf(journeyId)))];
+    } while (cursor !== '0');
+  }
+
+  /** How many events are due, since when, and how many were given up. */
+  async counts(target: string): Promise<{ due: number; oldestAt: Date | undefined; givenUp: number }> {
+    const [due, oldest, givenUp] = await Promise.all([
+      this.#redis.zcard(this.#ofTarget(target, 'due')),
+      this.#redis.zrangebyscore(this.#ofTarget(target, 'due'), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1),
+      this.#redis.zcard(this.#ofTarget(target, 'given-up')),
+    ]);
+    return { due, oldestAt: oldest[1] === undefined ? undefined : new Date(Number(oldest[1])), givenUp };
+  }
+
+  #ofTarget(target: string, what: string): string {
+    return `${this.#tag}:outgoing:${target}:${what}`;
+  }
+
+  #keys(target: string, recordId: string) {
+    return { list: this.#ofTarget(target, `of:${recordId}`), due: this.#ofTarget(target, 'due') };
+  }
+
+  #all(target: string, recordId: string): string[] {
+    const { list, due } = this.#keys(target, recordId);
+    return [list, due, this.#ofTarget(target, `given-up-of:${recordId}`), this.#ofTarget(target, 'given-up')];
+  }
+}

@@ -1,0 +1,41 @@
+import { gradeInWords } from '../../journey/grade-in-words.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { OutgoingEvent } from '../../journey/outgoing.ts';
+import { currentRecordOf, refOf } from '../../journey/refs.ts';
+import type { AnswerMessage } from '../../operations/alerts/message.ts';
+import { recordPlaceOf } from './event.ts';
+import { namesIn } from './record-names.ts';
+import type { SendSource } from './send.ts';
+
+/** What a person is told of an answer; undefined where there is none any more. */
+export async function answerMessageOf(
+  event: OutgoingEvent,
+  journey: Journey,
+  { id, of }: { id: string; of: SendSource },
+): Promise<AnswerMessage | undefined> {
+  const { answer, followUp } = journey;
+  if (answer === undefined) return undefined;
+  const [{ customer, agent }, { record, url }] = await Promise.all([
+    namesOf(journey, of),
+    recordPlaceOf(journey, of, { mayBePersonal: true }),
+  ]);
+  return {
+    ...{ type: 'answer', id, at: event.at.toISOString(), source: of.name, journey: refOf(of.name, journey.id) },
+    ...{ rule: event.rule, grade: gradeInWords(journey), comment: answer.comment },
+    isChanged: answer.version !== event.version,
+    ...{ customer, agent, record, url },
+    followUp:
+      followUp && followUp.state !== 'done' ? `for ${followUp.to}, due ${followUp.dueAt.toISOString()}` : undefined,
+  };
+}
+
+/** The record itself is a courtesy: a vendor that does not answer keeps nobody from hearing of an answer. */
+async function namesOf(journey: Journey, of: SendSource): Promise<ReturnType<typeof namesIn>> {
+  const nobody = { customer: undefined, agent: undefined };
+  try {
+    const { record } = await of.read(currentRecordOf(journey), 'act', journey.closedAt);
+    return record ? namesIn(record.shape, of.parts) : nobody;
+  } catch {
+    return nobody;
+  }
+}

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import type { Journey } from '../../journey/journey.ts';
+import type { OutgoingEvent } from '../../journey/outgoing.ts';
+import { currentRecordOf } from '../../journey/refs.ts';
+import type { SendSource } from './send.ts';
+
+/** The same at every attempt, another for every other event. */
+export function idOf(
+  { type, journeyId, at, version, rule }: OutgoingEvent,
+  { storedAs }: Pick<SendSource, 'storedAs'>,
+): string {
+  const parts = JSON.stringify([storedAs, type, journeyId, at.getTime(), version, rule]);
+  return `evt_${createHash('sha256').update(parts).digest('base64url').slice(0, 27)}`;
+}
+
+/**
+ * The vendor's id of a journey's record, and where people see the record.
+ * @param options `mayBePersonal`: where closeloop has a digest in place of an id that is an address, the id itself
+ */
+export async function recordPlaceOf(
+  journey: Journey,
+  { source }: Pick<SendSource, 'source'>,
+  { mayBePersonal }: { mayBePersonal: boolean },
+): Promise<{ record: string; url: string | undefined }> {
+  const id = currentRecordOf(journey);
+  if (source.vendorIds && !mayBePersonal) return { record: id, url: undefined };
+  const [known = id] = (await source.vendorIds?.([id])) ?? [];
+  return { record: known, url: source.recordUrl?.(known) };
+}

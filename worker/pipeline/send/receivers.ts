@@ -1,0 +1,111 @@
+import { connections } from '../../../core/connector/exchange.ts';
+import { isPublicAddress, literalIn, PrivateAddress, publicLookup } from '../../../core/connector/public-address.ts';
+import { transientAfter } from '../../../core/connector/retry-after.ts';
+import { type HttpResponse, SendFailure, send } from '../../../core/connector/send.ts';
+import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
+import { adviceOf, CloseloopError } from '../../../core/errors.ts';
+import type { Ports } from '../../../core/ports.ts';
+import type { Webhook } from '../../config/webhooks.ts';
+import { receiversOf } from '../../operations/alerts/receivers.ts';
+import { alertSettings } from '../../operations/alerts.ts';
+import { isGone, noteGone } from '../../operations/gone.ts';
+import type { EngineOptions } from '../engine-options.ts';
+import type { ReceiverTarget } from '../targets.ts';
+import { answerMessageOf } from './answer-message.ts';
+import { idOf } from './event.ts';
+import { payloadOf } from './payload.ts';
+import type { Deliver } from './send.ts';
+
+/** How a target is told. */
+interface Delivering {
+  deliver: Deliver;
+  close(): Promise<void>;
+}
+
+/** A chat, a mailbox or a receiver of its own: one message about each answer. */
+export function receiverOf(
+  { settings }: ReceiverTarget,
+  { config, ports, log }: Pick<EngineOptions, 'config' | 'ports' | 'log'>,
+): Delivering {
+  const page = alertSettings(config)?.page;
+  const now = () => new Date();
+  const receivers = receiversOf({ ...settings, page }, { fetch: ports.fetch, now }, log);
+  return {
+    deliver: async (event, journey, of) => {
+      const message = await answerMessageOf(event, journey, { id: idOf(event, of), of });
+      if (message) for (const receiver of receivers) await receiver.deliver(message);
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Posts each event to a webhook, signed. */
+export function webhookOf(webhook: Webhook, { ports, redis }: Pick<EngineOptions, 'ports' | 'redis'>): Delivering {
+  const { post, close } = poster(webhook, ports);
+  return {
+    deliver: async (event, journey, of) => {
+      const payload = await payloadOf(event, journey, { include: webhook.include, of });
+      if (payload === undefined) return;
+      if (await isGone(redis, webhook)) throw gone();
+      await post(idOf(event, of), payload).catch(async (error: unknown) => {
+        if (isPermanent(error)) await noteGone(redis, webhook);
+        throw error;
+      });
+    },
+    close,
+  };
+}
+
+/** Standard Webhooks: 15 to 30 seconds. Real time. */
+const timeoutMs = 20_000;
+
+/**
+ * Posts signed events to one receiver; each call is one attempt. No redirect is followed, of the response only the beginning is read, and a
+ * connection goes to the address that was checked. `post` throws a SendFailure or a CloseloopError, whose message has no address: it may be a
+ * secret.
+ */
+export function poster(
+  { url, secrets, allowPrivate }: Pick<Webhook, 'url' | 'secrets' | 'allowPrivate'>,
+  { fetch }: Pick<Ports, 'fetch'>,
+): { post: (id: string, payload: object) => Promise<void>; close: () => Promise<void> } {
+  const { Agent } = connections();
+  const dispatcher = new Agent(allowPrivate ? {} : { connect: { lookup: publicLookup() } });
+  const literal = literalIn(url);
+  const post = async (id: string, payload: object) => {
+    if (!allowPrivate && literal !== undefined && !isPublicAddress(literal)) throw privateAddress();
+    const body = JSON.stringify(payload);
+    // The clock of the machine: receivers compare it with theirs.
+    const signed = signStandardWebhook({ id, at: new Date(), body }, secrets);
+    const headers = { 'content-type': 'application/json', 'user-agent': 'closeloop', ...signed };
+    const init = { method: 'POST', headers, body, dispatcher };
+    const response = await send(fetch, url, init, { timeoutMs, head: 1 }).catch((error: unknown) => {
+      throw isPrivate(error) ? privateAddress(error) : error;
+    });
+    if (!response.ok) throw refusal(response);
+  };
+  return { post, close: () => dispatcher.destroy() };
+}
+
+function refusal({ status, headers }: HttpResponse): CloseloopError {
+  if (status === 410) return gone();
+  const what = status >= 300 && status < 400 ? `${status}, a redirect, which is not followed` : `${status}`;
+  return new CloseloopError(`the receiver answered ${what}`, transientAfter(headers, new Date()));
+}
+
+const gone = (): CloseloopError =>
+  new CloseloopError('the receiver wants no more events (410 Gone)', { kind: 'permanent' });
+
+const isPermanent = (error: unknown): boolean => adviceOf(error).kind === 'permanent';
+
+function isPrivate(error: unknown): boolean {
+  for (let at = error instanceof SendFailure ? error.cause : undefined; at instanceof Error; at = at.cause)
+    if (at instanceof PrivateAddress) return true;
+  return false;
+}
+
+const privateAddress = (cause?: unknown): CloseloopError =>
+  new CloseloopError(
+    'the receiver has a private address, which is not called: name a public one, or set allowPrivate if it is meant',
+    { kind: 'transient' },
+    { outcome: 'never-sent', cause },
+  );

@@ -1,0 +1,53 @@
+import type { Source } from '../../../core/connector/contract.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { OutgoingEvent, Target } from '../../journey/outgoing.ts';
+import { erasureSince, type GuardContext } from '../erasure-guard.ts';
+import { done, type JobResult, type SendJob } from '../jobs.ts';
+import type { Policy } from '../policy/source-policy.ts';
+import type { Journeys } from '../source-store.ts';
+import type { Vendor } from '../vendor.ts';
+
+/** A source whose events are sent. */
+export interface SendSource
+  extends Pick<Journeys, 'store'>,
+    Pick<GuardContext, 'erasures'>,
+    Pick<Vendor, 'read'>,
+    Pick<Policy, 'parts'> {
+  name: string;
+  storedAs: string;
+  source: Pick<Source, 'recordUrl' | 'vendorIds'>;
+}
+
+/** Tells of one event: one attempt. Resolves also where there is nothing left to tell. @throws CloseloopError, SendFailure */
+export type Deliver = (event: OutgoingEvent, journey: Journey, of: SendSource) => Promise<void>;
+
+export interface SendContext {
+  target: Target;
+  deliver: Deliver;
+  sources(): Promise<SendSource[]>;
+}
+
+/**
+ * Sends what is due to one target about one record, in the order in which it happened: an event that fails keeps the later ones back. One job
+ * at a time works on them (claims.ts). An event whose response is lost is sent again, under the same id.
+ */
+export async function send({ source, recordId }: SendJob, context: SendContext): Promise<JobResult> {
+  const { target, deliver, sources } = context;
+  const of = (await sources()).find(({ storedAs }) => storedAs === source);
+  const outgoing = of?.store.outgoing;
+  for (;;) {
+    const event = await outgoing?.first(target.key, recordId);
+    if (of === undefined || event === undefined) return done;
+    const journey = await of.store.get(event.journeyId);
+    // Nothing is told of somebody who is forgotten, or is to be.
+    if (journey && !journey.erasedAt && (await erasureSince(journey, of)) === undefined)
+      await deliver(event, journey, of);
+    await outgoing?.end(target.key, recordId, event);
+  }
+}
+
+/** What the target has not taken for so long is set aside, until a person has it sent again. */
+export async function giveUpSend({ source, recordId }: SendJob, { target, sources }: SendContext): Promise<void> {
+  const of = (await sources()).find(({ storedAs }) => storedAs === source);
+  await of?.store.outgoing.giveUp(target.key, recordId);
+}

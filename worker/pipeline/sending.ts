@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
+import { refOf } from '../journey/refs.ts';
+import type { Alerts } from '../operations/alerts.ts';
+import { globalTag } from '../redis/keys.ts';
+import { probe } from '../redis/unavailable.ts';
+import { Claims } from './claims.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { JobQueue } from './job-queue.ts';
+import { SendJob } from './jobs.ts';
+import { receiverOf, webhookOf } from './send/receivers.ts';
+import { type Deliver, giveUpSend, type SendSource, send } from './send/send.ts';
+import { Stage } from './stage.ts';
+import { type AnyTarget, anyTargetsOf } from './targets.ts';
+
+interface SendingOptions {
+  engine: EngineOptions;
+  alerts: Alerts;
+  sources: () => Promise<SendSource[]>;
+  onLost: (error: Error) => void;
+}
+
+/** What logs and metrics call it, in place of a source. */
+export const outgoing = 'outgoing';
+/** What a target does not take for so long is given up. Real time. */
+const retryForMs = 3 * 86_400_000;
+/** Of a webhook's records at once; people's chats take one message a second. */
+const webhookAtOnce = 25;
+/** For one target and source in a sweep: what is left then is the next sweep's. Real time. */
+const longestMs = 2_000;
+
+interface Opened {
+  stage: Stage<typeof SendJob>;
+  close(): Promise<void>;
+}
+
+/**
+ * Passes on what happens to journeys: to each webhook, and each receiver that an answer rule tells, by a queue of its own, so that one that is
+ * down holds up no other. What is due is stored with the journeys (journey/outgoing.ts): a lost job loses nothing.
+ */
+export class Sending {
+  readonly #options: SendingOptions;
+  readonly #opened: ReadonlyMap<string, Opened>;
+
+  constructor(options: SendingOptions) {
+    this.#options = options;
+    const { config } = options.engine;
+    // A dry run tells nobody.
+    const targets = config.dryRun ? [] : anyTargetsOf(config);
+    this.#opened = new Map(targets.map((one) => [one.target.key, this.#open(one)]));
+  }
+
+  #open(one: AnyTarget): Opened {
+    const { engine, alerts, sources, onLost } = this.#options;
+    const { redis, connection, ports, log, observer, tracing } = engine;
+    const { target } = one;
+    const name = target.key;
+    const { deliver, close } = one.is === 'webhook' ? webhookOf(one.webhook, engine) : receiverOf(one, engine);
+    const context = { target, deliver: neverStopping(deliver), sources };
+    const people = one.is === 'webhook' ? `webhook ${target.by.name}` : `receiver ${target.by.name}`;
+    const alert = alerts.of(people);
+    const stage = new Stage({
+      jobs: new JobQueue({
+        ...{ name, prefix: globalTag, connection, data: SendJob, telemetry: tracing?.telemetry, onLost },
+        together: {
+          keyOf: ({ source, recordId }) => `${source} ${recordId}`,
+          // A new id each time: BullMQ would not add a job with the id of a job that is about to end.
+          idOf: () => `send-${randomUUID()}`,
+          claims: new Claims(redis, { prefix: globalTag, name }),
+          most: 1,
+        },
+      }),
+      source: outgoing,
+      concurrency: one.is === 'webhook' ? webhookAtOnce : 1,
+      process: (job) => send(job, context),
+      giveUp: async (job, why) => {
+        const journeys = await firstOf(job, name, sources);
+        await alert('given-up', `events were not taken: ${why}`, remedyOf(one), journeys);
+        await giveUpSend(job, context);
+      },
+      ...{ retryForMs, alert, ports, log, observer },
+      onConfigError: async () => undefined,
+      probe: () => probe(redis, globalTag),
+    });
+    return { stage, close };
+  }
+
+  /** Has what is due to the target about this record sent. */
+  async wake(target: string, source: string, recordId: string): Promise<void> {
+    await this.#opened.get(target)?.stage.jobs.addWanted([{ source, recordId }]);
+  }
+
+  start(): void {
+    for (const { stage } of this.#opened.values()) stage.start();
+  }
+
+  get stages(): Stage<typeof SendJob>[] {
+    return [...this.#opened.values()].map(({ stage }) => stage);
+  }
+
+  /** Adds the jobs of what is due and has none: its process was killed, a command stored it, or a person has it sent again. */
+  async sweep({ storedAs, store }: Pick<SendSource, 'storedAs' | 'store'>): Promise<void> {
+    for (const [target, { stage }] of this.#opened) {
+      const end = performance.now() + longestMs;
+      for await (const records of store.outgoing.records(target, 'due')) {
+        await stage.jobs.addWanted(records.map((recordId) => ({ source: storedAs, recordId })));
+        if (performance.now() > end) break;
+      }
+    }
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await Promise.all(
+      [...this.#opened.values()].map(async ({ stage, close }) => {
+        await stage.close(graceMs);
+        await close();
+      }),
+    );
+  }
+}
+
+/** No mistake in one answer stops a queue: it is tried again, like what may mend itself, until it is given up. */
+function neverStopping(deliver: Deliver): Deliver {
+  return async (...about) => {
+    try {
+      return await deliver(...about);
+    } catch (error) {
+      if (adviceOf(error).kind !== 'config') throw error;
+      throw new CloseloopError(messageOf(error), { kind: 'transient' }, { cause: error });
+    }
+  };
+}
+
+function remedyOf({ is, target }: AnyTarget): string {
+  return is === 'webhook'
+    ? `mend the receiver, then "closeloop webhooks replay ${target.by.name}"`
+    : 'see to these journeys yourself, and mend the receiver: what is told later starts anew';
+}
+
+/** The journey whose event was not taken. */
+async function firstOf(job: SendJob, target: string, sources: SendingOptions['sources']): Promise<string[]> {
+  const of = (await sources()).find(({ storedAs }) => storedAs === job.source);
+  const event = await of?.store.outgoing.first(target, job.recordId);
+  return of && event ? [refOf(of.name, event.journeyId)] : [];
+}
