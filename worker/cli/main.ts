@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { addCatalogue, addExport, addReport } from './commands/account.ts';
+import { addAnswers, addCatalogue, addExport, addReport } from './commands/account.ts';
 import { addContacts } from './commands/contacts.ts';
 import { addDashboard } from './commands/dashboard.ts';
 import { addFollowUps } from './commands/follow-ups.ts';
@@ -34,6 +34,7 @@ const groups = [
   addEvents,
   addContacts,
   addReport,
+  addAnswers,
   addCatalogue,
   addRequests,
   addExport,
