@@ -4,6 +4,7 @@ import { addContacts } from './commands/contacts.ts';
 import { addDashboard } from './commands/dashboard.ts';
 import { addFollowUps } from './commands/follow-ups.ts';
 import { addEvents, addJourneys } from './commands/journeys.ts';
+import { addMail } from './commands/mail.ts';
 import { addPolicy } from './commands/policy.ts';
 import { addRequests } from './commands/requests.ts';
 import { lastExitCode } from './commands/run.ts';
@@ -35,6 +36,7 @@ const groups = [
   addContacts,
   addReport,
   addAnswers,
+  addMail,
   addCatalogue,
   addRequests,
   addExport,

@@ -10,6 +10,7 @@ import { AddressRange } from './address-range.ts';
 import { Dashboard } from './dashboard.ts';
 import { Period } from './period.ts';
 import { Policy } from './policy.ts';
+import { MailServer, Reports } from './reports.ts';
 import { TimeOfDay } from './time-of-day.ts';
 
 /** The URL holds the password: its text never appears in an error. */
@@ -77,10 +78,7 @@ const SecretsKey = z
   .transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 
 const Email = z.strictObject({
-  server: z
-    .string()
-    .refine((text) => /^smtps?:\/\/./.test(text) && URL.canParse(text), 'must be like smtp://name:password@host:587')
-    .describe('smtps:// or smtp:// with name and password; to another machine only encrypted'),
+  server: MailServer,
   from: z.email().describe('The sender'),
   to: z.array(z.email()).min(1).describe('Who gets them'),
 });
@@ -136,6 +134,7 @@ export const General = z.strictObject({
     ),
   policy: Policy.prefault({}).describe('Who is asked, when and how often, over all sources: docs/policy.md'),
   alerts: Alerts.optional().describe('Who is told when a person has to act; left out: only the log'),
+  reports: Reports.optional().describe('Mails about the results, weekly and monthly: docs/mail.md'),
   poll: z
     .strictObject({
       every: Period.prefault('10m').describe('How often a source is asked what changed'),

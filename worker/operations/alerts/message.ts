@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Receiver as MessageReceiver } from '../outbox.ts';
 
 const kinds = ['paused', 'given-up', 'missed', 'parked', 'to-do'] as const;
 
@@ -62,12 +63,8 @@ export type Message = z.output<typeof Message>;
 export type Digest = Extract<Message, { type: 'digest' }>;
 
 /** A receiver of alerts. */
-export interface Receiver {
+export interface Receiver extends MessageReceiver<Message> {
   name: 'webhook' | 'slack' | 'teams' | 'email';
-  /** The setting that names the receiver, for error messages. */
-  setting: string;
   /** How many groups one message holds; the others are sent in the next message. */
   mostAlerts: number;
-  /** Sends one message, in one attempt. @throws CloseloopError that says what was wrong, without quoting the message */
-  deliver(message: Message): Promise<void>;
 }
