@@ -12,7 +12,7 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^core\//, /^core\//],
   [/^connectors\/(?:index|built-in)\.ts$/, /^(core|connectors)\//],
   [/^connectors\/([^/]+)\//, /^(core\/|connectors\/SAME\/)/],
-  // Inside the worker: redis ← journey ← pipeline ← support ← reports ← dashboard ← commands. Operations know no step, and a step
+  // Inside the worker: redis ← journey ← pipeline ← support ← reports ← dashboard ← mails ← commands. Operations know no step, and a step
   // no other step.
   [/^worker\/(redis|config)\//, /^(core|worker\/SAME)\//],
   [/^worker\/operations\//, /^(core|worker\/(redis|operations))\//],
@@ -33,6 +33,7 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
     /^worker\/dashboard\//,
     /^(core|worker\/(config|redis|journey|operations|pipeline|sources|preflight|support|reports|dashboard))\//,
   ],
+  [/^worker\/mails\//, /^(core|worker\/(config|redis|journey|operations|pipeline|support|reports|dashboard|mails))\//],
   [/^worker\/cli\/commands\/run\.ts$/, /^(core|worker)\/|^connectors\/built-in\.ts$/],
   [/^worker\/cli\/(?:commands\/)?standin\.ts$/, /^(core|worker)\/|^standins\/index\.ts$/],
   [/^worker\/cli\/demo\.ts$/, /^(core|worker|standins)\//],

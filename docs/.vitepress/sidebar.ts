@@ -41,6 +41,7 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
       'docs/monitoring.md',
       'docs/alerts.md',
       'docs/reports.md',
+      'docs/mail.md',
       'docs/troubleshooting.md',
       'docs/redis.md',
       'docs/backup.md',

@@ -19,6 +19,7 @@ import { tagOf } from '../redis/keys.ts';
 import { answersWithin, probe } from '../redis/unavailable.ts';
 import { engineOf } from './engine-of.ts';
 import { watchKey } from './key-watch.ts';
+import { startMails } from './mail-rounds.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
 import type { Watch } from './watch.ts';
@@ -103,6 +104,7 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
   const intake =
     role === 'worker' ? undefined : await openIntake(config, () => engine, { health, metrics, log, tracing });
   if (role !== 'intake') await engine.work();
+  const mails = role === 'intake' ? undefined : startMails(runtime, () => engine, { seal: key.seal, ...rest });
   const watch = watchKey(key, runtime, log);
   return {
     get engine() {
@@ -125,7 +127,7 @@ export async function run(runtime: Runtime, options: RunOptions): Promise<App> {
       await watch.stop();
       await intake?.app.close();
       if (dashboard) await dashboard.app.close();
-      await engine.close(forMs);
+      await Promise.all([mails?.stop(forMs), engine.close(forMs)]);
       await admin.app.close();
     },
   };

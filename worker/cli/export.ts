@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { exports } from './exports.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount } from './service.ts';
 import { readFilter, requestFilter, type ServiceFilter } from './service-filter.ts';
+import { writeLines } from './write-lines.ts';
 
 type What = (typeof exports)[number];
 
@@ -40,13 +40,13 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
   switch (what) {
     case 'campaigns': {
       const query = { statsFrom: since, statsTo: until, type, metric };
-      for await (const { results } of service.campaignPages(query)) await write(results);
+      for await (const { results } of service.campaignPages(query)) await writeLines(results);
       break;
     }
     case 'requests': {
       const { query, fits } = requestFilter(given, account);
       for await (const { results, unreadable } of service.exportPages(query)) {
-        await write(results.filter(fits));
+        await writeLines(results.filter(fits));
         for (const error of unreadable) process.stderr.write(`${error.message}\n`);
       }
       break;
@@ -54,26 +54,14 @@ export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: 
     case 'custom-fields':
       for (const id of campaign === undefined ? await allCampaigns(service) : [campaign]) {
         const query = { campaign: id, dateFrom: since, dateTo: until, changedSince };
-        await write((await service.customFieldStatistics(query)).map((one) => ({ campaign: id, ...one })));
+        await writeLines((await service.customFieldStatistics(query)).map((one) => ({ campaign: id, ...one })));
       }
       break;
     case 'surveys':
-      for await (const { id } of service.surveys()) await write([await service.survey(id)]);
+      for await (const { id } of service.surveys()) await writeLines([await service.survey(id)]);
       break;
   }
   return 0;
-}
-
-/** V8 keeps a text of more than 128 kB in memory of its own, which takes longer to come by than the text to write. */
-const linesAtOnce = 250;
-
-/** A line each. Resolves when whoever reads them has room for more: memory does not grow where they are slow. */
-async function write(records: readonly object[]): Promise<void> {
-  for (let from = 0; from < records.length; from += linesAtOnce) {
-    const some = records.slice(from, from + linesAtOnce);
-    const lines = some.map((record) => `${JSON.stringify(record)}\n`).join('');
-    if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
-  }
 }
 
 async function allCampaigns(service: FeedbackClient): Promise<number[]> {

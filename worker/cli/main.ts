@@ -1,9 +1,10 @@
 import { Command, CommanderError } from 'commander';
-import { addCatalogue, addExport, addReport } from './commands/account.ts';
+import { addAnswers, addCatalogue, addExport, addReport } from './commands/account.ts';
 import { addContacts } from './commands/contacts.ts';
 import { addDashboard } from './commands/dashboard.ts';
 import { addFollowUps } from './commands/follow-ups.ts';
 import { addEvents, addJourneys } from './commands/journeys.ts';
+import { addMail } from './commands/mail.ts';
 import { addPolicy } from './commands/policy.ts';
 import { addRequests } from './commands/requests.ts';
 import { lastExitCode } from './commands/run.ts';
@@ -36,6 +37,8 @@ const groups = [
   addEvents,
   addContacts,
   addReport,
+  addAnswers,
+  addMail,
   addCatalogue,
   addRequests,
   addExport,

@@ -1,7 +1,10 @@
 import { CloseloopError } from '../../core/errors.ts';
+import { minutesInWords } from '../../core/schedule/duration.ts';
+import type { Journey } from '../journey/journey.ts';
 import { cellsOf, type ReportRow, rangeOf } from '../reports/cells.ts';
 import { type Comment, newestComments } from '../reports/comments.ts';
 import { csv } from '../reports/csv.ts';
+import { type FollowUpFigures, followUpReport } from '../reports/follow-ups.ts';
 import { type GradesRow, gradesByCampaign, gradesOverTime, resultOf } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
 import { type Period, periodBefore, periodCalled, stepsOf } from '../reports/period.ts';
@@ -33,18 +36,20 @@ export async function report(options: ReportOptions): Promise<number> {
   const account = await openAccount(options);
   const period = periodOf(options, account.timeZone);
   const fields = options.by?.split(',').map((name) => name.trim());
-  const [rows, { counts, comments }] = await Promise.all([
+  const [rows, { counts, comments, followUps }] = await Promise.all([
     rowsOf(options, fields, period, account),
     storedOf(options, period, account.timeZone),
   ]);
   const shown = rows.map((row) => ({ ...row, ...(counts && { closeloop: counts.get(row.campaign) ?? nobody }) }));
   if (format === 'json') {
-    for (const row of [...shown.map((row) => ({ ...period, ...row })), ...comments])
+    const ofFollowUps = hasAny(followUps) ? [{ ...period, followUps }] : [];
+    for (const row of [...shown.map((row) => ({ ...period, ...row })), ...ofFollowUps, ...comments])
       process.stdout.write(`${JSON.stringify(row)}\n`);
     return 0;
   }
   if (rows.length === 0) process.stderr.write(`${nothing(fields, period)}\n`);
   else process.stdout.write(format === 'csv' ? csv(cellsOf(shown, 'csv')) : tableOf(shown, period));
+  if (format === 'table' && hasAny(followUps)) process.stdout.write(followUpTable(followUps, period));
   for (const one of comments) process.stdout.write(commentLines(one, account.timeZone));
   return 0;
 }
@@ -90,15 +95,41 @@ async function rowsOf(
   return await gradesByCampaign(service, period, { campaign });
 }
 
-/** What closeloop's own journeys say of the same days: counts by campaign, unless the rows are others; the newest comments. */
+/** What closeloop's own journeys say of the same days: counts by campaign and follow-ups, unless the rows are others; the newest comments. */
 async function storedOf(options: ReportOptions, period: Period, timeZone: string) {
   const { by, every, comments: size = 0, campaign } = options;
   const isByCampaign = by === undefined && every === undefined;
   if (!isByCampaign && size === 0) return { comments: [] };
+  const now = new Date();
+  const ofCampaign = campaign === undefined ? undefined : (journey: Journey) => journey.campaign === campaign;
   return await withStored(options, async ({ sources }) => ({
-    ...(isByCampaign && { counts: await storedCounts(sources(), period, { timeZone, now: new Date() }) }),
+    ...(isByCampaign && {
+      counts: await storedCounts(sources(), period, { timeZone, now }),
+      followUps: await followUpReport(sources(), period, { timeZone, now, fits: ofCampaign }),
+    }),
     comments: size === 0 ? [] : await newestComments(sources(), { ...period, timeZone, size, campaign }),
   }));
+}
+
+type FollowUps = Awaited<ReturnType<typeof followUpReport>>;
+
+/** Whether any was opened in either period. */
+function hasAny(followUps: FollowUps | undefined): followUps is FollowUps {
+  return followUps !== undefined && followUps.now.opened + followUps.before.opened > 0;
+}
+
+function followUpTable({ now, before, isCut }: FollowUps, period: Period): string {
+  const head = ['follow-ups', 'opened', 'done', 'in time', 'overdue', 'first action', 'graded again', 'recovered'];
+  const cells = (name: Period, one: FollowUpFigures) => [
+    `${name.since} to ${name.until}`,
+    ...[one.opened, one.done, one.withinDue, one.overdue].map(String),
+    one.firstActionMs === null
+      ? '–'
+      : minutesInWords(Math.round(one.firstActionMs / 60_000), { hours: 120, days: 2_880 }),
+    ...[one.gradedAgain, one.recovered].map(String),
+  ];
+  const cut = isCut ? '\nThere are more follow-ups than are read.\n' : '';
+  return `\n${table([head, cells(period, now), cells(periodBefore(period), before)])}${cut}`;
 }
 
 function nothing(fields: readonly string[] | undefined, { since, until }: Period): string {

@@ -10,6 +10,7 @@ import { Dashboard } from './dashboard.ts';
 import { Period } from './period.ts';
 import { Policy } from './policy.ts';
 import { channels, NamedReceivers, namesChannel, signsUrl } from './receivers.ts';
+import { Reports } from './reports.ts';
 import { TimeOfDay } from './time-of-day.ts';
 import { Webhooks } from './webhooks.ts';
 
@@ -116,6 +117,7 @@ export const General = z.strictObject({
   policy: Policy.prefault({}).describe('Who is asked, when and how often, over all sources: docs/policy.md'),
   alerts: Alerts.optional().describe('Who is told when a person has to act; left out: only the log'),
   webhooks: Webhooks.default([]).describe('What happens is passed on to these receivers, signed: docs/webhooks-out.md'),
+  reports: Reports.optional().describe('Mails about the results, weekly and monthly: docs/mail.md'),
   poll: z
     .strictObject({
       every: Period.prefault('10m').describe('How often a source is asked what changed'),

@@ -18,11 +18,14 @@ export const SigningSecret = z
 
 const SafeUrl = z.string().refine((text) => isSafeAddress(text), 'must be an https address');
 
+/** With name and password. */
+export const MailServer = z
+  .string()
+  .refine((text) => /^smtps?:\/\/./.test(text) && URL.canParse(text), 'must be like smtp://name:password@host:587')
+  .describe('smtps:// or smtp:// with name and password; to another machine only encrypted');
+
 const Email = z.strictObject({
-  server: z
-    .string()
-    .refine((text) => /^smtps?:\/\/./.test(text) && URL.canParse(text), 'must be like smtp://name:password@host:587')
-    .describe('smtps:// or smtp:// with name and password; to another machine only encrypted'),
+  server: MailServer,
   from: z.email().describe('The sender'),
   to: z.array(z.email()).min(1).describe('Who gets them'),
 });

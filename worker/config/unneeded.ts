@@ -33,7 +33,7 @@ const placeholders: Readonly<Record<string, string>> = {
 export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean {
   const [section, name, setting] = path;
   if (section === 'alerts' || section === 'webhooks') return uses !== 'alerts';
-  if (section === 'http') return true;
+  if (section === 'http' || section === 'reports') return true;
   if (section === 'policy') return uses !== 'service';
   if (section === 'redis' || section === 'secretsKey') return uses !== 'redis';
   if (section === 'feedback') {

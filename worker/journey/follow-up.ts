@@ -29,7 +29,7 @@ function taken(now: FollowUp, { by, at }: Step<'take'>): FollowUpChange {
   if (now.state === 'taken') return now.takenBy === by ? asItIs(now) : { ok: false, why: takenWords(now) };
   return {
     ok: true,
-    followUp: { ...now, state: 'taken', takenBy: by, takenAt: at },
+    followUp: { ...acted(now, at), state: 'taken', takenBy: by, takenAt: at },
     trace: [`follow-up taken by ${by}`],
   };
 }
@@ -41,17 +41,28 @@ function finished(now: FollowUp, { by, at, outcome }: Step<'done'>): FollowUpCha
   if (now.state === 'taken' && now.takenBy !== by) return { ok: false, why: takenWords(now) };
   return {
     ok: true,
-    followUp: { ...now, state: 'done', doneBy: by, doneAt: at, outcome },
+    followUp: { ...acted(now, at), state: 'done', doneBy: by, doneAt: at, outcome },
     trace: [`follow-up done by ${by}`],
   };
 }
 
 /** By anybody: whoever has taken it may be away for weeks. What was done before stays to be read, until it is done again. */
-function reopened(now: FollowUp, { by }: Step<'reopen'>): FollowUpChange {
+function reopened(now: FollowUp, { by, at }: Step<'reopen'>): FollowUpChange {
   if (now.state === 'open') return asItIs(now);
   const { takenBy: _, takenAt: _1, doneBy: _2, doneAt: _3, ...rest } = now;
   const line = now.state === 'done' ? `follow-up reopened by ${by}` : `follow-up given back by ${by}`;
-  return { ok: true, followUp: { ...rest, state: 'open' }, trace: [line] };
+  return { ok: true, followUp: { ...rest, state: 'open', changedAt: at }, trace: [line] };
+}
+
+const acted = (now: FollowUp, at: Date): FollowUp => ({
+  ...now,
+  firstActionAt: firstActionOf(now) ?? at,
+  changedAt: at,
+});
+
+/** When somebody took or ended it for the first time; undefined: nobody has. */
+export function firstActionOf({ firstActionAt, takenAt, doneAt }: FollowUp): Date | undefined {
+  return firstActionAt ?? takenAt ?? doneAt;
 }
 
 const asItIs = (followUp: FollowUp): FollowUpChange => ({ ok: true, followUp, trace: [] });

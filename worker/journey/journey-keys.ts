@@ -42,6 +42,11 @@ const personDigits = 14;
 const entriesBegin = Date.UTC(2020, 0) / 1_000;
 const secondDigits = 6;
 
+function secondOf(closedAt: Date): string {
+  const seconds = Math.max(0, Math.floor(closedAt.getTime() / 1_000) - entriesBegin);
+  return seconds.toString(36).padStart(secondDigits, '0');
+}
+
 /** The journey's instant in the list of its state: of a waiting journey when it is due, so that overdue journeys are found without the others. */
 export function listedAt({ state, dueAt, updatedAt }: Journey): Date {
   return state === 'waiting' && dueAt ? dueAt : updatedAt;
@@ -100,12 +105,16 @@ export class JourneyKeys {
   /** Where a person's journeys are: the sorted set, and in it the entry of a journey. */
   personEntry(digest: string, { id, closedAt }: Pick<Journey, 'id' | 'closedAt'>): [key: string, entry: string] {
     const { key, from } = this.personRange(digest);
-    const seconds = Math.max(0, Math.floor(closedAt.getTime() / 1_000) - entriesBegin);
-    return [key, from + seconds.toString(36).padStart(secondDigits, '0') + id];
+    return [key, from + secondOf(closedAt) + id];
   }
   /** The id of an entry's journey. */
   journeyOfEntry(entry: string): string {
     return entry.slice(personDigits + secondDigits);
+  }
+  /** The entries of a person's journeys whose records were closed at or after this instant, to the second. */
+  personRangeFrom(digest: string, closedAt: Date): { key: string; from: string; to: string } {
+    const { key, from, to } = this.personRange(digest);
+    return { key, from: from + secondOf(closedAt), to };
   }
   /** The entries of a person's journeys begin with `from`, and come before `to`; earliest closing first. */
   personRange(digest: string): { key: string; from: string; to: string } {

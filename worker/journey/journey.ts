@@ -106,6 +106,10 @@ const FollowUp = keepingUnknown({
   doneAt: z.coerce.date().optional(),
   /** What was done, in the words of who did it. */
   outcome: z.string().optional(),
+  /** When somebody took or ended it for the first time: it stays when the follow-up is opened again. */
+  firstActionAt: z.coerce.date().optional(),
+  /** When a person last took, ended or opened it again. */
+  changedAt: z.coerce.date().optional(),
   /** It is overdue, and people were told. */
   alertedAt: z.coerce.date().optional(),
 });

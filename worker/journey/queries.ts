@@ -57,6 +57,13 @@ export class JourneyQueries {
     return { journeys: await this.#inOrder(entries, undefined), count };
   }
 
+  /** The journeys of a person's closings at or after this instant (to the second), oldest first, and no more than `most`. */
+  async knownBySince(who: Who, closedAt: Date, most: number): Promise<Journey[]> {
+    const { key, from, to } = this.#keys.personRangeFrom(this.#keys.person(who), closedAt);
+    const entries = await this.#redis.zrangebylex(key, `[${from}`, `(${to}`, 'LIMIT', 0, most);
+    return await this.#inOrder(entries, undefined);
+  }
+
   async #inOrder(entries: readonly string[], left: Left | undefined): Promise<Journey[]> {
     const journeys = await this.#reader.those(
       entries.map((entry) => this.#keys.journeyOfEntry(entry)),

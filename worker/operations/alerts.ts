@@ -6,8 +6,9 @@ import { globalTag } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 import type { DigestTime } from './alerts/digest.ts';
 import type { Alert, Message, SourceFigures } from './alerts/message.ts';
-import { journeysKey, keepMs, Outbox, whatKey } from './alerts/outbox.ts';
+import { AlertOutbox, journeysKey, whatKey } from './alerts/outbox.ts';
 import { type ReceiverSettings, receiversOf } from './alerts/receivers.ts';
+import { beginMark, keepMs, queueOnce } from './outbox.ts';
 
 export interface AlertSettings extends ReceiverSettings {
   /** The shortest time between two messages to a receiver about the same alert. */
@@ -48,16 +49,6 @@ for _, group in ipairs(redis.call('HKEYS', KEYS[1])) do
   end
 end`;
 
-/** Queues a digest; of several processes the first does. KEYS digest, then each receiver's messages · ARGV the week that was due last, the week that is due, the message, ms to keep */
-const digestScript = `
-if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[2])
-for i = 2, #KEYS do
-  redis.call('RPUSH', KEYS[i], ARGV[3])
-  redis.call('PEXPIRE', KEYS[i], ARGV[4])
-end
-return 1`;
-
 const digestKey = `${globalTag}:alerts:digest`;
 const dayMs = 86_400_000;
 
@@ -72,7 +63,7 @@ export class Alerts {
   readonly #redis: RedisClient;
   readonly #settings: AlertSettings | undefined;
   readonly #ports: Pick<Ports, 'fetch' | 'now'>;
-  readonly #outboxes: readonly Outbox[];
+  readonly #outboxes: readonly AlertOutbox[];
 
   constructor(redis: RedisClient, settings: AlertSettings | undefined, ports: Pick<Ports, 'fetch' | 'now'>, log: Log) {
     this.#redis = redis;
@@ -80,7 +71,7 @@ export class Alerts {
     this.#ports = ports;
     const options = { redis, now: ports.now, log, againMs: settings?.again ?? 0 };
     const receivers = settings ? receiversOf(settings, ports, log) : [];
-    this.#outboxes = receivers.map((receiver) => new Outbox(receiver, options));
+    this.#outboxes = receivers.map((receiver) => new AlertOutbox(receiver, options));
   }
 
   /** The alerts about one source. `journeys`: those that an alert is about, as `source/id`. */
@@ -128,7 +119,7 @@ export class Alerts {
     const due = String(until.getTime());
     // The last digest was of a week that is still to come: the clock was set back since then, or the day of the digest was changed.
     if (last !== '' && Number(last) >= until.getTime() && Number(last) <= now.getTime() + 7 * dayMs) return;
-    if (last === '') return void (await this.#redis.set(digestKey, due, 'NX'));
+    if (last === '') return await beginMark(this.#redis, digestKey, due);
     const week = { from: from.toISOString(), until: until.toISOString(), timeZone };
     const message: Message = {
       type: 'digest',
@@ -138,6 +129,6 @@ export class Alerts {
       sources: await figures({ from, until }),
     };
     const lists = this.#outboxes.map(({ messages }) => messages);
-    await runScript(this.#redis, digestScript, [digestKey, ...lists], last, due, JSON.stringify(message), keepMs);
+    await queueOnce(this.#redis, { mark: digestKey, lists }, { last, period: due, text: JSON.stringify(message) });
   }
 }

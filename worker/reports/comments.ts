@@ -1,4 +1,5 @@
-import { refOf } from '../journey/refs.ts';
+import type { Journey } from '../journey/journey.ts';
+import { currentRecordOf, refOf } from '../journey/refs.ts';
 import type { Searched } from '../support/journey-filter.ts';
 import { journeyPage } from '../support/journey-pages.ts';
 import { instantsOf, type Period } from './period.ts';
@@ -11,6 +12,8 @@ export interface Comment {
   /** Of the journey. */
   id: string;
   journey: string;
+  /** As events name it. */
+  record: string;
   at: Date;
   comment: string;
   grade: number | null;
@@ -29,12 +32,14 @@ interface Wanted extends Period {
   size: number;
   campaign?: number | undefined;
   grade?: number | undefined;
+  /** A further condition. */
+  fits?: ((journey: Journey) => boolean) | undefined;
 }
 
 /** What customers who were asked in this period wrote, newest first: of requests that closeloop made. */
 export async function newestComments(
   sources: readonly Searched[],
-  { since, until, timeZone, size, campaign, grade }: Wanted,
+  { since, until, timeZone, size, campaign, grade, fits = () => true }: Wanted,
 ): Promise<Comment[]> {
   const period = instantsOf({ since, until }, timeZone);
   const { found } = await journeyPage(sources, {
@@ -42,14 +47,19 @@ export async function newestComments(
     since: period.from,
     size,
     most: mostAnswers,
-    fits: ({ answer, askedAt, campaign: of, test }) =>
-      (answer?.comment ?? '').trim() !== '' &&
-      test === undefined &&
-      askedAt !== undefined &&
-      askedAt >= period.from &&
-      askedAt < period.until &&
-      (campaign === undefined || campaign === of) &&
-      (grade === undefined || grade === answer?.grade),
+    fits: (journey) => {
+      const { answer, askedAt, campaign: of, test } = journey;
+      return (
+        (answer?.comment ?? '').trim() !== '' &&
+        test === undefined &&
+        askedAt !== undefined &&
+        askedAt >= period.from &&
+        askedAt < period.until &&
+        (campaign === undefined || campaign === of) &&
+        (grade === undefined || grade === answer?.grade) &&
+        fits(journey)
+      );
+    },
   });
   return found.flatMap(({ journey, context }) => {
     const { id, answer, maxGrade, campaign: of, campaignName, rule, values = {} } = journey;
@@ -60,6 +70,7 @@ export async function newestComments(
         source: context.name,
         id,
         journey: refOf(context.name, id),
+        record: currentRecordOf(journey),
         at,
         comment,
         grade: given,

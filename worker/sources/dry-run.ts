@@ -4,14 +4,14 @@ import type { RedisClient } from '../redis/client.ts';
 import { dryRunName, nameInEarnest, tagOf } from '../redis/keys.ts';
 import type { KnownSource } from './known-sources.ts';
 
-/** The configuration of a dry run: its sources have other names in Redis, and nobody is alerted, as nothing concerns a customer. */
+/** The configuration of a dry run: its sources have other names in Redis, and nobody is alerted or sent reports, as nothing concerns a customer. */
 export function asDryRun(config: Config): Config {
   const sources = config.sources.map((source) => ({
     ...source,
     name: dryRunName(source.name),
     storedAs: dryRunName(source.storedAs),
   }));
-  return { ...config, sources, alerts: undefined, dryRun: true };
+  return { ...config, sources, alerts: undefined, reports: undefined, dryRun: true };
 }
 
 /** The last time in which a source ran dry, and not in earnest. Real time. */

@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { namedPeriods, stepNames } from '../../reports/period-names.ts';
 import { exports } from '../exports.ts';
+import { instantHelp } from '../instant-help.ts';
 import { dayHelp, example, withConfig } from './options.ts';
 import { run } from './run.ts';
 import { positiveNumber } from './values.ts';
@@ -20,6 +21,34 @@ export function addReport(program: Command): void {
     .addOption(new Option('--format <format>').choices(['table', 'csv', 'json']).default('table'))
     .addHelpText('after', example('report --since 2026-10-01 --until 2026-10-31 --by Store --config closeloop.yaml'))
     .action((options) => run(import('../report.ts'), ({ report }, connectors) => report({ ...options, connectors })));
+}
+
+/** `answers`. */
+export function addAnswers(program: Command): void {
+  withConfig(program.command('answers'))
+    .description("customers' answers with what became of them, for warehouses and spreadsheets: personal data")
+    .option('--since <when>', `answered at or after this: ${instantHelp}`)
+    .option('--until <when>', 'answered before this')
+    .option('--source <name>', 'only this source')
+    .option('--campaign <id>', 'only of this campaign', positiveNumber)
+    .option(
+      '--cursor-file <file>',
+      'only what is new or changed since the last run with this file, which is made at the first',
+    )
+    .option('--cursor <cursor>', 'the same with the cursor that the last run printed on standard error; "start" begins')
+    .addOption(
+      new Option('--format <format>', 'a line of JSON each, or a file for spreadsheets')
+        .choices(['jsonl', 'csv'])
+        .default('jsonl'),
+    )
+    .option(
+      '--fields <names>',
+      'of a CSV file: a column each for these custom fields, separated by commas; left out: one for all, as JSON',
+    )
+    .addHelpText('after', example('answers --cursor-file answers.cursor --config closeloop.yaml > answers.jsonl'))
+    .action((options) =>
+      run(import('../answers.ts'), ({ exportAnswers }, connectors) => exportAnswers({ ...options, connectors })),
+    );
 }
 
 /** `campaigns`, `surveys`. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Receiver as MessageReceiver } from '../outbox.ts';
 
 const kinds = ['paused', 'given-up', 'missed', 'parked', 'to-do'] as const;
 
@@ -86,12 +87,8 @@ export interface AnswerMessage {
 }
 
 /** A receiver of alerts. */
-export interface Receiver {
+export interface Receiver extends MessageReceiver<Message | AnswerMessage> {
   name: 'webhook' | 'slack' | 'teams' | 'email';
-  /** The setting that names the receiver, for error messages. */
-  setting: string;
   /** How many groups one message holds; the others are sent in the next message. */
   mostAlerts: number;
-  /** Sends one message, in one attempt. @throws CloseloopError that says what was wrong, without quoting the message */
-  deliver(message: Message | AnswerMessage): Promise<void>;
 }

@@ -11,6 +11,7 @@ import { exportAll } from '../../../../worker/cli/export.ts';
 import { livePorts } from '../../../../worker/cli/live-ports.ts';
 import { report } from '../../../../worker/cli/report.ts';
 import { listRequests } from '../../../../worker/cli/requests.ts';
+import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { printed, sayings, useCommands } from '../../../support/worker/cli/commands.ts';
 
@@ -229,6 +230,17 @@ describe('the figures of report', () => {
     const plain = { ...beside(loop), json: false, format: 'table' as const };
     const { out } = await printed(() => report({ ...plain, comments: 5, period: '7-days' }));
     expect(out).toContain(`${loop.store.source}/a.1\n  Quick [2J,\n  and kind\n`);
+    expect(out).not.toContain('follow-ups');
+    const openedAt = new Date();
+    const followUp = { state: 'open', rule: 'unhappy', to: 'agent', openedAt, dueAt: openedAt } as const;
+    await loop.store.update('a.1', (now) => ({ journey: { ...now, followUp }, trace: [] }));
+    await new FollowUpLists(redis.handle.client, loop.store.source).relist('a.1', loop.store);
+    const withFollowUp = await printed(() => report({ ...beside(loop), format: 'json' }));
+    expect(withFollowUp.rows[1]).toMatchObject({
+      followUps: { now: { opened: 1, overdue: 1 }, before: { opened: 0 } },
+    });
+    expect((await printed(() => report(plain))).out).toMatch(/\nfollow-ups +opened +done .*\n.* 1 +0 +0 +1 +– +0 +0\n/);
+    expect((await printed(() => report({ ...plain, campaign: 99 }))).out).not.toContain('follow-ups');
     expect((await printed(() => report({ ...plain, comments: 5, until: 'yesterday' }))).out).not.toContain('Quick');
     expect((await printed(() => report({ ...plain, comments: 5, campaign: 99 }))).out).not.toContain('Quick');
     await loop.close();

@@ -31,8 +31,10 @@ export function useCommands() {
 export async function printed(command: () => Promise<number>): Promise<{ code: number; out: string; rows: unknown[] }> {
   const write = process.stdout.write;
   let out = '';
-  process.stdout.write = (text: string | Uint8Array) => {
+  process.stdout.write = (text: string | Uint8Array, ...rest: unknown[]) => {
     out += String(text);
+    const onWritten = rest.at(-1);
+    if (typeof onWritten === 'function') onWritten();
     return true;
   };
   try {

@@ -45,6 +45,20 @@ describe('what a person does with a follow-up', () => {
     expect(change.ok && Object.keys(change.followUp)).not.toContain('takenBy');
   });
 
+  test('its first action stays, however often it is opened again and taken', () => {
+    const steps: FollowUpStep[] = [
+      { do: 'take', by: 'Maria', at: at('09:00:00') },
+      { do: 'reopen', by: 'Jaan', at: at('10:00:00') },
+      { do: 'take', by: 'Jaan', at: at('10:30:00') },
+      { do: 'done', by: 'Jaan', at: at('11:00:00'), outcome: 'Called' },
+    ];
+    const last = steps.reduce((before, step) => {
+      const change = changed(before, step);
+      return change.ok ? change.followUp : before;
+    }, open);
+    expect(last).toMatchObject({ firstActionAt: at('09:00:00'), changedAt: at('11:00:00') });
+  });
+
   test('its outcome is in no line of the trace', () => {
     const change = changed(open, finish('Maria', 'her dog was ill'));
     expect(change.ok && change.trace.join()).not.toContain('dog');

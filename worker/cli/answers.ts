@@ -1,0 +1,114 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
+import { type AnswerFilter, type AnswerRow, answerCells, answerHead, answerPages } from '../reports/answers.ts';
+import { csv } from '../reports/csv.ts';
+import { instant } from '../support/instant.ts';
+import type { RuntimeOptions } from './runtime.ts';
+import { withRecordNames } from './with-records.ts';
+import { writeLines, written } from './write-lines.ts';
+
+interface AnswersOptions extends RuntimeOptions {
+  json: boolean;
+  format: 'jsonl' | 'csv';
+  /** Answered at or after this, and before that. */
+  since?: string;
+  until?: string;
+  source?: string;
+  campaign?: number;
+  /** Only what has changed since the run that printed it; `start`: everything. */
+  cursor?: string;
+  /** A file that holds the cursor from run to run; it need not be there yet. */
+  cursorFile?: string;
+  /** Of a CSV file: custom fields that have a column of their own, separated by commas. */
+  fields?: string;
+}
+
+/**
+ * So much of what the last run gave comes again: a worker may store a change a while after it has read its clock, and the clocks of machines
+ * differ. Rows that come twice are told by their ids.
+ */
+const overlapMs = 600_000;
+
+/** Customers' answers with what became of them, for warehouses and spreadsheets: read page by page, memory doesn't grow with them. */
+export async function exportAnswers(options: AnswersOptions): Promise<number> {
+  const format = options.json ? 'jsonl' : options.format;
+  refuse(options, format);
+  const { cursorFile, campaign } = options;
+  const cursor = cursorOf(options);
+  return await withRecordNames(options, async ({ sources, runtime }) => {
+    const now = new Date();
+    const clock = { timeZone: runtime.config.feedback.timeZone, now };
+    const filter: AnswerFilter = {
+      now,
+      campaign,
+      ...(options.since !== undefined && { since: instant(options.since, '--since', clock) }),
+      ...(options.until !== undefined && { until: instant(options.until, '--until', clock) }),
+      ...(cursor !== undefined && { changedSince: new Date(cursor.getTime() - overlapMs) }),
+    };
+    const write = writer(format, options.fields);
+    await write.head();
+    for (const of of sources(options.source)) for await (const rows of answerPages(of, filter)) await write.rows(rows);
+    await written();
+    // Last: what did not come out comes again.
+    if (cursorFile !== undefined) saveCursor(cursorFile, now);
+    else if (options.cursor !== undefined) process.stderr.write(`cursor ${now.toISOString()}\n`);
+    return 0;
+  });
+}
+
+/** @throws CloseloopError config for options that do not go together */
+function refuse({ cursor, cursorFile, fields }: AnswersOptions, format: string): void {
+  const wrong =
+    cursor !== undefined && cursorFile !== undefined
+      ? '--cursor and --cursor-file: the cursor is given, or is in a file, one of both.'
+      : fields !== undefined && format !== 'csv'
+        ? '--fields is for "--format csv": a line of JSON has all custom fields.'
+        : undefined;
+  if (wrong !== undefined) throw new CloseloopError(wrong, { kind: 'config' });
+}
+
+function writer(format: 'jsonl' | 'csv', names: string | undefined) {
+  if (format === 'jsonl')
+    return { head: async () => undefined, rows: (rows: readonly AnswerRow[]) => writeLines(rows) };
+  const fields = names?.split(',').map((name) => name.trim());
+  const lines = (some: readonly AnswerRow[]) => csv(some.map((row) => answerCells(row, fields)));
+  return {
+    head: () => writeLines([answerHead(fields)], csv),
+    rows: (rows: readonly AnswerRow[]) => writeLines(rows, lines),
+  };
+}
+
+/** Undefined: everything is wanted. @throws CloseloopError config */
+function cursorOf({ cursor, cursorFile }: AnswersOptions): Date | undefined {
+  if (cursor !== undefined) return cursor === 'start' ? undefined : readCursor(cursor, '--cursor');
+  const text = cursorFile === undefined ? undefined : textIn(cursorFile);
+  return text === undefined ? undefined : readCursor(text, `--cursor-file ${cursorFile}`);
+}
+
+function readCursor(text: string, where: string): Date {
+  const at = new Date(text.trim());
+  if (/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text.trim()) && !Number.isNaN(at.getTime())) return at;
+  const message = `${where} holds no cursor: it is written as an earlier run printed it, like 2026-11-01T08:00:00.000Z; "start" begins anew.`;
+  throw new CloseloopError(message, { kind: 'config' });
+}
+
+/** Undefined where there is no such file yet. */
+function textIn(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return undefined;
+    throw new CloseloopError(`--cursor-file can't be read: ${messageOf(cause)}`, { kind: 'config' });
+  }
+}
+
+/** In one step: a process that is killed leaves the cursor before, or this one. */
+function saveCursor(file: string, at: Date): void {
+  const draft = `${file}.${process.pid}`;
+  try {
+    writeFileSync(draft, `${at.toISOString()}\n`);
+    renameSync(draft, file);
+  } catch (cause) {
+    throw new CloseloopError(`--cursor-file can't be written: ${messageOf(cause)}`, { kind: 'config' });
+  }
+}

@@ -1,0 +1,29 @@
+import { messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
+import type { Engine } from '../pipeline/engine.ts';
+import { sweepIntervalOf } from '../pipeline/engine-options.ts';
+import { Rounds } from '../pipeline/rounds.ts';
+import type { Seal } from '../redis/seal.ts';
+import type { Runtime } from './runtime.ts';
+
+/** From time to time, the mails of `reports` that are due: by the configuration and the engine of that moment. */
+export function startMails(
+  runtime: Pick<Runtime, 'redis' | 'config'>,
+  engine: () => Pick<Engine, 'pipelines'>,
+  { seal, log, ...rest }: { seal: Seal; log: Log } & Parameters<typeof sweepIntervalOf>[0],
+): Rounds {
+  const round = async () => {
+    const { redis, config } = runtime;
+    const { reports, feedback } = config;
+    const sources = [...engine().pipelines.values()].map(({ context }) => context);
+    const [first] = sources;
+    if (reports === undefined || first === undefined) return;
+    // Loaded here: most installations send none.
+    const { mailRound } = await import('../mails/mails.ts');
+    const reading = { sources, service: first.feedback, timeZone: feedback.timeZone };
+    await mailRound({ redis, seal, log, reports, reading, now: () => new Date() });
+  };
+  const rounds = new Rounds(round, (error) => log.warn({ why: messageOf(error) }, 'mails could not be sent'));
+  rounds.start(sweepIntervalOf(rest));
+  return rounds;
+}

@@ -1,0 +1,2 @@
+export const mailPeriods = ['week', 'month'] as const;
+export type MailPeriod = (typeof mailPeriods)[number];

@@ -1,0 +1,210 @@
+import type { Source } from '../../core/connector/contract.ts';
+import type { FeedbackClient } from '../../core/feedback/client.ts';
+import { lookUp } from '../../core/look-up.ts';
+import type { MailPeriod } from '../config/mail-periods.ts';
+import type { ReportMail } from '../config/reports.ts';
+import type { FollowUpLists } from '../journey/follow-up-lists.ts';
+import { gradeInWords } from '../journey/grade-in-words.ts';
+import type { Journey } from '../journey/journey.ts';
+import { currentRecordOf } from '../journey/refs.ts';
+import { type Comment, mostAnswers, newestComments } from '../reports/comments.ts';
+import { type FollowUpFigures, followUpReport } from '../reports/follow-ups.ts';
+import { type GradesRow, gradesOverTime, resultOf } from '../reports/grades.ts';
+import { gradesByField } from '../reports/grades-by-field.ts';
+import { mostAsked } from '../reports/others.ts';
+import type { Period } from '../reports/period.ts';
+import { dueInWords, type FoundFollowUp, followUpsIn } from '../support/follow-ups.ts';
+import type { Searched } from '../support/journey-filter.ts';
+import { periodsUpTo } from './due.ts';
+
+/** What a mail says. */
+export interface MailFigures {
+  name: string;
+  every: MailPeriod;
+  period: Period;
+  /** What the mail is about, beside the period: "Store: Tallinn". */
+  scope: string | undefined;
+  results: Result[];
+  /** Campaigns that have no place in the mail. */
+  others: number;
+  unhappy: MailComment[];
+  happy: MailComment[];
+  followUps: FollowUpFigures;
+  /** Open and taken ones, the most overdue first. */
+  open: OpenFollowUp[];
+  /** How many are open or taken; the most that are counted: `mostOpen`. */
+  openCount: number;
+}
+
+/** A campaign in the period, and in the periods before it. */
+export interface Result {
+  row: GradesRow;
+  trend: { period: Period; figure: number | null }[];
+}
+
+export interface MailComment extends Pick<Comment, 'comment' | 'grade' | 'maxGrade' | 'campaignName' | 'values'> {
+  url?: string | undefined;
+}
+
+export interface OpenFollowUp {
+  grade: string | undefined;
+  /** The agent of the record, or the name in the rule. */
+  whose: string;
+  takenBy: string | undefined;
+  due: string;
+  isOverdue: boolean;
+  record: string | undefined;
+  url: string | undefined;
+}
+
+/** A source, as mails need it. */
+export interface MailSource extends Searched {
+  followUps: FollowUpLists;
+  source: Pick<Source, 'vendorIds' | 'recordUrl' | 'recordNames' | 'mayNamePerson'>;
+}
+
+export interface MailReading {
+  sources: readonly MailSource[];
+  service: Pick<FeedbackClient, 'campaigns' | 'customFieldStatistics' | 'requestPages'>;
+  /** The account's. */
+  timeZone: string;
+  now: Date;
+  /** What was read of the service for another mail at the same time, by question. */
+  readings: Map<string, Promise<GradesRow[]>>;
+}
+
+const mostCampaigns = 4;
+const periodsShown = 6;
+const openShown = 5;
+/** Open follow-ups that are looked at. */
+export const mostOpen = 1_000;
+
+/** Reads what a mail about this period says. */
+export async function mailFigures(
+  mail: ReportMail,
+  { every, period }: { every: MailPeriod; period: Period },
+  reading: MailReading,
+): Promise<MailFigures> {
+  const { sources, timeZone, now } = reading;
+  const fits = (journey: Journey): boolean => isAbout(mail, journey);
+  const size = mail.comments === 0 ? 0 : mostAnswers;
+  const [{ results, others }, comments, followUps, open] = await Promise.all([
+    resultsOf(mail, { every, period }, reading),
+    size === 0 ? [] : newestComments(sources, { ...period, timeZone, size, fits }),
+    followUpReport(sources, period, { timeZone, now, fits }),
+    followUpsIn(sources, {}, { now, limit: mostOpen }),
+  ]);
+  const own = open.filter(({ journey }) => fits(journey));
+  return {
+    ...{ name: mail.name, every, period, scope: scopeOf(mail), results, others },
+    ...(await bestAndWorst(comments, mail.comments, sources)),
+    followUps: followUps.now,
+    open: await Promise.all(own.slice(0, openShown).map((one) => openFollowUp(one, now))),
+    openCount: own.length,
+  };
+}
+
+function isAbout({ campaigns, field }: ReportMail, { campaign, values = {} }: Journey): boolean {
+  if (campaigns && (campaign === undefined || !campaigns.includes(campaign))) return false;
+  return Object.entries(field ?? {}).every(([name, value]) => String(lookUp(values, name) ?? '') === value);
+}
+
+function scopeOf({ field }: ReportMail): string | undefined {
+  const [one] = Object.entries(field ?? {});
+  return one && `${one[0]}: ${one[1]}`;
+}
+
+async function resultsOf(
+  mail: ReportMail,
+  { every, period }: { every: MailPeriod; period: Period },
+  reading: MailReading,
+): Promise<{ results: Result[]; others: number }> {
+  const steps = periodsUpTo(every, period, periodsShown);
+  const rows = (await rowsOf(mail, steps, reading)).filter(
+    ({ campaign, by }) => (mail.campaigns?.includes(campaign) ?? true) && (!by || by.value === mail.field?.[by.field]),
+  );
+  const last = rows.filter(({ step, now, before }) => step?.since === period.since && now.asked + before.asked > 0);
+  const { rows: shown, count } = mostAsked(last, mostCampaigns);
+  const results = shown.map((row) => ({
+    row,
+    trend: steps.map((step) => {
+      const then = rows.find(({ campaign, step: of }) => campaign === row.campaign && of?.since === step.since);
+      return { period: step, figure: then ? resultOf(then.now, row.measure) : null };
+    }),
+  }));
+  return { results, others: count };
+}
+
+/** By campaign, period by period; of one value of a custom field where the mail is about that. */
+async function rowsOf(
+  { campaigns, field }: ReportMail,
+  steps: readonly Period[],
+  { service, timeZone, readings }: MailReading,
+): Promise<GradesRow[]> {
+  const once = async (question: unknown, read: () => Promise<GradesRow[]>): Promise<GradesRow[]> => {
+    const key = JSON.stringify(question);
+    const known = readings.get(key) ?? read();
+    readings.set(key, known);
+    return await known;
+  };
+  if (field === undefined) return await once(steps, () => gradesOverTime(service, steps));
+  const rows: GradesRow[] = [];
+  for (const step of steps) {
+    const names = Object.keys(field);
+    const read = () => gradesByField(service, names, step, { campaigns, timeZone });
+    rows.push(...(await once([names, campaigns, step], read)).map((row) => ({ ...row, step })));
+  }
+  return rows;
+}
+
+/** The lower half of a scale is unhappy, the upper fifth happy: 1 and 2, 4 and 5 of five; 0 to 5, 8 to 10 of ten. */
+async function bestAndWorst(
+  comments: readonly Comment[],
+  count: number,
+  sources: readonly MailSource[],
+): Promise<Pick<MailFigures, 'unhappy' | 'happy'>> {
+  const graded = comments.flatMap((comment) => {
+    const { grade, maxGrade } = comment;
+    return grade === null || maxGrade === undefined || maxGrade <= 0 ? [] : [{ comment, share: grade / maxGrade }];
+  });
+  const unhappy = graded.filter(({ share }) => share <= 0.5).toSorted((a, b) => a.share - b.share);
+  const happy = graded.filter(({ share }) => share >= 0.8).toSorted((a, b) => b.share - a.share);
+  const shown = (some: typeof graded) =>
+    Promise.all(some.slice(0, count).map(({ comment }) => commentOf(comment, sources)));
+  return { unhappy: await shown(unhappy), happy: await shown(happy) };
+}
+
+async function commentOf(one: Comment, sources: readonly MailSource[]): Promise<MailComment> {
+  const { comment, grade, maxGrade, campaignName, values } = one;
+  const source = sources.find(({ name }) => name === one.source);
+  const { url } = source ? await placeOf(one.record, source) : {};
+  return {
+    ...{ comment, grade, values, url },
+    ...(maxGrade !== undefined && { maxGrade }),
+    ...(campaignName !== undefined && { campaignName }),
+  };
+}
+
+async function openFollowUp(
+  { followUp, journey, context }: FoundFollowUp<MailSource>,
+  now: Date,
+): Promise<OpenFollowUp> {
+  const { to, takenBy, dueAt } = followUp;
+  return {
+    grade: gradeInWords(journey),
+    whose: to === 'agent' ? 'the agent of the record' : to,
+    takenBy,
+    due: dueInWords(followUp, now),
+    isOverdue: dueAt <= now,
+    ...(await placeOf(currentRecordOf(journey), context)),
+  };
+}
+
+/** How people call the record, and where they see it. */
+async function placeOf(
+  recordId: string,
+  { source }: MailSource,
+): Promise<{ record: string | undefined; url: string | undefined }> {
+  const [record] = (await source.vendorIds?.([recordId])) ?? [recordId];
+  return { record, url: record === undefined ? undefined : source.recordUrl?.(record) };
+}

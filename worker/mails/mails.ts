@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import type { Log } from '../../core/ports.ts';
+import { type MailPeriod, mailPeriods } from '../config/mail-periods.ts';
+import type { ReportMail, Reports } from '../config/reports.ts';
+import { sendMail } from '../operations/mail.ts';
+import { beginMark, Outbox, queueOnce } from '../operations/outbox.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { globalTag } from '../redis/keys.ts';
+import type { Seal } from '../redis/seal.ts';
+import type { Period } from '../reports/period.ts';
+import { isDecentHour, periodNow } from './due.ts';
+import { type MailReading, mailFigures } from './figures.ts';
+import { htmlOf } from './html.ts';
+import { subjectOf, textOf } from './text.ts';
+
+/**
+ * Stored before it is sent. What the mail says is read when it is sent: no figure, no comment and no address is stored, so that an erasure
+ * between the two reaches it.
+ */
+const Queued = z.object({
+  /** Equal for the same mail, period and receiver. */
+  id: z.string(),
+  every: z.enum(mailPeriods),
+  since: z.string(),
+  until: z.string(),
+});
+type Queued = z.output<typeof Queued>;
+
+export interface MailOptions {
+  redis: RedisClient;
+  seal: Seal;
+  log: Log;
+  reports: Reports;
+  reading: Omit<MailReading, 'readings' | 'now'>;
+  now: () => Date;
+}
+
+/** Reading the service for a mail and sending it takes no longer than this. */
+const lockMs = 900_000;
+
+/** One mail to one person. */
+interface Receiver {
+  mail: ReportMail;
+  to: string;
+}
+
+/** Who gets which mail, without those who want none. */
+export function receiversOf({ mails, optOut }: Reports): Receiver[] {
+  return mails.flatMap((mail) => {
+    // An address may be written twice.
+    const without = new Set(optOut.map(nameOf));
+    return mail.to.flatMap((to) => {
+      if (without.has(nameOf(to))) return [];
+      without.add(nameOf(to));
+      return [{ mail, to }];
+    });
+  });
+}
+
+const nameOf = (address: string): string => address.toLowerCase();
+
+/**
+ * Queues the mails that are due, in one of several processes, and sends what is queued: once for each period and receiver. A mail whose
+ * sending is in doubt is sent again with the same Message-ID. One that was due while no process ran is sent late, and only the last one of
+ * several; none is sent that was due before the receiver was first seen.
+ */
+export async function mailRound(options: MailOptions): Promise<void> {
+  const readings: MailReading['readings'] = new Map();
+  for (const receiver of receiversOf(options.reports)) {
+    for (const every of receiver.mail.every) await queueDue(receiver, every, options);
+    await outboxOf(receiver, { ...options, readings }).send();
+  }
+}
+
+async function queueDue(receiver: Receiver, every: MailPeriod, options: MailOptions): Promise<void> {
+  const { redis, reading, seal } = options;
+  const now = options.now();
+  const period = periodNow(every, { timeZone: reading.timeZone, now });
+  const mark = `${keyOf(receiver, seal)}:last:${every}`;
+  const last = (await redis.get(mark)) ?? '';
+  if (last === '') return await beginMark(redis, mark, period.until);
+  // The clock was set back since the last one: what is due from now on is sent.
+  if (last > now.toISOString().slice(0, 10)) return void (await redis.set(mark, period.until, 'KEEPTTL'));
+  if (last >= period.until || !isDecentHour(receiver.mail, period, { timeZone: reading.timeZone, now })) return;
+  const id = `report_${seal.digest(`${keyOf(receiver, seal)} ${every} ${period.until}`).slice(0, 22)}`;
+  const queued: Queued = { id, every, ...period };
+  const { messages } = outboxOf(receiver, { ...options, readings: new Map() });
+  await queueOnce(redis, { mark, lists: [messages] }, { last, period: period.until, text: JSON.stringify(queued) });
+}
+
+/** By the name of the mail and the receiver, of which a digest is stored. */
+function keyOf({ mail, to }: Receiver, seal: Seal): string {
+  return `${globalTag}:reports:${seal.digest(`report ${mail.name} ${nameOf(to)}`).slice(0, 22)}`;
+}
+
+function outboxOf(receiver: Receiver, options: MailOptions & Pick<MailReading, 'readings'>): Outbox<Queued> {
+  const { redis, seal, now, log } = options;
+  const deliver = (queued: Queued) => deliverMail(receiver, queued, options);
+  return new Outbox<Queued>(
+    { name: receiver.mail.name, setting: 'reports', deliver },
+    {
+      ...{ redis, prefix: keyOf(receiver, seal), what: 'a mail with a report', now, log, lockMs },
+      parse: (text) => Queued.parse(JSON.parse(text)),
+    },
+  );
+}
+
+async function deliverMail(
+  { mail, to }: Receiver,
+  { id, every, since, until }: Queued,
+  { reports, reading, readings, now, log }: MailOptions & Pick<MailReading, 'readings'>,
+): Promise<void> {
+  const written = await writeMail(mail, every, { since, until }, { ...reading, readings, now: now() });
+  await sendMail({ id, from: reports.from, to: [to], ...written }, reports.server, log);
+}
+
+/** What the mail about this period says. */
+export async function writeMail(
+  mail: ReportMail,
+  every: MailPeriod,
+  period: Period,
+  reading: MailReading,
+): Promise<{ subject: string; html: string; text: string }> {
+  const figures = await mailFigures(mail, { every, period }, reading);
+  return { subject: subjectOf(figures), html: htmlOf(figures), text: textOf(figures) };
+}

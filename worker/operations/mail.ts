@@ -1,0 +1,54 @@
+import { isLoopback } from '../../core/address.ts';
+import { CloseloopError, messageOf } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
+
+export interface Mail {
+  /** The same at every attempt: mail programs show a mail that came twice once. */
+  id: string;
+  from: string;
+  to: readonly string[];
+  subject: string;
+  text: string;
+  html?: string;
+}
+
+const timeoutMs = 20_000;
+
+/**
+ * Sends one mail, in one attempt over a connection of its own. The library is loaded with the first mail. A password is sent only over an
+ * encrypted connection; to a server on another machine nothing is sent without encryption.
+ * @param server smtp:// or smtps://, with name and password
+ * @throws CloseloopError
+ */
+export async function sendMail({ id, from, to, ...content }: Mail, server: string, log: Log): Promise<void> {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({
+    url: server,
+    requireTLS: !isLoopback(server.replace(/^smtp/, 'http')),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    const { rejected } = await transport.sendMail({
+      ...content,
+      from,
+      to: [...to],
+      messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    });
+    if (rejected.length > 0) log.warn({ refused: rejected.length }, 'some receivers of a mail were refused');
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : '';
+    throw new CloseloopError(
+      `the mail server did not take it: ${messageOf(cause)}${code}`,
+      { kind: 'transient' },
+      { cause },
+    );
+  } finally {
+    transport.close();
+  }
+}

@@ -1,0 +1,237 @@
+import { lookUp } from '../../core/look-up.ts';
+import { slices } from '../../core/spread.ts';
+import type { FollowUpLists } from '../journey/follow-up-lists.ts';
+import type { FollowUp, Journey, JourneyState } from '../journey/journey.ts';
+import { currentRecordOf, refOf } from '../journey/refs.ts';
+import type { JourneyStore } from '../journey/store.ts';
+
+/** A customer's answer, as other programs are given it: without the contact, with the customer's words. */
+export interface AnswerRow {
+  /** Of the journey, `support/41960.1`: one answer has one id, however often it changes. */
+  id: string;
+  /** When the answer, what became of it, or its follow-up changed last. */
+  changedAt: Date;
+  source: string;
+  /** As the vendor names it; null where only its digest is stored. */
+  record: string | null;
+  /** Where people see the record. */
+  url: string | null;
+  rule: string | null;
+  campaign: number | null;
+  campaignName: string | null;
+  closedAt: Date;
+  askedAt: Date | null;
+  /** When closeloop collected the answer as it is now. */
+  answeredAt: Date;
+  grade: number | null;
+  maxGrade: number | null;
+  comment: string | null;
+  /** Values of custom fields, by name. */
+  fields: NonNullable<Journey['values']>;
+  /** Answers to a survey, by the id of the question. */
+  survey: NonNullable<Journey['survey']>['answers'] | null;
+  followUp: FollowUpRow | null;
+}
+
+/** What a person has to do, or has done, because of the answer; null where that is not known, or has not happened. */
+interface FollowUpRow extends Pick<FollowUp, 'state' | 'rule' | 'to' | 'openedAt' | 'dueAt'> {
+  firstActionAt: Date | null;
+  takenBy: string | null;
+  takenAt: Date | null;
+  doneBy: string | null;
+  doneAt: Date | null;
+  /** In the words of who did it. */
+  outcome: string | null;
+}
+
+/** A source, as its answers need it. */
+export interface AnswerSource {
+  name: string;
+  store: Pick<JourneyStore, 'queries'>;
+  followUps: Pick<FollowUpLists, 'pages'>;
+  /** Left out: a record is called as events call it, and nobody knows where people see it. */
+  source?: {
+    vendorIds?(recordIds: readonly string[]): Promise<(string | undefined)[]>;
+    recordUrl?(recordId: string): string | undefined;
+  };
+}
+
+export interface AnswerFilter {
+  /** Answered at or after this, and before that. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+  campaign?: number | undefined;
+  /** Only what has changed at or after this, follow-ups included. */
+  changedSince?: Date | undefined;
+  /** What changes after this is left to the next run. */
+  now: Date;
+}
+
+/** States in which a journey may have an answer of a customer. */
+const answeredStates: readonly JourneyState[] = ['answered', 'written', 'failed', 'parked', 'cancelled'];
+const pageSize = 500;
+
+/**
+ * The answers of one source, some at a time, in no order; without those of tests and of people who were erased. A journey that changes
+ * meanwhile comes now, or as a change at the next run, or both.
+ */
+export async function* answerPages(of: AnswerSource, filter: AnswerFilter): AsyncGenerator<AnswerRow[]> {
+  const { since, changedSince, now } = filter;
+  const from = latest(since, changedSince);
+  for (const state of answeredStates) {
+    for await (const ids of of.store.queries.pagesIn(state, now, pageSize, from)) {
+      const journeys = await of.store.queries.those(ids);
+      yield await rowsOf(
+        of,
+        journeys.filter((one) => isWanted(one, filter)),
+      );
+    }
+  }
+  if (changedSince !== undefined) yield* changedFollowUps(of, { ...filter, changedSince });
+}
+
+function latest(...times: readonly (Date | undefined)[]): Date | undefined {
+  const known = times.flatMap((one) => one?.getTime() ?? []);
+  return known.length === 0 ? undefined : new Date(Math.max(...known));
+}
+
+function isWanted({ answer, test, erasedAt, campaign }: Journey, filter: AnswerFilter): boolean {
+  if (answer === undefined || test || erasedAt) return false;
+  const { since, until, campaign: only } = filter;
+  return (
+    (since === undefined || answer.seenAt >= since) &&
+    (until === undefined || answer.seenAt < until) &&
+    (only === undefined || campaign === only)
+  );
+}
+
+/** A change of a follow-up moves no journey in the list of its state: what is open is looked at whole, and what was done since then. */
+async function* changedFollowUps(
+  of: AnswerSource,
+  filter: AnswerFilter & { changedSince: Date },
+): AsyncGenerator<AnswerRow[]> {
+  const { changedSince, now } = filter;
+  for (const list of ['open', 'done'] as const) {
+    for await (const page of of.followUps.pages(list)) {
+      const some = list === 'open' ? page : page.filter(({ at }) => at >= changedSince);
+      const journeys = await of.store.queries.those(some.map(({ id }) => id));
+      const isNews = (journey: Journey) => {
+        // Any other change has come with the journeys of its state.
+        const changedAt = changedAtOf(journey);
+        return journey.updatedAt < changedSince && changedAt >= changedSince && changedAt <= now;
+      };
+      yield await rowsOf(
+        of,
+        journeys.filter((one) => isWanted(one, filter) && isNews(one)),
+      );
+      if (some.length < page.length) break;
+    }
+  }
+}
+
+function changedAtOf({ updatedAt, followUp }: Journey): Date {
+  const { openedAt, takenAt, doneAt, changedAt } = followUp ?? {};
+  return latest(updatedAt, openedAt, takenAt, doneAt, changedAt) ?? updatedAt;
+}
+
+async function rowsOf({ name, source }: AnswerSource, journeys: readonly Journey[]): Promise<AnswerRow[]> {
+  const rows: AnswerRow[] = [];
+  for (const some of slices(journeys)) {
+    const ids = some.map(currentRecordOf);
+    const records = (await source?.vendorIds?.(ids)) ?? ids;
+    for (const [i, journey] of some.entries()) {
+      const record = records[i];
+      const url = record === undefined ? undefined : source?.recordUrl?.(record);
+      rows.push(...rowOf(journey, { name, record, url }));
+    }
+  }
+  return rows;
+}
+
+function rowOf(
+  journey: Journey,
+  { name, record, url }: { name: string; record: string | undefined; url: string | undefined },
+): AnswerRow[] {
+  const { id, rule, campaign, campaignName, maxGrade, closedAt, askedAt, answer, values, survey, followUp } = journey;
+  if (answer === undefined) return [];
+  return [
+    {
+      id: refOf(name, id),
+      changedAt: changedAtOf(journey),
+      source: name,
+      record: record ?? null,
+      url: url ?? null,
+      rule: rule ?? null,
+      campaign: campaign ?? null,
+      campaignName: campaignName ?? null,
+      closedAt,
+      askedAt: askedAt ?? null,
+      answeredAt: answer.seenAt,
+      grade: answer.grade,
+      maxGrade: maxGrade ?? null,
+      comment: answer.comment,
+      fields: values ?? {},
+      survey: survey?.answers ?? null,
+      followUp: followUp ? followUpRow(followUp) : null,
+    },
+  ];
+}
+
+function followUpRow(followUp: FollowUp): FollowUpRow {
+  const { state, rule, to, openedAt, dueAt, firstActionAt = null } = followUp;
+  const { takenBy = null, takenAt = null, doneBy = null, doneAt = null, outcome = null } = followUp;
+  return { state, rule, to, openedAt, dueAt, firstActionAt, takenBy, takenAt, doneBy, doneAt, outcome };
+}
+
+const columns = [
+  'id',
+  'changedAt',
+  'source',
+  'record',
+  'url',
+  'rule',
+  'campaign',
+  'campaignName',
+  'closedAt',
+  'askedAt',
+  'answeredAt',
+  'grade',
+  'maxGrade',
+  'comment',
+] as const satisfies readonly (keyof AnswerRow)[];
+
+const followUpColumns = [
+  'state',
+  'rule',
+  'to',
+  'openedAt',
+  'dueAt',
+  'firstActionAt',
+  'takenBy',
+  'takenAt',
+  'doneBy',
+  'doneAt',
+  'outcome',
+] as const satisfies readonly (keyof FollowUpRow)[];
+
+/** The head of a table of answers. @param fields custom fields that have a column of their own; left out: all have one, as JSON */
+export function answerHead(fields: readonly string[] | undefined): string[] {
+  const ofFollowUp = followUpColumns.map((name) => `followUp${name.slice(0, 1).toUpperCase()}${name.slice(1)}`);
+  return [...columns, ...(fields ?? ['fields']), 'survey', ...ofFollowUp];
+}
+
+export function answerCells(row: AnswerRow, fields: readonly string[] | undefined): string[] {
+  const { fields: values, survey, followUp } = row;
+  return [
+    ...columns.map((name) => cell(row[name])),
+    ...(fields ? fields.map((name) => cell(lookUp(values, name) ?? null)) : [cell(values)]),
+    cell(survey),
+    ...followUpColumns.map((name) => cell(followUp?.[name] ?? null)),
+  ];
+}
+
+function cell(value: Date | object | string | number | boolean | null): string {
+  if (value === null) return '';
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,202 @@
+import { slices } from '../../core/spread.ts';
+import { firstActionOf, isOverdue } from '../journey/follow-up.ts';
+import type { FollowUpList, FollowUpLists } from '../journey/follow-up-lists.ts';
+import type { FollowUp, Journey } from '../journey/journey.ts';
+import type { JourneyStore } from '../journey/store.ts';
+import { instantsOf, type Period, periodBefore } from './period.ts';
+
+/** The follow-ups that were opened in a period, and what has become of them by now. */
+export interface FollowUpFigures {
+  opened: number;
+  done: number;
+  /** Done by the time that they were due. */
+  withinDue: number;
+  /** Not done, and their time is up. */
+  overdue: number;
+  /** The median of the time from opening until somebody first took or ended one; null: nobody has. */
+  firstActionMs: number | null;
+  /** Their customers have graded a later closing since. */
+  gradedAgain: number;
+  /** … and that grade is better, and has opened no follow-up. */
+  recovered: number;
+}
+
+/** A follow-up with its answer's grade, and the next grade that the same person gave. */
+export interface FollowedAnswer extends Graded {
+  followUp: FollowUp;
+  next?: Graded & { hasFollowUp: boolean };
+}
+
+interface Graded {
+  grade: number | null;
+  /** The highest of its campaign. */
+  maxGrade?: number | undefined;
+}
+
+/** Pure. */
+export function followUpFigures(of: readonly FollowedAnswer[], now: Date): FollowUpFigures {
+  const count = (fits: (one: FollowedAnswer) => boolean): number => of.filter(fits).length;
+  const isDone = ({ state }: FollowUp): boolean => state === 'done';
+  return {
+    opened: of.length,
+    done: count(({ followUp }) => isDone(followUp)),
+    withinDue: count(({ followUp }) => isDone(followUp) && (followUp.doneAt ?? now) <= followUp.dueAt),
+    overdue: count(({ followUp }) => isOverdue(followUp, now)),
+    firstActionMs: medianOf(of.flatMap(({ followUp }) => firstActionMs(followUp) ?? [])),
+    gradedAgain: count(({ next }) => next !== undefined),
+    recovered: count(hasRecovered),
+  };
+}
+
+function firstActionMs(followUp: FollowUp): number | undefined {
+  const first = firstActionOf(followUp);
+  return first && Math.max(0, first.getTime() - followUp.openedAt.getTime());
+}
+
+/** Of an even number the mean of the two in the middle. */
+function medianOf(figures: readonly number[]): number | null {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const upper = sorted[Math.floor(sorted.length / 2)];
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1];
+  return upper === undefined || lower === undefined ? null : (lower + upper) / 2;
+}
+
+function hasRecovered({ next, ...before }: FollowedAnswer): boolean {
+  return next !== undefined && !next.hasFollowUp && isBetter(next, before);
+}
+
+/** Grades of different scales are compared by their shares of the highest. */
+function isBetter(one: Graded, other: Graded): boolean {
+  if (one.grade === null || other.grade === null) return one.grade !== null;
+  if (one.maxGrade === undefined || other.maxGrade === undefined || one.maxGrade === other.maxGrade)
+    return one.grade > other.grade;
+  return one.grade / one.maxGrade > other.grade / other.maxGrade;
+}
+
+/** A source, as these figures need it. */
+export interface FollowedSource {
+  store: Pick<JourneyStore, 'queries'>;
+  followUps: Pick<FollowUpLists, 'pages'>;
+}
+
+/** The most follow-ups of a source that are looked at, and of those that are done as many again. */
+export const mostFollowUps = 10_000;
+/** The closings of a person that are looked at for the next grade. */
+const mostClosings = 20;
+const atOnce = 50;
+
+interface Reading {
+  /** The account's. */
+  timeZone: string;
+  now: Date;
+  /** Only these. Left out: all. */
+  fits?: ((journey: Journey) => boolean) | undefined;
+  /** Default `mostFollowUps`. */
+  most?: number | undefined;
+}
+
+/** The figures of a period, and of the period before it. `isCut`: there may be more, as no more than `mostFollowUps` are read. */
+export async function followUpReport(
+  sources: readonly FollowedSource[],
+  period: Period,
+  { timeZone, now, fits, most }: Reading,
+): Promise<{ now: FollowUpFigures; before: FollowUpFigures; isCut: boolean }> {
+  const { from, until } = instantsOf(period, timeZone);
+  const before = instantsOf(periodBefore(period), timeZone);
+  const { found, isCut } = await followUpsOpened(sources, { from: before.from, until }, { fits, most });
+  const [earlier, later] = [found.filter(isBefore(from)), found.filter((one) => !isBefore(from)(one))];
+  return { now: followUpFigures(later, now), before: followUpFigures(earlier, now), isCut };
+}
+
+const isBefore =
+  (at: Date) =>
+  ({ followUp }: FollowedAnswer): boolean =>
+    followUp.openedAt < at;
+
+/** The follow-ups that were opened from one instant on, up to another; without those of tests. Changes nothing. */
+export async function followUpsOpened(
+  sources: readonly FollowedSource[],
+  { from, until }: { from: Date; until: Date },
+  { fits = () => true, most = mostFollowUps }: Partial<Pick<Reading, 'fits' | 'most'>> = {},
+): Promise<{ found: FollowedAnswer[]; isCut: boolean }> {
+  const found: FollowedAnswer[] = [];
+  let isCut = false;
+  for (const source of sources) {
+    // One that is done meanwhile is in both lists.
+    const seen = new Set<string>();
+    for (const list of ['open', 'done'] as const) {
+      let read = 0;
+      for await (const journeys of pagesOf(source, list, from)) {
+        read += journeys.length;
+        const wanted = journeys.filter(
+          ({ id, test, followUp }) =>
+            followUp && !test && !seen.has(id) && followUp.openedAt >= from && followUp.openedAt < until,
+        );
+        for (const { id } of wanted) seen.add(id);
+        found.push(...(await withNext(wanted.filter(fits), source, sources)));
+        if (read >= most) break;
+      }
+      isCut ||= read >= most;
+    }
+  }
+  return { found, isCut };
+}
+
+/** What was done before an instant was opened before it, too. */
+async function* pagesOf(
+  { store, followUps }: FollowedSource,
+  list: FollowUpList,
+  from: Date,
+): AsyncGenerator<Journey[]> {
+  for await (const page of followUps.pages(list)) {
+    const wanted = list === 'done' ? page.filter(({ at }) => at >= from) : page;
+    if (wanted.length > 0) yield await store.queries.those(wanted.map(({ id }) => id));
+    if (wanted.length < page.length) return;
+  }
+}
+
+async function withNext(
+  journeys: readonly Journey[],
+  source: FollowedSource,
+  sources: readonly FollowedSource[],
+): Promise<FollowedAnswer[]> {
+  const found: FollowedAnswer[] = [];
+  for (const some of slices(journeys, atOnce)) {
+    const read = some.map(async (journey) => {
+      const next = await nextGraded(journey, source, sources);
+      const { followUp, maxGrade, answer } = journey;
+      if (followUp === undefined) return [];
+      const one = { followUp, grade: answer?.grade ?? null, maxGrade };
+      return [next ? { ...one, next: { ...gradeOf(next), hasFollowUp: next.followUp !== undefined } } : one];
+    });
+    found.push(...(await Promise.all(read)).flat());
+  }
+  return found;
+}
+
+const gradeOf = ({ answer, maxGrade }: Journey): Graded => ({ grade: answer?.grade ?? null, maxGrade });
+
+/** The same person's next closing that was graded after the follow-up was opened, in whichever source. */
+async function nextGraded(
+  { id, source: storedAs, followUp, contact, personId, closedAt }: Journey,
+  source: FollowedSource,
+  sources: readonly FollowedSource[],
+): Promise<Journey | undefined> {
+  const later = await Promise.all([
+    ...(contact ? sources.map(({ store }) => store.queries.knownBySince({ contact }, closedAt, mostClosings)) : []),
+    ...(personId === undefined ? [] : [source.store.queries.knownBySince({ personId }, closedAt, mostClosings)]),
+  ]);
+  const graded = later
+    .flat()
+    .filter(
+      (one) =>
+        (one.id !== id || one.source !== storedAs) &&
+        !one.test &&
+        (one.answer?.grade ?? null) !== null &&
+        isLater(one.answer?.seenAt, followUp),
+    );
+  return graded.toSorted((a, b) => a.closedAt.getTime() - b.closedAt.getTime())[0];
+}
+
+const isLater = (seenAt: Date | undefined, followUp: FollowUp | undefined): boolean =>
+  seenAt !== undefined && followUp !== undefined && seenAt > followUp.openedAt;
