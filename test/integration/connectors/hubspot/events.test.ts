@@ -56,15 +56,6 @@ describe('a delivery', () => {
     ]);
   });
 
-  test('that comes again has the same keys', () => {
-    const keys = (id: string) => {
-      const events = read(bodyOf(id));
-      return events.ok ? events.events.map(({ key }) => key) : [];
-    };
-    expect(keys('ticket-closed-batch-retry')).toEqual(keys('ticket-closed-batch'));
-    expect(new Set(keys('ticket-closed-batch')).size).toBe(2);
-  });
-
   test('in the generic form says the same, and another app may close deals', () => {
     expect(summary(read(bodyOf('generic-object-batch')))).toEqual([
       'closed ticket-541935488729: stage is now 4',

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Vault } from '../../../../core/connector/contract.ts';
-import { CloseloopError } from '../../../../core/errors.ts';
 import { atDesk, type Desk } from '../../../support/connectors/hubspot/desk.ts';
 import { memoryVault } from '../../../support/contract/memory-vault.ts';
 
@@ -22,20 +21,6 @@ describe('a token', () => {
       await Promise.all([one, two, one, two].map((source) => source.read(['ticket-1'])));
       expect(tokens(desk)).toBe(1);
       expect(desk.used.takes).toBeGreaterThan(4);
-    }));
-
-  test('is renewed when three quarters of its life are over, with the refresh token that came last', () =>
-    atDesk(async (desk) => {
-      const source = desk.source(oauth(desk));
-      await source.read(['ticket-1']);
-      desk.clock.ms += 1349_000;
-      await source.read(['ticket-1']);
-      expect(tokens(desk)).toBe(1);
-      for (let n = 0; n < 3; n++) {
-        desk.clock.ms += 1350_000;
-        await source.read(['ticket-1']);
-      }
-      expect(tokens(desk)).toBe(3);
     }));
 
   test('is in the vault, with its successor, before it is used', () =>
@@ -60,23 +45,6 @@ describe('a token', () => {
       expect(stored).toBe(3);
     }));
 
-  test('is not fetched where its successor could not be kept', () =>
-    atDesk(async (desk) => {
-      const noKey = new CloseloopError('set secretsKey', { kind: 'config' }, { outcome: 'never-sent' });
-      const vault: Vault = { ...memoryVault(), set: () => Promise.reject(noKey) };
-      await expect(desk.source(oauth(desk), { vault }).read(['ticket-1'])).rejects.toBe(noKey);
-      expect(desk.calls()).toEqual([]);
-    }));
-
-  test('that is refused is replaced once', () =>
-    atDesk(async (desk) => {
-      const source = desk.source(oauth(desk));
-      await source.read(['ticket-1']);
-      desk.standin.oauth.endAccess();
-      await Promise.all([source.read(['ticket-1']), source.read(['ticket-2'])]);
-      expect(tokens(desk)).toBe(2);
-    }));
-
   test('that is refused although it is new stops the source', () =>
     atDesk(async (desk) => {
       desk.standin.faults.add({ path: '/crm/', times: 2, status: 401, body: {} });
@@ -84,26 +52,6 @@ describe('a token', () => {
         advice: { kind: 'config' },
         message: expect.stringMatching(/a new access token was refused \(401\).*must reconnect the app/),
       });
-      expect(tokens(desk)).toBe(2);
-    }));
-
-  test('of a connection made anew starts from what the configuration says now', () =>
-    atDesk(async (desk) => {
-      const vault = memoryVault();
-      await desk.source(oauth(desk), { vault }).read(['ticket-1']);
-      desk.standin.oauth.endAccess();
-      desk.standin.oauth.refreshToken = 'second-connection';
-      const again = oauth(desk, { refreshToken: 'second-connection' });
-      expect(await desk.source(again, { vault }).read(['ticket-1'])).toEqual([{ ok: false, why: 'not-found' }]);
-    }));
-
-  test('goes on where HubSpot does not replace the refresh token', () =>
-    atDesk(async (desk) => {
-      desk.standin.oauth.rotates = false;
-      const source = desk.source(oauth(desk));
-      await source.read(['ticket-1']);
-      desk.clock.ms += 1_800_000;
-      await source.read(['ticket-1']);
       expect(tokens(desk)).toBe(2);
     }));
 });

@@ -11,7 +11,6 @@ import {
   rightSettings,
   type Site,
   subscriptions,
-  writeBack,
 } from '../../../support/connectors/hubspot/planted.ts';
 
 const whats = (steps: readonly SetupStep[]) => steps.map(({ what }) => what);
@@ -260,16 +259,4 @@ describe("setup for an app whose webhooks are its owner's", () => {
       expect(await printed(site, vouched)).toEqual([]);
       expect(await site.source(vouched).check(about)).toEqual([]);
     }));
-});
-
-test('the settings used here write all there is to write', () => {
-  expect(Object.keys(writeBack).sort()).toEqual([
-    'answeredAt',
-    'comment',
-    'contact',
-    'grade',
-    'noAnswer',
-    'note',
-    'status',
-  ]);
 });

@@ -89,14 +89,6 @@ describe('an answer', () => {
     expect(calls[0]?.body.inputs[0]?.properties.feedback_comment).toBe(fits);
   });
 
-  test('that was given later stands for one given earlier, whatever their order', async () => {
-    const { calls } = await writing(takes, [
-      answer('ticket-7', { grade: 2, answeredAt: new Date('2026-11-21T09:31:00Z') }),
-      answer('ticket-7', { grade: 1 }),
-    ]);
-    expect(calls.flatMap(({ body }) => body.inputs.map(({ properties }) => properties.feedback_grade))).toEqual(['2']);
-  });
-
   test('is marked as answered, or as never answered, and then nothing else is touched', async () => {
     const { calls } = await writing(
       takes,
@@ -164,23 +156,7 @@ test('a grade that HubSpot never tells of was not taken (audit 36)', async () =>
   }
 });
 
-test('a grade of nought is not the same as nothing', async () => {
-  const { results } = await writing(holding({ feedback_grade: null }, {}), [answer('ticket-7', { grade: 0 })], {
-    writeBack: { grade: 'feedback_grade' },
-  });
-  expect(results).toMatchObject([{ ok: true, findings: [expect.stringContaining('feedback_grade')] }]);
-});
-
 describe('a batch', () => {
-  test('of more than a hundred is split', async () => {
-    const { calls, results } = await writing(
-      takes,
-      Array.from({ length: 250 }, (_, n) => answer(`ticket-${n}`)),
-    );
-    expect(calls.map(({ body }) => body.inputs.length)).toEqual([100, 100, 50]);
-    expect(results.every(({ ok }) => ok)).toBe(true);
-  });
-
   test.each([200, 207])('with missing records fails only those, whatever the status (%i)', async (status) => {
     const { results, calls } = await writing(
       ({ body }) => ({

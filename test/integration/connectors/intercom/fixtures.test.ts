@@ -9,7 +9,7 @@ import { jsonBody } from '../../../../core/connector/json-body.ts';
 import { answer, deliveryOf, fixtures, given, settingsOf } from '../../../support/connectors/intercom/workspace.ts';
 import { openPorts } from '../../../support/contract/bench.ts';
 
-/* Every webhook, read, write and error of the facts. Its signature vectors are in ../../conformance/vectors.test.ts. */
+/* Every signature, webhook, read, write and error of the facts. */
 
 const receivedAt = new Date('2026-11-23T04:00:00Z');
 /** The facts call an external grade by its older name. */
@@ -20,6 +20,26 @@ const eventsIn = (one: Delivery, of = settingsOf()) => events(jsonBody(one.raw),
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('a webhook of the facts', () => {
+  test.each(fixtures.vectors)(
+    'its signature is judged: "$name"',
+    ({ secrets, header, expect: wanted, body_base64 }) => {
+      const headers = header === null ? {} : { 'x-hub-signature': header };
+      const source = intercom.open({ ...given, webhookSecrets: secrets }, openPorts().ports);
+      expect(source.verify(deliveryOf(Buffer.from(body_base64, 'base64'), headers))).toEqual(
+        wanted === 'valid' ? { ok: true } : { ok: false, why: wanted },
+      );
+    },
+  );
+
+  test('its address is tried by a HEAD, which is answered, and by nothing else', () => {
+    const { handshake } = intercom.open(given, openPorts().ports);
+    const delivery = deliveryOf(Buffer.from(''), {});
+    expect(['HEAD', 'POST'].map((method) => handshake?.({ ...delivery, method }))).toEqual([
+      { status: 200 },
+      undefined,
+    ]);
+  });
+
   test.each(fixtures.webhooks)('it understands "$name"', async ({ body, headers, expect: expected }) => {
     const settings = settingsOf({ ratings: true });
     const delivery = deliveryOf(Buffer.from(body), headers, receivedAt);

@@ -189,32 +189,6 @@ test('it warns once that another version answers', async () => {
 
 describe('client credentials', () => {
   const app = { accessToken: undefined, clientId: 'shopify-client', clientSecret: 'shopify-client-secret' };
-  const token = 'POST /admin/oauth/access_token';
-
-  test('it fetches a token once for all, and a new one before it ends', async () => {
-    const { source } = shop.open(app);
-    const id = shop.order();
-    await Promise.all([source.read([id]), source.read([id])]);
-    expect(shop.standin.callCounts()[token]).toBe(1);
-    shop.later(17 * 3_600_000);
-    await source.read([id]);
-    expect(shop.standin.callCounts()[token]).toBe(1);
-    shop.later(2 * 3_600_000);
-    await source.read([id]);
-    expect(shop.standin.callCounts()[token]).toBe(2);
-  });
-
-  test('it fetches another one when the shop refuses it, once', async () => {
-    const { source } = shop.open(app);
-    const id = shop.order();
-    await source.read([id]);
-    shop.standin.faults.add({ path: 'graphql', status: 401, body: {} });
-    expect(await source.read([id])).toMatchObject([{ ok: true }]);
-    expect(shop.standin.callCounts()[token]).toBe(2);
-    shop.standin.faults.add({ path: 'graphql', status: 401, body: {}, times: 2 });
-    expect(await thrownBy(source.read([id]))).toMatchObject({ advice: { kind: 'config' } });
-  });
-
   test('it tries again where a page answers for a token, and waits where it is told to', async () => {
     const { source, seen } = shop.open(app);
     const id = shop.order();

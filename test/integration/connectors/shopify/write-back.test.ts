@@ -120,24 +120,6 @@ test('a metafield that somebody changes at the same time is a conflict, tried ag
   expect(result).toMatchObject({ ok: false, error: { advice: { kind: 'transient' }, outcome: 'refused' } });
 });
 
-test('it writes nothing when nothing is missing, so that nothing echoes', async () => {
-  const id = shop.order();
-  await shop.source.writeBack([answer(id)]);
-  shop.standin.clearCalls();
-  expect(await shop.source.writeBack([answer(id)])).toEqual([written]);
-  expect(shop.standin.callCounts()).toEqual({ 'POST graphql AnswersOnOrders': 1 });
-});
-
-test('it writes the newest of several answers in one go', async () => {
-  const id = shop.order();
-  const items = [
-    answer(id, { grade: 5, marker: 'b', answeredAt: new Date('2026-11-21T10:00:00Z') }),
-    answer(id, { grade: 1, marker: 'a' }),
-  ];
-  expect(await shop.source.writeBack(items)).toEqual([written, written]);
-  expect(shop.standin.order(id)).toMatchObject({ tags: ['fb_answered', 'fb_grade_5'] });
-});
-
 describe('no answer', () => {
   const none = (id: string) => answer(id, { status: 'no-answer', grade: null, comment: null, marker: 'j7.0' });
 
@@ -192,13 +174,6 @@ test('it keeps the note within its 5,000 characters, and whole where there is no
     /^x{4800}\n\[feedback 4\/5 \(Delivery, 2026-11-20\): "\(a\) [()a ]*… \(cut\)" · closeloop j7\.1\]$/,
   );
   expect(shop.standin.order(full).note).toBe('x'.repeat(4_990));
-});
-
-test('it makes no call where nothing is to be written back', async () => {
-  const { source } = shop.open({ writeBack: {} });
-  const id = shop.order();
-  expect(await source.writeBack([answer(id)])).toEqual([{ ...written, unwritten: 'the source has no writeBack' }]);
-  expect(shop.standin.callCounts()).toEqual({});
 });
 
 test('it stays within the cost of a call, whatever there is to do', async () => {

@@ -126,31 +126,6 @@ test('it waits by lot when nobody says for how long', () => {
   expect(pauses).toEqual([5_000, 14_990]);
 });
 
-test('it follows no redirect', async () => {
-  shop.standin.changeSettings({ redirectTo: `${shop.url}/wp-json/wc/v3/orders` });
-  await expect(shop.source.read([id])).rejects.toMatchObject({ advice: { kind: 'config' } });
-  expect(shop.standin.totalCalls()).toBe(1);
-});
-
-test('it knows that a call never left when there is nobody', async () => {
-  const gone = await openShop();
-  await gone.close();
-  const { source } = shop.open({ site: gone.url });
-  await expect(source.read([id])).rejects.toMatchObject({
-    advice: { kind: 'transient' },
-    outcome: 'never-sent',
-  });
-});
-
-test('it gives up an answer that does not end', async () => {
-  const fetch = async () =>
-    new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(4 * 1024 * 1024)) }), {
-      headers: { 'content-type': 'application/json' },
-    });
-  const { source } = shop.open({}, { fetch });
-  await expect(source.read([id])).rejects.toThrow(/more than 16 MiB/);
-});
-
 test('it puts the key into the address only when told to', async () => {
   shop.standin.changeSettings({ dropsAuthorization: true });
   await expect(shop.source.read([id])).rejects.toThrow(/auth: query/);

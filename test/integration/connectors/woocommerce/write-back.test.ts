@@ -97,11 +97,3 @@ test('it stops writing notes when the shop asks to wait, and finishes the next t
   expect(await shop.source.writeBack(items)).toEqual([...ok, ...ok, ...ok]);
   expect(ids.map((one) => order(one).notes.length)).toEqual([1, 1, 1]);
 });
-
-test('it needs two calls for a hundred orders when it writes no notes', async () => {
-  const { source } = shop.open({ writeBack: { ...allOn, note: false } });
-  const ids = Array.from({ length: 100 }, () => shop.order());
-  shop.standin.clearCalls();
-  expect((await source.writeBack(ids.map((one) => answer(one)))).every(({ ok }) => ok)).toBe(true);
-  expect(shop.standin.totalCalls()).toBe(2);
-});

@@ -7,12 +7,10 @@ import { CloseloopError } from '../../../../core/errors.ts';
 import { type Recorded, testPorts } from '../../../support/connectors/zendesk/ports.ts';
 import {
   answering,
-  nobody,
   type ScriptedServer,
   type Seen,
   type Step,
 } from '../../../support/connectors/zendesk/scripted-server.ts';
-import { endlessPoints } from '../../../support/contract/memory-points.ts';
 
 const open: ScriptedServer[] = [];
 afterEach(async () => {
@@ -98,19 +96,6 @@ describe('a token', () => {
     now = seconds * 1000;
     await api.get(path, anything);
     expect(calls().filter((call) => call === 'POST /oauth/tokens')).toHaveLength(tokens);
-  });
-
-  test('that is refused is replaced once', async () => {
-    const { api, calls } = await connected(({ headers }) =>
-      headers.authorization === 'Bearer t1' ? { status: 401 } : fine,
-    );
-    await api.get(path, anything);
-    expect(calls()).toEqual([
-      'POST /oauth/tokens',
-      `GET ${path} Bearer t1`,
-      'POST /oauth/tokens',
-      `GET ${path} Bearer t2`,
-    ]);
   });
 
   test('that is refused again is a configuration error that says who must do what', async () => {
@@ -215,12 +200,6 @@ describe('a failed call', () => {
       'check `subdomain`',
     ],
     [
-      '408 is tried again: it refuses nothing',
-      { status: 408, body: {} },
-      { advice: { kind: 'transient' }, outcome: 'unknown' },
-      'gave up on the call (408)',
-    ],
-    [
       '409 is tried again',
       { status: 409, body: { error: 'UpdateConflict' } },
       { advice: { kind: 'transient' }, outcome: 'refused' },
@@ -245,28 +224,10 @@ describe('a failed call', () => {
       'TooManyJobs',
     ],
     [
-      '500 leaves the outcome open',
-      { status: 500, body: 'oops' },
-      { advice: { kind: 'transient' }, outcome: 'unknown' },
-      '500',
-    ],
-    [
-      '503 says how long',
-      { status: 503, headers: later, body: '<html>' },
-      { advice: { kind: 'transient', retryAfterMs: 30_000, throttled: true }, outcome: 'unknown' },
-      '503',
-    ],
-    [
       'a redirect means the account has moved',
       { status: 301, headers: { location: 'https://other.zendesk.com/' } },
       { advice: { kind: 'config' } },
       'has moved',
-    ],
-    [
-      'a cut connection leaves the outcome open',
-      (response) => void response.destroy(),
-      { advice: { kind: 'transient' }, outcome: 'unknown' },
-      'the connection failed',
     ],
     [
       'an answer of another shape is permanent',
@@ -282,17 +243,6 @@ describe('a failed call', () => {
     expect(error.message).toContain('Zendesk acme: PUT /api/v2/x.json');
     expect(error.message).toContain(says);
     expect(error.message + String(error.cause)).not.toContain('Smith');
-  });
-
-  test('that never left is known as such', async () => {
-    const { ports } = testPorts();
-    const url = await nobody();
-    const legacy = { email: 'me@example.com', apiToken: 'abc', baseUrl: url };
-    const api = zendeskApi(settings.parse({ subdomain: 'acme', webhookSecrets: ['s'], ...legacy }), ports);
-    expect(await errorOf(api.get(path, anything))).toMatchObject({
-      advice: { kind: 'transient' },
-      outcome: 'never-sent',
-    });
   });
 
   const forbidden: [path: string, says: string][] = [
@@ -326,23 +276,6 @@ describe('the budget', () => {
     expect(seen.taken).toEqual([undefined, 'ticket-updates', undefined, 'ticket-updates']);
   });
 
-  test('that has nothing left stops the call', async () => {
-    const full = new CloseloopError(
-      'full',
-      { kind: 'transient', retryAfterMs: 5, throttled: true },
-      { outcome: 'never-sent' },
-    );
-    const budget = {
-      take: () => Promise.reject(full),
-      takePoints: endlessPoints,
-      pause: async () => {},
-      reportRemaining: async () => {},
-    };
-    const { api, server } = await connected(() => fine, { budget });
-    expect(await errorOf(api.get(path, anything))).toBe(full);
-    expect(server.seen).toHaveLength(0);
-  });
-
   const jobs = (remaining: number): Record<string, string> => ({
     'zendesk-ratelimit-inflight-jobs': `total=30; remaining=${remaining}; resets=60`,
   });
@@ -372,9 +305,6 @@ describe('the budget', () => {
       [{ ms: 60_000, endpoint: undefined }],
     ],
     ['is paused until the reset on a 429 without Retry-After', 429, account(0), [{ ms: 17_000, endpoint: undefined }]],
-    ['is paused a minute on a bare 429', 429, {}, [{ ms: 60_000, endpoint: undefined }]],
-    ['is paused on 503 that says how long', 503, { 'retry-after': '8' }, [{ ms: 8000, endpoint: undefined }]],
-    ['is not paused on 503 that does not', 503, {}, []],
   ];
   test.each(rows)('%s', async (_name, status, headers, expected) => {
     const { api, seen } = await connected(() => ({ status, headers, body: status === 200 ? {} : 'text' }));

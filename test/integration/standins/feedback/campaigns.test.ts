@@ -62,16 +62,6 @@ test.each<[call: string, status: number, answer: object]>([
   expect(await ask(`GET /appeals/${call}`)).toMatchObject({ status, body: answer });
 });
 
-test("a campaign without times of its own shows the account's, no delay as null, no fields and grades as empty", async () => {
-  const { standin, ask } = await service();
-  standin.addAccount({ name: 'c', sendFrom: '08:00:00', sendUntil: '21:00:00' });
-  standin.addKey({ account: 'c', key: 'c' });
-  standin.addCampaign({ account: 'c', id: 12, metric: 'survey' });
-  const { body } = await ask('GET /appeals/campaigns/12', undefined, { authorization: 'Token c' });
-  expect(body).toMatchObject({ send_from: '08:00:00', send_until: '21:00:00', send_delay: null });
-  expect(body).toMatchObject({ custom_fields: [], grade_list: [] });
-});
-
 describe('statistics of a campaign', () => {
   const to10 = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   test.each<['avg' | 'csat' | 'nps' | 'survey', scale: number[], given: number[], average: number, index?: number]>([
@@ -123,13 +113,6 @@ describe('statistics of a campaign', () => {
     const [listed] = (await s.ask(`GET /appeals/campaigns${query}`)).body.results;
     expect(listed.stats).toMatchObject({ appeals_total, average_grade });
   });
-
-  test("go by the account's days: 22:30 UTC is the next day in Tallinn", async () => {
-    const s = await external();
-    await s.ask('POST /appeals/', { campaign: 12, identifier: 'x', scheduled: '2026-03-08T22:30:00Z' });
-    expect(await statsOf(s, '?stats_to=2026-03-08')).toMatchObject({ appeals_total: 0 });
-    expect(await statsOf(s, '?stats_from=2026-03-09')).toMatchObject({ appeals_total: 1 });
-  });
 });
 
 describe('statistics of custom fields', () => {
@@ -169,16 +152,5 @@ describe('statistics of custom fields', () => {
     ['have nothing that was graded since tomorrow', '&changed_since=2026-03-11', [], []],
   ])('%s', async (_says, query, store, gifts) => {
     expect(await list(await withFields(), query)).toEqual(answer(store, gifts));
-  });
-
-  test('look for changed_since at a change of the grade, not at the comment or the same grade again', async () => {
-    const s = await withFields();
-    const [first, second, third] = s.standin.requests().map(({ id }) => id);
-    s.standin.moveClock({ advanceMs: dayMs });
-    await s.ask(`POST /appeals/${first}/grade`, { grade: 4 });
-    await s.ask(`POST /appeals/${second}/comment`, { comment: 'late' });
-    await s.ask(`POST /appeals/${third}/grade`, { grade: 5 });
-    expect(await list(s, '&changed_since=2026-03-11')).toEqual(answer([['Tartu', 1, 4]], [[true, 1, 4]]));
-    expect(await list(s)).toEqual(answer([tallinn, ['Tartu', 2, 3.5], pärnu], [[true, 1, 4]]));
   });
 });

@@ -33,13 +33,6 @@ test.each<[says: string, call: string, status: number, body?: unknown, headers?:
   ['GET /appeals/ ends with a slash', 'GET /appeals/', 200],
   ['surveys without their slash', 'GET /surveys', 404],
   ['campaigns with a slash', 'GET /appeals/campaigns/', 404],
-  ['a campaign with a slash', 'GET /appeals/campaigns/1/', 404],
-  ['custom fields with a slash', 'GET /appeals/custom-fields/?campaign=1', 404],
-  ['a contact with a slash', 'GET /contacts/x/', 404],
-  ['an access log with a slash', 'GET /contacts/x/access-log/', 404],
-  ['a mask with a slash', 'POST /contacts/x/mask/', 404],
-  ['a survey with a slash', 'GET /surveys/1/', 404],
-  ['a feedback request with a slash', 'GET /appeals/1/', 404],
   ['a survey that is not there', 'GET /surveys/99', 404],
   ["another account's survey", 'GET /surveys/71', 404],
   ['any other path', 'GET /nothing', 404],
@@ -88,36 +81,4 @@ describe('paging', () => {
     const { status, body } = await (await open(0)).ask(`GET /appeals/?page=${number}`);
     expect([status, body]).toEqual([400, { page: ['A valid integer of at least 1 is required.'] }]);
   });
-
-  test('a page after the last is 404', async () => {
-    expect((await (await open(1000)).ask('GET /appeals/?page=2')).status).toBe(404);
-  });
-
-  test.each<[path: string, add: (s: FeedbackStandin, n: number) => unknown]>([
-    ['/appeals/campaigns', (s, n) => s.addCampaign({ account: 'a', id: 100 + n })],
-    ['/surveys/', (s) => s.addSurvey({ account: 'a', name: 'S' })],
-    ['/contacts/x/access-log', (s) => s.addAccess({ account: 'a', contact: 'x', user: 'u' })],
-  ])('%s comes in pages as well', async (path, add) => {
-    const s = await service();
-    s.standin.addCampaign({ account: 'a', id: 5, type: 'external' });
-    await s.ask('POST /appeals/', { campaign: 5, identifier: 'x' });
-    for (let n = 0; n < 1001; n++) add(s.standin, n);
-    expect((await s.ask(`GET ${path}`)).body.next).toBe(`${s.url}/api${path}?page=2`);
-  });
-});
-
-test.each<[what: string, call: string, status: number, body?: object | string]>([
-  ['an unknown path', 'GET nothing', 404],
-  ['a wrong method', 'PUT keys', 405, {}],
-  ['broken JSON', 'POST keys', 400, '{'],
-  ['an unknown field', 'POST campaigns', 400, { account: 'a', nam: 'x' }],
-  ['an account that is not there', 'POST campaigns', 409, { account: 'x' }],
-  ['a campaign that is not there', 'PATCH campaigns', 409, { id: 99 }],
-  ['a key that is not there', 'DELETE keys', 409, { key: 'x' }],
-  ['an answer to no request', 'POST answers', 409, { request: 500_099, grade: 5 }],
-  ['an answer to what was not sent yet', 'POST answers', 409, { request: 500_001, grade: 5 }],
-])('the control surface refuses %s', async (_what, call, status, body) => {
-  const { ask, control } = await campaigns();
-  await ask('POST /appeals/', { campaign: 2, email: 'a@b.ee' });
-  expect((await control(call, body)).status).toBe(status);
 });

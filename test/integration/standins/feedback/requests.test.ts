@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { FieldType } from '../../../../standins/feedback/model.ts';
-import { defaultForm } from '../../../../standins/feedback/operations-form.ts';
 import { campaigns, created, service } from '../../../support/standins/feedback/service.ts';
 
 /* Sections 2, 3 and 4.2 of the specification: feedback requests. A row for each rule, and for what the stand-in assumes. */
@@ -65,18 +64,6 @@ describe('creating', () => {
     expect([made.status, made.body, standin.requests()]).toEqual([status, answer, []]);
   });
 
-  test.each<[campaign: number, contact: object, stored: object]>([
-    [1, { phone: '+372 5555 1234' }, { phone: '+37255551234' }],
-    [1, { phone: '0037255551234', email: null }, { phone: '+37255551234' }],
-    [2, { email: 'Ann@Example.com' }, { email: 'Ann@Example.com' }],
-    [3, { phone: '+37255551234' }, { phone: '+37255551234', email: null }],
-    [3, { phone: '+37255551234', email }, { phone: '+37255551234', email }],
-    [5, { identifier: 'Case 1/2' }, { identifier: 'Case 1/2' }],
-  ])('with campaign %i takes %j', async (campaign, contact, stored) => {
-    const { ask } = await campaigns();
-    expect(await ask('POST /appeals/', { campaign, ...contact })).toMatchObject({ status: 201, body: stored });
-  });
-
   const not = (text: string) => ({ not: [text] });
   const date = not('Date has wrong format. Use YYYY-MM-DD.');
   const time = not('Time has wrong format. Use HH:MM or HH:MM:SS.');
@@ -122,25 +109,6 @@ describe('creating', () => {
     const fields = kept === undefined ? {} : { [name]: kept };
     expect([status, refused ? body : body.custom_fields]).toEqual(refused ? [400, refused] : [201, fields]);
   });
-
-  test.each(['__proto__', 'constructor', 'toString'])(
-    'knows a custom field %s only where there is one',
-    async (name) => {
-      const { standin, ask } = await campaigns();
-      standin.addCampaign({ account: 'a', id: 10, type: 'email', customFields: [{ name, required: true }] });
-      const make = async (campaign: number, rest: string) => {
-        const { status, body } = await ask('POST /appeals/', `{"campaign":${campaign},"email":"${email}"${rest}}`);
-        return [status, JSON.stringify(status === 201 ? body.custom_fields : body)];
-      };
-      expect(await make(3, `,"custom_fields":{"${name}":"x"}`)).toEqual([
-        400,
-        `{"${name}":${JSON.stringify(noField)}}`,
-      ]);
-      expect(await make(3, `,"${name}":"x"`)).toEqual([400, `{"${name}":["Unknown field."]}`]);
-      expect(await make(10, '')).toEqual([400, `{"${name}":${JSON.stringify(required)}}`]);
-      expect(await make(10, `,"custom_fields":{"${name}":"x"}`)).toEqual([201, `{"${name}":"x"}`]);
-    },
-  );
 });
 
 describe('a request goes out', () => {
@@ -240,30 +208,5 @@ describe('the operations on a request', () => {
     expect((await s.ask(`POST /appeals/${id}/comment`, { comment: 'x' })).status).toBe(400);
     const sent = await created(s, { campaign: 5, identifier: 'x' });
     expect(await cancel(sent)).toMatchObject({ status: 400, body: detail.notScheduled });
-  });
-});
-
-describe('in another wire form, which a test of the pipeline plays through,', () => {
-  const create = { method: 'PUT', path: '/campaigns/:campaign/invitations', constants: { 'meta.kind': 'invitation' } };
-  const fieldsAs = { name: 'key', value: 'content.raw' };
-  const body = { ...defaultForm.create.body, identifier: 'to.ref', customFields: 'values', fieldsAs };
-  const field = { key: 'Store', content: { raw: 'Tartu' } };
-  const sent = { meta: { kind: 'invitation' }, to: { ref: 'x' }, values: [field] };
-  const notAList = ['Expected a list of objects with key and content.raw.'];
-  test.each<[what: string, change: object, answer: object]>([
-    ['a missing constant', { meta: undefined }, { 'meta.kind': ['Must be "invitation".'] }],
-    ['the usual place of the contact', { identifier: 'x' }, { identifier: ['Unknown field.'] }],
-    ['fields as an object', { values: { Store: 'x' } }, { values: notAList }],
-    ['a field twice', { values: [field, field] }, { Store: ['This field is given twice.'] }],
-    ['a missing required field', { values: undefined }, { Store: required }],
-    ['a missing contact', { to: undefined }, { ref: required }],
-  ])('refuses %s, and the usual create', async (_what, change, answer) => {
-    const { standin, ask } = await service({ form: { ...defaultForm, create: { ...create, body } } });
-    const customFields = [{ name: 'Store', required: true }];
-    standin.addCampaign({ account: 'a', id: 12, type: 'external', customFields });
-    const invite = (more: object) => ask('PUT /campaigns/12/invitations', { ...sent, ...more });
-    expect((await invite({})).status).toBe(201);
-    expect(await invite(change)).toMatchObject({ status: 400, body: answer });
-    expect((await ask('POST /appeals/', { campaign: 12, identifier: 'x' })).status).toBe(405);
   });
 });

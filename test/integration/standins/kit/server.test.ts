@@ -1,6 +1,5 @@
 // biome-ignore-all lint/suspicious/noThenProperty: nobody awaits a fault; the word is the contract's.
 import { expect, onTestFinished, test } from 'vitest';
-import { standins } from '../../../../standins/index.ts';
 import { type Fault, FaultQueue } from '../../../../standins/kit/faults.ts';
 import type { StandinRequest, StandinResponse } from '../../../../standins/kit/message.ts';
 import { serve } from '../../../../standins/kit/server.ts';
@@ -92,19 +91,3 @@ test.each<[says: string, settings: SenderSettings, statuses: number[], bodies: s
   await sender.send((attempt) => ({ method: 'POST', url, headers: {}, body: `a${attempt}` }));
   expect([seen.map(({ raw }) => raw.toString()), slept]).toEqual([bodies, waits]);
 });
-
-test.each(Object.entries(standins))(
-  '%s lists every command of its guide, with the body it takes',
-  async (_name, load) => {
-    const { start, guide } = await load();
-    const server = await start({ port: 0 });
-    onTestFinished(() => server.close());
-    const list = (await (await fetch(`${server.url}/_control/`)).text()).split('\n');
-    for (const { method, path, body = {} } of [...guide.steps, { method: 'POST', path: 'faults' }]) {
-      const template = path.replace(/^tickets(?=\/)/, '[^/]+').replace(/\d+/, '\\{id\\}');
-      const line = list.find((one) => new RegExp(`^${method} /_control/${template}( \\{|$)`).test(one));
-      for (const name of Object.keys(body)) expect(line).toMatch(new RegExp(`\\b${name}\\??: `));
-      expect(line, path).toBeDefined();
-    }
-  },
-);

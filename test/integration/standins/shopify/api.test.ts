@@ -106,16 +106,3 @@ test.each<[says: string, answers: number[], ofApp: boolean, tries: number, left:
   expect([came.length, server.standin.subscriptions().length]).toEqual([tries, left]);
   expect(new Set(came).size, 'the same to the last byte').toBe(1);
 });
-
-test("a token that the app's credentials get is good for a day", async () => {
-  const app = { client_id: 'shopify-client', client_secret: 'shopify-client-secret', grant_type: 'client_credentials' };
-  const body = JSON.stringify(app);
-  const response = await fetch(`${server.url}/admin/oauth/access_token`, { method: 'POST', body });
-  const { access_token } = JSON.parse(await response.text());
-  const statuses: number[] = [];
-  for (const ms of [0, 86_399_000, 1_000]) {
-    now += ms;
-    statuses.push((await call('{ shop { id } }', {}, access_token)).status);
-  }
-  expect(statuses).toEqual([200, 200, 401]);
-});

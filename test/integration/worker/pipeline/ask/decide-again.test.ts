@@ -11,6 +11,7 @@ const { unitContext } = world;
 
 const erika: Partial<ToyRecord> = { customer: { email: 'erika@a.ee' }, store: 'Tallinn', locale: 'et', personId: '7' };
 const usual = 'name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store }';
+const everybody = usual.replace('name: all', 'name: everybody');
 const later = { ...liveClock, now: () => new Date(Date.now() + 3 * hour) };
 
 const inAnotherCampaign = () =>
@@ -27,6 +28,8 @@ interface Change {
   rule?: string;
   /** More of the configuration, then and at the time of asking. */
   general?: string;
+  /** The record when it closes, where it is not Erika's usual one. */
+  before?: Partial<ToyRecord>;
   /** What happens to the record while its journey waits. */
   record?: Partial<ToyRecord>;
   /** The rules, and more of the configuration, when the customer is to be asked. */
@@ -36,23 +39,23 @@ interface Change {
 }
 
 /** A closing whose journey waits. */
-async function waiting(rule: string, general = '') {
+async function waiting(rule: string, general = '', record: Partial<ToyRecord> = {}) {
   const before = unitContext({ rule, general });
-  const { at: closedAt } = before.vendor.close('a', erika);
+  const { at: closedAt } = before.vendor.close('a', { ...erika, ...record });
   await plan(eventOf('a'), before.context);
   expect(await before.store.get('a.1')).toMatchObject({ state: 'waiting' });
   return { before, closedAt };
 }
 
 /** Plans the closing of a record, has something change, and asks three hours later. */
-async function changed({ rule, general = '', record = {}, ruleThen, generalThen, meanwhile }: Change) {
-  const first = rule ?? `{ ${usual}, delay: 3h }`;
-  const { before, closedAt } = await waiting(first, general);
+async function changed({ rule, general = '', record = {}, ruleThen, generalThen, meanwhile, ...first }: Change) {
+  const ruleBefore = rule ?? `{ ${usual}, delay: 3h }`;
+  const { before, closedAt } = await waiting(ruleBefore, general, first.before);
   const { vendor } = before;
   const state = vendor.records.get('a')?.state ?? expect.fail('no record');
   vendor.close('a', { ...erika, state, ...record });
   await meanwhile?.(vendor, before);
-  const after = unitContext({ rule: ruleThen ?? first, general: generalThen ?? general, vendor });
+  const after = unitContext({ rule: ruleThen ?? ruleBefore, general: generalThen ?? general, vendor });
   vendor.calls.length = 0;
   await ask({ journeyId: 'a.1' }, { ...after.context, clock: later });
   const journey = (await after.store.get('a.1')) ?? expect.fail('no journey');
@@ -149,6 +152,16 @@ describe('a customer who is asked as the record, and the rules, are by then', ()
       /contact customer\.email is now another email/,
     ],
     [
+      'an address that was removed, where another is left',
+      {
+        rule: `{ ${usual}, delay: 3h }`.replace('customer.email', '[customer.phone, customer.email]'),
+        before: { customer: { email: 'erika@a.ee', phone: '+37255512345' } },
+      },
+      { email: 'erika@a.ee' },
+      { contact: { kind: 'email', value: 'erika@a.ee' } },
+      /contact customer\.email is now another email/,
+    ],
+    [
       'another requester',
       { record: { customer: { email: 'max@a.ee' }, personId: '8' } },
       { email: 'max@a.ee' },
@@ -171,7 +184,7 @@ describe('a customer who is asked as the record, and the rules, are by then', ()
     ],
     [
       'a rule with another name',
-      { ruleThen: `{ ${usual} }`.replace('name: all', 'name: everybody') },
+      { ruleThen: `{ ${everybody} }` },
       { email: 'erika@a.ee' },
       { rule: 'everybody' },
       /rule "everybody" in place of "all"/,
@@ -182,6 +195,16 @@ describe('a customer who is asked as the record, and the rules, are by then', ()
       { campaign: 113 },
       { rule: 'first', campaign: 113, values: {} },
       /rule "first" in place of "all"; campaign 113 in place of 12; custom field "Store" is left out/,
+    ],
+    [
+      'a rule that was moved behind another',
+      {
+        rule: `{ ${usual}, delay: 3h }, { ${everybody} }`,
+        ruleThen: `{ ${everybody} }, { ${usual}, delay: 3h }`,
+      },
+      { campaign: 12 },
+      { rule: 'everybody' },
+      /rule "everybody" in place of "all"$/m,
     ],
     [
       'another campaign of the rule',

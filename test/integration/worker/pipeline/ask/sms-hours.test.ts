@@ -86,19 +86,6 @@ test('nothing is sent where the hour ends while the request is on its way', asyn
   expect(one.requests()).toHaveLength(1);
 });
 
-test('a text message that no hour is left for is skipped, and says so', async () => {
-  const night = { sendFrom: '22:00:00', sendUntil: '23:00:00' };
-  service.standin.addCampaign({ account: 'acme', id: 200, name: 'At night', type: 'mixed', ...night });
-  const one = await planned('+37255533333', '2026-11-21T15:30:00Z', {
-    rule: '{ name: all, campaign: 200, contact: customer.phone }',
-  });
-  expect(await one.journey()).toMatchObject({
-    state: 'skipped',
-    reason: 'no-time',
-    why: expect.stringMatching(/22:00–23:00 Europe\/Tallinn, and text messages go out 08:00–21:00 .* never open/),
-  });
-});
-
 /** Countries, a number of each, and every clock there: by hand, and not from core's tables. */
 const people: { number: (n: string) => string; zones: string[]; where?: { timeZone?: string; country?: string } }[] = [
   { number: (n) => `+3725${n}1`, zones: ['Europe/Tallinn'] },

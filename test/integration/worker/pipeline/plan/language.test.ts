@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { ask } from '../../../../../worker/pipeline/ask/ask.ts';
-import { liveClock } from '../../../../../worker/pipeline/clock.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { anyone, eventOf, type UnitContext, useManual } from '../../../../support/manual.ts';
 
@@ -31,31 +30,6 @@ test("a customer is asked in the campaign of the customer's language, which the 
   expect(service.standin.requests().map(({ campaign }) => campaign)).toEqual([113, 12, 12]);
   expect(await unit.trace('a.1')).toMatch(/rule "all", campaign 113 \(language et-ee: et\)/);
   expect(await unit.trace('c.1')).toMatch(/rule "all", campaign 12 \(language not known: default\)/);
-});
-
-test('where there is no campaign for it nobody is asked, with a reason of its own', async () => {
-  const unit = unitContext({ rule: ruleWith('{ en: 12 }') });
-  expect(await planned(unit, 'a', 'fi-FI')).toMatchObject({
-    state: 'skipped',
-    reason: 'language',
-    why: "no campaign for the customer's language (fi-fi)",
-    rule: 'all',
-  });
-  expect(await planned(unit, 'b')).toMatchObject({ reason: 'language', why: expect.stringMatching(/\(not known\)/) });
-});
-
-test('what waits is planned anew where its language has another campaign by now', async () => {
-  inEstonian();
-  const before = unitContext({ rule: ruleWith('{ et: 113, en: 12 }', ', delay: 1h') });
-  expect(await planned(before, 'a', 'et')).toMatchObject({ state: 'waiting', campaign: 113 });
-  expect(await planned(before, 'b', 'en')).toMatchObject({ state: 'waiting', campaign: 12 });
-  const { vendor } = before;
-  const after = unitContext({ rule: ruleWith('{ et: 12, en: 12 }', ', delay: 0s'), vendor });
-  const clock = { ...liveClock, now: () => new Date(Date.now() + 3_600_000) };
-  for (const id of ['a', 'b']) await ask({ journeyId: `${id}.1` }, { ...after.context, clock });
-  expect(await after.trace('a.1')).toMatch(/decided again, as it is due: campaign 12 in place of 113/);
-  expect(await after.trace('b.1')).not.toMatch(/decided again/);
-  expect(service.standin.requests().map(({ campaign }) => campaign)).toEqual([12, 12]);
 });
 
 test('caps and throttles of a campaign count the campaign that was chosen', async () => {

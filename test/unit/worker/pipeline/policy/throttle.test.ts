@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
-import { elsewhere } from '../../../../../worker/journey/contacts.ts';
+import { elsewhere, type LastAsked } from '../../../../../worker/journey/contacts.ts';
 import {
+  hitsOf,
   hitsOfLast,
+  lastCounted,
   limitsOf,
   longestThrottle,
   scopesOf,
@@ -70,4 +72,52 @@ test('what is put off waits for the last of its throttles; one that drops is eno
     reason: 'throttled',
     why: 'the person was asked 5 days ago (throttle of campaign 12, 90d: until 2027-02-14T12:00:00.000Z)',
   });
+});
+
+test.each([
+  [59_999, 'less than a minute'],
+  [60_000, '1 minute'],
+  [3_599_999, '59 minutes'],
+  [3_600_000, '1 hour'],
+  [172_799_999, '47 hours'],
+  [172_800_000, '2 days'],
+])('%i ms ago is "%s ago"', (ms, words) => {
+  const [scope] = scopes;
+  const said = scope && throttled([{ scope, askedAt: new Date(now.getTime() - ms), journey: 'x' }], now);
+  expect(said?.why).toContain(`the person was asked ${words} ago (`);
+});
+
+const here = (days: number, more: object = {}): LastAsked => ({ at: daysAgo(days), journey: 'shop/1.1', ...more });
+test.each<[what: string, atService: number | undefined, lastHere: LastAsked | undefined, counted: object | undefined]>([
+  ['nothing', undefined, undefined, undefined],
+  ['the note', undefined, here(3), here(3)],
+  ['the note, as it is the later', 4, here(3), here(3)],
+  ['the service’s, as no note explains it', 3, undefined, { at: daysAgo(3), journey: elsewhere }],
+  ['the service’s, with the note before it', 3, here(9), { at: daysAgo(3), journey: elsewhere, earlier: [here(9)] }],
+  [
+    'the note, sent when the service says',
+    3,
+    here(4, { scheduled: daysAgo(3) }),
+    here(4, { scheduled: daysAgo(3), at: daysAgo(3) }),
+  ],
+  [
+    'the note before one that was withdrawn',
+    3,
+    here(3, { withdrawn: true, earlier: [here(9)] }),
+    here(9, { earlier: [] }),
+  ],
+  ['nothing where that was the only one', 3, here(3, { withdrawn: true }), undefined],
+])('the last request that counts is %s', (_what, atService, lastHere, counted) => {
+  const known = atService === undefined ? undefined : { last_appeal: daysAgo(atService) };
+  expect(lastCounted(known, lastHere)).toEqual(counted);
+});
+
+test('a throttle is over at the very instant, and what Redis holds is told by its throttle', () => {
+  const [scope] = scopes;
+  if (scope === undefined) return expect.unreachable();
+  expect(hitsOfLast(here(30), [scope], now)).toEqual([]);
+  expect(hitsOfLast(here(30, { at: new Date(daysAgo(30).getTime() + 1) }), [scope], now)).toHaveLength(1);
+  expect(hitsOfLast(undefined, [scope], now)).toEqual([]);
+  const held = { limit: 0, at: daysAgo(1), journey: 'desk/2.1' };
+  expect(hitsOf([held, { ...held, limit: 9 }], [scope])).toEqual([{ scope, askedAt: daysAgo(1), journey: 'desk/2.1' }]);
 });
