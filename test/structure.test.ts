@@ -36,7 +36,7 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
   [/^worker\/mails\//, /^(core|worker\/(config|redis|journey|operations|pipeline|support|reports|dashboard|mails))\//],
   [/^worker\/cli\/commands\/run\.ts$/, /^(core|worker)\/|^connectors\/built-in\.ts$/],
   [/^worker\/cli\/(?:commands\/)?standin\.ts$/, /^(core|worker)\/|^standins\/index\.ts$/],
-  [/^worker\/cli\/demo\.ts$/, /^(core|worker|standins)\//],
+  [/^worker\/cli\/demo(-history)?\.ts$/, /^(core|worker|standins)\//],
   [/^worker\/cli\//, /^(core|worker)\//],
   [/^standins\//, /^standins\//],
   // What authors of connectors run on theirs ships with the package: nothing but the contract may come with it.

@@ -4,6 +4,9 @@ export interface Scenario {
   what: string;
   customer: { name: string; phone?: string; email?: string; agent?: boolean };
   store: string;
+  /** Ids of the agent and of the group; left out: the first ones. */
+  agent?: number;
+  group?: number;
   tags?: string[];
   solvedAt: number;
   /** The ticket whose customer must be asked first, however slow the machine is. */
@@ -12,13 +15,16 @@ export interface Scenario {
   solvedAgainAt?: number;
   /** The webhook comes twice. */
   twice?: boolean;
-  /** What the customer answers, hours after the request was sent; a second one corrects the first. */
-  answers?: { after: number; grade: number; comment?: string }[];
+  /**
+   * What the customer answers, hours after the request was sent; a second one corrects the first. `request`: which of the requests that they
+   * were sent; left out: the last one.
+   */
+  answers?: { after: number; grade: number; comment?: string; request?: number }[];
+  /** Somebody takes up the follow-up that the bad grade has opened, calls so many hours later, and solves the ticket again. */
+  followedUp?: { by: string; hours: number; outcome: string };
   /** How the ticket's journeys must end, in order. */
   ends: ('written' | 'skipped' | 'cancelled' | 'expired')[];
 }
-
-export const stores = ['Tallinn', 'Tartu', 'Pärnu'];
 
 export const scenarios: Scenario[] = [
   {
@@ -74,7 +80,7 @@ export const scenarios: Scenario[] = [
     solvedAt: 0.7,
     twice: true,
     answers: [
-      { after: 0.5, grade: 2, comment: 'It broke again.' },
+      { after: 0.5, grade: 3, comment: 'It broke again.' },
       { after: 3, grade: 4, comment: 'Sorted out now.' },
     ],
     ends: ['written'],
@@ -104,5 +110,19 @@ export const scenarios: Scenario[] = [
     solvedAt: 5.7,
     answers: [{ after: 1, grade: 4 }],
     ends: ['written'],
+  },
+  {
+    ticket: 1010,
+    what: 'solved; the customer is unhappy, is called, and says so when asked again',
+    customer: { name: 'Kaja', email: 'kaja@example.com' },
+    store: 'Pärnu',
+    agent: 9004,
+    solvedAt: 0.3,
+    answers: [
+      { request: 1, after: 0.4, grade: 1, comment: 'Nobody called back, although it was promised twice.' },
+      { request: 2, after: 1, grade: 5, comment: 'Jaan called and put it right the same day. Thank you.' },
+    ],
+    followedUp: { by: 'Jaan Kask', hours: 13, outcome: 'Called her. The part was missing; a new one is on its way.' },
+    ends: ['written', 'written'],
   },
 ];

@@ -1,12 +1,12 @@
 import { startFeedbackStandin } from '../feedback/standin.ts';
 import { startZendeskStandin } from '../zendesk/standin.ts';
-import { type Scenario, scenarios, stores } from './scenarios.ts';
+import { type PastCase, pastCases } from './history.ts';
+import { agents, campaigns, caseOf, customerOf, stores } from './people.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
 
 export const timeZone = 'Europe/Tallinn';
 const secret = 'the-demo-signs-with-this';
 const fields = { grade: 360001, comment: 360002, answeredAt: 360003, store: 360004 };
-const agentId = 9001;
-const campaign = 12;
 const hour = 3_600_000;
 
 /** The world around closeloop: a help desk where tickets close, the Feedback service, and customers who answer. */
@@ -21,6 +21,10 @@ export interface DemoWorld {
   live(isWaiting: (ticket: number) => Promise<boolean>): Promise<void>;
   /** One more ticket, which closes at once; its customer answers within hours. */
   addCaller(): void;
+  /** Weeks in which customers were asked before the demo begins: at the service now, each with its feedback request. */
+  past(): { past: PastCase; requestId: string }[];
+  /** An agent solves this ticket, if it is open. */
+  solve(ticket: number): void;
   /** What an answer has put on a ticket; undefined for a ticket without a grade. */
   answerOn(ticket: number): TicketAnswer | undefined;
   /** What answers have put on tickets, of every ticket that has a grade. */
@@ -54,25 +58,23 @@ export async function openDemoWorld(now: () => Date): Promise<DemoWorld> {
 
   feedback.standin.addAccount({ name: 'acme', timeZone });
   feedback.standin.addKey({ account: 'acme', key: 'demo-key' });
-  feedback.standin.addCampaign({
-    account: 'acme',
-    id: campaign,
-    name: 'After support',
-    type: 'mixed',
-    sendFrom: '09:00:00',
-    sendUntil: '20:00:00',
-    sendDelay: 120,
-    customFields: [
-      { name: 'Store', fieldType: 'Choice', choices: stores, required: true },
-      { name: 'Agent' },
-      { name: 'closeloop', showInReport: false },
-    ],
-  });
+  for (const { id, name, metric } of campaigns) {
+    feedback.standin.addCampaign({
+      ...{ account: 'acme', id, name, metric, type: 'mixed' },
+      ...{ sendFrom: '09:00:00', sendUntil: '20:00:00', sendDelay: 120 },
+      customFields: [
+        { name: 'Store', fieldType: 'Choice', choices: [...stores], required: true },
+        { name: 'Agent' },
+        { name: 'closeloop', showInReport: false },
+      ],
+    });
+  }
   // The service does its work, and the answer is lost: the customer must not be asked again because of that.
   feedback.standin.faults.add({ method: 'POST', path: '/api/appeals/$', then: 'work-then-cut' });
 
-  desk.standin.addUser({ id: agentId, name: 'Agent Smith', email: 'agent@acme.example', role: 'agent' });
-  desk.standin.addGroup({ id: 2001, name: 'Phone' });
+  for (const { id, name } of agents)
+    desk.standin.addUser({ id, name, email: `agent-${id}@acme.example`, role: 'agent' });
+  for (const { group } of campaigns) desk.standin.addGroup(group);
   desk.standin.addTicketField({ id: fields.grade, title: 'Feedback grade', type: 'integer' });
   desk.standin.addTicketField({ id: fields.comment, title: 'Feedback comment', type: 'textarea' });
   desk.standin.addTicketField({ id: fields.answeredAt, title: 'Feedback date', type: 'date' });
@@ -92,8 +94,8 @@ export async function openDemoWorld(now: () => Date): Promise<DemoWorld> {
     desk.standin.addTicket({
       id: ticket,
       requesterId: user.id,
-      assigneeId: agentId,
-      groupId: 2001,
+      assigneeId: scenario.agent ?? agents[0].id,
+      groupId: scenario.group ?? campaigns[0].group.id,
       tags,
       customFields: { [fields.store]: scenario.store },
     });
@@ -141,6 +143,7 @@ export async function openDemoWorld(now: () => Date): Promise<DemoWorld> {
   }
 
   let callers = 0;
+  let made = 0;
   return {
     config: `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: ${timeZone} }
@@ -156,13 +159,25 @@ sources:
     clientSecret: ${desk.standin.credentials.clientSecret}
     webhookSecrets: ["${secret}"]
     rules:
-      - name: phone team
-        when: ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)
-        campaign: ${campaign}
+${campaigns
+  .map(
+    ({ id, group }) => `      - name: ${group.name.toLowerCase()} team
+        when: ticket.group.name = "${group.name}" and $not("no_survey" in ticket.tags)
+        campaign: ${id}
         contact: [requester.phone, requester.email]
         fields: { Store: ticket.fields.store, Agent: assignee.name }
-        throttle: 30d
-        again: each closing
+        throttle: 15h
+        again: each closing`,
+  )
+  .join('\n')}
+    answers:
+      - name: unhappy
+        when: answer.grade <= answer.maxGrade * 0.4
+        settle: 30m
+        do:
+          - reopen: { status: open, priority: high }
+          - tag: [unhappy]
+          - followUp: { to: agent, due: 1d }
     writeBack: { grade: ${fields.grade}, comment: ${fields.comment}, answeredAt: ${fields.answeredAt}, note: true, tags: true }
 `,
     pointWebhooksAt: (url) => desk.standin.setWebhook({ url, secrets: [secret] }),
@@ -178,7 +193,8 @@ sources:
       }
       for (const waiting of answers) {
         const answer = waiting.scenario.answers?.[waiting.given];
-        const request = feedback.standin.requests({ contact: waiting.contact }).at(-1);
+        const requests = feedback.standin.requests({ contact: waiting.contact });
+        const request = answer?.request === undefined ? requests.at(-1) : requests[answer.request - 1];
         if (!answer || !request?.sentAt) continue;
         if (at.getTime() - new Date(request.sentAt).getTime() < answer.after * hour) continue;
         const { grade, comment } = answer;
@@ -188,15 +204,12 @@ sources:
       answers = answers.filter(({ scenario, given }) => given < (scenario.answers?.length ?? 0));
     },
     addCaller() {
-      const n = ++callers;
+      const ticket = 2_000 + ++callers;
+      const { campaign, store, agent, answer } = caseOf(ticket, { isRecent: true });
       const scenario: Scenario = {
-        ticket: 2000 + n,
-        what: 'solved',
-        customer: { name: `Caller ${n}`, email: `caller-${n}@example.com` },
-        store: stores[n % stores.length] ?? 'Tallinn',
-        solvedAt: 0,
-        answers: [{ after: 1 + (n % 3), grade: 1 + (n % 5), comment: 'Thank you.' }],
-        ends: ['written'],
+        ...{ ticket, store, agent: agent.id, group: campaign.group.id, customer: customerOf(ticket) },
+        ...{ what: 'solved', solvedAt: 0, ends: ['written'] },
+        ...(answer && { answers: [{ ...answer, after: answer.hours }] }),
       };
       open(scenario);
       desk.standin.solve(scenario.ticket);
@@ -207,7 +220,21 @@ sources:
         const answer = answerOn(ticket);
         return answer === undefined ? [] : [{ ticket, ...answer }];
       }),
-    requests: () => feedback.standin.requests({ campaign }).length,
+    past() {
+      const all = pastCases(begin).map((past) => {
+        const { campaign, customer, askedAt, answeredAt, answer, store, agent } = past;
+        const { id } = feedback.standin.addPast({
+          ...{ campaign: campaign.id, email: customer.email, askedAt },
+          values: { Store: store, Agent: agent.name, closeloop: `support/${past.ticket}.1` },
+          ...(answer && answeredAt && { answer: { grade: answer.grade, comment: answer.comment, at: answeredAt } }),
+        });
+        return { past, requestId: String(id) };
+      });
+      made = all.length;
+      return all;
+    },
+    solve: (ticket) => void desk.standin.solve(ticket),
+    requests: () => feedback.standin.requests().length - made,
     async close() {
       await feedback.close();
       await desk.close();

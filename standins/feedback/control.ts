@@ -25,6 +25,7 @@ export function createFeedbackControl(
     command('POST', 'access-log', define.accessEntry, (input) => standin.addAccess(input)),
     command('GET', 'requests', define.requestFilter, (input) => standin.requests(input)),
     command('POST', 'long-ids', define.longIds, (input) => standin.giveLongIds(input)),
+    command('POST', 'past', define.pastRequest, (input) => standin.addPast(input)),
     command('POST', 'fill', define.fillOrder, (input) => standin.fill(input)),
     command('GET', 'clock', nothing, () => ({ now: standin.now() })),
     command('POST', 'clock', define.clockChange, (input) => ({ now: standin.moveClock(input) })),

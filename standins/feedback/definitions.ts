@@ -128,6 +128,15 @@ export const requestFilter = z.strictObject({
   limit: z.coerce.number().int().min(1).optional(),
 });
 
+/** A request from before now, past the API: asked, and perhaps answered. Values by the names of custom fields. */
+export const pastRequest = z.strictObject({
+  campaign: z.number().int(),
+  email: z.string(),
+  askedAt: instant,
+  values: z.record(z.string(), z.string()).default({}),
+  answer: z.strictObject({ at: instant, grade: z.number(), comment: z.string().optional() }).optional(),
+});
+
 /** Many requests at once, for benches: contacts fill000001@example.com …, every value of a Choice in turn. */
 export const fillOrder = z.strictObject({
   campaign: z.number().int(),

@@ -145,6 +145,19 @@ export class FeedbackService {
     this.store.nextLongIds.push(...define.longIds.parse(given).ids.map(BigInt));
   }
 
+  /** Adds a request that was made before now, past the API. */
+  addPast(given: Given<typeof define.pastRequest>): { id: number } {
+    const { campaign: id, email, askedAt, values, answer } = define.pastRequest.parse(given);
+    const campaign = this.#campaign(id);
+    const at = askedAt.getTime();
+    const inOrder = campaign.fields.map(({ name }) => values[name] ?? null);
+    const draft = { phone: null, email, identifier: null, scheduledAt: at, values: inOrder };
+    const request = this.store.add(campaign, draft, at);
+    if (answer) this.store.grade(request, answer.grade, answer.at.getTime());
+    if (answer?.comment !== undefined) this.store.comment(request, answer.comment, answer.at.getTime());
+    return { id: request.id };
+  }
+
   /** Adds many requests at once, past the API. */
   fill(given: Given<typeof define.fillOrder>): void {
     const order = define.fillOrder.parse(given);

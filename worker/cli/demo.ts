@@ -14,7 +14,9 @@ import type { JourneyStore } from '../journey/store.ts';
 import { settledStates } from '../journey/transitions.ts';
 import { fastClock } from '../pipeline/clock.ts';
 import { serverCache } from '../redis/server-cache.ts';
+import { changeFollowUp } from '../support/follow-ups.ts';
 import { type App, run } from './app.ts';
+import { plantHistory } from './demo-history.ts';
 import { openRedis } from './runtime.ts';
 
 /** Monday afternoon in Tallinn; an hour passes in a second, so that a night's closed window takes half a minute. */
@@ -37,7 +39,10 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   const runtime = await openRedis(config, dir, { cache: serverCache(join(project, 'redis-server'), process.env), say });
   const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
   world.pointWebhooksAt(`${app.url}/hooks/support`);
-  say(styleText('bold', `See it in a browser: ${app.dashboardUrl}\n`));
+  // What is checked begins with nothing; what is looked at has weeks behind it.
+  if (!options.once) await plantHistory(world.past(), contextOf(app), start);
+  say(styleText('bold', `See it in a browser: ${app.dashboardUrl}`));
+  say(`${firstLook}\n`);
   say(styleText('bold', 'The demo: stand-ins of a help desk and of the Feedback service, and closeloop between them.'));
   clock.begin();
   say(`An hour passes in a second. Webhooks arrive at ${app.url}/hooks/support.\n`);
@@ -52,8 +57,9 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
     const over = async () => stopped || (options.once && (await isOver(app, clock.now)));
     for (let turn = 0; !(await over()); turn++) {
       await world.live(async (ticket) => (await storeOf(app).get(`${ticket}.1`))?.state === 'waiting');
+      await followUp(app, world, clock.now());
       sayAnswers();
-      if (!options.once && turn % 50 === 49) world.addCaller();
+      if (!options.once && turn % 20 === 19) world.addCaller();
       await sleep(50);
     }
     sayAnswers();
@@ -66,10 +72,35 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   }
 }
 
-function storeOf(app: App): JourneyStore {
+const firstLook =
+  'Look first at who was unhappy: on "Follow-up" take one and say what was done. Then on "Overview": which store got worse?';
+
+function contextOf(app: App) {
   const pipeline = app.engine.pipelines.get('support');
   if (!pipeline) throw new Error('the demo has no source');
-  return pipeline.context.store;
+  return pipeline.context;
+}
+
+function storeOf(app: App): JourneyStore {
+  return contextOf(app).store;
+}
+
+const hourMs = 3_600_000;
+
+/** Somebody takes up the follow-ups of the scenarios that have it so, calls, and solves the ticket again. */
+async function followUp(app: App, world: DemoWorld, now: Date): Promise<void> {
+  for (const { ticket, followedUp } of scenarios) {
+    const journey = followedUp && (await storeOf(app).get(`${ticket}.1`));
+    if (!followedUp || !journey?.followUp) continue;
+    const { state, openedAt, takenAt = openedAt } = journey.followUp;
+    const { by, hours, outcome } = followedUp;
+    const since = now.getTime() - takenAt.getTime();
+    if (state === 'open' && since > hourMs / 2)
+      await changeFollowUp(journey, { do: 'take', by, at: now }, contextOf(app));
+    if (state !== 'taken' || since < hours * hourMs) continue;
+    await changeFollowUp(journey, { do: 'done', outcome, by, at: now }, contextOf(app));
+    world.solve(ticket);
+  }
 }
 
 async function journeysOf(app: App, scenario: Scenario): Promise<Journey[]> {
@@ -84,7 +115,8 @@ async function isOver(app: App, now: () => Date): Promise<boolean> {
     if (journeys.length < scenario.ends.length) return false;
     if (!journeys.every(({ state }) => settledStates.includes(state))) return false;
     // A correction comes after the first answer has been written.
-    const answers = scenario.answers?.length ?? 0;
+    const requests = scenario.ends.filter((state) => state === 'written').length;
+    const answers = (scenario.answers ?? []).filter(({ request = requests }) => request === requests).length;
     if (answers > 0 && (journeys.at(-1)?.writtenVersion ?? 0) < answers) return false;
   }
   return true;
@@ -110,9 +142,9 @@ async function summary(app: App, world: DemoWorld, say: (line: string) => void):
       say(`       expected: ${scenario.ends.join(', ')}${last === undefined ? '' : `, grade ${last} on the ticket`}`);
   }
   const asked = world.requests();
-  const expected = scenarios.filter(({ ends }) =>
-    ends.some((state) => state === 'written' || state === 'expired'),
-  ).length;
+  const expected = scenarios
+    .flatMap(({ ends }) => ends)
+    .filter((state) => state === 'written' || state === 'expired').length;
   if (asked !== expected) wrong++;
   say(`\n${scenarios.length} tickets, ${asked} feedback requests at the service (expected ${expected}).`);
   say(wrong === 0 ? styleText('green', 'Every journey ended as it should.') : styleText('red', `${wrong} went wrong.`));

@@ -10,6 +10,7 @@ import {
   type FollowUpFilter,
   type FoundFollowUp,
   followUpsIn,
+  stateInWords,
 } from '../support/follow-ups.ts';
 import { findJourney } from '../support/journey-filter.ts';
 import { inZone } from '../support/shown-time.ts';
@@ -91,13 +92,6 @@ export async function showFollowUp(options: OneOptions): Promise<number> {
     print(options, shown, inZone(lines.join('\n'), context.timeZone));
     return 0;
   });
-}
-
-function stateInWords(followUp: FollowUp, now: Date): string {
-  const { state, takenBy, takenAt, doneBy, doneAt } = followUp;
-  if (state === 'done') return `done by ${doneBy ?? '–'} ${doneAt?.toISOString() ?? ''}`;
-  const due = dueInWords(followUp, now);
-  return state === 'open' ? `open, ${due}` : `taken by ${takenBy ?? '–'} ${takenAt?.toISOString() ?? ''}, ${due}`;
 }
 
 function followUpOf({ followUp }: Journey, ref: string): FollowUp {

@@ -29,6 +29,10 @@ const User = z.strictObject({
     .regex(/^\w[\w .@-]{0,63}$/, 'must be a name of letters, digits and . @ - _')
     .describe('As they log in, and as the list of what people did names them'),
   role: z.enum(dashboardRoles).describe('read: they look; act: they also pause, replay, cancel, …'),
+  contacts: z
+    .boolean()
+    .default(false)
+    .describe("Of role read: whether they see customers' addresses in full. Left out: masked. Who acts sees them"),
   password: WrittenPasswordHash.describe('Of their password: the line that "closeloop dashboard password" prints'),
 });
 export type DashboardUser = z.output<typeof User>;

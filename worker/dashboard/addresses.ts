@@ -29,6 +29,22 @@ export function listAt(query: Readonly<Record<string, string | undefined>>): str
   return pathTo('/journeys', query);
 }
 
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** Of the answers of customers that share these. @param values of custom fields */
+export function answersAt(query: Query, values: Query = {}): string {
+  const fields = Object.entries(values).map(([field, value]) => [`${fieldPrefix}${field}`, value] as const);
+  return pathTo('/answers', { ...query, ...Object.fromEntries(fields) });
+}
+
+/** Before the name of a custom field in an address. */
+export const fieldPrefix = 'in.';
+
+/** Of a follow-up's page, and of what is done with it. */
+export function followUpAt(source: string, id: string, action = ''): string {
+  return `/follow-ups/${source}/${encodeURIComponent(id)}${action === '' ? '' : `/${action}`}`;
+}
+
 export function writePlace({ at, ref }: Place): string {
   return `${at}~${ref}`;
 }

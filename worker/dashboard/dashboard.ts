@@ -2,17 +2,20 @@ import type { FastifyInstance } from 'fastify';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { createGuarded } from '../operations/guarded.ts';
 import { answersWithin } from '../redis/unavailable.ts';
+import { countFollowUps } from '../support/follow-ups.ts';
 import { serveAssets } from './assets.ts';
+import { showFollowUps } from './follow-ups.ts';
 import { showGrades } from './grades.ts';
 import { guardAccess, hostGuard } from './guard.ts';
-import { type Html, html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
 import { listJourneys } from './journeys.ts';
 import { identifier, showLogin } from './login.ts';
 import type { DashboardOptions } from './options.ts';
-import { noteOnPages, show } from './pages.ts';
+import { decoratePages, show } from './pages.ts';
 import { showPeople } from './people.ts';
 import { showSettings } from './settings.ts';
+import { sentence } from './times.ts';
 import { showToday } from './today.ts';
 import { showWhy } from './why.ts';
 
@@ -42,10 +45,14 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   // Before anything is read: a person is told within two seconds.
   app.addHook('onRequest', async () => await answersWithin(options.redis, redisMs));
   guardAccess(app, { publicUrl, seal: options.seal, identify: identifier(options) });
-  noteOnPages(app, options.config().dryRun ? 'This is a dry run: nothing is sent.' : undefined);
+  decoratePages(app, {
+    notice: options.config().dryRun ? 'This is a dry run: nothing is sent.' : undefined,
+    followUps: async () => await countFollowUps(await options.engine().sources(), options.now()),
+  });
   serveAssets(app);
   showLogin(app, options);
   showToday(app, options);
+  showFollowUps(app, options);
   listJourneys(app, options);
   showJourney(app, options);
   showWhy(app, options);
@@ -62,12 +69,13 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
     if (status >= 500 && !isOurs) options.log.error({ why: messageOf(error) }, 'the dashboard failed');
     const why = status >= 500 ? 'Something went wrong here: the log of this process says what.' : 'Not understood.';
     const title = status === 404 ? 'Not found' : 'That did not work';
-    return await show(reply, { title, body: back(isOurs ? messageOf(error) : why) }, status);
+    const { timeZone } = options.config().feedback;
+    return await show(reply, { title, body: back(isOurs ? sentence(messageOf(error), timeZone) : why) }, status);
   });
   return app;
 }
 
-function back(text: string): Html {
+function back(text: Content): Html {
   return html`<p class="notice">${text}</p><p><a href="/">Today</a></p>`;
 }
 

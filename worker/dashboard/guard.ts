@@ -38,6 +38,8 @@ export interface Visitor {
   /** For people and the audit log. */
   name: string;
   role: DashboardRole;
+  /** Whether they are shown customers' addresses in full. */
+  contacts: boolean;
   /** What the forms of this login are bound to. Undefined: no login is needed. */
   session?: string;
 }
@@ -102,6 +104,11 @@ export function visitorOf(request: FastifyRequest): Visitor | undefined {
 /** Whether who sent it is shown buttons. */
 export function mayAct(request: FastifyRequest): boolean {
   return visitorOf(request)?.role === 'act';
+}
+
+/** Whether who sent it is shown customers' addresses in full. */
+export function seesContacts(request: FastifyRequest): boolean {
+  return visitorOf(request)?.contacts === true;
 }
 
 /** Who sent it, for the audit log. */

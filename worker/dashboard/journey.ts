@@ -1,20 +1,20 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import { askNow } from '../support/ask-now.ts';
-import { cancel, findAnywhere, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
+import { cancel, type Repair, repairsOf, replay, resolve, type Settled } from '../support/repair.ts';
 import { SurveyAnswers } from '../support/survey-answers.ts';
 import { journeyAt } from './addresses.ts';
 import { Audit } from './audit.ts';
-import { formToken, mayAct, nameOf } from './guard.ts';
+import { journeyOf } from './find.ts';
+import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { confirmView, journeyView } from './views/journey.ts';
 
 const repairs = ['ask-now', 'replay', 'cancel', 'resolve'] as const satisfies readonly Repair[];
-const Named = z.object({ source: z.string(), id: z.string() });
-const Action = Named.extend({ action: z.enum(repairs) });
+const Action = z.object({ action: z.enum(repairs) });
 const Done = z.object({ did: z.enum(repairs).optional().catch(undefined) });
 
 const CancelForm = z.object({ why: z.string().trim().min(1).max(500).catch('cancelled by a person') });
@@ -33,7 +33,7 @@ export function showJourney(app: FastifyInstance, options: DashboardOptions): vo
 function showPage(app: FastifyInstance, options: DashboardOptions): void {
   const surveys = new SurveyAnswers(options.now);
   app.get('/journeys/:source/:id', async (request, reply) => {
-    const { journey, context } = await find(request, options);
+    const { journey, context } = await journeyOf(request, options);
     const { store, source } = context;
     const record = currentRecordOf(journey);
     const [trace, [recordName] = [record], others] = await Promise.all([
@@ -52,6 +52,8 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
       requestUrl: options.settings().requestUrl?.replaceAll('{request}', encodeURIComponent(journey.requestId ?? '')),
       others: others.filter(({ id }) => id !== journey.id),
       repairs: mayAct(request) ? repairsOf(journey) : [],
+      contacts: seesContacts(request),
+      now: options.now(),
       timeZone: context.timeZone,
       did: Done.parse(request.query).did,
     });
@@ -63,7 +65,7 @@ function confirmSteps(app: FastifyInstance, options: DashboardOptions): void {
   app.get('/journeys/:source/:id/:action', { config: { access: 'act' } }, async (request, reply) => {
     const action = actionOf(request.params);
     if (action === undefined) return reply.callNotFound();
-    const { journey, context } = await find(request, options);
+    const { journey, context } = await journeyOf(request, options);
     const ref = refOf(context.name, journey.id);
     const body = confirmView({
       action,
@@ -82,7 +84,7 @@ function takeSteps(app: FastifyInstance, options: DashboardOptions): void {
   app.post('/journeys/:source/:id/:action', async (request, reply) => {
     const action = actionOf(request.params);
     if (action === undefined) return reply.callNotFound();
-    const found = await find(request, options);
+    const found = await journeyOf(request, options);
     const { journey, context } = found;
     const ref = refOf(context.name, journey.id);
     const note = (what: string) => audit.note({ at: new Date(), who: nameOf(request), what, about: ref });
@@ -97,18 +99,10 @@ function takeSteps(app: FastifyInstance, options: DashboardOptions): void {
   });
 }
 
-async function find(request: FastifyRequest, { engine }: Pick<DashboardOptions, 'engine'>) {
-  const { source, id } = Named.parse(request.params);
-  return await findAnywhere(engine(), refOf(source, id)).catch((error: unknown) => {
-    if (error instanceof CloseloopError && error.advice.kind === 'permanent') throw new NotFound(error);
-    throw error;
-  });
-}
-
 /** @throws CloseloopError where it can't be done: nothing was changed */
 async function take(
   action: Repair,
-  { journey, context }: Awaited<ReturnType<typeof find>>,
+  { journey, context }: Awaited<ReturnType<typeof journeyOf>>,
   form: unknown,
 ): Promise<void> {
   switch (action) {
@@ -123,14 +117,6 @@ async function take(
       if (!outcome.startsWith('not ')) return;
       throw new CloseloopError(`${refOf(context.name, journey.id)} is ${outcome}.`, { kind: 'config' });
     }
-  }
-}
-
-class NotFound extends CloseloopError {
-  readonly statusCode = 404;
-
-  constructor(cause: CloseloopError) {
-    super(cause.message, cause.advice, { cause });
   }
 }
 

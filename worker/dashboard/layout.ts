@@ -11,8 +11,17 @@ export interface Page {
 interface Noted extends Page {
   /** Above all. */
   notice?: string | undefined;
+  /** Left out: they are not known now. */
+  followUps?: FollowUpCounts | undefined;
 }
 
+/** Follow-ups that are not done. */
+export interface FollowUpCounts {
+  open: number;
+  overdue: number;
+}
+
+const followUpSection = { at: '/follow-ups', name: 'Follow-up' } as const;
 const sections = [
   { at: '/', name: 'Today' },
   { at: '/journeys', name: 'Journeys' },
@@ -23,7 +32,7 @@ const sections = [
 ] as const;
 
 /** A whole page. Who has to log in first is shown no others. */
-export function layout({ title, section, body, notice }: Noted, visitor: Visitor | undefined): Html {
+export function layout({ title, section, body, notice, followUps }: Noted, visitor: Visitor | undefined): Html {
   // A bundler takes a template apart that ends a script in so many words, and wants a library for it.
   const script = 'script';
   return html`<!doctype html>
@@ -41,7 +50,7 @@ export function layout({ title, section, body, notice }: Noted, visitor: Visitor
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
 <a class="brand" href="/">closeloop</a>
-${visitor && html`<nav aria-label="Pages"><ul>${sections.map(({ at, name }) => link(at, name, at === section))}</ul></nav>`}
+${visitor && html`<nav aria-label="Pages"><ul>${menuOf(followUps).map((one) => link(one, one.at === section))}</ul></nav>`}
 ${visitor?.session && html`<p class="who">${visitor.name}${visitor.role === 'read' && ' (may look)'} <a href="/logout">Log out</a></p>`}
 </header>
 <main id="main" tabindex="-1">
@@ -53,8 +62,22 @@ ${body}
 `;
 }
 
-function link(at: string, name: string, isHere: boolean): Html {
+interface MenuItem {
+  at: string;
+  name: string;
+  count?: Content;
+}
+
+/** Follow-ups first, where somebody waits for one. */
+function menuOf({ open, overdue }: FollowUpCounts = { open: 0, overdue: 0 }): MenuItem[] {
+  if (open === 0) return [...sections, followUpSection];
+  const words = overdue > 0 ? `open, ${overdue} overdue` : 'open';
+  const count = html` <span class="${overdue > 0 ? 'count bad' : 'count'}">${open}<span class="unseen"> ${words}</span></span>`;
+  return [{ ...followUpSection, count }, ...sections];
+}
+
+function link({ at, name, count }: MenuItem, isHere: boolean): Html {
   return isHere
-    ? html`<li><a class="tab" href="${at}" aria-current="page">${name}</a></li>`
-    : html`<li><a class="tab" href="${at}">${name}</a></li>`;
+    ? html`<li><a class="tab" href="${at}" aria-current="page">${name}${count}</a></li>`
+    : html`<li><a class="tab" href="${at}">${name}${count}</a></li>`;
 }

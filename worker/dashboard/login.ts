@@ -21,7 +21,7 @@ const Query = z.object({ to: z.string().max(4_000).catch('/') });
 type Options = Pick<DashboardOptions, 'redis' | 'seal' | 'settings' | 'log'>;
 
 /** On this machine no login is needed where the configuration names no users. */
-const anybody: Visitor = { name: 'somebody on this machine', role: 'act' };
+const anybody: Visitor = { name: 'somebody on this machine', role: 'act', contacts: true };
 
 /** In real time: sessions and attempts are of people, also where the loop's clock is another. */
 function sessionsOf(options: Options): { sessions: Sessions; cookie: Cookie } {

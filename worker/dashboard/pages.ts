@@ -1,23 +1,30 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { visitorOf } from './guard.ts';
 import { textOf } from './html.ts';
-import { layout, type Page } from './layout.ts';
+import { type FollowUpCounts, layout, type Page } from './layout.ts';
 
-const notice = Symbol('notice');
+const common = Symbol('common');
 
-/** What stands above every page, if anything. */
-export function noteOnPages(app: FastifyInstance, text: string | undefined): void {
-  app.decorate(notice, text);
+/** What every page has. */
+interface Common {
+  /** Stands above all, if anything. */
+  notice: string | undefined;
+  /** For the menu. */
+  followUps: () => Promise<FollowUpCounts>;
+}
+
+export function decoratePages(app: FastifyInstance, parts: Common): void {
+  app.decorate(common, parts);
 }
 
 /** Sends a whole page. */
 export async function show(reply: FastifyReply, page: Page, status = 200): Promise<FastifyReply> {
+  const { notice, followUps } = reply.server.getDecorator<Common>(common);
+  const visitor = visitorOf(reply.request);
+  // Where something is broken, Redis may be what is.
+  const counts = visitor && status < 500 ? await followUps() : undefined;
   return await reply
     .code(status)
     .type('text/html; charset=utf-8')
-    .send(
-      textOf(
-        layout({ ...page, notice: reply.server.getDecorator<string | undefined>(notice) }, visitorOf(reply.request)),
-      ),
-    );
+    .send(textOf(layout({ ...page, notice, followUps: counts }, visitor)));
 }

@@ -58,7 +58,8 @@ export class Sessions {
       return undefined;
     }
     if (isUsed) await redis.pexpire(key, Math.min(sessions.idle, leftMs));
-    return { name: user.name, role: user.role, session: key };
+    const { role } = user;
+    return { name: user.name, role, contacts: role === 'act' || user.contacts, session: key };
   }
 
   async end(id: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { minutesInWords } from '../../core/schedule/duration.ts';
 import { instants } from '../support/shown-time.ts';
 import { type Html, html } from './html.ts';
 
@@ -6,10 +7,37 @@ export function time(at: Date, timeZone: string): Html {
   return html`<time datetime="${at.toISOString()}">${inWords(at, timeZone)}</time>`;
 }
 
+/** An instant to the minute, where the year says nothing: `Tue 24 Nov, 09:30`. Who points at it sees all of it. */
+export function moment(at: Date, timeZone: string): Html {
+  const short = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
+  });
+  return html`<time datetime="${at.toISOString()}" title="${inWords(at, timeZone)}">${short.format(at)}</time>`;
+}
+
 /** A sentence with every instant in it on that clock. */
 export function sentence(text: string, timeZone: string): Html {
   // Every other part is an instant.
   return html`${text.split(instants).map((part, i) => (i % 2 === 0 ? part : time(new Date(part), timeZone)))}`;
+}
+
+/** How long ago it was: "4 hours ago"; longer ago than two weeks, the day. Who points at it sees the instant. */
+export function ago(at: Date, now: Date, timeZone: string): Html {
+  const minutes = Math.floor((now.getTime() - at.getTime()) / 60_000);
+  const text =
+    minutes > fortnight
+      ? dayOf(at, timeZone)
+      : minutes < 1
+        ? 'just now'
+        : `${minutesInWords(minutes, { hours: 120, days: 2_880 })} ago`;
+  return html`<time datetime="${at.toISOString()}" title="${inWords(at, timeZone)}">${text}</time>`;
+}
+
+const fortnight = 14 * 24 * 60;
+
+function dayOf(at: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric' }).format(at);
 }
 
 function inWords(at: Date, timeZone: string): string {

@@ -61,14 +61,14 @@ export class FollowUpLists {
 
   /**
    * Page by page, each entry once: `open` the most overdue first, `done` the last one first. Entries may be put, moved and taken out
-   * meanwhile. @param until `open`: only what is due by then
+   * meanwhile. @param from begins there, with everything of that instant @param until `open`: only what is due by then
    */
   async *pages(
     list: FollowUpList,
-    { until, size = pageSize }: { until?: Date; size?: number } = {},
+    { from, until, size = pageSize }: { from?: Date | undefined; until?: Date | undefined; size?: number } = {},
   ): AsyncGenerator<FollowUpEntry[]> {
     const seen = new Set<string>();
-    let last: Date | undefined;
+    let last = from;
     let tied = 0;
     for (;;) {
       // The last instant again, as others may have it as well.

@@ -68,10 +68,10 @@ export function firstActionOf({ firstActionAt, takenAt, doneAt }: FollowUp): Dat
 const asItIs = (followUp: FollowUp): FollowUpChange => ({ ok: true, followUp, trace: [] });
 
 const takenWords = ({ takenBy = 'somebody', takenAt }: FollowUp): string =>
-  `${takenBy} has taken it${takenAt ? ` at ${takenAt.toISOString()}` : ''}; "closeloop follow-ups reopen" gives it back`;
+  `${takenBy} has taken it${takenAt ? ` at ${takenAt.toISOString()}` : ''}; to take it over, reopen it first`;
 
 const doneWords = ({ doneBy = 'somebody', doneAt }: FollowUp): string =>
-  `${doneBy} has done it${doneAt ? ` at ${doneAt.toISOString()}` : ''}; "closeloop follow-ups reopen" opens it again`;
+  `${doneBy} has done it${doneAt ? ` at ${doneAt.toISOString()}` : ''}; reopen it if there is more to do`;
 
 export function isOverdue({ state, dueAt }: FollowUp, now: Date): boolean {
   return state !== 'done' && dueAt <= now;

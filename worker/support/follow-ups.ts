@@ -5,6 +5,7 @@ import type { FollowUpEntry, FollowUpList, FollowUpLists } from '../journey/foll
 import type { FollowUp, Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Searched } from './journey-filter.ts';
+import type { Place } from './journey-pages.ts';
 
 /** A source, as follow-ups need it. */
 export interface FollowUpSource extends Pick<Searched, 'name' | 'store'> {
@@ -25,17 +26,19 @@ export interface FoundFollowUp<In> {
   context: In;
 }
 
-/** The first `limit` that fit, over all these sources. What a list has and its journey has not is taken out of the list. */
+/**
+ * The first `limit` that fit, over all these sources. What a list has and its journey has not is taken out of the list.
+ * @param after begins behind this place
+ */
 export async function followUpsIn<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
-  { now, limit }: { now: Date; limit: number },
+  { now, limit, after }: { now: Date; limit: number; after?: Place | undefined },
 ): Promise<FoundFollowUp<In>[]> {
-  const list = filter.done ? 'done' : 'open';
   const found: FoundFollowUp<In>[] = [];
   for (const context of sources) {
     let ofSource = 0;
-    for await (const { followUp, journey } of followUpsOf(context, list)) {
+    for await (const { followUp, journey } of followUpsOf(context, filter, { now, limit, after })) {
       if (!fits(followUp, filter, now)) continue;
       found.push({ followUp, journey, context });
       // No later one of this source comes before these.
@@ -43,15 +46,44 @@ export async function followUpsIn<In extends FollowUpSource>(
       if (ofSource === limit) break;
     }
   }
-  const at = ({ dueAt, doneAt = dueAt }: FollowUp) => (filter.done ? -doneAt.getTime() : dueAt.getTime());
-  return found.toSorted((a, b) => at(a.followUp) - at(b.followUp)).slice(0, limit);
+  const isDone = filter.done === true;
+  return found.toSorted((a, b) => (isBehind(placeIn(b), placeIn(a), isDone) ? -1 : 1)).slice(0, limit);
+}
+
+/** A page of what `followUpsIn` finds. `next`: behind it there is more. */
+export async function followUpPage<In extends FollowUpSource>(
+  sources: readonly In[],
+  filter: FollowUpFilter,
+  { now, size, after }: { now: Date; size: number; after?: Place | undefined },
+): Promise<{ found: FoundFollowUp<In>[]; next?: Place }> {
+  const found = await followUpsIn(sources, filter, { now, limit: size + 1, after });
+  const last = found[size - 1];
+  return found.length > size && last ? { found: found.slice(0, size), next: placeIn(last) } : { found };
+}
+
+/** Where it stands in its list. */
+function placeIn({ followUp, journey, context }: FoundFollowUp<Pick<Searched, 'name'>>): Place {
+  const { state, dueAt, doneAt = dueAt } = followUp;
+  return { at: (state === 'done' ? doneAt : dueAt).getTime(), ref: refOf(context.name, journey.id) };
+}
+
+function isBehind(one: Place, other: Place, isDone: boolean): boolean {
+  if (one.at !== other.at) return isDone ? one.at < other.at : one.at > other.at;
+  return isDone ? one.ref < other.ref : one.ref > other.ref;
 }
 
 async function* followUpsOf(
-  { store, followUps }: FollowUpSource,
-  list: FollowUpList,
+  { name, store, followUps }: FollowUpSource,
+  { done: isDone = false, overdue }: FollowUpFilter,
+  { now, limit, after }: { now: Date; limit: number; after: Place | undefined },
 ): AsyncGenerator<{ followUp: FollowUp; journey: Journey }> {
-  for await (const page of followUps.pages(list)) {
+  const list: FollowUpList = isDone ? 'done' : 'open';
+  const from = after && new Date(after.at);
+  const pages = followUps.pages(list, { from, ...(overdue && !isDone && { until: now }), size: Math.min(500, limit) });
+  for await (const all of pages) {
+    const page = after
+      ? all.filter(({ id, at }) => isBehind({ at: at.getTime(), ref: refOf(name, id) }, after, isDone))
+      : all;
     // What can't be read is no reason to take it out of the list.
     const unreadable = new Set<string>();
     const ids = page.map(({ id }) => id);
@@ -80,6 +112,18 @@ function fits(followUp: FollowUp, { mine, overdue }: FollowUpFilter, now: Date):
   const { state, to, takenBy, doneBy } = followUp;
   const owner = state === 'done' ? doneBy : state === 'taken' ? takenBy : to;
   return (mine === undefined || owner === mine) && (!overdue || isOverdue(followUp, now));
+}
+
+/** Over all these sources, by their lists: for a moment a list may hold a follow-up that its journey does not have yet. */
+export async function countFollowUps(
+  sources: readonly Pick<FollowUpSource, 'followUps'>[],
+  now: Date,
+): Promise<{ open: number; overdue: number }> {
+  const counts = await Promise.all(
+    sources.flatMap(({ followUps }) => [followUps.count('open'), followUps.count('open', now)]),
+  );
+  const sum = (part: number) => counts.reduce((total, one, i) => (i % 2 === part ? total + one : total), 0);
+  return { open: sum(0), overdue: sum(1) };
 }
 
 /**
@@ -115,4 +159,12 @@ export function dueInWords({ dueAt }: Pick<FollowUp, 'dueAt'>, now: Date): strin
   if (minutes === 0) return 'now';
   const time = minutesInWords(minutes, { hours: 120, days: 2_880 });
   return ms > 0 ? `in ${time}` : `${time} overdue`;
+}
+
+/** "open, in 3 hours", "taken by Maria 2026-…, 2 hours overdue", "done by Maria 2026-…". */
+export function stateInWords(followUp: FollowUp, now: Date): string {
+  const { state, takenBy, takenAt, doneBy, doneAt } = followUp;
+  if (state === 'done') return `done by ${doneBy ?? '–'} ${doneAt?.toISOString() ?? ''}`;
+  const due = dueInWords(followUp, now);
+  return state === 'open' ? `open, ${due}` : `taken by ${takenBy ?? '–'} ${takenAt?.toISOString() ?? ''}, ${due}`;
 }

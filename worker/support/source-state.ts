@@ -11,6 +11,7 @@ import { pollState } from '../pipeline/plan/poll-state.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { type QueueDepth, queueDepth } from '../redis/queued-jobs.ts';
+import { countFollowUps } from './follow-ups.ts';
 import type { Searched } from './journey-filter.ts';
 
 /** The data of one source in Redis: needs no connector, no client and no queue. */
@@ -60,7 +61,7 @@ export async function stateOfSource(
     quotaUsedUpUntil: quota?.until,
     down: [down, service].flatMap((one) => (one ? [shownDown(one)] : [])),
     parked,
-    followUps: await countsOf(source, now),
+    followUps: await countFollowUps([source], now),
     notPlanned: jobsIn(depths[0]?.[1]),
     queues: Object.fromEntries(depths),
     poll,
@@ -82,12 +83,6 @@ async function weekOf({ store }: StoredSource, now: Date) {
   const time = { from: new Date(now.getTime() - weekMs), until: new Date(now.getTime() + hourMs) };
   const { asked, answered, responses } = sumOf((await store.queries.countsBetween(time)).values());
   return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
-}
-
-/** Counted by the lists: for a moment a list may hold a follow-up that its journey does not have yet. */
-async function countsOf({ followUps }: StoredSource, now: Date) {
-  const [open, overdue] = await Promise.all([followUps.count('open'), followUps.count('open', now)]);
-  return { open, overdue };
 }
 
 const shownDown = ({ endpoint, since, why, askedUntil, triedAt }: Down): Down => ({

@@ -1,10 +1,13 @@
 import { recipientPlace } from '../../../core/schedule/recipient-place.ts';
+import { gradeInWords } from '../../journey/grade-in-words.ts';
 import type { Journey, TraceLine } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
+import { stateInWords } from '../../support/follow-ups.ts';
 import type { Repair } from '../../support/repair.ts';
 import type { SurveyAnswer } from '../../support/survey-answers.ts';
-import { journeyAt, listAt, whyAt } from '../addresses.ts';
+import { followUpAt, journeyAt, listAt, whyAt } from '../addresses.ts';
 import { type Content, type Html, html, linked } from '../html.ts';
+import { shownContact } from '../shown-contact.ts';
 import { sentence, time } from '../times.ts';
 import { csrfField } from './forms.ts';
 import { stateBadge } from './state.ts';
@@ -19,6 +22,9 @@ interface ShownJourney {
   recordUrl: string | undefined;
   /** In the service's own pages. */
   requestUrl: string | undefined;
+  /** Whether customers' addresses are shown in full. */
+  contacts: boolean;
+  now: Date;
   /** Of the same record. */
   others: readonly Journey[];
   repairs: readonly Repair[];
@@ -63,7 +69,17 @@ function actions(source: string, { id }: Journey, repairs: readonly Repair[]): C
   return html`<p class="actions">${repairs.map((one) => html`<a class="button" href="${journeyAt(source, id, one)}">${names[one]}</a>`)}</p>`;
 }
 
-function facts({ journey, survey, source, recordName, recordUrl, requestUrl, timeZone }: ShownJourney): Html {
+function facts({
+  journey,
+  survey,
+  source,
+  recordName,
+  recordUrl,
+  requestUrl,
+  timeZone,
+  contacts,
+  now,
+}: ShownJourney): Html {
   const { recordId, currentId, rule, campaign, campaignName, contact, requestId, askedAt, answer, closedAt } = journey;
   const name = recordName ?? recordId;
   return html`<dl class="facts">
@@ -72,12 +88,13 @@ ${fact('Source', html`<a href="${listAt({ source })}">${source}</a>`)}
 ${fact('Closed', time(closedAt, timeZone))}
 ${fact('Rule', rule)}
 ${fact('Campaign', campaign === undefined ? undefined : `${campaignName ?? ''} (${campaign})`.trim())}
-${fact('Contact', contact && `${contact.value} (${contact.kind})`)}
+${fact('Contact', contact && `${shownContact(contact, contacts)} (${contact.kind})`)}
 ${fact('Asks', dueOf(journey, timeZone))}
 ${fact('Request', requestId && linked(requestId, requestUrl))}
 ${fact(requestMade(journey), askedAt && time(askedAt, timeZone))}
-${fact('Grade', answer && `${answer.grade ?? '–'}${journey.maxGrade === undefined ? '' : ` of ${journey.maxGrade}`}`)}
+${fact('Grade', answer && (gradeInWords(journey) ?? '–'))}
 ${fact('Comment', answer?.comment)}
+${fact('Follow-up', journey.followUp && html`<a href="${followUpAt(source, journey.id)}">${sentence(stateInWords(journey.followUp, now), timeZone)}</a>`)}
 ${survey.map(({ id, question = `Question ${id}`, answer }) => fact(question, answer))}
 ${Object.entries(journey.values ?? {}).map(([field, value]) => fact(field, String(value)))}
 </dl>`;

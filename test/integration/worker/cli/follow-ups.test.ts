@@ -4,29 +4,19 @@ import { listFollowUps, showFollowUp, stepFollowUp } from '../../../../worker/cl
 import { showJourney } from '../../../../worker/cli/journeys.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
-import type { FollowUp } from '../../../../worker/journey/journey.ts';
 import { erased } from '../../../../worker/journey/transitions.ts';
 import { changeFollowUp } from '../../../../worker/support/follow-ups.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { printed, useCommands } from '../../../support/worker/cli/commands.ts';
+import { openFollowUps } from '../../../support/worker/follow-ups.ts';
 
 const { beside, fresh, redis } = useCommands();
-const hour = 3_600_000;
 
 /** A source with asked journeys, whose follow-ups are due so many hours from now. */
 async function withFollowUps(due: Record<string, number>) {
   const loop = await startLoop(redis, { source: fresh() });
   const { store } = loop;
-  const lists = new FollowUpLists(redis.handle.client, store.source);
-  for (const id of Object.keys(due)) await loop.post(loop.vendor.close(id).delivery);
-  for (const [id, hours] of Object.entries(due)) {
-    await loop.journey(`${id}.1`, 'asked');
-    const dueAt = new Date(Date.now() + hours * hour + 30_000);
-    const followUp: FollowUp = { state: 'open', rule: 'unhappy', to: 'agent', openedAt: new Date(), dueAt };
-    const answer = { grade: 2, comment: 'much too late', seenAt: new Date(), version: 1 };
-    await store.update(`${id}.1`, (now) => ({ journey: { ...now, maxGrade: 5, answer, followUp }, trace: [] }));
-    await lists.put('open', `${id}.1`, dueAt);
-  }
+  const lists = await openFollowUps(loop, redis, due);
   const options = beside(loop);
   const ref = (id: string) => ({ ...options, journey: `${store.source}/${id}.1` });
   const list = async (filter: object = {}) => await printed(() => listFollowUps({ ...options, limit: 50, ...filter }));

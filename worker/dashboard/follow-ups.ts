@@ -1,0 +1,122 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import type { FollowUpDeed } from '../journey/follow-up.ts';
+import { refOf } from '../journey/refs.ts';
+import {
+  changeFollowUp,
+  countFollowUps,
+  type FollowUpFilter,
+  type FoundFollowUp,
+  followUpPage,
+} from '../support/follow-ups.ts';
+import { localAddress, pathTo, readPlace, writePlace } from './addresses.ts';
+import { Audit } from './audit.ts';
+import { journeyOf } from './find.ts';
+import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
+import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
+import { type AnsweredSource, shownAnswers } from './shown-answer.ts';
+import { type FollowUpQuery, followUpsView } from './views/follow-ups.ts';
+
+/** On one page. */
+const size = 25;
+
+const deeds = ['take', 'done', 'reopen'] as const;
+const text = z.string().trim().max(1_000).catch('');
+const Query = z.object({
+  show: z.enum(['open', 'overdue', 'mine', 'done']).catch('open'),
+  source: text,
+  after: text,
+  /** What was just done, and of which. */
+  did: z.enum(deeds).optional().catch(undefined),
+  of: text,
+});
+
+const Deed = z.object({ deed: z.enum(deeds) });
+const Form = z.object({
+  to: z.string().max(4_000).catch('/follow-ups'),
+  outcome: z.string().trim().max(2_000).catch(''),
+});
+
+/** `/follow-ups`: who waits for a person because of their answer, and what people do about it. */
+export function showFollowUps(app: FastifyInstance, options: DashboardOptions): void {
+  const audit = new Audit(options.redis);
+  const page = { title: 'Follow-up', section: '/follow-ups' };
+
+  app.get('/follow-ups', async (request, reply) => {
+    const query = Query.parse(request.query);
+    const all = await options.engine().sources();
+    const sources = all.filter(({ name }) => query.source === '' || query.source === name);
+    const now = options.now();
+    const [{ found, next }, counts] = await Promise.all([
+      followUpPage(sources, filterOf(query, request), { now, size, after: readPlace(query.after) }),
+      countFollowUps(sources, now),
+    ]);
+    const body = followUpsView({
+      ...(await shownOf(found, request)),
+      counts,
+      query,
+      ...(next && { next: writePlace(next) }),
+      sources: all.map(({ name }) => name),
+      csrf: mayAct(request) ? formToken(reply) : undefined,
+    });
+    return await show(reply, { ...page, body });
+  });
+
+  app.get('/follow-ups/:source/:id', async (request, reply) => {
+    const { journey, context } = await journeyOf(request, options);
+    const { followUp } = journey;
+    if (followUp === undefined) return reply.callNotFound();
+    const body = followUpsView({
+      ...(await shownOf([{ followUp, journey, context }], request)),
+      query: Query.parse(request.query),
+      sources: [],
+      csrf: mayAct(request) ? formToken(reply) : undefined,
+    });
+    return await show(reply, { ...page, title: `Follow-up ${refOf(context.name, journey.id)}`, body });
+  });
+
+  app.post('/follow-ups/:source/:id/:deed', async (request, reply) => {
+    const { deed } = Deed.safeParse(request.params).data ?? {};
+    if (deed === undefined) return reply.callNotFound();
+    const { journey, context } = await journeyOf(request, options);
+    const ref = refOf(context.name, journey.id);
+    const { to, outcome } = Form.parse(request.body);
+    const note = (what: string) => audit.note({ at: new Date(), who: nameOf(request), what, about: ref });
+    await note(`follow-up: ${deed}`);
+    try {
+      await changeFollowUp(journey, { by: nameOf(request), at: options.now(), ...deedOf(deed, outcome) }, context);
+    } catch (error) {
+      await note(`follow-up: ${deed} was refused`);
+      throw error;
+    }
+    return await reply.redirect(withDeed(localAddress(to), deed, ref), 303);
+  });
+
+  async function shownOf(found: readonly FoundFollowUp<AnsweredSource>[], request: FastifyRequest) {
+    const answers = await shownAnswers(found, { contacts: seesContacts(request) });
+    return { answers, me: nameOf(request), now: options.now(), timeZone: options.config().feedback.timeZone };
+  }
+}
+
+function filterOf({ show }: FollowUpQuery, request: FastifyRequest): FollowUpFilter {
+  return {
+    done: show === 'done',
+    overdue: show === 'overdue',
+    ...(show === 'mine' && { mine: nameOf(request) }),
+  };
+}
+
+/** @throws CloseloopError config for an end without words */
+function deedOf(deed: (typeof deeds)[number], outcome: string): FollowUpDeed {
+  if (deed !== 'done') return { do: deed };
+  if (outcome === '') throw new CloseloopError('Say what was done, then send the form again.', { kind: 'config' });
+  return { do: deed, outcome };
+}
+
+/** Back to where the form was, which then says what was done. */
+function withDeed(address: string, did: string, of: string): string {
+  const [path = '/', query] = address.split('?');
+  return pathTo(path, { ...Object.fromEntries(new URLSearchParams(query)), did, of });
+}

@@ -1,0 +1,84 @@
+import type { Source } from '../../core/connector/contract.ts';
+import type { FollowUp, Journey } from '../journey/journey.ts';
+import { currentRecordOf, refOf } from '../journey/refs.ts';
+import { askedContactOf } from '../journey/transitions.ts';
+import { shownContact } from './shown-contact.ts';
+
+/** A customer's answer, as pages show it. */
+export interface ShownAnswer {
+  source: string;
+  /** Of the journey. */
+  id: string;
+  ref: string;
+  /** When it was given, or corrected; undefined: there is none yet, or not any more. */
+  at: Date | undefined;
+  grade: number | null;
+  maxGrade: number | undefined;
+  comment: string;
+  campaign: number | undefined;
+  campaignName: string;
+  /** By their address, masked for who may not see it; undefined: they were erased. */
+  customer: string | undefined;
+  /** Given by a test contact. */
+  isTest: boolean;
+  /** Custom fields with their values. */
+  values: readonly (readonly [field: string, value: string])[];
+  /** As the vendor calls it. */
+  record: string;
+  recordUrl: string | undefined;
+  followUp: FollowUp | undefined;
+}
+
+/** A source, as far as answers are shown by it. */
+export interface AnsweredSource {
+  name: string;
+  source: Pick<Source, 'vendorIds' | 'recordUrl'>;
+}
+
+interface Found {
+  journey: Journey;
+  context: AnsweredSource;
+}
+
+/** @param contacts whether customers' addresses are shown in full */
+export async function shownAnswers(
+  found: readonly Found[],
+  { contacts }: { contacts: boolean },
+): Promise<ShownAnswer[]> {
+  const records = await recordNames(found);
+  return found.map(({ journey, context }, i) => {
+    const { id, answer, maxGrade, campaign, campaignName = '', values = {}, followUp, test } = journey;
+    const contact = askedContactOf(journey);
+    const record = records[i];
+    return {
+      source: context.name,
+      id,
+      ref: refOf(context.name, id),
+      at: answer?.seenAt,
+      grade: answer?.grade ?? null,
+      maxGrade,
+      comment: answer?.comment?.trim() ?? '',
+      campaign,
+      campaignName,
+      customer: contact && shownContact(contact, contacts),
+      isTest: test !== undefined,
+      values: Object.entries(values).map(([field, value]) => [field, String(value)] as const),
+      record: record ?? currentRecordOf(journey),
+      recordUrl: record === undefined ? undefined : context.source.recordUrl?.(record),
+      followUp,
+    };
+  });
+}
+
+/** As vendors call them, in the order given: one question for each source. Undefined: the record was erased. */
+async function recordNames(found: readonly Found[]): Promise<(string | undefined)[]> {
+  const names: (string | undefined)[] = found.map(({ journey }) => currentRecordOf(journey));
+  const bySource = Map.groupBy(found.keys(), (i) => found[i]?.context.source);
+  await Promise.all(
+    [...bySource].map(async ([source, places]) => {
+      const known = await source?.vendorIds?.(places.map((i) => names[i] ?? ''));
+      for (const [n, i] of places.entries()) if (known) names[i] = known[n];
+    }),
+  );
+  return names;
+}
