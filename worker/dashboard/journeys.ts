@@ -68,7 +68,7 @@ async function listed(
   clock: { timeZone: string; now: Date },
 ): Promise<{ journeys: ListedJourney[]; next?: string; isCut: boolean }> {
   const page = await journeyPage(sources, {
-    states: state === undefined ? journeyStates : [state],
+    lists: state === undefined ? journeyStates : [state],
     fits: fitting({ rule, reason }),
     since: since === undefined ? undefined : instant(since, 'From', clock),
     until: until === undefined ? undefined : instant(dayAfter(until), 'Until', clock),

@@ -52,6 +52,11 @@ export function listedAt({ state, dueAt, updatedAt }: Journey): Date {
   return state === 'waiting' && dueAt ? dueAt : updatedAt;
 }
 
+/** The journey's instant in the list of answers; undefined: a customer has not answered, or is erased. */
+export function answeredAt({ answer, test, erasedAt }: Journey): Date | undefined {
+  return test || erasedAt ? undefined : answer?.seenAt;
+}
+
 /** The Redis keys, and fields within them, of one source's journeys. */
 export class JourneyKeys {
   readonly tag: string;
@@ -68,8 +73,12 @@ export class JourneyKeys {
   state(state: JourneyState): string {
     return `${this.tag}:state:${state}`;
   }
-  countOf(state: JourneyState): string {
-    return `${this.state(state)}:count`;
+  /** Journeys by when their answer was given or changed last. */
+  get answers(): string {
+    return `${this.tag}:answers`;
+  }
+  countOf(list: string): string {
+    return `${list}:count`;
   }
   /** Of one day, UTC: see hourly-counts.ts. */
   counts(day: string): string {

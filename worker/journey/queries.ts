@@ -4,7 +4,7 @@ import { type Counts, countsBetween } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
-import { type ListEntry, StateLists } from './state-lists.ts';
+import { type ListEntry, type ListName, StateLists } from './state-lists.ts';
 
 const endOfTime = new Date(8.64e15);
 
@@ -132,7 +132,7 @@ export class JourneyQueries {
    * The list entries of journeys in these states, in the order of `newest`; entries of one millisecond by id, the last id first.
    * @param from begins behind this place
    */
-  async *latest(states: readonly JourneyState[], from?: ListEntry): AsyncGenerator<ListEntry, undefined> {
+  async *latest(states: readonly ListName[], from?: ListEntry): AsyncGenerator<ListEntry, undefined> {
     const lists = states.map((state) => this.#latestIn(state, from));
     const heads = await Promise.all(lists.map(async (list) => (await list.next()).value));
     for (;;) {
@@ -146,7 +146,7 @@ export class JourneyQueries {
 
   /** Leaves out no journey when others change state meanwhile. */
   async *#latestIn(
-    state: JourneyState,
+    state: ListName,
     from: ListEntry = { id: '', at: Number.MAX_SAFE_INTEGER },
   ): AsyncGenerator<ListEntry, undefined> {
     let last = from;
@@ -159,7 +159,7 @@ export class JourneyQueries {
   }
 
   /** How many journeys came into this state in this time and are in it still (waiting: are due in this time). */
-  async countIn(state: JourneyState, { from, until }: { from: Date; until: Date }): Promise<number> {
+  async countIn(state: ListName, { from, until }: { from: Date; until: Date }): Promise<number> {
     return await this.#lists.countBetween(state, from, until);
   }
 

@@ -5,7 +5,7 @@ import { runScript } from '../redis/script.ts';
 import { type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 
-// The journeys of each state by time. Of a state that journeys only pass through they are in a plain sorted set, <list>, which is the
+// The journeys of each state by time, and in the same form those with an answer by when it came. Of a state that journeys only pass through they are in a plain sorted set, <list>, which is the
 // least work. Of a state in which journeys stay they are in pieces that are small enough for Redis to pack: an entry takes some 25
 // bytes, and in one large sorted set some 110.
 //
@@ -127,17 +127,19 @@ for _, begin in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], first or '-inf', '('
 end
 return count`;
 
-/** A journey in the list of its state. */
+export type ListName = JourneyState | 'answers';
+
+/** A journey in the list of its state, or of answers. */
 export interface ListEntry {
   id: string;
-  /** When it was last changed (waiting: is due), in milliseconds. */
+  /** When it was last changed (waiting: is due; of answers: answered), in milliseconds. */
   at: number;
 }
 
 const Rows = z.array(z.string());
 const Counts = z.record(z.enum(journeyStates), z.number());
 
-/** Reads the lists of one source's journeys, one for each state. */
+/** Reads the lists of one source's journeys, one for each state and one of answers. */
 export class StateLists {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;
@@ -148,15 +150,15 @@ export class StateLists {
   }
 
   /** Entries behind a place, earliest first, or before that place, latest first. */
-  async page(state: JourneyState, which: 'next' | 'previous', { id, at }: ListEntry, size: number) {
-    const flat = Rows.parse(await runScript(this.#redis, pageScript, [this.#keys.state(state)], at, id, which, size));
+  async page(list: ListName, which: 'next' | 'previous', { id, at }: ListEntry, size: number) {
+    const flat = Rows.parse(await runScript(this.#redis, pageScript, [this.#keyOf(list)], at, id, which, size));
     return [...slices(flat, 2)].map(([entry = '', score]): ListEntry => ({ id: entry, at: Number(score) }));
   }
 
   /** How many are in the list from one instant on, up to another, that one left out. */
-  async countBetween(state: JourneyState, from: Date, until: Date): Promise<number> {
+  async countBetween(list: ListName, from: Date, until: Date): Promise<number> {
     const args = [from.getTime(), until.getTime()];
-    return z.number().parse(await runScript(this.#redis, countScript, [this.#keys.state(state)], ...args));
+    return z.number().parse(await runScript(this.#redis, countScript, [this.#keyOf(list)], ...args));
   }
 
   async counts(): Promise<Record<JourneyState, number>> {
@@ -166,6 +168,10 @@ export class StateLists {
 
   async #countOf(state: JourneyState): Promise<number> {
     if (passing.includes(state)) return await this.#redis.zcard(this.#keys.state(state));
-    return Number((await this.#redis.get(this.#keys.countOf(state))) ?? 0);
+    return Number((await this.#redis.get(this.#keys.countOf(this.#keys.state(state)))) ?? 0);
+  }
+
+  #keyOf(list: ListName): string {
+    return list === 'answers' ? this.#keys.answers : this.#keys.state(list);
   }
 }

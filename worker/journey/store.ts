@@ -6,7 +6,7 @@ import type { Seal } from '../redis/seal.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
-import { JourneyKeys, listedAt } from './journey-keys.ts';
+import { answeredAt, JourneyKeys, listedAt } from './journey-keys.ts';
 import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
 import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
@@ -23,14 +23,14 @@ import { askedStates, type Decision } from './transitions.ts';
 
 /**
  * Stores a journey, unless its closing or its event already has a journey.
- * KEYS records, merges, list of the state · ARGV tag, record id, names of the closing and of the event, sealed journey, instant in the
- * list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, number of people to index it under, of each the key and entry…, then what
- * `tellOthers` takes
+ * KEYS records, merges, list of the state, list of answers · ARGV tag, record id, names of the closing and of the event, sealed journey,
+ * instant in the list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, when it was answered or '', number of people to index it
+ * under, of each the key and entry…, then what `tellOthers` takes
  * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
  * journey has another id, or something else than what was seen is remembered of the record.
  */
 const createScript = `${changingLists}${recordMemory}${tellingOthers}
-local tag, record, closing, event, sealed, at, id, seen, hasAsked = unpack(ARGV, 1, 9)
+local tag, record, closing, event, sealed, at, id, seen, hasAsked, answered = unpack(ARGV, 1, 10)
 local count, alive, asked, names = recall(KEYS[1], record)
 local ofEvent = numberOf(names, event)
 local known = ofEvent or numberOf(names, closing)
@@ -48,19 +48,22 @@ if hasAsked == '1' then asked = count end
 remember(KEYS[1], record, count, alive + 1, asked, names .. ' ' .. event .. count .. ' ' .. closing .. count)
 redis.call('SET', tag .. ':journey:' .. id, '1  ' .. sealed)
 enlist(KEYS[3], at, id)
-local people = 10 + 2 * ARGV[10]
-for i = 11, people, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+if answered ~= '' then enlist(KEYS[4], answered, id) end
+local people = 11 + 2 * ARGV[11]
+for i = 12, people, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 tellOthers(people + 1)
 redis.call('PERSIST', KEYS[2])
 redis.call('PERSIST', tag .. ':snapshot:' .. record)
 return {id, 1}`;
 
 /**
- * KEYS journey, list of the old state, list of the new one, records, merges of what its record was merged into or of itself, requests
+ * KEYS journey, list of the old state, list of the new one, records, merges of what its record was merged into or of itself, requests,
+ * list of answers
  * ARGV rev, instant in the old list, sealed journey, id, instant in the new list, request id or '', '1' once asked ('if none': unless
  * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, record id,
- * number of people to index it under, number of people no longer, number of counts to change, of each of these people the key and entry, of
- * each count its key, field and difference…, then what `tellOthers` takes
+ * when it was answered and when it is now ('' for neither and where both are the same), number of people to index it under, number of people
+ * no longer, number of counts to change, of each of these people the key and entry, of each count its key, field and difference…, then
+ * what `tellOthers` takes
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */
@@ -75,10 +78,12 @@ if KEYS[2] ~= KEYS[3] or wasAt ~= at then
   enlist(KEYS[3], at, id)
 end
 if asked ~= '' then markAsked(KEYS[4], KEYS[5], record, id, asked) end
-local added = 13 + 2 * ARGV[11]
-local removed = added + 2 * ARGV[12]
-local counted = removed + 3 * ARGV[13]
-for i = 14, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
+if ARGV[11] ~= '' then unlist(KEYS[7], ARGV[11], id) end
+if ARGV[12] ~= '' then enlist(KEYS[7], ARGV[12], id) end
+local added = 15 + 2 * ARGV[13]
+local removed = added + 2 * ARGV[14]
+local counted = removed + 3 * ARGV[15]
+for i = 16, added, 2 do redis.call('ZADD', ARGV[i], 0, ARGV[i + 1]) end
 for i = added + 1, removed, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
 for i = removed + 1, counted, 3 do
   redis.call('HINCRBY', ARGV[i], ARGV[i + 1], ARGV[i + 2])
@@ -90,16 +95,17 @@ return 1`;
 /**
  * A record is remembered as long as any of its journeys: else a journey number would be used twice, and a customer asked twice.
  * Returns 1, or 0 when the journey is gone, or was changed since it was read.
- * KEYS journey, list, requests, records · ARGV id, request id or '', rev, tag, record id, instant in the list, of each person the key
- * and entry…
+ * KEYS journey, list, requests, records, list of answers · ARGV id, request id or '', rev, tag, record id, instant in the list, when it was
+ * answered or '', of each person the key and entry…
  */
 const forgetScript = `${changingLists}${recordMemory}
-local id, request, rev, tag, record, at = unpack(ARGV, 1, 6)
+local id, request, rev, tag, record, at, answered = unpack(ARGV, 1, 7)
 if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
 redis.call('DEL', KEYS[1])
 unlist(KEYS[2], at, id)
+if answered ~= '' then unlist(KEYS[5], answered, id) end
 if request ~= '' then redis.call('HDEL', KEYS[3], request) end
-for i = 7, #ARGV, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
+for i = 8, #ARGV, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
 if not forgetNumber(KEYS[4], record, string.match(id, '%d+$')) then return 1 end
 redis.call('DEL', tag .. ':snapshot:' .. record)
 forgetMerges(tag, record)
@@ -261,9 +267,10 @@ export class JourneyStore {
     if (!stored) return false;
     const { id, recordId, state, requestId = '' } = journey;
     const of = this.#keys;
-    const keys = [of.journey(id), of.state(state), of.requests(requestId), of.records(recordId)];
+    const keys = [of.journey(id), of.state(state), of.requests(requestId), of.records(recordId), of.answers];
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
-    const args = [id, requestId, stored.rev, of.tag, recordId, listedAt(journey).getTime(), ...people];
+    const instants = [listedAt(journey).getTime(), answeredAt(journey)?.getTime() ?? ''];
+    const args = [id, requestId, stored.rev, of.tag, recordId, ...instants, ...people];
     return (await runScript(this.#redis, forgetScript, keys, ...args)) === 1;
   }
 
@@ -283,7 +290,7 @@ export class JourneyStore {
     const answer = await runScript(
       this.#redis,
       createScript,
-      [of.records(recordId), of.merges(recordId), of.state(journey.state)],
+      [of.records(recordId), of.merges(recordId), of.state(journey.state), of.answers],
       of.tag,
       recordId,
       of.closingName(closing),
@@ -293,6 +300,7 @@ export class JourneyStore {
       journey.id,
       draft.seen ?? '',
       askedMark(state, journey),
+      answeredAt(journey)?.getTime() ?? '',
       people.length / 2,
       ...people,
       ...outgoing.args,
@@ -325,10 +333,11 @@ export class JourneyStore {
     const people = isSame ? [] : of.people(journey);
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
-    keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId));
+    keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId), of.answers);
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
     const outgoing = this.outgoing.of(before, journey);
+    const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');
     const saved = await runScript(
       this.#redis,
       saveScript,
@@ -343,6 +352,7 @@ export class JourneyStore {
       pass ? of.pass(pass.campaign) : '',
       pass?.generation ?? 0,
       journey.recordId,
+      ...(wasAnswered === isAnswered ? ['', ''] : [wasAnswered, isAnswered]),
       people.length,
       noLonger.length,
       counts.length / 3,

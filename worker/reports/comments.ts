@@ -43,7 +43,7 @@ export async function newestComments(
 ): Promise<Comment[]> {
   const period = instantsOf({ since, until }, timeZone);
   const { found } = await journeyPage(sources, {
-    states: ['answered', 'written'],
+    lists: ['answered', 'written'],
     since: period.from,
     size,
     most: mostAnswers,

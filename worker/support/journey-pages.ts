@@ -1,5 +1,6 @@
-import type { Journey, JourneyState } from '../journey/journey.ts';
+import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
+import type { ListName } from '../journey/state-lists.ts';
 import type { Found, Searched } from './journey-filter.ts';
 
 /** Where a page of journeys ended: the last journey that was looked at, and where it stands in its list. */
@@ -9,10 +10,10 @@ export interface Place {
 }
 
 export interface PageOptions {
-  states: readonly JourneyState[];
+  lists: readonly ListName[];
   /** Which of them; left out: all. */
   fits?: (journey: Journey) => boolean;
-  /** Changed (waiting: due) at or after this, and before that. */
+  /** Changed (waiting: due; of answers: answered) at or after this, and before that. */
   since?: Date | undefined;
   until?: Date | undefined;
   after?: Place | undefined;
@@ -65,11 +66,11 @@ interface Entry<In> {
 /** The lists of all sources as one, in its order. */
 async function* placesOf<In extends Searched>(
   sources: readonly In[],
-  { states, since, until, after }: PageOptions,
+  { lists: names, since, until, after }: PageOptions,
 ): AsyncGenerator<Entry<In>> {
   const from = until && (after === undefined || until.getTime() <= after.at) ? { at: until.getTime(), ref: '' } : after;
   const lists = sources.map((context) => {
-    return { context, places: context.store.queries.latest(states, from && within(context.name, from)) };
+    return { context, places: context.store.queries.latest(names, from && within(context.name, from)) };
   });
   const heads = await Promise.all(lists.map(async ({ places }) => (await places.next()).value));
   for (;;) {

@@ -31,8 +31,8 @@ export async function lastChanged<In extends Searched>(
   const states = filter.state === undefined ? journeyStates : [filter.state];
   // When those that wait are due says nothing about when they were changed.
   const lists = [
-    { states: states.filter((state) => state !== 'waiting'), since: period.since },
-    { states: states.filter((state) => state === 'waiting') },
+    { lists: states.filter((state) => state !== 'waiting'), since: period.since },
+    { lists: states.filter((state) => state === 'waiting') },
   ];
   const pages = await Promise.all(
     lists.map((list) => journeyPage(sources, { ...list, fits, until: period.until, size: limit, most: limit + most })),

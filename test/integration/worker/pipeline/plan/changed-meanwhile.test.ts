@@ -162,7 +162,7 @@ test('a customer is asked at once, and once, where Redis stored the journey and 
   // As the client does after a connection was lost.
   const sendCommand = async (command: Command): Promise<unknown> => {
     const [, keys, , , list] = command.args;
-    if (command.name === 'evalsha' && `${keys}` === '3' && `${list}`.endsWith(':state:creating')) {
+    if (command.name === 'evalsha' && `${keys}` === '4' && `${list}`.endsWith(':state:creating')) {
       repeated++;
       await client.call('evalsha', ...command.args.map((one) => (Buffer.isBuffer(one) ? one : `${one}`)));
     }
