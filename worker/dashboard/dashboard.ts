@@ -3,6 +3,7 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { createGuarded } from '../operations/guarded.ts';
 import { answersWithin } from '../redis/unavailable.ts';
 import { countFollowUps } from '../support/follow-ups.ts';
+import { showAnswers } from './answers.ts';
 import { serveAssets } from './assets.ts';
 import { showFollowUps } from './follow-ups.ts';
 import { showGrades } from './grades.ts';
@@ -11,12 +12,14 @@ import { type Content, type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
 import { listJourneys } from './journeys.ts';
 import { identifier, showLogin } from './login.ts';
+import { showOperations } from './operations.ts';
 import type { DashboardOptions } from './options.ts';
+import { showOverview } from './overview.ts';
 import { decoratePages, show } from './pages.ts';
 import { showPeople } from './people.ts';
+import { createReadings } from './readings.ts';
 import { showSettings } from './settings.ts';
 import { sentence } from './times.ts';
-import { showToday } from './today.ts';
 import { showWhy } from './why.ts';
 
 /** A form of ours is small. */
@@ -50,14 +53,17 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
     followUps: async () => await countFollowUps(await options.engine().sources(), options.now()),
   });
   serveAssets(app);
+  const readings = createReadings(options);
   showLogin(app, options);
-  showToday(app, options);
+  showOverview(app, options, readings);
   showFollowUps(app, options);
+  showAnswers(app, options);
   listJourneys(app, options);
   showJourney(app, options);
   showWhy(app, options);
-  showGrades(app, options);
+  showGrades(app, options, readings);
   showPeople(app, options);
+  showOperations(app, options);
   showSettings(app, options);
   app.setNotFoundHandler(async (_request, reply) => {
     return await show(reply, { title: 'Not found', body: back('There is no such page.') }, 404);
@@ -76,7 +82,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
 }
 
 function back(text: Content): Html {
-  return html`<p class="notice">${text}</p><p><a href="/">Today</a></p>`;
+  return html`<p class="notice">${text}</p><p><a href="/">Overview</a></p>`;
 }
 
 function statusOf(error: unknown): number {

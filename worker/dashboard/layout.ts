@@ -22,14 +22,16 @@ export interface FollowUpCounts {
 }
 
 const followUpSection = { at: '/follow-ups', name: 'Follow-up' } as const;
-const sections = [
-  { at: '/', name: 'Today' },
+const sections: readonly MenuItem[] = [
+  { at: '/', name: 'Overview' },
+  { at: '/answers', name: 'Answers' },
+  { at: '/grades', name: 'Grades' },
   { at: '/journeys', name: 'Journeys' },
   { at: '/why', name: 'Why' },
-  { at: '/grades', name: 'Grades' },
   { at: '/people', name: 'People' },
+  { at: '/operations', name: 'Operations' },
   { at: '/settings', name: 'Settings' },
-] as const;
+];
 
 /** A whole page. Who has to log in first is shown no others. */
 export function layout({ title, section, body, notice, followUps }: Noted, visitor: Visitor | undefined): Html {
@@ -70,7 +72,8 @@ interface MenuItem {
 
 /** Follow-ups first, where somebody waits for one. */
 function menuOf({ open, overdue }: FollowUpCounts = { open: 0, overdue: 0 }): MenuItem[] {
-  if (open === 0) return [...sections, followUpSection];
+  // Behind what managers read.
+  if (open === 0) return sections.toSpliced(3, 0, followUpSection);
   const words = overdue > 0 ? `open, ${overdue} overdue` : 'open';
   const count = html` <span class="${overdue > 0 ? 'count bad' : 'count'}">${open}<span class="unseen"> ${words}</span></span>`;
   return [{ ...followUpSection, count }, ...sections];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 
-/** What was read of the service stays good for so long. Real time. */
+/** What was read of the service stays good for so long. */
 const freshMs = 60_000;
 /** The longest wait of a page for a reading; the reading continues, and serves the next page. Real time. */
 const usualPatienceMs = 5_000;
@@ -27,9 +27,11 @@ export class RecentReadings<T> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #limited = pLimit(readingsAtOnce);
   readonly #patienceMs: number;
+  readonly #now: () => Date;
 
-  constructor({ patienceMs = usualPatienceMs } = {}) {
+  constructor({ patienceMs = usualPatienceMs, now = () => new Date() } = {}) {
     this.#patienceMs = patienceMs;
+    this.#now = now;
   }
 
   /**
@@ -38,7 +40,7 @@ export class RecentReadings<T> {
    */
   async get(question: string, read: () => Promise<T>, down?: string): Promise<Read<T>> {
     const entry = this.#entryOf(question);
-    const isFresh = entry.readAt !== undefined && Date.now() - entry.readAt.getTime() < freshMs;
+    const isFresh = entry.readAt !== undefined && this.#now().getTime() - entry.readAt.getTime() < freshMs;
     if (isFresh) return entry;
     if (down !== undefined) return { ...entry, problem: down };
     entry.reading ??= this.#read(entry, read);
@@ -60,7 +62,7 @@ export class RecentReadings<T> {
   async #read(entry: Entry<T>, read: () => Promise<T>): Promise<void> {
     try {
       entry.value = await this.#limited(read);
-      entry.readAt = new Date();
+      entry.readAt = this.#now();
       delete entry.problem;
     } catch (error) {
       if (!(error instanceof CloseloopError)) throw error;

@@ -17,14 +17,22 @@ function toneOf(grade: number, maxGrade: number | undefined): 'bad' | 'wait' | '
   return share <= (maxGrade >= 10 ? 0.6 : 0.4) ? 'bad' : 'wait';
 }
 
-/** What they wrote. */
-export function wordsOf({ comment }: Pick<ShownAnswer, 'comment'>): Html {
-  return comment === '' ? html`<p class="quiet">Without words.</p>` : html`<p class="said">${comment}</p>`;
+/** What they wrote, if they did. */
+export function wordsOf({ comment }: Pick<ShownAnswer, 'comment'>): Content {
+  return comment !== '' && html`<p class="said">${comment}</p>`;
 }
 
-/** Who, about what, and when: each part leads to the answers that share it. */
-export function aboutAnswer(answer: ShownAnswer, { now, timeZone }: { now: Date; timeZone: string }): Html {
-  const { at, customer, campaign, campaignName, values, isTest } = answer;
+/** An answer in a list, with what belongs below it. */
+export function answerCard(answer: ShownAnswer, clock: { now: Date; timeZone: string }, below?: Content): Html {
+  const { at, comment } = answer;
+  return html`<li class="card"><p class="card-head">${gradeBadge(answer)} <span class="quiet">${comment === '' && 'without words · '}${at && ago(at, clock.now, clock.timeZone)}</span></p>
+${wordsOf(answer)}
+${aboutAnswer(answer)}${below}</li>`;
+}
+
+/** Who, and about what: each part leads to the answers that share it. */
+export function aboutAnswer(answer: ShownAnswer): Html {
+  const { customer, campaign, campaignName, values, isTest } = answer;
   const parts: Content[] = [
     isTest && html`<strong>Test</strong>`,
     customer,
@@ -34,7 +42,6 @@ export function aboutAnswer(answer: ShownAnswer, { now, timeZone }: { now: Date;
     campaign !== undefined &&
       html`<a href="${answersAt({ campaign: String(campaign) })}">${campaignName === '' ? `Campaign ${campaign}` : campaignName}</a>`,
     recordLinks(answer),
-    at && ago(at, now, timeZone),
   ];
   const shown = parts.filter((one) => one !== false && one !== undefined && one !== '');
   return html`<p class="quiet about">${shown.map((one, i) => html`${i > 0 && ' · '}${one}`)}</p>`;

@@ -23,25 +23,70 @@ export interface ChartPoint {
   figure: number | null;
 }
 
-const [width, height, edge] = [600, 140, 8];
+/** The drawing's own units: it is shown about as wide, so that its text can be read. */
+const [width, height] = [440, 180];
+const plot = { left: 38, right: width - 14, top: 18, bottom: height - 26 };
+const mostNames = 5;
 
 /** Figures one after the other as a line; where there is none the line is broken. Its table is shown beside it. */
-export function lineChart(points: readonly ChartPoint[], [low, high]: readonly [number, number], label: string): Html {
-  const step = points.length > 1 ? (width - 2 * edge) / (points.length - 1) : 0;
+export function lineChart(points: readonly ChartPoint[], range: readonly [number, number], label: string): Html {
+  const [low, high] = range;
+  const step = points.length > 1 ? (plot.right - plot.left) / (points.length - 1) : 0;
+  const yOf = (figure: number): number =>
+    rounded(plot.bottom - ((figure - low) / (high - low)) * (plot.bottom - plot.top));
   const placed = points.map(({ name, figure }, i) => ({
     name,
     figure,
-    x: rounded(edge + i * step),
-    y: figure === null ? undefined : rounded(height - edge - ((figure - low) / (high - low)) * (height - 2 * edge)),
+    x: rounded(plot.left + i * step),
+    y: figure === null ? undefined : yOf(figure),
   }));
-  const known = placed.flatMap(({ y, ...rest }) => (y === undefined ? [] : [{ ...rest, y }]));
-  const lines = runsOf(placed).map((run) => html`<polyline points="${run.join(' ')}"></polyline>`);
-  const grid = [edge, height / 2, height - edge].map(
-    (y) => html`<line class="grid" x1="0" x2="${width}" y1="${y}" y2="${y}"></line>`,
+  const known = placed.flatMap(({ y, figure, ...rest }) =>
+    y === undefined || figure === null ? [] : [{ ...rest, y, figure }],
   );
-  return html`<svg class="line" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${grid}${lines}${known.map(
-    ({ x, y, name, figure }) => html`<circle cx="${x}" cy="${y}" r="5"><title>${name}: ${figure}</title></circle>`,
-  )}</svg>`;
+  const lines = runsOf(placed).map((run) => html`<polyline points="${run.join(' ')}"></polyline>`);
+  const grid = ticksOf(range).map(
+    (tick) =>
+      html`<line class="grid" x1="${plot.left}" x2="${plot.right}" y1="${yOf(tick)}" y2="${yOf(tick)}"></line><text class="tick" x="${plot.left - 6}" y="${yOf(tick) + 4}" text-anchor="end">${written(tick)}</text>`,
+  );
+  const every = Math.ceil(placed.length / mostNames);
+  const names = placed
+    .filter((_, i) => (placed.length - 1 - i) % every === 0)
+    .map(
+      ({ x, name }) =>
+        html`<text class="tick" x="${x}" y="${height - 6}" text-anchor="${anchorAt(x)}">${firstDay(name)}</text>`,
+    );
+  return html`<svg class="line" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}">${grid}${names}${lines}${known.map(
+    ({ x, y, name, figure }) =>
+      html`<circle cx="${x}" cy="${y}" r="4"><title>${name}: ${written(figure)}</title></circle>`,
+  )}${lastFigure(known.at(-1))}</svg>`;
+}
+
+/** What people look for first. */
+function lastFigure(last: { x: number; y: number; figure: number } | undefined): Html | undefined {
+  if (last === undefined) return undefined;
+  const y = last.y - 10 < plot.top - 6 ? last.y + 18 : last.y - 10;
+  return html`<text class="value" x="${Math.min(last.x + 8, width - 2)}" y="${y}" text-anchor="end">${written(last.figure)}</text>`;
+}
+
+/** Both ends and what lies between: a grade has a line of its own, a per cent every fourth part. */
+function ticksOf([low, high]: readonly [number, number]): number[] {
+  const size = high - low <= 5 ? 1 : (high - low) / 4;
+  return Array.from({ length: Math.round((high - low) / size) + 1 }, (_, i) => low + i * size);
+}
+
+function anchorAt(x: number): 'start' | 'middle' | 'end' {
+  if (x < plot.left + 20) return 'start';
+  return x > plot.right - 20 ? 'end' : 'middle';
+}
+
+/** Of "27 Oct – 2 Nov" where it begins: there is room for no more. */
+function firstDay(name: string): string {
+  const [first = '', rest = ''] = name.split(/\s*[–-]\s*/u);
+  return /\p{L}/u.test(first) ? first : `${first} ${/\p{L}.*/u.exec(rest)?.[0] ?? ''}`;
+}
+
+function written(figure: number): string {
+  return String(rounded(figure)).replace('-', '−');
 }
 
 /** Points that follow on each other, as the line takes them. */

@@ -84,9 +84,9 @@ function card(answer: ShownAnswer, shown: FollowUps): Content {
   if (followUp === undefined) return undefined;
   const { now, timeZone } = shown;
   return html`<li class="${isOverdue(followUp, now) ? 'card bad' : 'card'}">
-<h2 class="card-head">${gradeBadge(answer)} <span class="unseen">${ref}</span>${dueBadge(followUp, shown)}</h2>
+<h2 class="card-head">${gradeBadge(answer)} <span class="unseen">${ref}</span>${dueBadge(followUp, shown)}<span class="quiet due">${answer.comment === '' && 'without words · '}answered ${answer.at && ago(answer.at, now, timeZone)}</span></h2>
 ${wordsOf(answer)}
-${aboutAnswer(answer, { now, timeZone })}
+${aboutAnswer(answer)}
 ${whose(followUp, shown)}
 ${forms(answer, followUp, shown)}
 </li>`;

@@ -1,18 +1,17 @@
 import type { Counts } from '../../journey/hourly-counts.ts';
 import { rangeOf } from '../../reports/cells.ts';
-import { type Comment, mostAnswers } from '../../reports/comments.ts';
 import { type GradesRow, resultOf } from '../../reports/grades.ts';
 import { mostRead } from '../../reports/grades-by-field.ts';
 import { mostAsked } from '../../reports/others.ts';
 import type { Period } from '../../reports/period.ts';
-import { namedPeriods } from '../../reports/period-names.ts';
 import type { Read } from '../../reports/recent-readings.ts';
-import { journeyAt, pathTo } from '../addresses.ts';
+import { answersAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { time } from '../times.ts';
 import { figureBar } from './charts.ts';
 import { change, count, daysInWords, figureOf, nameOf, percent } from './figures.ts';
 import { select } from './forms.ts';
+import { periodTabs, type ShownPeriod } from './periods.ts';
 import { scoreCard } from './score-card.ts';
 
 interface Grades {
@@ -23,18 +22,13 @@ interface Grades {
   isCut: boolean;
   byField: Read<readonly GradesRow[]> | undefined;
   fields: readonly string[];
-  query: {
-    period?: string | undefined;
-    since?: string | undefined;
-    until?: string | undefined;
+  query: ShownPeriod & {
     campaign?: number | undefined;
-    grade?: number | undefined;
   };
   period: Period;
   before: Period;
   /** What our own journeys say, by campaign. */
   counts: ReadonlyMap<number, Counts>;
-  comments: readonly Comment[];
   timeZone: string;
 }
 
@@ -51,16 +45,16 @@ export function gradesView(grades: Grades): Html {
   const { byCampaign, query, period, before, timeZone } = grades;
   const rows = byCampaign.value?.filter(({ campaign }) => isChosen(campaign, query)) ?? [];
   const sorted = rows.toSorted((a, b) => b.now.asked - a.now.asked);
-  return html`${presets(grades)}
+  return html`${periodTabs('/grades', grades.query, kept(grades))}
 ${filter(grades)}
 <p><strong>${daysInWords(period)}</strong>, compared with ${daysInWords(before)}. Days of ${timeZone}.
-${byCampaign.readAt && html`<span class="quiet">Figures of the Feedback service, read ${time(byCampaign.readAt, timeZone)}.</span>`}</p>
+<span class="quiet">Figures of the Feedback service: of customers asked in this period, whenever they answered.</span></p>
 ${problem(grades)}
 ${byCampaign.value && rows.length === 0 && html`<p class="notice">Nobody was asked in this period, nor in the one before.</p>`}
 ${sorted.length > 0 && html`<div class="scores">${sorted.slice(0, mostCards).map((row) => scoreCard(row, stepsOf(row, grades), period))}</div>`}
 ${sorted.length > 1 && campaignTable(sorted, grades)}
 ${byFieldPart(grades)}
-${commentsPart(grades)}`;
+<p class="actions"><a class="button" href="${answersAt({ ...daysOf(grades), campaign: query.campaign?.toString() })}">Answers given in these days</a></p>`;
 }
 
 function stepsOf({ campaign }: GradesRow, { overTime }: Grades): GradesRow[] {
@@ -71,49 +65,17 @@ function isChosen(campaign: number, { campaign: chosen }: Grades['query']): bool
   return chosen === undefined || chosen === campaign;
 }
 
-const presetNames: Record<(typeof namedPeriods)[number], string> = {
-  '7-days': '7 days',
-  '30-days': '30 days',
-  'this-month': 'This month',
-  'last-month': 'Last month',
-  'this-quarter': 'This quarter',
-  'last-quarter': 'Last quarter',
-};
-
 /** What else is chosen stays. */
 function kept({ by, query }: Pick<Grades, 'by' | 'query'>): Record<string, string | undefined> {
-  return { by: by ?? noField, campaign: query.campaign?.toString(), grade: query.grade?.toString() };
-}
-
-/** In place of a period's name. */
-function hasDays({ since, until }: Grades['query']): boolean {
-  return since !== undefined || until !== undefined;
-}
-
-function presets(grades: Grades): Html {
-  const { query } = grades;
-  const now = hasDays(query) ? undefined : (query.period ?? '30-days');
-  const link = (name: (typeof namedPeriods)[number]): Html => {
-    const at = pathTo('/grades', { period: name, ...kept(grades) });
-    return name === now
-      ? html`<li><a class="tab" href="${at}" aria-current="true">${presetNames[name]}</a></li>`
-      : html`<li><a class="tab" href="${at}">${presetNames[name]}</a></li>`;
-  };
-  return html`<nav class="tabs" aria-label="Periods"><ul>${namedPeriods.map(link)}</ul></nav>`;
+  return { by: by ?? noField, campaign: query.campaign?.toString() };
 }
 
 function filter(grades: Grades): Html {
-  const { period, by, fields, query, byCampaign, comments } = grades;
+  const { period, by, fields, query, byCampaign } = grades;
   const campaigns = (byCampaign.value ?? []).map(({ campaign, name }) => [String(campaign), name] as const);
   const known = campaigns.some(([id]) => id === String(query.campaign));
   const chosen = query.campaign === undefined ? '' : String(query.campaign);
   const named = known || chosen === '' ? campaigns : [...campaigns, [chosen, `Campaign ${chosen}`] as const];
-  const given = [
-    ...gradesIn(grades),
-    ...comments.flatMap(({ grade }) => grade ?? []),
-    ...(query.grade === undefined ? [] : [query.grade]),
-  ];
-  const choices = [...new Set(given)].sort((a, b) => a - b).map((grade) => [String(grade), String(grade)] as const);
   const all = [...new Set([...fields, ...(by === undefined ? [] : [by])])].map((name) => [name, name] as const);
   const csvAt = pathTo('/grades.csv', { ...period, ...kept(grades) });
   return html`<form class="filter" method="get" action="/grades">
@@ -121,22 +83,17 @@ function filter(grades: Grades): Html {
 <div><label for="until">Until</label><input id="until" name="until" type="date" value="${period.until}"></div>
 <div><label for="by">By</label>${select('by', [[noField, 'nothing'], ...all], by ?? noField)}</div>
 <div><label for="campaign">Campaign</label>${select('campaign', [['', 'all'], ...named], chosen)}</div>
-<div><label for="grade">Comments with grade</label>${select('grade', [['', 'any'], ...choices], query.grade?.toString() ?? '')}</div>
 <button class="main-button">Show</button>
 <a class="button" href="${csvAt}" download>Download CSV</a>
 </form>`;
 }
 
-function gradesIn({ byCampaign, query }: Grades): number[] {
-  return (byCampaign.value ?? []).flatMap(({ campaign, scale }) => (isChosen(campaign, query) ? scale : []));
-}
-
 /** Of the service; what is stored here is shown all the same. */
-function problem({ byCampaign, overTime, byField, counts }: Grades): Content {
+function problem({ byCampaign, overTime, byField, counts, timeZone }: Grades): Content {
   const why = byCampaign.problem ?? byField?.problem ?? overTime.problem;
   if (why === undefined) return undefined;
   const shown = byCampaign.value
-    ? 'These are the figures that were read last.'
+    ? html`These are the figures that were read last${byCampaign.readAt && html`, ${time(byCampaign.readAt, timeZone)}`}.`
     : 'Its figures can not be shown now; below stands what closeloop has stored.';
   return html`<div class="notice"><p><strong>The Feedback service did not give new figures:</strong> ${why}</p><p>${shown}</p></div>
 ${byCampaign.value === undefined && storedTable(counts)}`;
@@ -150,10 +107,15 @@ function storedTable(counts: ReadonlyMap<number, Counts>): Html {
 <tbody>${[...counts].map(([id, { asked, responses }]) => html`<tr><th scope="row">${id}</th><td class="right">${count(asked)}</td><td class="right">${count(responses)}</td><td class="right">${percent(asked === 0 ? null : responses / asked)}</td></tr>`)}</tbody></table></div>`;
 }
 
+/** As the address has it: a named period goes on with the days. */
+function daysOf({ query, period }: Pick<Grades, 'query' | 'period'>): Record<string, string | undefined> {
+  return query.since === undefined && query.until === undefined ? { period: query.period } : { ...period };
+}
+
 function campaignTable(rows: readonly GradesRow[], grades: Grades): Html {
-  const { counts, query, period, by } = grades;
+  const { counts, by } = grades;
   // Its own fields may be others.
-  const days = hasDays(query) ? { ...period } : { period: query.period };
+  const days = daysOf(grades);
   const at = (campaign: number) =>
     pathTo('/grades', { ...days, by: by === undefined ? noField : undefined, campaign: String(campaign) });
   return html`<h2>Campaigns</h2>
@@ -181,11 +143,24 @@ function byFieldPart(grades: Grades): Content {
     return html`<h2>By ${by}</h2><p class="notice">No request of this period or the one before has a value of “${by}” that its campaign shows in reports.</p>`;
   return html`<h2>By ${by}</h2>
 ${isCut && html`<p class="quiet">Of the ${mostByField} campaigns most asked in that have it: choose a campaign to see another.</p>`}
-${groups.map((rows) => valueTable(by, rows))}`;
+${groups.map((rows) => valueTable(by, rows, grades))}`;
 }
 
-function valueTable(by: string, all: readonly GradesRow[]): Content {
-  const { rows, others, count: more } = mostAsked(all, mostValues);
+/** Fewer answers say little about a store or an agent. */
+const fewAnswers = 10;
+const isFew = ({ now }: GradesRow): boolean => (now.answered ?? 0) < fewAnswers;
+
+/** Those with enough answers to mean something, the best first; then the others. */
+function ranked(rows: readonly GradesRow[]): GradesRow[] {
+  const result = ({ now, measure }: GradesRow) => resultOf(now, measure) ?? Number.NEGATIVE_INFINITY;
+  return rows.toSorted(
+    (a, b) => Number(isFew(a)) - Number(isFew(b)) || result(b) - result(a) || b.now.asked - a.now.asked,
+  );
+}
+
+function valueTable(by: string, all: readonly GradesRow[], grades: Grades): Content {
+  const { rows: most, others, count: more } = mostAsked(all, mostValues);
+  const rows = ranked(most);
   const [first] = all;
   if (first === undefined) return undefined;
   const { name, metric, measure } = first;
@@ -194,28 +169,15 @@ function valueTable(by: string, all: readonly GradesRow[]): Content {
       ? ` ${nameOf(metric)} is not shown: nobody has answered, there are more than ${count(mostRead)} requests, or the service counts it in a way of its own.`
       : '';
   return html`<div class="wide" role="region" aria-label="${by}, ${name}" tabindex="0"><table>
-<caption><strong>${name}</strong>: ${nameOf(measure)}. Most asked first.${lacks}</caption>
+<caption><strong>${name}</strong>: ${nameOf(measure)}. Best first; below, those with fewer than ${fewAnswers} answers.${lacks}</caption>
 <thead><tr><th scope="col">${by}</th>${figureHeads}</tr></thead>
-<tbody>${rows.map((row) => html`<tr><th scope="row" class="ref">${row.by?.value === '' ? '(empty)' : row.by?.value}</th>${figureCells(row)}</tr>`)}${others && html`<tr class="others"><th scope="row">${more} others together</th>${figureCells(others)}</tr>`}</tbody></table></div>
+<tbody>${rows.map((row) => html`<tr><th scope="row" class="ref">${valueLink(row, grades)}</th>${figureCells(row)}</tr>`)}${others && html`<tr class="others"><th scope="row">${more} others together</th>${figureCells(others)}</tr>`}</tbody></table></div>
 ${others && html`<p class="quiet">The CSV file has each of them.</p>`}`;
 }
 
-function commentsPart({ comments, query, timeZone }: Grades): Html {
-  const none = query.grade === undefined ? 'There is none' : `There is none with grade ${query.grade}`;
-  return html`<h2>Newest comments</h2>
-<p class="quiet">Of requests that closeloop made to customers asked in this period. The last ${mostAnswers} answers are looked at.</p>
-${comments.length === 0 ? html`<p>${none}.</p>` : html`<ol class="comments">${comments.map((one) => commentView(one, timeZone))}</ol>`}`;
-}
-
-function commentView(
-  { at, grade, maxGrade, comment, campaignName, campaign, values, source, id, journey }: Comment,
-  timeZone: string,
-): Html {
-  const given = grade === null ? 'No grade' : html`Grade ${grade}${maxGrade !== undefined && ` of ${maxGrade}`}`;
-  const about = [
-    campaignName ?? (campaign === undefined ? '' : `Campaign ${campaign}`),
-    ...Object.entries(values).map(([name, value]) => `${name}: ${value}`),
-  ];
-  return html`<li><p class="said">${comment}</p>
-<p class="quiet"><strong>${given}</strong> · ${about.filter((one) => one !== '').join(' · ')} · ${time(at, timeZone)} · <a href="${journeyAt(source, id)}">${journey}</a></p></li>`;
+/** To its answers. */
+function valueLink({ by, campaign, ...row }: GradesRow, grades: Grades): Content {
+  if (by === undefined || by.value === '') return '(empty)';
+  const at = answersAt({ ...daysOf(grades), campaign: String(campaign) }, { [by.field]: by.value });
+  return html`<a href="${at}">${by.value}</a>${isFew({ by, campaign, ...row }) && html` <small class="quiet">few answers</small>`}`;
 }

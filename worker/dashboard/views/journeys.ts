@@ -59,7 +59,7 @@ function any(name: string, all: readonly string[], chosen: string | undefined): 
 
 function nothing({ isCut, isSearch }: List): Html {
   if (isSearch)
-    return html`<p class="notice">No journey is known of that. A closing that has just come in may wait in the queue: see <a href="/">Today</a>.</p>`;
+    return html`<p class="notice">No journey is known of that. A closing that has just come in may wait in the queue: see <a href="/operations">Operations</a>.</p>`;
   if (isCut) return html`<p class="notice">None of these journeys fits.</p>`;
   return html`<p class="notice">No journeys fit.</p>`;
 }

@@ -2,6 +2,7 @@ import { rangeOf } from '../../reports/cells.ts';
 import { type GradesRow, resultOf } from '../../reports/grades.ts';
 import { totalOf } from '../../reports/index-rule.ts';
 import type { Period } from '../../reports/period.ts';
+import { answersAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { lineChart, shareBar } from './charts.ts';
 import {
@@ -18,29 +19,54 @@ import {
   written,
 } from './figures.ts';
 
-/** A campaign's figures at a glance, how often each grade was given, and how its result went. @param steps its own, one after the other */
-export function scoreCard(row: GradesRow, steps: readonly GradesRow[], period: Period): Html {
-  const { name, measure, now, before, scale } = row;
-  const figure = resultOf(now, measure);
-  return html`<section class="score" aria-label="${name}">
-<h2>${name}</h2>
-${
-  measure !== null &&
-  html`<p class="figure"><b>${figure === null ? '–' : written(figure, measure)}</b> ${nameOf(measure)}${measure === 'avg' && figure !== null && html` <span class="quiet">of ${scale.at(-1)}</span>`}</p>
-<p>${change(row.change, resultOf(before, measure), measure)}</p>`
-}
-<dl class="counts">
-<div><dt>Asked</dt><dd>${count(now.asked)} ${countChange(now.asked, before.asked)}</dd></div>
-<div><dt>Answered</dt><dd>${count(now.answered)} ${countChange(now.answered, before.answered)}</dd></div>
-<div><dt>Response rate</dt><dd>${percent(now.rate)} ${rateChange(now.rate, before.rate)}</dd></div>
-${measure !== 'avg' && now.average !== null && html`<div><dt>Average</dt><dd>${decimal(now.average)} <span class="quiet">of ${scale.at(-1)}</span></dd></div>`}
-</dl>
-${distribution(row)}
+/** A campaign's result and how it went, with what it rests on. @param at where its figures and its answers are */
+export function resultCard(
+  row: GradesRow,
+  steps: readonly GradesRow[],
+  period: Period,
+  at: { grades: string; answers: string },
+): Html {
+  return html`<section class="score" aria-label="${row.name}">
+<h2><a href="${at.grades}">${row.name}</a></h2>
+${headline(row)}
+${countsOf(row, at.answers)}
 ${trend(row, steps, period)}
 </section>`;
 }
 
-function distribution({ name, now }: GradesRow): Content {
+/** A campaign's figures at a glance, how often each grade was given, and how its result went. @param steps its own, one after the other */
+export function scoreCard(row: GradesRow, steps: readonly GradesRow[], period: Period): Html {
+  return html`<section class="score" aria-label="${row.name}">
+<h2>${row.name}</h2>
+${headline(row)}
+${countsOf(row)}
+${distribution(row, period)}
+${trend(row, steps, period)}
+</section>`;
+}
+
+function headline({ measure, now, before, scale, change: by }: GradesRow): Content {
+  if (measure === null) return undefined;
+  const figure = resultOf(now, measure);
+  return html`<p class="figure"><b>${figure === null ? '–' : written(figure, measure)}</b> ${nameOf(measure)}${measure === 'avg' && figure !== null && html` <span class="quiet">of ${scale.at(-1)}</span>`}</p>
+<p>${change(by, resultOf(before, measure), measure)}</p>`;
+}
+
+/** @param answersAt where its answers are */
+function countsOf({ measure, now, before, scale }: GradesRow, answersAt?: string): Html {
+  const answered =
+    answersAt === undefined ? count(now.answered) : html`<a href="${answersAt}">${count(now.answered)}</a>`;
+  return html`<dl class="counts">
+<div><dt>Asked</dt><dd>${count(now.asked)} ${countChange(now.asked, before.asked)}</dd></div>
+<div><dt>Answered</dt><dd>${answered} ${countChange(now.answered, before.answered)}</dd></div>
+<div><dt>Response rate</dt><dd>${percent(now.rate)} ${rateChange(now.rate, before.rate)}</dd></div>
+${measure !== 'avg' && now.average !== null && html`<div><dt>Average</dt><dd>${decimal(now.average)} <span class="quiet">of ${scale.at(-1)}</span></dd></div>`}
+</dl>`;
+}
+
+function distribution({ name, campaign, now }: GradesRow, period: Period): Content {
+  const at = (grade: number) =>
+    answersAt({ ...period, campaign: String(campaign), from: String(grade), to: String(grade) });
   const grades = now.grades ?? [];
   const total = totalOf(grades);
   if (total === 0) return undefined;
@@ -50,7 +76,7 @@ function distribution({ name, now }: GradesRow): Content {
     .toReversed()
     .map(
       (one) =>
-        html`<tr><th scope="row">${one.grade}</th><td class="drawn">${shareBar(one.count / total)}</td><td class="right">${count(one.count)}</td><td class="right">${percent(one.count / total)}</td></tr>`,
+        html`<tr><th scope="row"><a href="${at(one.grade)}">${one.grade}</a></th><td class="drawn">${shareBar(one.count / total)}</td><td class="right">${count(one.count)}</td><td class="right">${percent(one.count / total)}</td></tr>`,
     )}</tbody></table>`;
 }
 
@@ -63,10 +89,9 @@ function trend(row: GradesRow, steps: readonly GradesRow[], period: Period): Con
     figure: resultOf(now, row.measure),
   }));
   const label = `${nameOf(row.measure)} of ${row.name} over time, ${daysInWords(period)}; the table below has the figures`;
-  return html`<figure class="trend"><figcaption>${nameOf(row.measure)} over time, from ${decimal(range[0])} to ${range[1]}</figcaption>
+  return html`<figure class="trend"><figcaption>${nameOf(row.measure)} over time</figcaption>
 ${lineChart(points, range, label)}
-<p class="ends"><span>${points[0]?.name}</span><span>${points.at(-1)?.name}</span></p>
-<details><summary>Its figures</summary><table>
+<details><summary>Figures</summary><table>
 <thead><tr><th scope="col">Days</th><th scope="col" class="right">Asked</th><th scope="col" class="right">Answered</th><th scope="col" class="right">${nameOf(row.measure)}</th></tr></thead>
 <tbody>${steps.map(({ step, now }) => html`<tr><th scope="row">${step && shortDays(step)}</th><td class="right">${count(now.asked)}</td><td class="right">${count(now.answered)}</td><td class="right">${figureOf(resultOf(now, row.measure), row.measure)}</td></tr>`)}</tbody></table></details></figure>`;
 }

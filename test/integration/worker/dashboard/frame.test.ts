@@ -47,7 +47,7 @@ describe('the page', () => {
     const { loop, get } = await startShown();
     await loop.post(loop.vendor.close('f1').delivery);
     await loop.journey('f1.1', 'asked');
-    const response = await get('/');
+    const response = await get('/operations');
     expect(response.status).toBe(200);
     expect(await response.text()).toMatch(/<b>1<\/b> asked/);
   });

@@ -64,14 +64,14 @@ describe('the grades', () => {
     // Two promoters, one passive, one detractor; before: one detractor.
     expect(text).toMatch(/<b>25<\/b> NPS/);
     expect(text).toContain('up 125');
-    expect(rowOf(text, 'Tallinn')).toEqual(['Tallinn', '4', '3', '75 %', '33.3', '', '▲ up 133.3 from −100']);
+    expect(text).toContain('href="/answers?campaign=40&amp;in.Shop=Tallinn"');
+    expect(rowOf(text, 'Tallinn')).toEqual(['Tallinn few answers', '4', '3', '75 %', '33.3', '', '▲ up 133.3 from −100']);
     expect(rowOf(text, '&lt;i&gt;Tartu&lt;/i&gt;').slice(1, 5)).toEqual(['1', '1', '100 %', '0']);
     expect(text).toContain('After &lt;b&gt;delivery&lt;/b&gt;');
     expect(text).not.toMatch(/<i>|<b>delivery/);
     // Of a period without requests.
     const none = await get('/grades?since=2020-01-01&until=2020-01-31');
     expect(none.text).toContain('Nobody was asked in this period');
-    expect(none.text).toContain('There is none.');
     for (const odd of [
       'since=2020-02-31',
       // Every hour of a period is looked at.
@@ -122,34 +122,11 @@ describe('the grades', () => {
   });
 });
 
-test('comments stand below, newest first, as text and without their customers', async () => {
-  const { loop, get } = await startShown();
-  for (const [id, grade, comment] of [
-    ['c1', 5, 'Good'],
-    ['c2', 1, '<script>alert("bad")</script>'],
-  ] as const) {
-    await loop.post(loop.vendor.close(id).delivery);
-    await loop.journey(`${id}.1`, 'asked');
-    loop.feedback.standin.answer({ contact: `${id}@example.com`, grade, comment });
-    await loop.journey(`${id}.1`, 'written');
-  }
-  const { text } = await get('/grades');
-  expect([...text.matchAll(/<p class="said">(.*?)<\/p>/g)].map(([, said]) => said)).toEqual([
-    '&lt;script&gt;alert(&quot;bad&quot;)&lt;/script&gt;',
-    'Good',
-  ]);
-  expect(text).toContain(`href="/journeys/${loop.store.source}/c1.1"`);
-  expect(text).not.toContain('@example.com');
-  expect((await get('/grades?grade=5')).text).not.toContain('alert');
-  expect((await get('/grades?campaign=99')).text).toContain('There is none.');
-  expect(JSON.stringify(loop.told)).not.toContain('alert');
-});
-
 test('where the service is away the page says so, and shows what is stored', async () => {
   const { loop, get } = await startShown();
   await loop.post(loop.vendor.close('d1').delivery);
   await loop.journey('d1.1', 'asked');
-  loop.feedback.standin.answer({ contact: 'd1@example.com', grade: 5, comment: 'Before the outage' });
+  loop.feedback.standin.answer({ contact: 'd1@example.com', grade: 5 });
   await loop.journey('d1.1', 'written');
   const { text: seen } = await get('/grades');
   expect(seen).toContain('After support');
@@ -160,6 +137,5 @@ test('where the service is away the page says so, and shows what is stored', asy
   expect(status).toBe(200);
   expect(text).toContain('The Feedback service did not give new figures');
   expect(rowOf(text, '12')).toEqual(['12', '1', '1', '100 %']);
-  expect(text).toContain('Before the outage');
   expect((await get('/grades.csv?period=7-days')).status).toBe(503);
 });

@@ -10,17 +10,17 @@ import { sentence, time } from '../times.ts';
 import { percent } from './figures.ts';
 import { csrfField } from './forms.ts';
 
-interface TodaySource {
+interface ShownSource {
   state: SourceState;
   quotas: readonly { quota: string; limit: number; remaining: number }[];
   /** It is asked what its webhooks missed. */
   polls: boolean;
 }
 
-export interface Today {
+export interface Operations {
   /** Where test mode holds. */
   tests: readonly string[];
-  sources: readonly TodaySource[];
+  sources: readonly ShownSource[];
   /** Of the collecting of grades, over all sources. */
   collectPauses: readonly Pause[];
   /** Of the processes. */
@@ -37,13 +37,13 @@ export interface Today {
 const way = ['received', 'waiting', 'creating', 'asked', 'answered', 'written'] as const;
 const left = journeyStates.filter((state) => !way.some((one) => one === state));
 
-export function todayView(today: Today): Html {
-  const { tests, sources, at, timeZone, mayAct } = today;
-  return html`<div id="today" data-live>
+export function operationsView(operations: Operations): Html {
+  const { tests, sources, at, timeZone, mayAct } = operations;
+  return html`<div id="operations" data-live>
 <p>${time(at, timeZone)} <span class="quiet">(${timeZone})</span></p>
 ${tests.map((why) => html`<p class="notice">${why}</p>`)}
 <h2>Needs a person</h2>
-${notices(today)}
+${notices(operations)}
 <h2>On their way</h2>
 ${flow(way, sources)}
 <h2>Closed without a rating</h2>
@@ -53,7 +53,7 @@ ${table(sources, { timeZone, mayAct })}
 </div>`;
 }
 
-function flow(states: readonly JourneyState[], sources: readonly TodaySource[]): Html {
+function flow(states: readonly JourneyState[], sources: readonly ShownSource[]): Html {
   const total = (state: JourneyState) => sources.reduce((sum, one) => sum + one.state.journeys[state], 0);
   return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${state}</a></li>`)}</ul>`;
 }
@@ -66,8 +66,21 @@ interface Notice {
   remedy: Content;
 }
 
-function notices({ sources, collectPauses, problems, absences, timeZone, mayAct }: Today): Html {
-  const all = [
+/** @returns how many need a person, and how many mend themselves */
+export function countNotices(operations: Omit<Operations, 'mayAct'>): { urgent: number; others: number } {
+  const all = allNotices({ ...operations, mayAct: false });
+  const urgent = all.filter(({ isUrgent }) => isUrgent).length;
+  return { urgent, others: all.length - urgent };
+}
+
+function notices(operations: Operations): Html {
+  const all = allNotices(operations);
+  if (all.length === 0) return html`<p class="notice good">All clear</p>`;
+  return html`<ul class="notices">${all.map((one) => noticeView(one, operations.timeZone))}</ul>`;
+}
+
+function allNotices({ sources, collectPauses, problems, absences, mayAct }: Operations): Notice[] {
+  return [
     ...sources.flatMap((one) => noticesOf(one, mayAct)),
     ...collectPauses.map((pause) => stopped('collect', pause, mayAct)),
     ...problems.map((why) => ({
@@ -78,15 +91,13 @@ function notices({ sources, collectPauses, problems, absences, timeZone, mayAct 
     })),
     ...absences.map(({ source: what, problem: why, remedy }) => ({ isUrgent: true, what, why, remedy })),
   ];
-  if (all.length === 0) return html`<p class="notice good">All clear</p>`;
-  return html`<ul class="notices">${all.map((one) => noticeView(one, timeZone))}</ul>`;
 }
 
 function noticeView({ isUrgent, what, why, remedy }: Notice, timeZone: string): Html {
   return html`<li class="notice ${isUrgent && 'bad'}"><p><strong>${what}</strong></p><p>${sentence(why, timeZone)}</p><p class="quiet">${remedy}</p></li>`;
 }
 
-function noticesOf({ state }: TodaySource, mayAct: boolean): Notice[] {
+function noticesOf({ state }: ShownSource, mayAct: boolean): Notice[] {
   const { source, journeys, paused, held, down, quotaUsedUpUntil, erasing, refused } = state;
   return [
     ...paused.map((pause) => stopped(source, pause, mayAct)),
@@ -159,14 +170,17 @@ function needs(state: 'parked' | 'failed', source: string, count: number, remedy
   return [{ isUrgent: true, what, why: '', remedy }];
 }
 
-function table(sources: readonly TodaySource[], shown: Pick<Today, 'timeZone' | 'mayAct'>): Html {
+function table(sources: readonly ShownSource[], shown: Pick<Operations, 'timeZone' | 'mayAct'>): Html {
   return html`<div class="wide" role="region" aria-label="Sources" tabindex="0"><table>
 <caption>Asked, answered and response rate: of the last seven days.</caption>
 <thead><tr><th scope="col">Source</th><th scope="col">Last delivery</th><th scope="col">Last poll</th><th scope="col">Jobs</th><th scope="col">Quota left</th><th scope="col" class="right">Asked</th><th scope="col" class="right">Answered</th><th scope="col" class="right">Rate</th>${shown.mayAct && html`<th scope="col">Pause</th>`}</tr></thead>
 <tbody>${sources.map((one) => row(one, shown))}</tbody></table></div>`;
 }
 
-function row({ state, quotas, polls }: TodaySource, { timeZone, mayAct }: Pick<Today, 'timeZone' | 'mayAct'>): Html {
+function row(
+  { state, quotas, polls }: ShownSource,
+  { timeZone, mayAct }: Pick<Operations, 'timeZone' | 'mayAct'>,
+): Html {
   const { source, lastDelivery, poll, queues, lastWeek } = state;
   const { asked, answered, responseRate } = lastWeek;
   return html`<tr><th scope="row"><a href="${listAt({ source })}">${source}</a></th>
@@ -215,6 +229,6 @@ export function pauseView(asked: {
 <form method="post" action="${stepAt(source, step, action)}">
 ${csrfField(csrf)}
 ${action === 'pause' && html`<div class="filter"><div class="grow"><label for="why">Why, for whoever finds it paused</label><input id="why" name="why" required maxlength="500"></div></div>`}
-<p class="actions"><button class="main-button">${action === 'pause' ? 'Pause it' : 'Resume it'}</button> <a class="button" href="/">Back</a></p>
+<p class="actions"><button class="main-button">${action === 'pause' ? 'Pause it' : 'Resume it'}</button> <a class="button" href="/operations">Back</a></p>
 </form>`;
 }

@@ -13,18 +13,18 @@ import { Audit } from './audit.ts';
 import { formToken, mayAct, nameOf } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
-import { pauseView, type Today, todayView } from './views/today.ts';
+import { type Operations, operationsView, pauseView } from './views/operations.ts';
 
 const Step = z.object({ source: z.string(), step: z.enum(pausableSteps), action: z.enum(['pause', 'resume']) });
 const Form = z.object({ why: z.string().trim().min(1).max(500).catch('no reason was given') });
 
-/** `/`: how things stand, what waits for a person, and pausing and resuming a source's steps. */
-export function showToday(app: FastifyInstance, options: DashboardOptions): void {
+/** `/operations`: how things stand, what waits for a person, and pausing and resuming a source's steps. */
+export function showOperations(app: FastifyInstance, options: DashboardOptions): void {
   const audit = new Audit(options.redis);
 
-  app.get('/', async (request, reply) => {
-    const body = todayView({ ...(await todayOf(options)), mayAct: mayAct(request) });
-    return await show(reply, { title: 'Today', section: '/', body });
+  app.get('/operations', async (request, reply) => {
+    const body = operationsView({ ...(await stateOfAll(options)), mayAct: mayAct(request) });
+    return await show(reply, { title: 'Operations', section: '/operations', body });
   });
 
   app.get('/sources/:source/:step/:action', { config: { access: 'act' } }, async (request, reply) => {
@@ -34,7 +34,7 @@ export function showToday(app: FastifyInstance, options: DashboardOptions): void
     const body = pauseView({ ...asked, csrf: formToken(reply) });
     return await show(reply, {
       title: `${action === 'pause' ? 'Pause' : 'Resume'} ${step} of ${source}?`,
-      section: '/',
+      section: '/operations',
       body,
     });
   });
@@ -59,7 +59,7 @@ export function showToday(app: FastifyInstance, options: DashboardOptions): void
         queue,
       );
     }
-    return await reply.redirect('/', 303);
+    return await reply.redirect('/operations', 303);
   });
 }
 
@@ -70,7 +70,13 @@ function queueOf({ jobs }: SourcePipeline, step: PausableStep) {
     .find(({ name }) => name === step);
 }
 
-async function todayOf({ engine, config, redis, now }: DashboardOptions): Promise<Omit<Today, 'mayAct'>> {
+/** How every source and process stands. */
+export async function stateOfAll({
+  engine,
+  config,
+  redis,
+  now,
+}: DashboardOptions): Promise<Omit<Operations, 'mayAct'>> {
   const { pipelines, service, collecting } = engine();
   const down = await service.down({ now: true });
   const [sources, collectPauses, processes, absences] = await Promise.all([

@@ -5,37 +5,39 @@ import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
 
 const redis = useRedis();
 
-test('Today shows what needs a person, and each source with what status tells of it', async () => {
+test('Operations shows what needs a person, and each source with what status tells of it', async () => {
   const source = 'today';
   const loop = await startLoop(redis, { source, general: 'dashboard: { port: 0 }' });
   const { get, submit, post } = visitorOf(loop.app);
-  expect((await get('/')).text).toContain('All clear');
+  expect((await get('/operations')).text).toContain('All clear');
 
   await loop.post(loop.vendor.close('t1').delivery);
   const asked = await loop.journey('t1.1', 'asked');
   loop.feedback.standin.answer({ contact: 't1@example.com', grade: 5 });
   await loop.journey('t1.1', 'written');
-  const { text } = await get('/');
+  const { text } = await get('/operations');
   expect(text).toMatch(/href="\/journeys\?state=written"><b>1<\/b> written/);
   // Asked one, answered one, response rate.
   expect(text).toMatch(/<td class="right">1<\/td><td class="right">1<\/td><td class="right">100 %<\/td>/);
   expect(text).not.toContain('none yet');
 
   await loop.store.update('t1.1', () => ({ journey: { ...asked, state: 'parked', why: 'unclear' }, trace: [] }));
-  expect((await get('/')).text).toMatch(/href="\/journeys\?source=today&amp;state=parked">today: 1 journey is parked/);
+  expect((await get('/operations')).text).toMatch(
+    /href="\/journeys\?source=today&amp;state=parked">today: 1 journey is parked/,
+  );
 
   expect(await post(`/sources/${source}/ask/pause`, { csrf: '', why: 'for a test' })).toMatchObject({ status: 403 });
   expect(await submit(`/sources/${source}/ask/pause`, { why: 'the <b>telephone</b> is out' })).toMatchObject({
-    to: '/',
+    to: '/operations',
   });
   const { pauses, jobs } = loop.app.engine.pipelines.get(source) ?? expect.fail('no pipeline');
   expect(await pauses.isPausedByPerson('ask')).toBe(true);
   expect(await jobs.ask.queue.isPaused()).toBe(true);
-  const paused = (await get('/')).text;
+  const paused = (await get('/operations')).text;
   expect(paused).toContain('the &lt;b&gt;telephone&lt;/b&gt; is out');
   expect(paused).toContain(`href="/sources/${source}/ask/resume"`);
 
-  expect(await submit(`/sources/${source}/ask/resume`)).toMatchObject({ status: 303, to: '/' });
+  expect(await submit(`/sources/${source}/ask/resume`)).toMatchObject({ status: 303, to: '/operations' });
   expect(await pauses.isPausedByPerson('ask')).toBe(false);
   expect(await jobs.ask.queue.isPaused()).toBe(false);
   expect((await get('/settings')).text).toMatch(/<td>resume ask<\/td>[\s\S]*<td>pause ask<\/td>/);

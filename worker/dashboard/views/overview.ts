@@ -1,0 +1,112 @@
+import { isOverdue } from '../../journey/follow-up.ts';
+import { type GradesRow, rateOf } from '../../reports/grades.ts';
+import type { Period } from '../../reports/period.ts';
+import type { Read } from '../../reports/recent-readings.ts';
+import { dueInWords } from '../../support/follow-ups.ts';
+import { answersAt, followUpAt, pathTo } from '../addresses.ts';
+import { type Content, type Html, html } from '../html.ts';
+import type { ShownAnswer } from '../shown-answer.ts';
+import { answerCard, gradeBadge } from './answer.ts';
+import { count, countChange, daysInWords, percent, rateChange } from './figures.ts';
+import { periodTabs, type ShownPeriod } from './periods.ts';
+import { resultCard } from './score-card.ts';
+
+interface Overview {
+  byCampaign: Read<readonly GradesRow[]>;
+  overTime: Read<readonly GradesRow[]>;
+  /** The newest ones of the period. */
+  answers: readonly ShownAnswer[];
+  /** The most overdue ones. */
+  followUps: readonly ShownAnswer[];
+  counts: { open: number; overdue: number };
+  /** What needs a person, and what mends itself. */
+  notices: { urgent: number; others: number };
+  query: ShownPeriod;
+  period: Period;
+  before: Period;
+  now: Date;
+  timeZone: string;
+}
+
+/** Campaigns with a card of their own. */
+const mostCards = 4;
+
+export function overviewView(overview: Overview): Html {
+  const { query, period, before, timeZone } = overview;
+  return html`${health(overview)}
+${periodTabs('/', query)}
+<p><strong>${daysInWords(period)}</strong>, compared with ${daysInWords(before)}. <span class="quiet">Days of ${timeZone}.</span></p>
+<div class="columns">
+<div>${results(overview)}</div>
+<div>${followUpPart(overview)}
+${answerPart(overview)}</div>
+</div>`;
+}
+
+function health({ notices: { urgent, others } }: Overview): Html {
+  const [tone, text] =
+    urgent > 0
+      ? ['notice bad', `${urgent} ${urgent === 1 ? 'thing needs' : 'things need'} a person`]
+      : others > 0
+        ? ['notice', `${others} ${others === 1 ? 'thing mends' : 'things mend'} by itself`]
+        : ['notice good', 'All clear'];
+  return html`<p class="${tone} health" id="health" data-live><a href="/operations">${text}</a></p>`;
+}
+
+function daysOf({ query, period }: Pick<Overview, 'query' | 'period'>): Record<string, string | undefined> {
+  return query.since === undefined && query.until === undefined ? { period: query.period } : { ...period };
+}
+
+function results(overview: Overview): Content {
+  const { byCampaign, overTime, period } = overview;
+  const { value, problem } = byCampaign;
+  const rows = (value ?? []).toSorted((a, b) => b.now.asked - a.now.asked);
+  const stepsOf = (row: GradesRow) => overTime.value?.filter(({ campaign }) => campaign === row.campaign) ?? [];
+  const at = (row: GradesRow) => ({
+    grades: pathTo('/grades', { ...daysOf(overview), campaign: String(row.campaign) }),
+    answers: answersAt({ ...daysOf(overview), campaign: String(row.campaign) }),
+  });
+  return html`${problem !== undefined && html`<div class="notice"><p><strong>The Feedback service did not give new figures:</strong> ${problem}</p>${value && html`<p>These are the figures that were read last.</p>`}</div>`}
+${value && rows.length === 0 && nobodyAsked}
+${rows.length > 1 && total(rows)}
+${rows.slice(0, mostCards).map((row) => resultCard(row, stepsOf(row), period, at(row)))}
+${rows.length > mostCards && html`<p><a href="${pathTo('/grades', daysOf(overview))}">All ${rows.length} campaigns</a></p>`}`;
+}
+
+const nobodyAsked = html`<div class="notice"><p><strong>Nobody was asked in this period, nor in the one before.</strong></p>
+<p>A customer is asked when a ticket, deal or order closes and a rule fits. <a href="/settings">Settings</a> has the rules in words, <a href="/journeys">Journeys</a> every closing with what was decided.</p></div>`;
+
+/** Over all campaigns: their results are of different kinds, who was asked is not. */
+function total(rows: readonly GradesRow[]): Html {
+  const sum = (of: (row: GradesRow) => number | null): number => rows.reduce((all, row) => all + (of(row) ?? 0), 0);
+  const now = { asked: sum((row) => row.now.asked), answered: sum((row) => row.now.answered) };
+  const before = { asked: sum((row) => row.before.asked), answered: sum((row) => row.before.answered) };
+  const [rate, rateBefore] = [rateOf(now.asked, now.answered), rateOf(before.asked, before.answered)];
+  return html`<dl class="counts total">
+<div><dt>Asked</dt><dd>${count(now.asked)} ${countChange(now.asked, before.asked)}</dd></div>
+<div><dt>Answered</dt><dd>${count(now.answered)} ${countChange(now.answered, before.answered)}</dd></div>
+<div><dt>Response rate</dt><dd>${percent(rate)} ${rateChange(rate, rateBefore)}</dd></div>
+</dl>`;
+}
+
+function followUpPart({ followUps, counts, now }: Overview): Html {
+  const row = (answer: ShownAnswer): Content => {
+    const { followUp, source, id, comment, values } = answer;
+    if (!followUp) return undefined;
+    const late = isOverdue(followUp, now);
+    const who = followUp.state === 'taken' ? `taken by ${followUp.takenBy}` : 'nobody has taken it';
+    return html`<li class="${late ? 'card bad' : 'card'}"><p>${gradeBadge(answer)} <span class="state ${late ? 'bad' : 'wait'}">${late ? '' : 'due '}${dueInWords(followUp, now)}</span> <span class="quiet">${who}</span></p>
+<p><a href="${followUpAt(source, id)}">${comment === '' ? 'Without words' : comment}</a></p><p class="quiet about">${values
+      .map(([, value]) => value)
+      .filter((one) => one !== '')
+      .join(' · ')}</p></li>`;
+  };
+  return html`<section id="waiting" data-live><h2>Waiting for a person <span class="quiet">${counts.open > 0 && `${counts.open}, ${counts.overdue} overdue`}</span></h2>
+${counts.open === 0 ? html`<p class="notice good">Nobody.</p>` : html`<ul class="cards">${followUps.map(row)}</ul><p><a href="/follow-ups">All follow-ups</a></p>`}</section>`;
+}
+
+function answerPart(overview: Overview): Html {
+  const { answers, now, timeZone } = overview;
+  return html`<section id="newest" data-live><h2>Newest answers</h2>
+${answers.length === 0 ? html`<p class="notice">None in this period.</p>` : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone }))}</ul><p><a href="${answersAt(daysOf(overview))}">All answers</a></p>`}</section>`;
+}

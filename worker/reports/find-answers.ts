@@ -1,0 +1,62 @@
+import type { Journey } from '../journey/journey.ts';
+import type { Searched } from '../support/journey-filter.ts';
+import { type JourneyPage, journeyPage, type Place } from '../support/journey-pages.ts';
+
+/** Which answers of customers. Left out: all. */
+export interface AnswerFilter {
+  /** Given or changed at or after this, and before that. */
+  since?: Date | undefined;
+  until?: Date | undefined;
+  campaign?: number | undefined;
+  rule?: string | undefined;
+  /** The lowest grade, and the highest. */
+  from?: number | undefined;
+  to?: number | undefined;
+  /** With these values in custom fields. */
+  values?: Readonly<Record<string, string>> | undefined;
+  /** With words. */
+  hasWords?: boolean | undefined;
+  /** Whose words contain this, without regard to case. */
+  text?: string | undefined;
+}
+
+interface Reading {
+  /** Begins behind this place. */
+  after?: Place | undefined;
+  size: number;
+  /** Answers that are looked at, at most. */
+  most: number;
+}
+
+/** A page of what customers who were asked by closeloop have answered, newest first; without tests and people who were erased. */
+export async function findAnswers<In extends Searched>(
+  sources: readonly In[],
+  filter: AnswerFilter,
+  reading: Reading,
+): Promise<JourneyPage<In>> {
+  const { since, until } = filter;
+  return await journeyPage(sources, { lists: ['answers'], since, until, fits: fitting(filter), ...reading });
+}
+
+/** Pure. The list may be a moment ahead of its journey, or behind. */
+export function fitting(filter: AnswerFilter): (journey: Journey) => boolean {
+  const { since, until, campaign, rule, from, to, values = {}, hasWords, text = '' } = filter;
+  const wanted = Object.entries(values);
+  const part = text.trim().toLowerCase();
+  return ({ answer, test, erasedAt, campaign: of, rule: by, values: own = {} }) => {
+    if (answer === undefined || test || erasedAt) return false;
+    const { grade, comment, seenAt } = answer;
+    const words = (comment ?? '').trim();
+    return (
+      (since === undefined || seenAt >= since) &&
+      (until === undefined || seenAt < until) &&
+      (campaign === undefined || of === campaign) &&
+      (rule === undefined || by === rule) &&
+      (from === undefined || (grade !== null && grade >= from)) &&
+      (to === undefined || (grade !== null && grade <= to)) &&
+      (hasWords !== true || words !== '') &&
+      (part === '' || words.toLowerCase().includes(part)) &&
+      wanted.every(([field, value]) => String(own[field] ?? '') === value)
+    );
+  };
+}
