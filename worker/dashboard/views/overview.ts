@@ -21,6 +21,8 @@ interface Overview {
   counts: { open: number; overdue: number };
   /** What needs a person, and what mends itself. */
   notices: { urgent: number; others: number };
+  /** The custom field of the journey's reference, which says nothing here. */
+  marker: string;
   query: ShownPeriod;
   period: Period;
   before: Period;
@@ -30,6 +32,8 @@ interface Overview {
 
 /** Campaigns with a card of their own. */
 const mostCards = 4;
+/** Custom fields that a card leads to. */
+const mostFields = 4;
 
 export function overviewView(overview: Overview): Html {
   const { query, period, before, timeZone } = overview;
@@ -58,13 +62,17 @@ function daysOf({ query, period }: Pick<Overview, 'query' | 'period'>): Record<s
 }
 
 function results(overview: Overview): Content {
-  const { byCampaign, overTime, period } = overview;
+  const { byCampaign, overTime, period, marker } = overview;
   const { value, problem } = byCampaign;
   const rows = (value ?? []).toSorted((a, b) => b.now.asked - a.now.asked);
   const stepsOf = (row: GradesRow) => overTime.value?.filter(({ campaign }) => campaign === row.campaign) ?? [];
   const at = (row: GradesRow) => ({
     grades: pathTo('/grades', { ...daysOf(overview), campaign: String(row.campaign) }),
     answers: answersAt({ ...daysOf(overview), campaign: String(row.campaign) }),
+    by: row.fields
+      .filter((field) => field !== marker)
+      .slice(0, mostFields)
+      .map((by) => [by, pathTo('/grades', { ...daysOf(overview), campaign: String(row.campaign), by })] as const),
   });
   return html`${problem !== undefined && html`<div class="notice"><p><strong>The Feedback service did not give new figures:</strong> ${problem}</p>${value && html`<p>These are the figures that were read last.</p>`}</div>`}
 ${value && rows.length === 0 && nobodyAsked}

@@ -24,13 +24,14 @@ export function resultCard(
   row: GradesRow,
   steps: readonly GradesRow[],
   period: Period,
-  at: { grades: string; answers: string },
+  at: { grades: string; answers: string; by: readonly (readonly [field: string, at: string])[] },
 ): Html {
   return html`<section class="score" aria-label="${row.name}">
 <h2><a href="${at.grades}">${row.name}</a></h2>
 ${headline(row)}
 ${countsOf(row, at.answers)}
 ${trend(row, steps, period)}
+${at.by.length > 0 && html`<p class="quiet">${at.by.map(([field, address], i) => html`${i > 0 && ' · '}<a href="${address}">By ${field}</a>`)}</p>`}
 </section>`;
 }
 

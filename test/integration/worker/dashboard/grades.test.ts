@@ -65,7 +65,15 @@ describe('the grades', () => {
     expect(text).toMatch(/<b>25<\/b> NPS/);
     expect(text).toContain('up 125');
     expect(text).toContain('href="/answers?campaign=40&amp;in.Shop=Tallinn"');
-    expect(rowOf(text, 'Tallinn')).toEqual(['Tallinn few answers', '4', '3', '75 %', '33.3', '', '▲ up 133.3 from −100']);
+    expect(rowOf(text, 'Tallinn')).toEqual([
+      'Tallinn few answers',
+      '4',
+      '3',
+      '75 %',
+      '33.3',
+      '',
+      '▲ up 133.3 from −100',
+    ]);
     expect(rowOf(text, '&lt;i&gt;Tartu&lt;/i&gt;').slice(1, 5)).toEqual(['1', '1', '100 %', '0']);
     expect(text).toContain('After &lt;b&gt;delivery&lt;/b&gt;');
     expect(text).not.toMatch(/<i>|<b>delivery/);
