@@ -45,6 +45,7 @@ export const shopify = defineConnector({
       poll: poller(settings, api, ports),
       check: checker(settings, api),
       setup: setupOf(settings, api),
+      recordNoun: 'order',
       recordUrl: (id) => `${addressOf(settings)}/admin/orders/${encodeURIComponent(id)}`,
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),

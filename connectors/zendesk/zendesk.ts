@@ -79,6 +79,7 @@ export const zendesk = defineConnector({
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
       recordNames: numbered(isTicketId),
+      recordNoun: 'ticket',
       recordUrl: (id) => `${addressOf(settings)}/agent/tickets/${encodeURIComponent(id)}`,
       bringsExternalGrades: settings.csat !== undefined,
     };

@@ -83,7 +83,7 @@ export function showFollowUps(app: FastifyInstance, options: DashboardOptions): 
     const { journey, context } = await journeyOf(request, options);
     const ref = refOf(context.name, journey.id);
     const { to, outcome } = Form.parse(request.body);
-    const note = (what: string) => audit.note({ at: new Date(), who: nameOf(request), what, about: ref });
+    const note = (what: string) => audit.note({ at: options.now(), who: nameOf(request), what, about: ref });
     await note(`follow-up: ${deed}`);
     try {
       await changeFollowUp(journey, { by: nameOf(request), at: options.now(), ...deedOf(deed, outcome) }, context);

@@ -45,6 +45,7 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
     const body = journeyView({
       journey,
       source: context.name,
+      recordNoun: source.recordNoun,
       trace,
       survey: await surveys.answersOf(journey, context.feedback),
       recordName,
@@ -87,7 +88,7 @@ function takeSteps(app: FastifyInstance, options: DashboardOptions): void {
     const found = await journeyOf(request, options);
     const { journey, context } = found;
     const ref = refOf(context.name, journey.id);
-    const note = (what: string) => audit.note({ at: new Date(), who: nameOf(request), what, about: ref });
+    const note = (what: string) => audit.note({ at: options.now(), who: nameOf(request), what, about: ref });
     await note(action);
     try {
       await take(action, found, request.body);

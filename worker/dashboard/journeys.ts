@@ -9,6 +9,7 @@ import { recordIn, type Searched, withinSource } from '../support/journey-filter
 import { journeyPage } from '../support/journey-pages.ts';
 import { findAnywhere } from '../support/repair.ts';
 import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';
+import { seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { journeysView, type ListedJourney } from './views/journeys.ts';
@@ -51,8 +52,13 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
     const page = isSearch
       ? await searched(sources, query)
       : await listed(sources, query, { timeZone, now: options.now() });
+    const nouns = new Map(all.map(({ name, source }) => [name, source.recordNoun]));
     const rules = [...new Set(all.flatMap((context) => context.rules.map(({ name }) => name)))];
-    const body = journeysView({ ...page, query, isSearch, timeZone, rules, sources: all.map(({ name }) => name) });
+    const body = journeysView({
+      ...{ ...page, query, isSearch, timeZone, rules, now: options.now(), contacts: seesContacts(request) },
+      journeys: page.journeys.map((one) => ({ ...one, recordNoun: nouns.get(one.source) })),
+      sources: all.map(({ name }) => name),
+    });
     return await show(reply, { title: 'Journeys', section: '/journeys', body });
   });
   // By POST: what is looked for may be a customer's address, and addresses of pages are kept by browsers and proxies.

@@ -48,8 +48,8 @@ export function showOperations(app: FastifyInstance, options: DashboardOptions):
     const queue = queueOf(pipeline, step);
     const { why } = Form.parse(request.body ?? {});
     const by = nameOf(request);
-    await audit.note({ at: new Date(), who: by, what: `${action} ${step}`, about: source });
-    if (action === 'pause') await pipeline.pauses.pause(step, { why, by, at: new Date() }, queue);
+    await audit.note({ at: options.now(), who: by, what: `${action} ${step}`, about: source });
+    if (action === 'pause') await pipeline.pauses.pause(step, { why, by, at: options.now() }, queue);
     else {
       const { context, pauses, vendor } = pipeline;
       const account = context.account ?? nameInEarnest(context.storedAs);
@@ -87,7 +87,7 @@ export async function stateOfAll({
           stateOfSource(stored, { service: down, redis, now: now() }),
           remainingQuotas(redis, context.account ?? nameInEarnest(context.storedAs), new Date()),
         ]);
-        return { state, quotas, polls: context.source.poll !== undefined };
+        return { state, quotas, polls: context.source.poll !== undefined, recordNoun: context.source.recordNoun };
       }),
     ),
     collecting.paused(),

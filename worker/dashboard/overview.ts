@@ -42,6 +42,7 @@ export function showOverview(app: FastifyInstance, options: DashboardOptions, re
       answers: await shownAnswers(answers.found, shown),
       followUps: await shownAnswers(followUps, shown),
       counts,
+      tests: operations.tests,
       marker: options.config().marker,
       notices: countNotices(operations),
     });

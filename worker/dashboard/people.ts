@@ -52,10 +52,10 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
     const { value } = contactOf(contact, options);
     const context = takingErasures(options.engine().pipelines.values());
     const who = nameOf(request);
-    await audit.note({ at: new Date(), who, what: 'mask a person', about: context.name });
+    await audit.note({ at: options.now(), who, what: 'mask a person', about: context.name });
     const id = await beginMasking(value, 'asked for on the page', context);
     await context.queueErasure(id, 0);
-    await audit.note({ at: new Date(), who, what: `began erasure ${id}`, about: context.name });
+    await audit.note({ at: options.now(), who, what: `began erasure ${id}`, about: context.name });
     return await reply.redirect(erasureAt(context.name, id), 303);
   });
 

@@ -23,9 +23,9 @@ import { askedStates, type Decision } from './transitions.ts';
 
 /**
  * Stores a journey, unless its closing or its event already has a journey.
- * KEYS records, merges, list of the state, list of answers · ARGV tag, record id, names of the closing and of the event, sealed journey, instant in the
- * list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, when it was answered or '', number of people to index it under, of each the
- * key and entry…, then what `tellOthers` takes
+ * KEYS records, merges, list of the state, list of answers · ARGV tag, record id, names of the closing and of the event, sealed journey,
+ * instant in the list, its id, `RememberedRecord.seen` or '', '1' if it may have asked, when it was answered or '', number of people to index it
+ * under, of each the key and entry…, then what `tellOthers` takes
  * Returns the id of the journey of this closing (or of this event), and whether it was stored now; nothing where the record's next
  * journey has another id, or something else than what was seen is remembered of the record.
  */
@@ -61,8 +61,9 @@ return {id, 1}`;
  * list of answers
  * ARGV rev, instant in the old list, sealed journey, id, instant in the new list, request id or '', '1' once asked ('if none': unless
  * another has) or '0' when it turned out not to be, key of the collecting pass' fence or '', generation of the pass, record id,
- * when it was answered and when it is now ('' for neither and where both are the same), number of people to index it under, number of people no longer,
- * number of counts to change, of each of these people the key and entry, of each count its key, field and difference…, then what `tellOthers` takes
+ * when it was answered and when it is now ('' for neither and where both are the same), number of people to index it under, number of people
+ * no longer, number of counts to change, of each of these people the key and entry, of each count its key, field and difference…, then
+ * what `tellOthers` takes
  * Returns 1, 0 when somebody else changed the journey since it was read, -1 when its request is another journey's, or when a
  * newer pass has begun.
  */

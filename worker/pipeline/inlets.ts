@@ -93,7 +93,7 @@ export class Inlets {
       await Promise.all(some.map((event) => inlet.together.add(stored(event, receivedAt))));
     }
     if (alone.length > 0) await this.#storeAlone(pipeline.context, inlet, alone, receivedAt);
-    this.#noteDelivery(pipeline.context, receivedAt);
+    this.#noteDelivery(pipeline.context, pipeline.context.clock.now());
     this.#retryGivenUp(inlet, events, receivedAt).catch((error: unknown) =>
       engine.log.debug({ source, why: messageOf(error) }, 'whether events were given up could not be looked at'),
     );

@@ -69,6 +69,7 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     batchSize: size,
     taken: { status: 202 },
     recordNames: numbered(isId),
+    recordNoun: declared.record,
     writesNoAnswer: settings.noAnswer ?? false,
     surveyQuestions: Object.keys(settings.answers ?? {}),
     ...intakeOf(intake),

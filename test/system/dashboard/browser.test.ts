@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -9,6 +10,7 @@ import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 import { ToyVendor } from '../../support/toy-connector.ts';
 import { passwords, users } from '../../support/worker/dashboard/users.ts';
+import { openFollowUps } from '../../support/worker/follow-ups.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -72,9 +74,9 @@ test('the demo names its page, which shows closings on their way, live', async (
   onTestFinished(async () => void (await demo.stop()));
   const [url = ''] = (await demo.says(/See it in a browser: http:\/\/[\d.:]+/)).split(' ').slice(-1);
   const { page, flaws } = await visit(browser, url);
-  await page.goto('/');
+  await page.goto('/operations');
   // Nothing is clicked and nothing loaded again: the page does it.
-  await page.locator('.flow a', { hasText: /^[1-9]\d*\s*written$/ }).waitFor();
+  await page.locator('.flow a', { hasText: /^[1-9]\d*\s*On the ticket$/ }).waitFor();
   expect(await page.getByRole('row', { name: /^support/ }).count()).toBe(1);
   expect(flaws).toEqual([]);
 });
@@ -107,12 +109,93 @@ test('by keyboard alone a person logs in, finds a customer by a second address, 
   await page.getByRole('status').waitFor();
   await shop.loop.journey('o1.1', 'written');
   // Live: the timeline of the page that is open.
-  await page.locator('#journey .state', { hasText: 'written' }).waitFor();
+  await page.locator('#journey .state', { hasText: 'On the record' }).waitFor();
   expect(shop.vendor.written.map(({ recordId }) => recordId)).toEqual(['o1', 'o1']);
   await page.goto('/settings');
   await page.getByRole('row', { name: new RegExp(`anna replay ${shop.source}/o1.1`) }).waitFor();
   expect(flaws).toEqual([]);
 });
+
+/** Customers have answered at two stores by two agents; of the unhappy ones somebody waits for a person. */
+async function morning() {
+  const source = `shop-${++sources}`;
+  const vendor = Object.assign(new ToyVendor(), { account: source });
+  vendor.recordUrl = (record) => `https://toy.example/records/${record}`;
+  const agent = '\'ticket.store = "Tartu" ? "Maria Tamm" : "Jaan Kask"\'';
+  const rule = `{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store, Agent: ${agent} } }`;
+  const loop = await startLoop(redis, {
+    ...{ source, vendor, rule },
+    general: `dashboard: ${JSON.stringify({ port: 0, users })}`,
+  });
+  await openFollowUps(loop, redis, { late: -30, soon: 3 });
+  for (const [id, grade, comment] of [
+    ['o1', 5, 'Here the next morning.'],
+    ['o2', 4, 'Well packed.'],
+  ] as const) {
+    await loop.post(vendor.close(id, { store: 'Tartu' }).delivery);
+    await loop.journey(`${id}.1`, 'asked');
+    loop.feedback.standin.answer({ contact: `${id}@example.com`, grade, comment });
+    await loop.journey(`${id}.1`, 'written');
+  }
+  return { loop, source, url: loop.app.dashboardUrl ?? expect.fail('no page') };
+}
+
+test.each([
+  ['wide and light', { colorScheme: 'light', viewport: { width: 1_440, height: 900 } }],
+  ['on a phone and dark', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
+] as const)(
+  '%s, a manager’s morning by keyboard: from a bad answer to its ticket, its follow-up, the agent’s answers and a file',
+  async (_, look) => {
+    const { loop, source, url } = await morning();
+    const { page, flaws } = await visit(browser, url, look);
+    const isClean = async () =>
+      expect([page.url(), await overhang(page), await findings(page)]).toEqual([page.url(), 0, []]);
+    await page.goto('/');
+    await page.keyboard.type('anna');
+    await tabTo(page, 'Password');
+    await page.keyboard.type(passwords.anna);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('region', { name: 'After support' }).getByText('CSAT').waitFor();
+    await isClean();
+    // Who waits longest is first, by their words.
+    await tabTo(page, 'much too late');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: `Follow-up ${source}/late.1` }).waitFor();
+    await isClean();
+    const ticket = page.getByRole('link', { name: `${source} late` });
+    expect(await ticket.getAttribute('href')).toBe('https://toy.example/records/late');
+    await tabTo(page, `Done… ${source}/late.1`);
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'What was done (seen by colleagues alone)');
+    await page.keyboard.type('Called, sent a new cup');
+    await isClean();
+    await tabTo(page, 'Done');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('is done').waitFor();
+    await page.getByText('Called, sent a new cup').waitFor();
+    expect((await loop.store.get('late.1'))?.followUp).toMatchObject({ state: 'done', doneBy: 'anna' });
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Answers' }).press('Enter');
+    await page.getByText('Well packed.').waitFor();
+    await isClean();
+    await tabTo(page, 'Maria Tamm');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/in\.Agent=Maria/);
+    expect(await page.getByText('much too late').count()).toBe(0);
+    const waiting = page.waitForEvent('download');
+    await tabTo(page, 'Download CSV');
+    await page.keyboard.press('Enter');
+    const file = await readFile(await (await waiting).path(), 'utf8');
+    expect(
+      file
+        .trimEnd()
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(',')[3]),
+    ).toEqual(['Well packed.', 'Here the next morning.']);
+    expect(flaws).toEqual([]);
+  },
+);
 
 test('a person is masked, and nobody finds them by any address afterwards', async () => {
   const shop = await startShop();

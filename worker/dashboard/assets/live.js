@@ -21,6 +21,9 @@ async function refresh() {
   }
 }
 
+// On a phone the menu is one line, of which some is out of sight.
+document.querySelector('nav .tab[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+
 async function repeat() {
   // The server may be away for a while: it is asked again.
   await refresh().catch(() => undefined);

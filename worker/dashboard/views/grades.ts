@@ -13,6 +13,7 @@ import { change, count, daysInWords, figureOf, nameOf, percent } from './figures
 import { select } from './forms.ts';
 import { periodTabs, type ShownPeriod } from './periods.ts';
 import { scoreCard } from './score-card.ts';
+import { type Column, cellsOf, table } from './table.ts';
 
 interface Grades {
   byCampaign: Read<readonly GradesRow[]>;
@@ -102,9 +103,19 @@ ${byCampaign.value === undefined && storedTable(counts)}`;
 function storedTable(counts: ReadonlyMap<number, Counts>): Html {
   if (counts.size === 0) return html`<p>No request of closeloop’s own is stored for these days.</p>`;
   return html`<h2>Requests of closeloop</h2>
-<div class="wide" role="region" aria-label="Requests of closeloop" tabindex="0"><table>
-<thead><tr><th scope="col">Campaign</th><th scope="col" class="right">Asked</th><th scope="col" class="right">Of these answered</th><th scope="col" class="right">Response rate</th></tr></thead>
-<tbody>${[...counts].map(([id, { asked, responses }]) => html`<tr><th scope="row">${id}</th><td class="right">${count(asked)}</td><td class="right">${count(responses)}</td><td class="right">${percent(asked === 0 ? null : responses / asked)}</td></tr>`)}</tbody></table></div>`;
+${table({
+  name: 'Requests of closeloop',
+  columns: [
+    { name: 'Campaign' },
+    { name: 'Asked', kind: 'right' },
+    { name: 'Of these answered', kind: 'right' },
+    { name: 'Response rate', kind: 'right' },
+  ],
+  rows: [...counts].map(([id, { asked, responses }]) => [
+    ...[id, count(asked), count(responses)],
+    percent(asked === 0 ? null : responses / asked),
+  ]),
+})}`;
 }
 
 /** As the address has it: a named period goes on with the days. */
@@ -119,17 +130,34 @@ function campaignTable(rows: readonly GradesRow[], grades: Grades): Html {
   const at = (campaign: number) =>
     pathTo('/grades', { ...days, by: by === undefined ? noField : undefined, campaign: String(campaign) });
   return html`<h2>Campaigns</h2>
-<div class="wide" role="region" aria-label="Campaigns" tabindex="0"><table>
-<thead><tr><th scope="col">Campaign</th>${figureHeads}<th scope="col" class="right">By closeloop</th></tr></thead>
-<tbody>${rows.map((row) => html`<tr><th scope="row" class="ref"><a href="${at(row.campaign)}">${row.name}</a></th>${figureCells(row)}<td class="right">${count(counts.get(row.campaign)?.asked ?? 0)}</td></tr>`)}</tbody></table></div>`;
+${table({
+  name: 'Campaigns',
+  columns: [{ name: 'Campaign', kind: 'ref' }, ...figureColumns, { name: 'By closeloop', kind: 'right' }],
+  rows: rows.map((row) => [
+    html`<a href="${at(row.campaign)}">${row.name}</a>`,
+    ...figureCells(row),
+    count(counts.get(row.campaign)?.asked ?? 0),
+  ]),
+})}`;
 }
 
-const figureHeads = html`<th scope="col" class="right">Asked</th><th scope="col" class="right">Answered</th><th scope="col" class="right">Response rate</th><th scope="col" class="right">Result</th><th scope="col"><span class="unseen">Result, drawn</span></th><th scope="col">Against the period before</th>`;
+const figureColumns: readonly Column[] = [
+  { name: 'Asked', kind: 'right' },
+  { name: 'Answered', kind: 'right' },
+  { name: 'Response rate', kind: 'right' },
+  { name: 'Result', kind: 'right' },
+  { name: 'Result, drawn', kind: 'drawn' },
+  { name: 'Against the period before' },
+];
 
-function figureCells(row: GradesRow): Html {
+function figureCells(row: GradesRow): Content[] {
   const { now, before, measure } = row;
   const figure = resultOf(now, measure);
-  return html`<td class="right">${count(now.asked)}</td><td class="right">${count(now.answered)}</td><td class="right">${percent(now.rate)}</td><td class="right">${figureOf(figure, measure)}</td><td class="drawn">${figureBar(figure, rangeOf(row))}</td><td>${change(row.change, resultOf(before, measure), measure)}</td>`;
+  return [
+    ...[count(now.asked), count(now.answered), percent(now.rate), figureOf(figure, measure)],
+    figureBar(figure, rangeOf(row)),
+    change(row.change, resultOf(before, measure), measure),
+  ];
 }
 
 function byFieldPart(grades: Grades): Content {
@@ -168,10 +196,15 @@ function valueTable(by: string, all: readonly GradesRow[], grades: Grades): Cont
     metric !== measure && (metric === 'nps' || metric === 'csat')
       ? ` ${nameOf(metric)} is not shown: nobody has answered, there are more than ${count(mostRead)} requests, or the service counts it in a way of its own.`
       : '';
-  return html`<div class="wide" role="region" aria-label="${by}, ${name}" tabindex="0"><table>
-<caption><strong>${name}</strong>: ${nameOf(measure)}. Best first; below, those with fewer than ${fewAnswers} answers.${lacks}</caption>
-<thead><tr><th scope="col">${by}</th>${figureHeads}</tr></thead>
-<tbody>${rows.map((row) => html`<tr><th scope="row" class="ref">${valueLink(row, grades)}</th>${figureCells(row)}</tr>`)}${others && html`<tr class="others"><th scope="row">${more} others together</th>${figureCells(others)}</tr>`}</tbody></table></div>
+  const columns: readonly Column[] = [{ name: by, kind: 'ref' }, ...figureColumns];
+  const together = others && [`${more} others together`, ...figureCells(others)];
+  return html`${table({
+    name: `${by}, ${name}`,
+    caption: html`<strong>${name}</strong>: ${nameOf(measure)}. Best first; below, those with fewer than ${fewAnswers} answers.${lacks}`,
+    columns,
+    rows: rows.map((row) => [valueLink(row, grades), ...figureCells(row)]),
+    last: together && html`<tr class="others">${cellsOf(together, columns)}</tr>`,
+  })}
 ${others && html`<p class="quiet">The CSV file has each of them.</p>`}`;
 }
 

@@ -14,6 +14,8 @@ import { stateBadge } from './state.ts';
 
 interface ShownJourney {
   source: string;
+  /** What people call its record. */
+  recordNoun: string | undefined;
   journey: Journey;
   trace: readonly TraceLine[];
   survey: readonly SurveyAnswer[];
@@ -41,10 +43,10 @@ const done: Record<Repair, string> = {
 };
 
 export function journeyView(shown: ShownJourney): Html {
-  const { journey, source, trace, others, repairs, timeZone, did } = shown;
+  const { journey, source, recordNoun, trace, others, repairs, timeZone, did } = shown;
   return html`${did && html`<p class="notice good" role="status">${done[did]}</p>`}
 <div id="journey" data-live>
-<p>${stateBadge(journey.state)} ${sentence(journey.why ?? '', timeZone)}</p>
+<p>${stateBadge(journey.state, recordNoun)} ${sentence(journey.why ?? '', timeZone)}</p>
 ${actions(source, journey, repairs)}
 ${facts(shown)}
 <h2>What happened</h2>
@@ -54,7 +56,7 @@ ${facts(shown)}
 ${
   others.length > 0 &&
   html`<h2>Other closings of this record</h2>
-<ul>${others.map((one) => html`<li>${stateBadge(one.state)} <a href="${journeyAt(source, one.id)}">${refOf(source, one.id)}</a> ${one.why}</li>`)}</ul>`
+<ul>${others.map((one) => html`<li>${stateBadge(one.state, recordNoun)} <a href="${journeyAt(source, one.id)}">${refOf(source, one.id)}</a> ${one.why}</li>`)}</ul>`
 }`;
 }
 
@@ -155,7 +157,7 @@ const effects: Record<Repair, string> = {
 export function confirmView({ action, source, journey, isOpen, csrf, timeZone }: Confirmed): Html {
   const back = html`<a class="button" href="${journeyAt(source, journey.id)}">Back</a>`;
   if (!isOpen)
-    return html`<p class="notice">That does not help this journey: it is ${journey.state}.</p><p class="actions">${back}</p>`;
+    return html`<p class="notice">That does not help this journey as it is: ${stateBadge(journey.state)}</p><p class="actions">${back}</p>`;
   return html`<p>${stateBadge(journey.state)} ${sentence(journey.why ?? '', timeZone)}</p>
 <p>${effects[action]}</p>
 <form method="post" action="${journeyAt(source, journey.id, action)}">

@@ -1,14 +1,20 @@
-import { type Journey, journeyStates } from '../../journey/journey.ts';
+import { gradeInWords } from '../../journey/grade-in-words.ts';
+import type { Journey } from '../../journey/journey.ts';
 import { skipReasons } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
+import { askedContactOf } from '../../journey/transitions.ts';
 import { journeyAt, listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
-import { sentence, time } from '../times.ts';
+import { shownContact } from '../shown-contact.ts';
+import { ago, sentence, time } from '../times.ts';
 import { searchForm, select } from './forms.ts';
-import { stateBadge } from './state.ts';
+import { stateBadge, stateChoices } from './state.ts';
+import { type Column, table as dataTable } from './table.ts';
 
 export interface ListedJourney {
   source: string;
+  /** What people call its record. */
+  recordNoun?: string | undefined;
   journey: Journey;
 }
 
@@ -22,6 +28,9 @@ interface List {
   query: Readonly<Record<string, string | undefined>>;
   sources: readonly string[];
   rules: readonly string[];
+  /** Whether customers' addresses are shown in full. */
+  contacts: boolean;
+  now: Date;
   timeZone: string;
 }
 
@@ -41,7 +50,7 @@ const search = searchForm({
 
 function filter({ query, sources, rules }: List): Html {
   return html`<form class="filter" method="get" action="/journeys">
-<div><label for="state">State</label>${any('state', journeyStates, query.state)}</div>
+<div><label for="state">State</label>${select('state', [['', 'any'], ...stateChoices], query.state)}</div>
 ${sources.length > 1 && html`<div><label for="source">Source</label>${any('source', sources, query.source)}</div>`}
 <div><label for="rule">Rule</label>${any('rule', [...new Set([...rules, ...(query.rule ? [query.rule] : [])])], query.rule)}</div>
 <div><label for="reason">Reason contains</label>
@@ -64,24 +73,44 @@ function nothing({ isCut, isSearch }: List): Html {
   return html`<p class="notice">No journeys fit.</p>`;
 }
 
-function table({ journeys, timeZone }: List): Html {
-  return html`<div class="wide" role="region" aria-label="Journeys" tabindex="0"><table>
-<caption>Last changed first; those that wait, last due first. Times in ${timeZone}.</caption>
-<thead><tr><th scope="col">Journey</th><th scope="col">State</th><th scope="col">Why</th><th scope="col">Rule</th><th scope="col">Changed</th></tr></thead>
-<tbody>${journeys.map((one) => row(one, timeZone))}</tbody>
-</table></div>`;
+const columns: readonly Column[] = [
+  { name: 'Journey', kind: 'ref' },
+  { name: 'Customer', kind: 'ref' },
+  { name: 'State' },
+  { name: 'Why' },
+  { name: 'Agent, store …' },
+  { name: 'Rule' },
+  { name: 'Changed' },
+];
+
+function table(list: List): Html {
+  const { journeys, timeZone } = list;
+  return dataTable({
+    name: 'Journeys',
+    caption: `Last changed first; those that wait, last due first. Times in ${timeZone}.`,
+    columns,
+    rows: journeys.map((one) => row(one, list)),
+  });
 }
 
-function row({ source, journey }: ListedJourney, timeZone: string): Html {
-  const { id, state, updatedAt, rule } = journey;
-  return html`<tr><th scope="row" class="ref"><a href="${journeyAt(source, id)}">${refOf(source, id)}</a></th>
-<td>${stateBadge(state)}</td><td>${whyOf(journey, timeZone)}</td><td>${rule ?? '–'}</td><td>${time(updatedAt, timeZone)}</td></tr>`;
+function row({ source, recordNoun, journey }: ListedJourney, { contacts, now, timeZone }: List): Content[] {
+  const { id, state, updatedAt, rule, values = {} } = journey;
+  const contact = askedContactOf(journey);
+  return [
+    html`<a href="${journeyAt(source, id)}">${refOf(source, id)}</a>`,
+    contact ? shownContact(contact, contacts) : '–',
+    stateBadge(state, recordNoun),
+    whyOf(journey, timeZone),
+    Object.values(values).map(String).filter(Boolean).join(' · '),
+    rule ?? '–',
+    ago(updatedAt, now, timeZone),
+  ];
 }
 
-function whyOf({ state, why, dueAt, answer }: Journey, timeZone: string): Content {
+function whyOf({ state, why, dueAt, answer, maxGrade }: Journey, timeZone: string): Content {
   if (state === 'waiting' && dueAt) return html`asks ${time(dueAt, timeZone)}`;
   if (why !== undefined) return sentence(why, timeZone);
-  return answer && `grade ${answer.grade ?? '–'}`;
+  return answer && `grade ${gradeInWords({ answer, maxGrade }) ?? '–'}`;
 }
 
 function further({ next, isCut, journeys }: List, query: List['query']): Content {

@@ -9,12 +9,16 @@ import { type Content, type Html, html } from '../html.ts';
 import { sentence, time } from '../times.ts';
 import { percent } from './figures.ts';
 import { csrfField } from './forms.ts';
+import { nounOf, stateInWords } from './state.ts';
+import { type Column, table as dataTable } from './table.ts';
 
 interface ShownSource {
   state: SourceState;
   quotas: readonly { quota: string; limit: number; remaining: number }[];
   /** It is asked what its webhooks missed. */
   polls: boolean;
+  /** What people call its records. */
+  recordNoun: string | undefined;
 }
 
 export interface Operations {
@@ -54,8 +58,9 @@ ${table(sources, { timeZone, mayAct })}
 }
 
 function flow(states: readonly JourneyState[], sources: readonly ShownSource[]): Html {
+  const noun = nounOf(sources);
   const total = (state: JourneyState) => sources.reduce((sum, one) => sum + one.state.journeys[state], 0);
-  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${state}</a></li>`)}</ul>`;
+  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${stateInWords(state, noun)}</a></li>`)}</ul>`;
 }
 
 interface Notice {
@@ -166,30 +171,48 @@ function usedUp(source: string, until: Date, mayAct: boolean): Notice {
 
 function needs(state: 'parked' | 'failed', source: string, count: number, remedy: string): Notice[] {
   if (count === 0) return [];
-  const what = html`<a href="${listAt({ source, state })}">${source}: ${count} ${count === 1 ? 'journey is' : 'journeys are'} ${state}</a>`;
+  const what = html`<a href="${listAt({ source, state })}">${source}: ${count} ${count === 1 ? 'journey' : 'journeys'} ${state === 'failed' ? 'failed' : count === 1 ? 'needs you' : 'need you'}</a>`;
   return [{ isUrgent: true, what, why: '', remedy }];
 }
 
 function table(sources: readonly ShownSource[], shown: Pick<Operations, 'timeZone' | 'mayAct'>): Html {
-  return html`<div class="wide" role="region" aria-label="Sources" tabindex="0"><table>
-<caption>Asked, answered and response rate: of the last seven days.</caption>
-<thead><tr><th scope="col">Source</th><th scope="col">Last delivery</th><th scope="col">Last poll</th><th scope="col">Jobs</th><th scope="col">Quota left</th><th scope="col" class="right">Asked</th><th scope="col" class="right">Answered</th><th scope="col" class="right">Rate</th>${shown.mayAct && html`<th scope="col">Pause</th>`}</tr></thead>
-<tbody>${sources.map((one) => row(one, shown))}</tbody></table></div>`;
+  return dataTable({
+    name: 'Sources',
+    caption: 'Asked, answered and response rate: of the last seven days.',
+    columns: shown.mayAct ? [...columns, { name: 'Pause' }] : columns,
+    rows: sources.map((one) => row(one, shown)),
+  });
 }
+
+const columns: readonly Column[] = [
+  { name: 'Source' },
+  { name: 'Last delivery' },
+  { name: 'Last poll' },
+  { name: 'Jobs' },
+  { name: 'Quota left' },
+  { name: 'Asked', kind: 'right' },
+  { name: 'Answered', kind: 'right' },
+  { name: 'Rate', kind: 'right' },
+];
 
 function row(
   { state, quotas, polls }: ShownSource,
   { timeZone, mayAct }: Pick<Operations, 'timeZone' | 'mayAct'>,
-): Html {
+): Content[] {
   const { source, lastDelivery, poll, queues, lastWeek } = state;
   const { asked, answered, responseRate } = lastWeek;
-  return html`<tr><th scope="row"><a href="${listAt({ source })}">${source}</a></th>
-<td>${lastDelivery ? time(lastDelivery, timeZone) : 'none yet'}</td>
-<td>${polled(poll?.doneAt, polls, timeZone)}${poll && poll.missed > 0 && html`<br>${poll.missed} that no webhook reported`}</td>
-<td>${jobs(queues)}</td>
-<td>${quotas.length === 0 ? '–' : quotas.map(({ quota, limit, remaining }) => html`${remaining} of ${limit} ${quota}<br>`)}</td>
-<td class="right">${asked}</td><td class="right">${answered}</td><td class="right">${percent(responseRate)}</td>
-${mayAct && html`<td>${pausableSteps.map((step) => html`<a href="${stepAt(source, step, 'pause')}">${step}</a> `)}</td>`}</tr>`;
+  const cells: Content[] = [
+    html`<a href="${listAt({ source })}">${source}</a>`,
+    lastDelivery ? time(lastDelivery, timeZone) : 'none yet',
+    html`${polled(poll?.doneAt, polls, timeZone)}${poll && poll.missed > 0 && html`<br>${poll.missed} that no webhook reported`}`,
+    jobs(queues),
+    quotas.length === 0
+      ? '–'
+      : quotas.map(({ quota, limit, remaining }) => html`${remaining} of ${limit} ${quota}<br>`),
+    ...[asked, answered, percent(responseRate)],
+  ];
+  if (!mayAct) return cells;
+  return [...cells, pausableSteps.map((step) => html`<a href="${stepAt(source, step, 'pause')}">${step}</a> `)];
 }
 
 function polled(at: Date | undefined, polls: boolean, timeZone: string): Content {

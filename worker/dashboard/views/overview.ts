@@ -12,6 +12,8 @@ import { periodTabs, type ShownPeriod } from './periods.ts';
 import { resultCard } from './score-card.ts';
 
 interface Overview {
+  /** Where test mode holds. */
+  tests: readonly string[];
   byCampaign: Read<readonly GradesRow[]>;
   overTime: Read<readonly GradesRow[]>;
   /** The newest ones of the period. */
@@ -37,7 +39,7 @@ const mostFields = 4;
 
 export function overviewView(overview: Overview): Html {
   const { query, period, before, timeZone } = overview;
-  return html`${health(overview)}
+  return html`${overview.tests.map((why) => html`<p class="notice">${why}</p>`)}${health(overview)}
 ${periodTabs('/', query)}
 <p><strong>${daysInWords(period)}</strong>, compared with ${daysInWords(before)}. <span class="quiet">Days of ${timeZone}.</span></p>
 <div class="columns">

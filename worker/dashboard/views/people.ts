@@ -1,6 +1,7 @@
 import type { Contact } from '../../../core/contact.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
 import type { Erasure, Proof } from '../../journey/erasures.ts';
+import { gradeInWords } from '../../journey/grade-in-words.ts';
 import { refOf } from '../../journey/refs.ts';
 import { nothingErased, nothingErasedWords } from '../../support/masking.ts';
 import { isNothing, mostAccesses, type PersonHere, type PersonThere } from '../../support/people.ts';
@@ -9,6 +10,7 @@ import { type Content, type Html, html } from '../html.ts';
 import { sentence, time } from '../times.ts';
 import { csrfField, searchForm } from './forms.ts';
 import { stateBadge } from './state.ts';
+import { table } from './table.ts';
 
 export interface ListedErasure {
   source: string;
@@ -32,13 +34,17 @@ const search = searchForm({
 });
 
 function erasureTable(erasures: readonly ListedErasure[], timeZone: string): Html {
-  return html`<div class="wide" role="region" aria-label="Erasures" tabindex="0"><table>
-<caption>Those that are not done first. Nobody is named in them.</caption>
-<thead><tr><th scope="col">Erasure</th><th scope="col">State</th><th scope="col">Request</th><th scope="col">When</th></tr></thead>
-<tbody>${erasures.map(
-    ({ source, id, what, at, isDone }) =>
-      html`<tr><th scope="row" class="ref"><a href="${erasureAt(source, id)}">${id}</a></th><td>${doneBadge(isDone)}</td><td>${source}: ${what}</td><td>${time(at, timeZone)}</td></tr>`,
-  )}</tbody></table></div>`;
+  return table({
+    name: 'Erasures',
+    caption: 'Those that are not done first. Nobody is named in them.',
+    columns: [{ name: 'Erasure', kind: 'ref' }, { name: 'State' }, { name: 'Request' }, { name: 'When' }],
+    rows: erasures.map(({ source, id, what, at, isDone }) => [
+      html`<a href="${erasureAt(source, id)}">${id}</a>`,
+      doneBadge(isDone),
+      `${source}: ${what}`,
+      time(at, timeZone),
+    ]),
+  });
 }
 
 function doneBadge(isDone: boolean): Html {
@@ -131,15 +137,26 @@ const mostJourneys = 100;
 
 function journeyTable({ journeys }: PersonHere, timeZone: string): Html {
   if (journeys.length === 0) return html`<p>No closing of theirs is known.</p>`;
-  return html`<div class="wide" role="region" aria-label="Journeys" tabindex="0"><table>
-<caption>${journeys.length > mostJourneys ? `The last ${mostJourneys} of ${journeys.length}. ` : ''}Newest closing first.</caption>
-<thead><tr><th scope="col">Journey</th><th scope="col">State</th><th scope="col">Why</th><th scope="col">Grade</th><th scope="col">Closed</th></tr></thead>
-<tbody>${journeys
-    .slice(0, mostJourneys)
-    .map(
-      ({ journey: { id, state, why = '', answer, closedAt }, context: { name } }) =>
-        html`<tr><th scope="row" class="ref"><a href="${journeyAt(name, id)}">${refOf(name, id)}</a></th><td>${stateBadge(state)}</td><td>${sentence(why, timeZone)}</td><td>${answer?.grade ?? '–'}</td><td>${time(closedAt, timeZone)}</td></tr>`,
-    )}</tbody></table></div>`;
+  return table({
+    name: 'Journeys',
+    caption: `${journeys.length > mostJourneys ? `The last ${mostJourneys} of ${journeys.length}. ` : ''}Newest closing first.`,
+    columns: [
+      { name: 'Journey', kind: 'ref' },
+      { name: 'State' },
+      { name: 'Why' },
+      { name: 'Grade' },
+      { name: 'Closed' },
+    ],
+    rows: journeys
+      .slice(0, mostJourneys)
+      .map(({ journey, context: { name } }) => [
+        html`<a href="${journeyAt(name, journey.id)}">${refOf(name, journey.id)}</a>`,
+        stateBadge(journey.state),
+        sentence(journey.why ?? '', timeZone),
+        gradeInWords(journey) ?? '–',
+        time(journey.closedAt, timeZone),
+      ]),
+  });
 }
 
 function accessLog({ accesses, isCut }: PersonThere, timeZone: string): Html {
@@ -148,9 +165,11 @@ function accessLog({ accesses, isCut }: PersonThere, timeZone: string): Html {
 ${
   accesses.length === 0
     ? html`<p>Nobody.</p>`
-    : html`<div class="wide" role="region" aria-label="Access log" tabindex="0"><table>
-<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">Where</th></tr></thead>
-<tbody>${accesses.map(({ user, action, date_accessed }) => html`<tr><td>${time(date_accessed, timeZone)}</td><td class="ref">${user}</td><td class="ref">${action}</td></tr>`)}</tbody></table></div>`
+    : table({
+        name: 'Access log',
+        columns: [{ name: 'When' }, { name: 'Who', kind: 'ref' }, { name: 'Where', kind: 'ref' }],
+        rows: accesses.map(({ user, action, date_accessed }) => [time(date_accessed, timeZone), user, action]),
+      })
 }`;
 }
 

@@ -5,6 +5,7 @@ import { stretchesOf } from '../../support/rule-weeks.ts';
 import type { AuditEntry } from '../audit.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { time } from '../times.ts';
+import { table } from './table.ts';
 
 export interface ShownRule {
   source: string;
@@ -93,19 +94,20 @@ function checkView(check: LastCheck | undefined, timeZone: string): Html {
   )}</ul>`;
 }
 function processTable(processes: readonly RunningProcess[], timeZone: string): Html {
-  return html`<div class="wide" role="region" aria-label="Processes" tabindex="0"><table>
-<thead><tr><th scope="col">Process</th><th scope="col">Role</th><th scope="col">Version</th><th scope="col">Configuration</th><th scope="col">Since</th></tr></thead>
-<tbody>${processes.map(
-    ({ host, pid, role, version, configuration, startedAt }) =>
-      html`<tr><th scope="row">${host} ${pid}</th><td>${role}</td><td>${version}</td><td>${configuration}</td><td>${time(startedAt, timeZone)}</td></tr>`,
-  )}</tbody></table></div>`;
+  return table({
+    name: 'Processes',
+    columns: ['Process', 'Role', 'Version', 'Configuration', 'Since'].map((name) => ({ name })),
+    rows: processes.map(({ host, pid, role, version, configuration, startedAt }) => [
+      ...[`${host} ${pid}`, role, version, configuration],
+      time(startedAt, timeZone),
+    ]),
+  });
 }
 
 function auditTable(name: string, entries: readonly AuditEntry[], timeZone: string): Html {
-  return html`<div class="wide" role="region" aria-label="${name}" tabindex="0"><table>
-<thead><tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th><th scope="col">About</th></tr></thead>
-<tbody>${entries.map(
-    ({ at, who, what, about }) =>
-      html`<tr><td>${time(at, timeZone)}</td><td>${who}</td><td>${what}</td><td class="ref">${about}</td></tr>`,
-  )}</tbody></table></div>`;
+  return table({
+    name,
+    columns: [{ name: 'When' }, { name: 'Who' }, { name: 'What' }, { name: 'About', kind: 'ref' }],
+    rows: entries.map(({ at, who, what, about }) => [time(at, timeZone), who, what, about]),
+  });
 }

@@ -1,4 +1,4 @@
-import type { JourneyState } from '../../journey/states.ts';
+import { type JourneyState, journeyStates } from '../../journey/states.ts';
 import { type Html, html } from '../html.ts';
 
 const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
@@ -17,7 +17,36 @@ const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
   parked: 'bad',
 };
 
-/** A journey's state; its colour says nothing that its word doesn't. */
-export function stateBadge(state: JourneyState): Html {
-  return html`<span class="state ${tones[state]}">${state}</span>`;
+/** A journey's state in words for people. @param noun what they call its record: "ticket" */
+export function stateInWords(state: JourneyState, noun = 'record'): string {
+  return state === 'written' ? `On the ${noun}` : words[state];
+}
+
+const words: Record<Exclude<JourneyState, 'written'>, string> = {
+  received: 'Came in',
+  skipped: 'Not asked',
+  waiting: 'To be asked',
+  creating: 'Being asked',
+  asked: 'Asked',
+  answered: 'Answered',
+  cancelled: 'Cancelled',
+  expired: 'No answer',
+  tested: 'Test',
+  withheld: 'Would have been asked (dry run)',
+  failed: 'Failed',
+  parked: 'Needs you',
+};
+
+/** For a filter. */
+export const stateChoices = journeyStates.map((state) => [state, stateInWords(state)] as const);
+
+/** A journey's state; its colour says nothing that its words don't. */
+export function stateBadge(state: JourneyState, noun?: string): Html {
+  return html`<span class="state ${tones[state]}">${stateInWords(state, noun)}</span>`;
+}
+
+/** What people call the records of all these sources; undefined: this and that. */
+export function nounOf(sources: readonly { recordNoun?: string | undefined }[]): string | undefined {
+  const [noun, ...others] = new Set(sources.map(({ recordNoun }) => recordNoun));
+  return others.length === 0 ? noun : undefined;
 }

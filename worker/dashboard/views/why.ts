@@ -6,6 +6,7 @@ import { type Content, type Html, html, linked } from '../html.ts';
 import { sentence, time } from '../times.ts';
 import { searchForm } from './forms.ts';
 import { stateBadge } from './state.ts';
+import { table as dataTable } from './table.ts';
 
 /** @param shown `answer`: left out where nothing was looked for */
 export function whyView({ about, answer }: { about: string; answer?: Answer }): Html {
@@ -30,19 +31,23 @@ function nothing(): Html {
 
 function table(closings: Answer['closings'], timeZone: string): Html {
   return html`<h2>Closings</h2>
-<div class="wide" role="region" aria-label="Closings" tabindex="0"><table>
-<caption>Newest first. Times in ${timeZone}.</caption>
-<thead><tr><th scope="col">Journey</th><th scope="col">State</th><th scope="col">Why</th><th scope="col">Rule</th><th scope="col">Closed</th></tr></thead>
-<tbody>${closings.map(closing)}</tbody>
-</table></div>`;
+${dataTable({
+  name: 'Closings',
+  caption: `Newest first. Times in ${timeZone}.`,
+  columns: [{ name: 'Journey', kind: 'ref' }, { name: 'State' }, { name: 'Why' }, { name: 'Rule' }, { name: 'Closed' }],
+  rows: closings.map(closing),
+})}`;
 }
 
-function closing({ ref, source, journey, timeZone, what, because, remedy }: ExplainedClosing): Html {
+function closing({ ref, source, journey, timeZone, what, because, remedy }: ExplainedClosing): Content[] {
   const { id, state, closedAt, rule } = journey;
-  return html`<tr><th scope="row" class="ref"><a href="${journeyAt(source, id)}">${ref}</a></th>
-<td>${stateBadge(state)}</td>
-<td>${sentence(what, timeZone)}${because.map((line) => html`<br>${sentence(line, timeZone)}`)}${remedy !== undefined && html`<br>What helps: <code>closeloop ${remedy}</code>`}</td>
-<td>${rule ?? '–'}</td><td>${time(closedAt, timeZone)}</td></tr>`;
+  return [
+    html`<a href="${journeyAt(source, id)}">${ref}</a>`,
+    stateBadge(state),
+    html`${sentence(what, timeZone)}${because.map((line) => html`<br>${sentence(line, timeZone)}`)}${remedy !== undefined && html`<br>What helps: <code>closeloop ${remedy}</code>`}`,
+    rule ?? '–',
+    time(closedAt, timeZone),
+  ];
 }
 
 function record(one: ExplainedRecord): Html {
@@ -62,17 +67,22 @@ function closed({ closedAt, journey, timeZone }: ExplainedRecord): Content {
 }
 
 function conditionTable(conditions: readonly Condition[], of: string): Html {
-  return html`<div class="wide" role="region" aria-label="Conditions of ${of}" tabindex="0"><table>
-<caption>Every condition, in the order in which they are looked at</caption>
-<thead><tr><th scope="col">Of</th><th scope="col">Condition</th><th scope="col">Value</th><th scope="col">In the record</th></tr></thead>
-<tbody>${conditions.map(row)}</tbody>
-</table></div>`;
+  return dataTable({
+    name: `Conditions of ${of}`,
+    caption: 'Every condition, in the order in which they are looked at',
+    columns: [{ name: 'Of' }, { name: 'Condition' }, { name: 'Value' }, { name: 'In the record' }],
+    rows: conditions.map(row),
+  });
 }
 
-function row({ of, rule, condition, is, why, saw = {}, decides }: Condition): Html {
+function row({ of, rule, condition, is, why, saw = {}, decides }: Condition): Content[] {
   const seen = Object.entries(saw).map(([name, value]) => html`<code>${name}</code> is ${value}<br>`);
-  return html`<tr><th scope="row">${of === 'never' ? 'never' : `rule ${rule}`}</th><td><code>${condition}</code></td>
-<td>${is.replace('-', ' ')}${decides && html` <strong>decides</strong>`}</td><td>${why ?? seen}</td></tr>`;
+  return [
+    of === 'never' ? 'never' : `rule ${rule}`,
+    html`<code>${condition}</code>`,
+    html`${is.replace('-', ' ')}${decides && html` <strong>decides</strong>`}`,
+    why ?? seen,
+  ];
 }
 
 const heads = { ask: 'The customer would be asked', skip: 'Nobody would be asked', unknown: 'That is not known now' };

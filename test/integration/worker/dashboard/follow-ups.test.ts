@@ -97,7 +97,7 @@ describe('follow-ups', () => {
       followUp: { state: 'open', outcome: 'her <b>dog</b> was ill' },
     });
     const settings = (await get('/settings')).text;
-    expect(settings.match(/<td>follow-up: (take|done|reopen)[^<]*<\/td>/g)).toHaveLength(5);
+    expect(settings.match(/>follow-up: (take|done|reopen)[^<]*<\/td>/g)).toHaveLength(5);
     expect(JSON.stringify(loop.told)).not.toContain('dog');
   });
 

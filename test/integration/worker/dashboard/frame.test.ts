@@ -49,7 +49,7 @@ describe('the page', () => {
     await loop.journey('f1.1', 'asked');
     const response = await get('/operations');
     expect(response.status).toBe(200);
-    expect(await response.text()).toMatch(/<b>1<\/b> asked/);
+    expect(await response.text()).toMatch(/<b>1<\/b> Asked/);
   });
 
   test('lets browsers load nothing of others, nothing inline, and in no frame', async () => {

@@ -16,14 +16,14 @@ test('Operations shows what needs a person, and each source with what status tel
   loop.feedback.standin.answer({ contact: 't1@example.com', grade: 5 });
   await loop.journey('t1.1', 'written');
   const { text } = await get('/operations');
-  expect(text).toMatch(/href="\/journeys\?state=written"><b>1<\/b> written/);
+  expect(text).toMatch(/href="\/journeys\?state=written"><b>1<\/b> On the record/);
   // Asked one, answered one, response rate.
-  expect(text).toMatch(/<td class="right">1<\/td><td class="right">1<\/td><td class="right">100 %<\/td>/);
+  expect(text).toMatch(/data-label="Asked">1<\/td><td[^>]*>1<\/td><td[^>]*>100 %<\/td>/);
   expect(text).not.toContain('none yet');
 
   await loop.store.update('t1.1', () => ({ journey: { ...asked, state: 'parked', why: 'unclear' }, trace: [] }));
   expect((await get('/operations')).text).toMatch(
-    /href="\/journeys\?source=today&amp;state=parked">today: 1 journey is parked/,
+    /href="\/journeys\?source=today&amp;state=parked">today: 1 journey needs you/,
   );
 
   expect(await post(`/sources/${source}/ask/pause`, { csrf: '', why: 'for a test' })).toMatchObject({ status: 403 });
@@ -40,7 +40,7 @@ test('Operations shows what needs a person, and each source with what status tel
   expect(await submit(`/sources/${source}/ask/resume`)).toMatchObject({ status: 303, to: '/operations' });
   expect(await pauses.isPausedByPerson('ask')).toBe(false);
   expect(await jobs.ask.queue.isPaused()).toBe(false);
-  expect((await get('/settings')).text).toMatch(/<td>resume ask<\/td>[\s\S]*<td>pause ask<\/td>/);
+  expect((await get('/settings')).text).toMatch(/>resume ask<\/td>[\s\S]*>pause ask<\/td>/);
 
   for (const path of ['/sources/nobody/ask/pause', `/sources/${source}/erase/pause`, `/sources/${source}/ask/stop`]) {
     expect((await get(path)).status).toBe(404);
