@@ -116,6 +116,19 @@ const mostLines = 1_000;
 
 const CreateAnswer = z.union([z.tuple([z.string(), z.literal([0, 1])]), z.tuple([])]);
 
+interface StorePorts extends Pick<Ports, 'now'> {
+  log?: Log;
+  seal: Seal;
+  /** Called with each change once it is stored. */
+  onStep?: (before: Journey, after: Journey) => void;
+  /** The context of the current trace. */
+  traceContext?: () => string | undefined;
+  /** Who is told of changes. */
+  tells?: TellsOthers | undefined;
+  /** Erases a journey whose person was erased before it was stored, and returns it as it is then. */
+  eraseIfForgotten?: (journey: Journey) => Promise<Journey>;
+}
+
 /**
  * The journeys of one source, in Redis. Every change is one script, so that a journey, its trace and its indexes
  * never disagree, wherever the process is killed.
@@ -135,23 +148,7 @@ export class JourneyStore {
   readonly outgoing: OutgoingEvents;
   readonly #eraseIfForgotten: (journey: Journey) => Promise<Journey>;
 
-  /**
-   * @param ports `onStep` is called with each change once it is stored; `traceContext` gives the context of the current trace;
-   * `eraseIfForgotten` erases a journey whose person was erased before it was stored, and returns it as it is then; `tells`: who is told of
-   * changes
-   */
-  constructor(
-    redis: RedisClient,
-    source: string,
-    ports: Pick<Ports, 'now'> & {
-      log?: Log;
-      seal: Seal;
-      onStep?: (before: Journey, after: Journey) => void;
-      traceContext?: () => string | undefined;
-      tells?: TellsOthers | undefined;
-      eraseIfForgotten?: (journey: Journey) => Promise<Journey>;
-    },
-  ) {
+  constructor(redis: RedisClient, source: string, ports: StorePorts) {
     this.source = source;
     this.#redis = redis;
     this.#now = ports.now;
