@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { present } from '../../core/connector/customer.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/schedule/duration.ts';
 import { type Forecast, forecastForMachines } from '../support/forecast.ts';
@@ -68,13 +69,14 @@ async function previewRecord(
 /** What the answer rules would do about an answer of the record's customer. */
 async function actsOn(
   found: Preview,
-  { grade, comment = null }: { grade: number; comment: string | undefined | null },
+  { grade, comment }: { grade: number; comment: string | undefined },
   context: PreviewContext,
 ): Promise<PreviewedActs[]> {
   const forecast = found.is === 'closed' ? found.forecast : found.is === 'open' ? found.ifClosed : undefined;
   const campaign = forecast?.request?.campaign;
-  const maxGrade = campaign?.grade_list.length ? Math.max(...campaign.grade_list) : null;
-  const answer = { grade, maxGrade, comment, campaign: campaign?.name ?? '', answers: {}, changed: false };
+  const maxGrade = campaign?.grade_list.length ? Math.max(...campaign.grade_list) : undefined;
+  const given = present({ grade, maxGrade, comment });
+  const answer = { ...given, campaign: campaign?.name ?? '', answers: {}, changed: false };
   return await previewActs(answer, found.record, context.answerRules);
 }
 

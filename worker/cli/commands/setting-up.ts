@@ -45,6 +45,10 @@ export function addInit(program: Command): void {
     .option('--public-url <url>', 'where vendors reach closeloop')
     .option('--redis <url>', 'a Redis of your own')
     .option('--campaign <id>', 'the campaign to ask in')
+    .option(
+      '--unhappy <how>',
+      'what becomes of a bad grade: nobody (is told), list (a follow-up on the page), slack, teams; their webhook: the environment variable UNHAPPY_URL',
+    )
     .option('--field <name=expression>', 'what goes into a custom field of the campaign; repeat it', repeated, [])
     .option('--base-url <url>', "a stand-in's address, in place of the vendor's")
     .option('--overwrite', 'also where the file is there already', false)

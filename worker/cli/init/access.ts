@@ -8,7 +8,7 @@ import { askSettings } from './questions.ts';
 
 /** With which the vendors are called, before anything is written. */
 export interface Access extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
-  service: Omit<Answered, 'sources'>;
+  service: Omit<Answered, 'sources' | 'unhappy'>;
   /** Any of the account's: a source has to have one. */
   campaign: string;
   secrets: Record<string, string>;
@@ -35,7 +35,7 @@ function answersOf({ settings, baseUrl }: AnsweredSource, secrets: Readonly<Reco
 /** What `check` finds wrong with what was asked. What `setup` makes (fields, webhooks) need not be there yet. */
 async function accessProblems(source: AnsweredSource, access: Access): Promise<string[]> {
   const { service, campaign, secrets, config, data, connectors } = access;
-  const configText = configurationText({ ...service, sources: [{ ...source, campaign }] });
+  const configText = configurationText({ ...service, unhappy: 'nobody', sources: [{ ...source, campaign }] });
   const env = { ...process.env, ...secrets };
   const asked = source.onboarding.questions
     .filter(({ isMadeUp, setting }) => isMadeUp !== true && !setting.startsWith('writeBack.'))

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml';
 import type { Connector } from '../../../core/connector/contract.ts';
 import type { Onboarding, OnboardingQuestion } from '../../../core/connector/onboarding.ts';
+import { type Unhappy, unhappyRule, unhappyVariable } from './unhappy.ts';
 
 /** The answers, without secrets. */
 export interface Answered {
@@ -8,6 +9,7 @@ export interface Answered {
   timeZone: string;
   publicUrl: string;
   hasRedis: boolean;
+  unhappy: Unhappy;
   sources: readonly AnsweredSource[];
 }
 
@@ -20,6 +22,8 @@ export interface AnsweredSource {
   settings: ReadonlyMap<OnboardingQuestion, string>;
   baseUrl: string;
   campaign: string;
+  /** The highest grade of an unhappy customer. */
+  unhappyUpTo: number;
   /** Custom field → expression. */
   fields: Readonly<Record<string, string>>;
 }
@@ -31,14 +35,23 @@ const header = `# closeloop's configuration, made by "closeloop init". Change wh
 const variable = (name: string): string => `\${${name}}`;
 
 /** The text of `closeloop.yaml`. */
-export function configurationText({ feedbackUrl, timeZone, publicUrl, hasRedis, sources }: Answered): string {
+export function configurationText(answered: Answered): string {
+  const { feedbackUrl, timeZone, publicUrl, hasRedis, unhappy, sources } = answered;
   const port = /^http:/.test(publicUrl) ? Number(new URL(publicUrl).port) : 0;
   const http = publicUrl === '' ? undefined : { ...(port > 0 && { port }), publicUrl };
   const value = {
     feedback: { baseUrl: feedbackUrl, apiKey: variable('FEEDBACK_API_KEY'), timeZone },
     ...(hasRedis && { redis: variable('REDIS_URL'), secretsKey: variable('CLOSELOOP_SECRETS_KEY') }),
     ...(http && { http }),
-    sources: Object.fromEntries(sources.map((source) => [source.name, sectionOf(source)])),
+    ...((unhappy === 'slack' || unhappy === 'teams') && {
+      alerts: { receivers: { unhappy: { [unhappy]: variable(unhappyVariable) } } },
+    }),
+    sources: Object.fromEntries(
+      sources.map((source) => {
+        const rule = unhappyRule(unhappy, source.unhappyUpTo);
+        return [source.name, { ...sectionOf(source), ...(rule && { answers: [rule] }) }];
+      }),
+    ),
   };
   return header + stringify(value, { lineWidth: 0 });
 }

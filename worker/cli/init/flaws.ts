@@ -16,7 +16,7 @@ export type Flaw = (answer: string) => string | undefined;
 const placeholder = 'not-answered-yet';
 
 /** The first mistake at this setting of a value, whatever else is wrong with the value. */
-function mistakeAt(schema: Parameters<typeof check>[0], value: unknown, setting: string): string | undefined {
+export function mistakeAt(schema: Parameters<typeof check>[0], value: unknown, setting: string): string | undefined {
   const read = check(schema, value, []);
   if (read.ok) return undefined;
   return read.found.find(({ path }) => {

@@ -16,6 +16,7 @@ import { type Answered, type AnsweredSource, configurationText } from './configu
 import { personAt } from './person.ts';
 import { askFields, askService, askSources, type ListCampaigns } from './questions.ts';
 import { withStrangers } from './strangers.ts';
+import { askUnhappy, unhappyUpTo } from './unhappy.ts';
 
 export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
   /** For scripts: `custom field=expression`. */
@@ -51,10 +52,13 @@ export async function init(options: InitOptions): Promise<number> {
     for (const one of asked) {
       const access = { ...options, service, secrets, campaign: String(campaigns[0]?.id) };
       const source = await withAccess(one, access, answers);
-      chosen.push({ ...source, campaign: await chooseCampaign(source, campaigns, answers) });
+      const campaign = await chooseCampaign(source, campaigns, answers);
+      const upTo = unhappyUpTo(campaigns.find(({ id }) => String(id) === campaign));
+      chosen.push({ ...source, campaign, unhappyUpTo: upTo });
     }
+    const unhappy = await askUnhappy(answers, secrets);
     answers.complete();
-    const answered: Answered = { ...service, sources: chosen };
+    const answered: Answered = { ...service, unhappy, sources: chosen };
     const mapped = await mapFields(answered, campaigns, { options, answers, secrets });
     writeFileSync(file, configurationText({ ...answered, sources: mapped }));
     saveToEnvFile(envFile, secrets);

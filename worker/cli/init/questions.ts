@@ -55,7 +55,7 @@ export async function askService(
   answers: Answers,
   secrets: Secrets,
   list: ListCampaigns,
-): Promise<{ service: Omit<Answered, 'sources'>; campaigns: Campaign[] | undefined }> {
+): Promise<{ service: Omit<Answered, 'sources' | 'unhappy'>; campaigns: Campaign[] | undefined }> {
   const { feedbackUrl, apiKey, campaigns } = await askAccount(answers, list);
   secrets.FEEDBACK_API_KEY = apiKey;
   const timeZone = await answers.text({
@@ -105,7 +105,7 @@ export async function askSources(
     const initial = names.includes(onboarding.source) ? vendor : onboarding.source;
     const nameQuestion = { flag: 'source-name', ask: 'Name of the source, your own', initial, flaw: nameFlaw(names) };
     const name = vendors.length === 1 ? await answers.text(nameQuestion) : initial;
-    const source = { vendor, name, onboarding, connector: await load(), campaign: '', fields: {} };
+    const source = { vendor, name, onboarding, connector: await load(), campaign: '', unhappyUpTo: 0, fields: {} };
     sources.push({ ...source, ...(await askSettings(source, answers, secrets)) });
   }
   return sources;

@@ -1,3 +1,4 @@
+import { present } from '../../../core/connector/customer.ts';
 import { compileExpression, type Expression } from '../../../core/mapping/expression.ts';
 import type { AnswerRule } from '../../config/answer-rule.ts';
 import type { Journey } from '../../journey/journey.ts';
@@ -17,12 +18,15 @@ export function loadAnswerRule(rule: AnswerRule): LoadedAnswerRule {
   return { ...rule, when: rule.when === undefined ? undefined : compileExpression(rule.when), do: steps };
 }
 
-/** What the expressions of answer rules see beside the record: `answer.grade`. */
+/**
+ * What the expressions of answer rules see beside the record: `answer.grade`. What there is none of is left out: `null <= 2` would be a
+ * mistake of the expression, and `"…: " & null` a text.
+ */
 export interface AnswerShape {
-  grade: number | null;
+  grade?: number;
   /** The highest grade of the campaign, where known. */
-  maxGrade: number | null;
-  comment: string | null;
+  maxGrade?: number;
+  comment?: string;
   /** The campaign's name. */
   campaign: string;
   /** Of a survey, by question id. */
@@ -33,12 +37,11 @@ export interface AnswerShape {
 
 /** Undefined without an answer. */
 export function answerShape(journey: Journey): AnswerShape | undefined {
-  const { answer, maxGrade = null, campaignName, campaign, survey } = journey;
+  const { answer, maxGrade, campaignName, campaign, survey } = journey;
   if (answer === undefined) return undefined;
+  const { grade, comment } = answer;
   return {
-    grade: answer.grade,
-    maxGrade,
-    comment: answer.comment,
+    ...present({ grade, maxGrade, comment }),
     campaign: campaignName ?? `campaign ${campaign}`,
     answers: survey?.answers ?? {},
     changed: answer.version > 1,

@@ -70,6 +70,22 @@ test('by flags it writes the configuration and the secrets apart, prepares the a
   ]);
 });
 
+test('it tells a channel of unhappy customers, whose address stays among the secrets', async () => {
+  const { config, envFile, place, accounts } = await world();
+  const flags = ['init', ...place, ...accounts, ...vendor, ...rest, '--unhappy', 'slack'];
+  const missing = await commandHere(flags, secrets);
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('UNHAPPY_URL')]);
+  const wrong = await commandHere(flags, { ...secrets, UNHAPPY_URL: 'our channel' });
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('UNHAPPY_URL: must be an https address')]);
+  const given = { ...secrets, UNHAPPY_URL: 'https://hooks.slack.com/services/T0/B0/secret' };
+  expect((await commandHere(flags, given)).code).toBe(0);
+  expect(parse(readFileSync(config, 'utf8'))).toMatchObject({
+    alerts: { receivers: { unhappy: { slack: variable('UNHAPPY_URL') } } },
+    sources: { support: { answers: [{ name: 'unhappy', do: [{ followUp: {} }, { notify: ['unhappy'] }] }] } },
+  });
+  expect(parseEnv(readFileSync(envFile, 'utf8'))).toMatchObject({ UNHAPPY_URL: given.UNHAPPY_URL });
+});
+
 test('where nobody can be asked it names all that is missing, and writes nothing', async () => {
   const { config, envFile, place } = await world();
   const { code, err } = await commandHere(['init', ...place, '--vendor', 'zendesk', '--subdomain', 'acme']);
@@ -170,6 +186,7 @@ test.runIf(hasTerminal)(
     await answer(/grade \[Feedback grade\]: /, '');
     await answer(/comment \[Feedback comment\]: /, '');
     await answer(/Campaign that helpdesk asks in:[\s\S]*After support \(12, mixed\)[\s\S]*Number: /, '1');
+    await answer(/gives a bad grade:[\s\S]*3 {2}a follow-up.*Slack[\s\S]*Number \[nobody\]: /, '2');
     await answer(/"Store" \(Text\)[\s\S]*7 {2}ticket field "Branch office"[\s\S]*Number \[none\]: /, '7');
     await answer(/"Agent" \(Text\)[\s\S]*Number \[none\]: /, '2');
     await answer(/"Ticket" \(Text\)[\s\S]*Number \[none\]: /, '"#" & ticket.id');
@@ -178,7 +195,12 @@ test.runIf(hasTerminal)(
     expect(shown()).not.toMatch(/demo-key|zendesk-client-secret/);
     const fields = { Store: 'ticket.fields.branch_office', Agent: 'assignee.name', Ticket: '"#" & ticket.id' };
     expect(parse(readFileSync(config, 'utf8'))).toMatchObject({
-      sources: { helpdesk: { rules: [{ campaign: 12, fields }] } },
+      sources: {
+        helpdesk: {
+          rules: [{ campaign: 12, fields }],
+          answers: [{ name: 'unhappy', when: 'answer.grade <= 2', do: [{ followUp: { to: 'agent', due: '1d' } }] }],
+        },
+      },
     });
     expect(readFileSync(envFile, 'utf8')).toMatch(/^# mine\nOTHER='kept as it is'\nFEEDBACK_API_KEY=demo-key\n/);
   },
@@ -221,6 +243,7 @@ test.runIf(hasTerminal)(
     await answer(/secret \(not shown; Enter keeps it\): /, 'zendesk-client-secret');
     await answer(/Campaign that helpdesk asks in:[\s\S]*Number: /, '99');
     await answer(/There is no 99[\s\S]*Number: /, '1');
+    await answer(/gives a bad grade:[\s\S]*Number \[nobody\]: /, '');
     await answer(/"Store" \(Text\)[\s\S]*Number \[none\]: /, 'Main Street');
     await answer(/fixed text has quotes[\s\S]*Number \[none\]: /, '"Main Street"');
     await answer(/"Agent" \(Text\)[\s\S]*Number \[none\]: /, '99');
