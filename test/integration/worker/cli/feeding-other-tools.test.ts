@@ -362,7 +362,11 @@ test('load-postgres.sh fills the table that Metabase asks', async () => {
   expect(db.prepare(byMonth).all()).toEqual([{ month: opened, opened: 1, done: 1, in_time: 1 }]);
 });
 
-test('the page shows the script as it is', () => {
+test('the page shows the script as it is, and where the events of webhooks hold the grade', () => {
+  const [, event = ''] =
+    /```json\n(\{\n {2}"type": "answer[\s\S]*?)```/.exec(readFileSync(join(root, 'docs/webhooks-out.md'), 'utf8')) ??
+    [];
+  expect(JSON.parse(event)).toMatchObject({ data: { answer: { grade: expect.any(Number) } } });
   const page = readFileSync(join(root, 'docs/feeding-other-tools.md'), 'utf8');
   expect(page).toContain(read('push-answers.sh').trim());
 });

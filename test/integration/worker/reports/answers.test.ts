@@ -135,3 +135,12 @@ test('a person who was erased is not there, nor is a test, nor what another camp
   expect(await ids({ since: at(5) })).toEqual(['shop/later.1']);
   expect(await ids({ changedSince: at(0), until: at(2), campaign: 13 })).toEqual(['shop/other.1']);
 });
+
+test('a record whose id is a digest here has no address', async () => {
+  const { of, answer } = openSource();
+  await answer('14', 5, new Date());
+  const recordUrl = (id: string) => `https://shop.example/orders/${id}`;
+  const urls = async (source: object) => (await rowsIn({ ...of, source }, { now: new Date() })).map(({ url }) => url);
+  expect(await urls({ recordUrl })).toEqual(['https://shop.example/orders/14']);
+  expect(await urls({ recordUrl, vendorIds: async () => ['carl@example.com'] })).toEqual([null]);
+});
