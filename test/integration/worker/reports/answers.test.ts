@@ -99,19 +99,23 @@ describe('answers by a cursor', () => {
     const { of, answer, write, open, act } = openSource();
     const at = (minutes: number) => new Date(Date.UTC(2026, 4, 4) + minutes * minute);
     const ids: string[] = [];
-    for (const record of ['same', 'regraded', 'opened', 'taken', 'both']) ids.push(await answer(record, 2, at(0)));
-    const [, , opened = '', taken = '', both = ''] = ids;
+    for (const record of ['same', 'regraded', 'opened', 'taken', 'both', 'given-back'])
+      ids.push(await answer(record, 2, at(0)));
+    const [, , opened = '', taken = '', both = '', givenBack = ''] = ids;
     for (const id of ids) await write(id, at(1));
     await open(taken, at(2));
     await open(both, at(2));
+    await open(givenBack, at(2));
+    await act(givenBack, { do: 'take' }, at(3));
     await answer('regraded', 5, at(20));
+    await act(givenBack, { do: 'reopen' }, at(20));
     await open(opened, at(20));
     await act(taken, { do: 'take' }, at(20));
     await answer('both', 4, at(20));
     await act(both, { do: 'done', outcome: 'Called' }, at(21));
     const changes = await rowsIn(of, { now: at(30), changedSince: at(10) });
     expect(changes.map(({ id }) => id).sort()).toEqual(
-      ['both', 'opened', 'regraded', 'taken'].map((one) => `shop/${one}.1`),
+      ['both', 'given-back', 'opened', 'regraded', 'taken'].map((one) => `shop/${one}.1`),
     );
     expect(byId(changes).get('shop/both.1')).toMatchObject({ changedAt: at(21), followUp: { outcome: 'Called' } });
     expect(await rowsIn(of, { now: at(60), changedSince: at(30) })).toEqual([]);
