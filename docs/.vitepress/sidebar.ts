@@ -42,6 +42,7 @@ export const sections: readonly { title: string; pages: readonly string[] }[] = 
       'docs/alerts.md',
       'docs/reports.md',
       'docs/mail.md',
+      'docs/feeding-other-tools.md',
       'docs/troubleshooting.md',
       'docs/redis.md',
       'docs/backup.md',

@@ -13,7 +13,10 @@ export async function mailServer(isBroken = () => false) {
       const parts: Buffer[] = [];
       stream.on('data', (part: Buffer) => parts.push(part));
       stream.on('end', () => {
-        if (isBroken()) return done(Object.assign(new Error('mailbox on fire'), { responseCode: 451 }));
+        if (isBroken())
+          return done(
+            Object.assign(new Error(`mailbox on fire, of ${envelope.rcptTo[0]?.address}`), { responseCode: 451 }),
+          );
         const from = envelope.mailFrom === false ? '' : (envelope.mailFrom?.address ?? '');
         mails.push({
           from,

@@ -1,8 +1,11 @@
 import { styleText } from 'node:util';
 import type { Finding } from '../../core/connector/contract.ts';
+import type { Config } from '../config/config.ts';
 import { testMeans, testPlaces } from '../config/tests.ts';
+import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { saveCheck } from '../preflight/last-check.ts';
 import { checkSource } from '../preflight/preflight.ts';
+import { reportFindings } from '../preflight/reports.ts';
 import { sharedAccounts } from '../preflight/shared-accounts.ts';
 import { webhookFindings } from '../preflight/webhooks.ts';
 import { keyAdvice } from '../redis/data-key.ts';
@@ -30,8 +33,9 @@ export async function check(
       if (!options.json) process.stderr.write(`Checking ${context.name} …\n`);
       for (const finding of await checkSource(context, runtime.config)) all.push({ source: context.name, ...finding });
     }
-    for (const finding of options.source === undefined ? await webhookFindings(runtime.config) : [])
-      all.push({ source: 'closeloop', ...finding });
+    if (options.source === undefined)
+      for (const finding of await commonFindings(runtime.config, pipelines()))
+        all.push({ source: 'closeloop', ...finding });
     for (const { sources, problem, remedy } of sharedAccounts(runtime.config.sources)) {
       if (options.source !== undefined && !sources.includes(options.source)) continue;
       const at = sources.map((name) => `sources.${name}`).join(', ');
@@ -50,6 +54,12 @@ export async function check(
   process.stdout.write(`${text}\n`);
   if (errors > 0) return 1;
   return options.strict && warnings > 0 ? 3 : 0;
+}
+
+/** What concerns no single source. */
+async function commonFindings(config: Config, [first]: readonly SourcePipeline[]): Promise<Finding[]> {
+  const ofReports = first ? await reportFindings(config.reports, first.context.feedback) : [];
+  return [...(await webhookFindings(config)), ...ofReports];
 }
 
 const leave = 'remove the setting when the tests are done: what was asked as a test is not asked again';

@@ -1,9 +1,11 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
+import type { Alert } from '../operations/alerts/message.ts';
 import type { Engine } from '../pipeline/engine.ts';
 import { sweepIntervalOf } from '../pipeline/engine-options.ts';
 import { Rounds } from '../pipeline/rounds.ts';
 import type { Seal } from '../redis/seal.ts';
+import { alertsOf } from './alerts-of.ts';
 import type { Runtime } from './runtime.ts';
 
 /** From time to time, the mails of `reports` that are due: by the configuration and the engine of that moment. */
@@ -21,7 +23,9 @@ export function startMails(
     // Loaded here: most installations send none.
     const { mailRound } = await import('../mails/mails.ts');
     const reading = { sources, service: first.feedback, timeZone: feedback.timeZone };
-    await mailRound({ redis, seal, log, reports, reading, now: () => new Date() });
+    const alerts = alertsOf(runtime, log);
+    const alert = (one: Omit<Alert, 'source'>) => alerts.raise({ source: 'closeloop', ...one });
+    await mailRound({ redis, seal, log, reports, reading, now: () => new Date(), alert });
   };
   const rounds = new Rounds(round, (error) => log.warn({ why: messageOf(error) }, 'mails could not be sent'));
   rounds.start(sweepIntervalOf(rest));

@@ -1,4 +1,3 @@
-import type { Source } from '../../core/connector/contract.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { lookUp } from '../../core/look-up.ts';
 import type { MailPeriod } from '../config/mail-periods.ts';
@@ -13,6 +12,7 @@ import { type GradesRow, gradesOverTime, resultOf } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
 import { mostAsked } from '../reports/others.ts';
 import type { Period } from '../reports/period.ts';
+import { addressOf, type RecordPlaces } from '../reports/record-address.ts';
 import { dueInWords, type FoundFollowUp, followUpsIn } from '../support/follow-ups.ts';
 import type { Searched } from '../support/journey-filter.ts';
 import { periodsUpTo } from './due.ts';
@@ -53,14 +53,14 @@ export interface OpenFollowUp {
   takenBy: string | undefined;
   due: string;
   isOverdue: boolean;
-  record: string | undefined;
+  record: string;
   url: string | undefined;
 }
 
 /** A source, as mails need it. */
 export interface MailSource extends Searched {
   followUps: FollowUpLists;
-  source: Pick<Source, 'vendorIds' | 'recordUrl' | 'recordNames' | 'mayNamePerson'>;
+  source: RecordPlaces & NonNullable<Searched['source']>;
 }
 
 export interface MailReading {
@@ -97,9 +97,9 @@ export async function mailFigures(
   const own = open.filter(({ journey }) => fits(journey));
   return {
     ...{ name: mail.name, every, period, scope: scopeOf(mail), results, others },
-    ...(await bestAndWorst(comments, mail.comments, sources)),
+    ...bestAndWorst(comments, mail.comments, sources),
     followUps: followUps.now,
-    open: await Promise.all(own.slice(0, openShown).map((one) => openFollowUp(one, now))),
+    open: own.slice(0, openShown).map((one) => openFollowUp(one, now)),
     openCount: own.length,
   };
 }
@@ -158,26 +158,25 @@ async function rowsOf(
 }
 
 /** The lower half of a scale is unhappy, the upper fifth happy: 1 and 2, 4 and 5 of five; 0 to 5, 8 to 10 of ten. */
-async function bestAndWorst(
+function bestAndWorst(
   comments: readonly Comment[],
   count: number,
   sources: readonly MailSource[],
-): Promise<Pick<MailFigures, 'unhappy' | 'happy'>> {
+): Pick<MailFigures, 'unhappy' | 'happy'> {
   const graded = comments.flatMap((comment) => {
     const { grade, maxGrade } = comment;
     return grade === null || maxGrade === undefined || maxGrade <= 0 ? [] : [{ comment, share: grade / maxGrade }];
   });
   const unhappy = graded.filter(({ share }) => share <= 0.5).toSorted((a, b) => a.share - b.share);
   const happy = graded.filter(({ share }) => share >= 0.8).toSorted((a, b) => b.share - a.share);
-  const shown = (some: typeof graded) =>
-    Promise.all(some.slice(0, count).map(({ comment }) => commentOf(comment, sources)));
-  return { unhappy: await shown(unhappy), happy: await shown(happy) };
+  const shown = (some: typeof graded) => some.slice(0, count).map(({ comment }) => commentOf(comment, sources));
+  return { unhappy: shown(unhappy), happy: shown(happy) };
 }
 
-async function commentOf(one: Comment, sources: readonly MailSource[]): Promise<MailComment> {
+function commentOf(one: Comment, sources: readonly MailSource[]): MailComment {
   const { comment, grade, maxGrade, campaignName, values } = one;
-  const source = sources.find(({ name }) => name === one.source);
-  const { url } = source ? await placeOf(one.record, source) : {};
+  const of = sources.find(({ name }) => name === one.source);
+  const url = of && addressOf(one.record, of.source);
   return {
     ...{ comment, grade, values, url },
     ...(maxGrade !== undefined && { maxGrade }),
@@ -185,10 +184,8 @@ async function commentOf(one: Comment, sources: readonly MailSource[]): Promise<
   };
 }
 
-async function openFollowUp(
-  { followUp, journey, context }: FoundFollowUp<MailSource>,
-  now: Date,
-): Promise<OpenFollowUp> {
+function openFollowUp({ followUp, journey, context }: FoundFollowUp<MailSource>, now: Date): OpenFollowUp {
+  const record = currentRecordOf(journey);
   const { to, takenBy, dueAt } = followUp;
   return {
     grade: gradeInWords(journey),
@@ -196,15 +193,7 @@ async function openFollowUp(
     takenBy,
     due: dueInWords(followUp, now),
     isOverdue: dueAt <= now,
-    ...(await placeOf(currentRecordOf(journey), context)),
+    record,
+    url: addressOf(record, context.source),
   };
-}
-
-/** How people call the record, and where they see it. */
-async function placeOf(
-  recordId: string,
-  { source }: MailSource,
-): Promise<{ record: string | undefined; url: string | undefined }> {
-  const [record] = (await source.vendorIds?.([recordId])) ?? [recordId];
-  return { record, url: record === undefined ? undefined : source.recordUrl?.(record) };
 }

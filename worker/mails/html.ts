@@ -148,8 +148,8 @@ ${open.length > 0 && html`<table role="presentation" width="100%" cellpadding="0
 
 function openView(one: OpenFollowUp): Html {
   const at = webAddress(one.url);
-  const name = one.record ?? 'a record';
-  const shown = at === undefined ? name : html`<a class="link" href="${at}" style="color:#1d4fc4">${name}</a>`;
+  const shown =
+    at === undefined ? one.record : html`<a class="link" href="${at}" style="color:#1d4fc4">${one.record}</a>`;
   const { tone, color } = one.isOverdue ? { tone: 'down', color: '#a61b29' } : { tone: 'quiet', color: '#566176' };
   return html`<tr><td class="line text" style="padding:8px 12px 8px 0;border-top:1px solid #d9dee6;font-size:14px;line-height:20px;color:#1a2130;white-space:nowrap" valign="top">${shown}</td>
 <td class="line ${tone}" width="100%" style="padding:8px 0;border-top:1px solid #d9dee6;font-size:14px;line-height:20px;color:${color}" valign="top">${openInWords(one)}</td></tr>`;

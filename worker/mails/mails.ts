@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
 import { type MailPeriod, mailPeriods } from '../config/mail-periods.ts';
 import type { ReportMail, Reports } from '../config/reports.ts';
+import type { Alert } from '../operations/alerts/message.ts';
 import { sendMail } from '../operations/mail.ts';
 import { beginMark, Outbox, queueOnce } from '../operations/outbox.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -33,10 +34,16 @@ export interface MailOptions {
   reports: Reports;
   reading: Omit<MailReading, 'readings' | 'now'>;
   now: () => Date;
+  /** Tells a person. */
+  alert: (alert: Pick<Alert, 'kind' | 'why' | 'remedy'>) => Promise<void>;
 }
 
+/** So many attempts take half an hour. */
+const attemptsUntold = 6;
 /** Reading the service for a mail and sending it takes no longer than this. */
 const lockMs = 900_000;
+
+const remedy = 'check reports in the configuration ("closeloop check"); it is tried again each hour';
 
 /** One mail to one person. */
 interface Receiver {
@@ -94,13 +101,17 @@ function keyOf({ mail, to }: Receiver, seal: Seal): string {
 }
 
 function outboxOf(receiver: Receiver, options: MailOptions & Pick<MailReading, 'readings'>): Outbox<Queued> {
-  const { redis, seal, now, log } = options;
+  const { redis, seal, now, log, alert } = options;
   const deliver = (queued: Queued) => deliverMail(receiver, queued, options);
   return new Outbox<Queued>(
     { name: receiver.mail.name, setting: 'reports', deliver },
     {
       ...{ redis, prefix: keyOf(receiver, seal), what: 'a mail with a report', now, log, lockMs },
       parse: (text) => Queued.parse(JSON.parse(text)),
+      onFailure: async ({ attempts, why }) => {
+        if (attempts < attemptsUntold) return;
+        await alert({ kind: 'to-do', why: `the mail "${receiver.mail.name}" is not taken: ${why}`, remedy });
+      },
     },
   );
 }

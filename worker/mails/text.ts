@@ -156,7 +156,7 @@ function followUpText(figures: MailFigures): string[] {
   const lines = followUpsInWords(figures);
   if (lines.length === 0) return [];
   const open = figures.open.map(
-    (one) => `  - ${one.record ?? 'a record'}: ${openInWords(one)}${one.url === undefined ? '' : `\n    ${one.url}`}`,
+    (one) => `  - ${one.record}: ${openInWords(one)}${one.url === undefined ? '' : `\n    ${one.url}`}`,
   );
   return [['Follow-ups', ...lines.map((line) => `  ${line}`), ...open].join('\n')];
 }

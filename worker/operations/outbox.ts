@@ -40,6 +40,8 @@ export interface OutboxOptions<Message> {
   log: Log;
   /** How long sending one message may take: no other process sends meanwhile. */
   lockMs?: number;
+  /** After each attempt that failed. */
+  onFailure?: (failure: { attempts: number; why: string }) => Promise<void>;
 }
 
 /**
@@ -105,7 +107,7 @@ export class Outbox<Message> {
   }
 
   async #deliver(message: Message): Promise<boolean> {
-    const { redis, now, log, what } = this.#options;
+    const { redis, now, log, what, onFailure } = this.#options;
     const { name, setting } = this.#receiver;
     try {
       await this.#receiver.deliver(message);
@@ -120,6 +122,7 @@ export class Outbox<Message> {
       await redis.set(this.key('failing'), JSON.stringify(failing), 'PX', keepMs);
       const why = messageOf(error);
       log.warn({ receiver: name, why, attempts }, `${what} was not taken; it is sent again. Check ${setting}`);
+      await onFailure?.({ attempts, why });
       return false;
     }
   }

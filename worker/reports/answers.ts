@@ -1,9 +1,9 @@
 import { lookUp } from '../../core/look-up.ts';
-import { slices } from '../../core/spread.ts';
 import type { FollowUpLists } from '../journey/follow-up-lists.ts';
 import type { FollowUp, Journey, JourneyState } from '../journey/journey.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
+import { addressOf, type RecordPlaces } from './record-address.ts';
 
 /** A customer's answer, as other programs are given it: without the contact, with the customer's words. */
 export interface AnswerRow {
@@ -12,9 +12,9 @@ export interface AnswerRow {
   /** When the answer, what became of it, or its follow-up changed last. */
   changedAt: Date;
   source: string;
-  /** As the vendor names it; null where only its digest is stored. */
-  record: string | null;
-  /** Where people see the record. */
+  /** As the vendor names it; a digest in place of an id that is an address. */
+  record: string;
+  /** Where people see the record; null where nobody can tell, and where the record's id is a digest here. */
   url: string | null;
   rule: string | null;
   campaign: number | null;
@@ -50,10 +50,7 @@ export interface AnswerSource {
   store: Pick<JourneyStore, 'queries'>;
   followUps: Pick<FollowUpLists, 'pages'>;
   /** Left out: a record is called as events call it, and nobody knows where people see it. */
-  source?: {
-    vendorIds?(recordIds: readonly string[]): Promise<(string | undefined)[]>;
-    recordUrl?(recordId: string): string | undefined;
-  };
+  source?: RecordPlaces;
 }
 
 export interface AnswerFilter {
@@ -81,10 +78,7 @@ export async function* answerPages(of: AnswerSource, filter: AnswerFilter): Asyn
   for (const state of answeredStates) {
     for await (const ids of of.store.queries.pagesIn(state, now, pageSize, from)) {
       const journeys = await of.store.queries.those(ids);
-      yield await rowsOf(
-        of,
-        journeys.filter((one) => isWanted(one, filter)),
-      );
+      yield journeys.filter((one) => isWanted(one, filter)).flatMap((one) => rowOf(of, one));
     }
   }
   if (changedSince !== undefined) yield* changedFollowUps(of, { ...filter, changedSince });
@@ -120,10 +114,7 @@ async function* changedFollowUps(
         const changedAt = changedAtOf(journey);
         return journey.updatedAt < changedSince && changedAt >= changedSince && changedAt <= now;
       };
-      yield await rowsOf(
-        of,
-        journeys.filter((one) => isWanted(one, filter) && isNews(one)),
-      );
+      yield journeys.filter((one) => isWanted(one, filter) && isNews(one)).flatMap((one) => rowOf(of, one));
       if (some.length < page.length) break;
     }
   }
@@ -134,33 +125,17 @@ function changedAtOf({ updatedAt, followUp }: Journey): Date {
   return latest(updatedAt, openedAt, takenAt, doneAt, changedAt) ?? updatedAt;
 }
 
-async function rowsOf({ name, source }: AnswerSource, journeys: readonly Journey[]): Promise<AnswerRow[]> {
-  const rows: AnswerRow[] = [];
-  for (const some of slices(journeys)) {
-    const ids = some.map(currentRecordOf);
-    const records = (await source?.vendorIds?.(ids)) ?? ids;
-    for (const [i, journey] of some.entries()) {
-      const record = records[i];
-      const url = record === undefined ? undefined : source?.recordUrl?.(record);
-      rows.push(...rowOf(journey, { name, record, url }));
-    }
-  }
-  return rows;
-}
-
-function rowOf(
-  journey: Journey,
-  { name, record, url }: { name: string; record: string | undefined; url: string | undefined },
-): AnswerRow[] {
+function rowOf({ name, source }: AnswerSource, journey: Journey): AnswerRow[] {
   const { id, rule, campaign, campaignName, maxGrade, closedAt, askedAt, answer, values, survey, followUp } = journey;
   if (answer === undefined) return [];
+  const record = currentRecordOf(journey);
   return [
     {
       id: refOf(name, id),
       changedAt: changedAtOf(journey),
       source: name,
-      record: record ?? null,
-      url: url ?? null,
+      record,
+      url: (source && addressOf(record, source)) ?? null,
       rule: rule ?? null,
       campaign: campaign ?? null,
       campaignName: campaignName ?? null,

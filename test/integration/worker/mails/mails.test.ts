@@ -44,12 +44,14 @@ async function withMails(settings: object, isBroken?: () => boolean) {
   const contexts = [...loop.app.engine.pipelines.values()].map(({ context }) => context);
   const [first] = contexts;
   if (first === undefined) throw new Error('no source');
+  const alerts: string[] = [];
+  const alert: MailOptions['alert'] = async ({ why }) => void alerts.push(why);
   const reports = Reports.parse({ server, from, ...settings });
   const options = (now: Date): MailOptions => ({
-    ...{ redis: redis.handle.client, seal: testSeal, log, reports, now: () => now },
+    ...{ redis: redis.handle.client, seal: testSeal, log, reports, alert, now: () => now },
     reading: { sources: contexts, service: first.feedback, timeZone },
   });
-  return { loop, mails, told, round: (now: Date) => mailRound(options(now)) };
+  return { loop, mails, told, alerts, options, round: (now: Date) => mailRound(options(now)) };
 }
 
 const leads = { name: 'Leads', to: ['ann@example.com'] };
@@ -124,6 +126,33 @@ test('a mail that the server did not take is tried again after a while, and no w
   await round(monday('09:00', 7));
   expect(new Set(mails.map(({ text }) => idOf(text))).size).toBe(2);
   expect(JSON.stringify(told)).not.toMatch(/ann@|late/);
+});
+
+test('a person is told of a mail that is not taken for half an hour', async () => {
+  const { alerts, round } = await withMails({ mails: [leads] }, () => true);
+  await round(monday('09:00', -7));
+  for (const time of ['09:00', '09:02', '09:05', '09:10', '09:20']) await round(monday(time));
+  expect(alerts).toEqual([]);
+  await round(monday('09:40'));
+  expect(alerts).toEqual([expect.stringMatching(/^the mail "Leads" is not taken: the mail server did not take it: /)]);
+});
+
+test('a process that is killed when the server has taken the mail leaves it to the next one, with the same Message-ID', async () => {
+  const { mails, options, round } = await withMails({ mails: [leads] });
+  await round(monday('09:00', -7));
+  const { redis: client, ...rest } = options(monday('09:00'));
+  const dying = new Proxy(client, {
+    get(target, name) {
+      if (name === 'multi') return () => expect.fail('killed');
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  await expect(mailRound({ ...rest, redis: dying })).rejects.toThrow('killed');
+  await round(monday('09:20'));
+  await round(monday('09:40'));
+  expect(mails).toHaveLength(2);
+  expect(new Set(mails.map(({ text }) => idOf(text))).size).toBe(1);
 });
 
 test('whoever is erased between two attempts is in no mail, and nothing of it is stored meanwhile', async () => {

@@ -99,19 +99,23 @@ describe('answers by a cursor', () => {
     const { of, answer, write, open, act } = openSource();
     const at = (minutes: number) => new Date(Date.UTC(2026, 4, 4) + minutes * minute);
     const ids: string[] = [];
-    for (const record of ['same', 'regraded', 'opened', 'taken', 'both']) ids.push(await answer(record, 2, at(0)));
-    const [, , opened = '', taken = '', both = ''] = ids;
+    for (const record of ['same', 'regraded', 'opened', 'taken', 'both', 'given-back'])
+      ids.push(await answer(record, 2, at(0)));
+    const [, , opened = '', taken = '', both = '', givenBack = ''] = ids;
     for (const id of ids) await write(id, at(1));
     await open(taken, at(2));
     await open(both, at(2));
+    await open(givenBack, at(2));
+    await act(givenBack, { do: 'take' }, at(3));
     await answer('regraded', 5, at(20));
+    await act(givenBack, { do: 'reopen' }, at(20));
     await open(opened, at(20));
     await act(taken, { do: 'take' }, at(20));
     await answer('both', 4, at(20));
     await act(both, { do: 'done', outcome: 'Called' }, at(21));
     const changes = await rowsIn(of, { now: at(30), changedSince: at(10) });
     expect(changes.map(({ id }) => id).sort()).toEqual(
-      ['both', 'opened', 'regraded', 'taken'].map((one) => `shop/${one}.1`),
+      ['both', 'given-back', 'opened', 'regraded', 'taken'].map((one) => `shop/${one}.1`),
     );
     expect(byId(changes).get('shop/both.1')).toMatchObject({ changedAt: at(21), followUp: { outcome: 'Called' } });
     expect(await rowsIn(of, { now: at(60), changedSince: at(30) })).toEqual([]);
@@ -134,4 +138,13 @@ test('a person who was erased is not there, nor is a test, nor what another camp
   expect(await ids({ campaign: 12, until: at(5) })).toEqual(['shop/kept.1']);
   expect(await ids({ since: at(5) })).toEqual(['shop/later.1']);
   expect(await ids({ changedSince: at(0), until: at(2), campaign: 13 })).toEqual(['shop/other.1']);
+});
+
+test('a record whose id is a digest here has no address', async () => {
+  const { of, answer } = openSource();
+  await answer('14', 5, new Date());
+  const recordUrl = (id: string) => `https://shop.example/orders/${id}`;
+  const urls = async (source: object) => (await rowsIn({ ...of, source }, { now: new Date() })).map(({ url }) => url);
+  expect(await urls({ recordUrl })).toEqual(['https://shop.example/orders/14']);
+  expect(await urls({ recordUrl, vendorIds: async () => ['carl@example.com'] })).toEqual([null]);
 });

@@ -1,0 +1,32 @@
+create schema feedback;
+create table feedback.answers (
+  id text primary key,
+  changedAt timestamptz not null,
+  source text not null,
+  record text,
+  url text,
+  rule text,
+  campaign bigint,
+  campaignName text,
+  closedAt timestamptz not null,
+  askedAt timestamptz,
+  answeredAt timestamptz not null,
+  grade double precision,
+  maxGrade double precision,
+  comment text,
+  Store text,
+  Agent text,
+  survey text,
+  followUpState text,
+  followUpRule text,
+  followUpTo text,
+  followUpOpenedAt timestamptz,
+  followUpDueAt timestamptz,
+  followUpFirstActionAt timestamptz,
+  followUpTakenBy text,
+  followUpTakenAt timestamptz,
+  followUpDoneBy text,
+  followUpDoneAt timestamptz,
+  followUpOutcome text
+);
+create table feedback.answers_new as select * from feedback.answers where 1 = 0;
