@@ -195,6 +195,20 @@ describe('every client', () => {
     callsAtOnce: 1,
     environment: 'production',
   } as const;
+  const reading =
+    (
+      connector:
+        | typeof zendesk
+        | typeof hubspot
+        | typeof shopify
+        | typeof woocommerce
+        | typeof requestTracker
+        | typeof intercom,
+      given: object,
+      id = '7',
+    ) =>
+    () =>
+      connector.open({ ...given, webhookSecrets: secrets }, ports).read([id]);
   const clients: [name: string, call: () => Promise<unknown>][] = [
     ['of the service', () => createFeedbackClient(settings, ports).campaign(1)],
     [
@@ -205,45 +219,15 @@ describe('every client', () => {
           z.unknown(),
         ),
     ],
-    [
-      'of Zendesk',
-      () =>
-        zendesk
-          .open({ subdomain: 'acme', clientId: 'c', clientSecret: 's', webhookSecrets: secrets }, ports)
-          .read(['7']),
-    ],
-    ['of HubSpot', () => hubspot.open({ accessToken: 'pat-x', webhookSecrets: secrets }, ports).read(['ticket-7'])],
-    [
-      'of Shopify',
-      () =>
-        shopify
-          .open({ shop: 'acme.myshopify.com', accessToken: 'shpat_1', webhookSecrets: secrets }, ports)
-          .read(['7']),
-    ],
+    ['of Zendesk', reading(zendesk, { subdomain: 'acme', clientId: 'c', clientSecret: 's' })],
+    ['of HubSpot', reading(hubspot, { accessToken: 'pat-x' }, 'ticket-7')],
+    ['of Shopify', reading(shopify, { shop: 'acme.myshopify.com', accessToken: 'shpat_1' })],
     [
       'of WooCommerce',
-      () =>
-        woocommerce
-          .open(
-            { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1', webhookSecrets: secrets },
-            ports,
-          )
-          .read(['7']),
+      reading(woocommerce, { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1' }),
     ],
-    [
-      'of Request Tracker',
-      () =>
-        requestTracker
-          .open({ address: 'https://rt.example.com', token: '1-27-ab', webhookSecrets: secrets }, ports)
-          .read(['7']),
-    ],
-    [
-      'of Intercom',
-      () =>
-        intercom
-          .open({ workspace: 'k7p2m4xq', accessToken: 't', adminId: 1, webhookSecrets: secrets }, ports)
-          .read(['7']),
-    ],
+    ['of Request Tracker', reading(requestTracker, { address: 'https://rt.example.com', token: '1-27-ab' })],
+    ['of Intercom', reading(intercom, { workspace: 'k7p2m4xq', accessToken: 't', adminId: 1 })],
     [
       'of a receiver of answers, that needs not read it',
       async () => {
