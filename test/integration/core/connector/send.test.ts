@@ -16,10 +16,7 @@ import { SendFailure, type SendOptions, send } from '../../../../core/connector/
 import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
 import { answer } from '../../../support/contract/bench.ts';
-import { endlessPoints } from '../../../support/contract/memory-points.ts';
-import { memorySnapshots } from '../../../support/contract/memory-snapshots.ts';
-import { memoryVault } from '../../../support/contract/memory-vault.ts';
-import { testDigest } from '../../../support/contract/test-digest.ts';
+import { quietPorts } from '../../../support/contract/quiet-ports.ts';
 import { memoryLog } from '../../../support/loop.ts';
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -171,22 +168,7 @@ describe('every client', () => {
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(Buffer.alloc(1024 * 1024, 32)) });
     return new Response(body, { headers: json });
   };
-  const ports = {
-    fetch: endless,
-    now: () => new Date(),
-    random: () => 0.5,
-    sleep: async () => undefined,
-    log: memoryLog().log,
-    budget: {
-      take: async () => undefined,
-      takePoints: endlessPoints,
-      pause: async () => undefined,
-      reportRemaining: async () => undefined,
-    },
-    vault: memoryVault(),
-    snapshots: memorySnapshots(),
-    digest: testDigest,
-  };
+  const ports = quietPorts({ fetch: endless, log: memoryLog().log });
   const settings = {
     baseUrl: 'http://127.0.0.1:9/api',
     apiKey: 'k',
