@@ -9,11 +9,8 @@ import type {
   Urgency,
   WriteBack,
 } from '../../../core/connector/contract.ts';
-import { endlessPoints } from './memory-points.ts';
-import { memorySnapshots } from './memory-snapshots.ts';
-import { memoryVault } from './memory-vault.ts';
+import { quietPorts } from './quiet-ports.ts';
 import { type ConnectorSample, customer, secrets, type Vendor } from './sample.ts';
-import { testDigest } from './test-digest.ts';
 
 /** The four words that test runners have in common. They are handed in: two copies of a runner don't share their tests. */
 export interface TestRunner {
@@ -82,15 +79,17 @@ export function openPorts(
     fetches: 0,
     logged: [],
     deadlineMs: shortenedToMs,
-    budget: budget ?? {
-      takePoints: endlessPoints,
-      take: async (_lane, urgency = 'work') => void asked.takes.push(urgency),
-      pause: async (ms) => void asked.pauses.push(ms),
-      reportRemaining: async () => undefined,
-    },
+    budget:
+      budget ??
+      quietPorts({
+        budget: {
+          take: async (_lane, urgency = 'work') => void asked.takes.push(urgency),
+          pause: async (ms) => void asked.pauses.push(ms),
+        },
+      }).budget,
   };
   const log = (fields: object, message: string): void => void asked.logged.push(`${message} ${JSON.stringify(fields)}`);
-  const ports: ConnectorPorts = {
+  const ports = quietPorts({
     fetch: (input, init) => {
       asked.fetches++;
       const signal = init?.signal;
@@ -101,16 +100,10 @@ export function openPorts(
         signal: AbortSignal.any([signal, AbortSignal.timeout(asked.deadlineMs)]),
       });
     },
-    now: () => new Date(),
-    random: () => 0.5,
-    sleep: async () => undefined,
     log: { debug: log, info: log, warn: log, error: log },
     budget: asked.budget,
-    snapshots: memorySnapshots(),
-    digest: testDigest,
-    vault: memoryVault(),
     ...own,
-  };
+  });
   return { ports, asked };
 }
 

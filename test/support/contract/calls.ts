@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Source } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { answer, assertNothingPersonal, type Bench, closeOne, openPorts, reopen, type Tests } from './bench.ts';
-import { endlessPoints } from './memory-points.ts';
+import { quietPorts } from './quiet-ports.ts';
 import { type Breakage, type ConnectorSample, customer, secrets } from './sample.ts';
 
 /** Shorter than any connector's own deadline, so that nobody has to wait for that. */
@@ -33,12 +33,8 @@ export function calls({ connector, callsFor100 }: ConnectorSample, bench: () => 
     const id = await closeOne(bench());
     const before = vendor.calls();
     const refusal = new CloseloopError('the budget is used up', { kind: 'transient', throttled: true });
-    const { ports } = openPorts(vendor.ports, {
-      take: () => Promise.reject(refusal),
-      takePoints: endlessPoints,
-      pause: async () => undefined,
-      reportRemaining: async () => undefined,
-    });
+    const { budget } = quietPorts({ budget: { take: () => Promise.reject(refusal) } });
+    const { ports } = openPorts(vendor.ports, budget);
     const starved = connector.open(vendor.settings(secrets), ports);
     for (const doing of calling) {
       const { advice } = await failureOf(starved, doing, id);

@@ -2,8 +2,11 @@ import { recipientPlace } from '../../../core/schedule/recipient-place.ts';
 import type { RuleWindow, SendTimeInput } from '../../../core/schedule/send-time.ts';
 
 /** Saturday, 17:30 in Tallinn (UTC+2 in winter, +3 from 29 March to 25 October 2026). */
-export const saturday = '2026-11-21T15:30:00Z';
+export const saturday = '11-21T15:30';
 export const hour = 3_600_000;
+
+/** `11-21T15:30`, of 2026 and in UTC, or in full. */
+export const instant = (text: string): Date => new Date(text.length === 11 ? `2026-${text}:00Z` : text);
 
 export interface Row {
   now?: string;
@@ -12,7 +15,8 @@ export interface Row {
   /** 'HH:MM-HH:MM' of the campaign, or with seconds. */
   campaign?: string;
   sendDelay?: number | null;
-  window?: RuleWindow;
+  /** In the zone of the account, where it names none. */
+  window?: Omit<RuleWindow, 'zone'> & Partial<RuleWindow>;
   zone?: string;
   recipientZone?: string;
   serviceAddsDelay?: boolean;
@@ -26,11 +30,11 @@ export function inputOf(row: Row): SendTimeInput {
     .split('-')
     .map((text) => (text.length === 5 ? `${text}:00` : text));
   return {
-    now: new Date(row.now ?? saturday),
-    closedAt: new Date(row.closedAt ?? row.now ?? saturday),
+    now: instant(row.now ?? saturday),
+    closedAt: instant(row.closedAt ?? row.now ?? saturday),
     delayMs: row.delayMs,
     campaign: { id: 12, sendFrom, sendUntil, sendDelayMinutes: row.sendDelay ?? null },
-    window: row.window,
+    window: row.window && { zone: 'account', ...row.window },
     accountZone: row.zone ?? 'Europe/Tallinn',
     recipient: recipientPlace(
       { timeZone: row.recipientZone, phoneCountry: row.phoneCountry },

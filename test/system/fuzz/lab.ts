@@ -7,9 +7,7 @@ import { createFeedbackClient } from '../../../core/feedback/client.ts';
 import { compileExpression } from '../../../core/mapping/expression.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { EraseJob, PlanJob } from '../../../worker/pipeline/jobs.ts';
-import { endlessPoints } from '../../support/contract/memory-points.ts';
-import { memoryVault } from '../../support/contract/memory-vault.ts';
-import { testDigest } from '../../support/contract/test-digest.ts';
+import { quietPorts } from '../../support/contract/quiet-ports.ts';
 import { type Chance, chanceOf } from '../chaos/random.ts';
 import { answering } from './answers.ts';
 import { expression } from './expressions.ts';
@@ -32,28 +30,13 @@ export class Violation extends Error {
 export const chanceFor = (seed: number, name: string, number: number): Chance =>
   chanceOf(seed).fork(`${name} ${number}`);
 
-const nothing = () => undefined;
-const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-
 function ports(fetch: typeof globalThis.fetch): ConnectorPorts {
-  return {
+  return quietPorts({
     fetch,
-    now: () => new Date(),
-    random: () => 0.5,
     // Whoever waits for a vendor's background job looks again at once; others get their turn.
     sleep: async () => void (await turn()),
     hookUrl: 'https://hooks.example.com/hooks/x',
-    log,
-    budget: {
-      take: async () => undefined,
-      takePoints: endlessPoints,
-      pause: async () => undefined,
-      reportRemaining: async () => undefined,
-    },
-    vault: memoryVault(),
-    snapshots: { of: async (ids) => ids.map(() => undefined) },
-    digest: testDigest,
-  };
+  });
 }
 
 const opened = sources.map((source) => {

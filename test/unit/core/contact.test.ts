@@ -151,33 +151,18 @@ test('contactPath is one segment that reads back as the contact, whatever it is'
 describe('contactFor', () => {
   const mobile = '+372 5551 2345';
   const landline = '+372 600 1234';
+  const dialled = phone('+37255512345');
+  const aLandline = ['a landline number'];
+  const noCountry = ['a phone number without country code (write it with + or 00, or set a default country)'];
   const rows: [name: string, type: CampaignType, candidates: unknown[], contact: Contact | undefined, why: string[]][] =
     [
-      ['takes the first mobile for sms', 'sms', [mobile, '+37255512346'], phone('+37255512345'), []],
-      [
-        'passes over what is not there',
-        'sms',
-        [undefined, null, '', '  ', mobile],
-        phone('+37255512345'),
-        Array(4).fill('empty'),
-      ],
-      ['passes over a landline', 'sms', [landline, mobile], phone('+37255512345'), ['a landline number']],
+      ['takes the first mobile for sms', 'sms', [mobile, '+37255512346'], dialled, []],
+      ['passes over what is not there', 'sms', [undefined, null, '', '  ', mobile], dialled, Array(4).fill('empty')],
+      ['passes over a landline', 'sms', [landline, mobile], dialled, aLandline],
       ['passes over a premium number', 'sms', ['+44 909 8790000'], undefined, ['not a mobile number']],
       ['takes a number that may be a mobile', 'sms', ['+12025550123'], phone('+12025550123'), []],
-      [
-        'needs a country',
-        'sms',
-        ['5551 2345'],
-        undefined,
-        ['a phone number without country code (write it with + or 00, or set a default country)'],
-      ],
-      [
-        'needs a country for a number with 00 inside',
-        'sms',
-        ['55 00 12 34'],
-        undefined,
-        ['a phone number without country code (write it with + or 00, or set a default country)'],
-      ],
+      ['needs a country', 'sms', ['5551 2345'], undefined, noCountry],
+      ['needs a country for a number with 00 inside', 'sms', ['55 00 12 34'], undefined, noCountry],
       [
         'knows no such number',
         'sms',
@@ -188,20 +173,8 @@ describe('contactFor', () => {
       ['does not send SMS to an address', 'sms', ['a@b.example'], undefined, ['not a phone number']],
       ['does not send mail to a number', 'email', [mobile], undefined, ['not an e-mail address']],
       ['takes an address for email', 'email', [mobile, 'a@b.example'], email('a@b.example'), ['not an e-mail address']],
-      [
-        'takes a number for mixed',
-        'mixed',
-        [landline, mobile, 'a@b.example'],
-        phone('+37255512345'),
-        ['a landline number'],
-      ],
-      [
-        'takes an address for mixed',
-        'mixed',
-        [landline, 'a@b.example', mobile],
-        email('a@b.example'),
-        ['a landline number'],
-      ],
+      ['takes a number for mixed', 'mixed', [landline, mobile, 'a@b.example'], dialled, aLandline],
+      ['takes an address for mixed', 'mixed', [landline, 'a@b.example', mobile], email('a@b.example'), aLandline],
       ['takes an identifier for external', 'external', ['C-77'], identifier('C-77'), []],
       ['takes a number as the identifier for external', 'external', [mobile], identifier('+37255512345'), []],
       [
@@ -222,7 +195,7 @@ describe('contactFor', () => {
         undefined,
         Array(3).fill('neither text nor a whole number'),
       ],
-      ['looks into lists', 'sms', [[landline, mobile]], phone('+37255512345'), ['a landline number']],
+      ['looks into lists', 'sms', [[landline, mobile]], dialled, aLandline],
       ['finds an empty list empty of contacts', 'sms', [[]], undefined, ['neither text nor a whole number']],
       ['finds nothing in nothing', 'mixed', [], undefined, []],
     ];

@@ -121,72 +121,56 @@ const limited = (policyName: string | undefined, headers = {}): Reply => ({
     policyName,
   },
 });
-const throttled = (retryAfterMs: number) => ({ kind: 'transient', retryAfterMs, throttled: true });
+interface Advice {
+  kind: string;
+  retryAfterMs?: number;
+  throttled?: true;
+}
+const config: Advice = { kind: 'config' };
+const permanent: Advice = { kind: 'permanent' };
+const throttled = (retryAfterMs: number): Advice => ({ kind: 'transient', retryAfterMs, throttled: true });
 
 describe('an answer', () => {
-  const rows: [name: string, reply: Reply, advice: object, pauses: number[], says: RegExp, more?: object][] = [
+  const rows: [name: string, reply: Reply, advice: Advice, says: RegExp, more?: object][] = [
     [
       '429 waits as long as Retry-After says',
       limited('SECONDLY', { 'retry-after': '7' }),
       throttled(7000),
-      [7000],
       /SECONDLY limit/,
     ],
-    ['429 of the second waits a second', limited('SECONDLY'), throttled(1000), [1000], /SECONDLY/],
-    [
-      '429 of ten seconds waits ten',
-      limited('TEN_SECONDLY_ROLLING'),
-      throttled(10_000),
-      [10_000],
-      /TEN_SECONDLY_ROLLING/,
-    ],
-    ['429 without a policy waits ten seconds', limited(undefined), throttled(10_000), [10_000], /rate limit/],
-    [
-      '429 of the day waits an hour where the zone is unknown',
-      limited('DAILY'),
-      throttled(3_600_000),
-      [3_600_000],
-      /DAILY/,
-    ],
+    ['429 of the second waits a second', limited('SECONDLY'), throttled(1000), /SECONDLY/],
+    ['429 of ten seconds waits ten', limited('TEN_SECONDLY_ROLLING'), throttled(10_000), /TEN_SECONDLY_ROLLING/],
+    ['429 without a policy waits ten seconds', limited(undefined), throttled(10_000), /rate limit/],
+    ['429 of the day waits an hour where the zone is unknown', limited('DAILY'), throttled(3_600_000), /DAILY/],
     [
       '429 of the day waits for midnight there',
       limited('DAILY'),
       throttled(12 * 3_600_000),
-      [12 * 3_600_000],
       /DAILY/,
       { timeZone: 'Europe/Tallinn' },
     ],
-    ['423 waits two seconds', { status: 423 }, { kind: 'transient', retryAfterMs: 2000 }, [], /locked/],
-    [
-      '477 parks the account',
-      { status: 477, headers: { 'retry-after': '86400' } },
-      throttled(86_400_000),
-      [86_400_000],
-      /moved/,
-    ],
-    ['401 asks for the token', { status: 401 }, { kind: 'config' }, [], /admin must copy.*accessToken/],
+    ['423 waits two seconds', { status: 423 }, { kind: 'transient', retryAfterMs: 2000 }, /locked/],
+    ['477 parks the account', { status: 477, headers: { 'retry-after': '86400' } }, throttled(86_400_000), /moved/],
+    ['401 asks for the token', { status: 401 }, config, /admin must copy.*accessToken/],
     [
       '403 names the scope that HubSpot names',
       {
         status: 403,
         body: { category: 'MISSING_SCOPES', errors: [{ context: { requiredGranularScopes: ['tickets.sensitive'] } }] },
       },
-      { kind: 'config' },
-      [],
+      config,
       /scope tickets\.sensitive to the app/,
     ],
     [
       '403 names the scope of the path',
       { status: 403, body: { category: 'MISSING_SCOPES' } },
-      { kind: 'config' },
-      [],
+      config,
       /scope tickets to the app/,
     ],
     [
       '400 is permanent, in HubSpot’s codes',
       { status: 400, body: { category: 'VALIDATION_ERROR', message: 'jane@example.com' } },
-      { kind: 'permanent' },
-      [],
+      permanent,
       /400 VALIDATION_ERROR$/,
     ],
     [
@@ -203,22 +187,15 @@ describe('an answer', () => {
           ],
         },
       },
-      { kind: 'permanent' },
-      [],
+      permanent,
       /: 400 error, INVALID_DATE in x_at, INVALID_OPTION, INVALID in x_by$/,
     ],
-    [
-      '200 of another shape names the place',
-      { body: { results: 'jane@example.com' } },
-      { kind: 'permanent' },
-      [],
-      /at results/,
-    ],
+    ['200 of another shape names the place', { body: { results: 'jane@example.com' } }, permanent, /at results/],
   ];
-  test.each(rows)('%s', async (_, reply, advice, pauses, says, more) => {
+  test.each(rows)('%s', async (_, reply, advice, says, more) => {
     const { error, used, calls } = await failing(() => reply, { more: more ?? {} });
     expect(error.advice).toEqual(advice);
-    expect(used.pauses).toEqual(pauses);
+    expect(used.pauses).toEqual(advice.throttled ? [advice.retryAfterMs] : []);
     expect(error.message).toMatch(says);
     expect(error.message).toContain(path);
     expect(error.message).not.toContain('jane');

@@ -114,29 +114,23 @@ describe('a delivery', () => {
     expect(events.ok && events.events.map(({ at }) => at)).toEqual([new Date(1795175996000), receivedAt]);
   });
 
-  const rows: [name: string, event: object, settings: object, expected: string][] = [
-    [
-      'names its type eventType',
-      { ...stage, subscriptionType: undefined, eventType: 'ticket.propertyChange' },
-      ours,
-      'closed ticket-541935488729: stage is now 4',
-    ],
+  const closed = 'closed ticket-541935488729: stage is now 4';
+  const rows: [name: string, expected: string, change: object, settings?: object][] = [
+    ['names its type eventType', closed, { subscriptionType: undefined, eventType: 'ticket.propertyChange' }],
     [
       'has ids as text',
-      { ...stage, objectId: '541935488729123456', portalId: '3' },
-      ours,
       'closed ticket-541935488729123456: stage is now 4',
+      { objectId: '541935488729123456', portalId: '3' },
     ],
     [
       'is of a ticket just created',
-      { ...stage, subscriptionType: 'ticket.creation', propertyName: undefined },
-      ours,
       'closed ticket-541935488729: ticket created',
+      { subscriptionType: 'ticket.creation', propertyName: undefined },
     ],
     [
       'adds a contact, in the generic form',
+      'closed deal-7: contact added to the deal',
       {
-        ...stage,
         subscriptionType: 'object.associationChange',
         objectId: undefined,
         fromObjectId: 7,
@@ -145,13 +139,11 @@ describe('a delivery', () => {
         toObjectTypeId: '0-1',
         propertyName: undefined,
       },
-      ours,
-      'closed deal-7: contact added to the deal',
     ],
     [
       'takes a contact off',
+      'ignored ticket.associationChange: a contact was taken off, which closes nothing',
       {
-        ...stage,
         subscriptionType: 'ticket.associationChange',
         propertyName: undefined,
         associationType: 'TICKET_TO_CONTACT',
@@ -159,154 +151,116 @@ describe('a delivery', () => {
         toObjectId: 8,
         associationRemoved: true,
       },
-      ours,
-      'ignored ticket.associationChange: a contact was taken off, which closes nothing',
     ],
     [
       'links a company',
+      'ignored ticket.associationChange: not a contact on a ticket or deal',
       {
-        ...stage,
         subscriptionType: 'ticket.associationChange',
         propertyName: undefined,
         associationType: 'TICKET_TO_COMPANY',
         fromObjectId: 7,
         toObjectId: 8,
       },
-      ours,
-      'ignored ticket.associationChange: not a contact on a ticket or deal',
     ],
     [
       'changes a deal where only tickets count',
-      { ...stage, subscriptionType: 'deal.propertyChange', propertyName: 'dealstage' },
-      {},
       "ignored deal.propertyChange of dealstage: this source's objects don't include deal",
+      { subscriptionType: 'deal.propertyChange', propertyName: 'dealstage' },
+      {},
     ],
     [
       'changes another property',
-      { ...stage, propertyName: 'subject', propertyValue: 'Jane Doe is angry' },
-      ours,
       'ignored ticket.propertyChange of subject: this property does not close a record',
+      { propertyName: 'subject', propertyValue: 'Jane Doe is angry' },
     ],
     [
       'changes a property that we write, by whomever',
-      { ...stage, propertyName: 'feedback_comment', propertyValue: 'bad' },
-      ours,
       'ignored ticket.propertyChange of feedback_comment: only we write this property',
+      { propertyName: 'feedback_comment', propertyValue: 'bad' },
     ],
     [
       'is our own write, by the configured app id',
-      { ...stage, propertyName: 'feedback_grade', changeSource: 'INTEGRATION', sourceId: '77' },
-      { ...ours, appId: 77 },
       'ignored ticket.propertyChange of feedback_grade: we changed it ourselves',
+      { propertyName: 'feedback_grade', changeSource: 'INTEGRATION', sourceId: '77' },
+      { ...ours, appId: 77 },
     ],
-    [
-      'closes a ticket by an app that shares our id',
-      { ...stage, changeSource: 'INTEGRATION', sourceId: '4' },
-      ours,
-      'closed ticket-541935488729: stage is now 4',
-    ],
+    ['closes a ticket by an app that shares our id', closed, { changeSource: 'INTEGRATION', sourceId: '4' }],
     [
       'changes a property of a contact that we write',
-      { ...stage, subscriptionType: 'contact.propertyChange', propertyName: 'last_grade', changeSource: 'INTEGRATION' },
-      { ...ours, writeBack: { contact: { grade: 'last_grade' } } },
       'ignored contact.propertyChange of last_grade: only we write this property',
+      { subscriptionType: 'contact.propertyChange', propertyName: 'last_grade', changeSource: 'INTEGRATION' },
+      { ...ours, writeBack: { contact: { grade: 'last_grade' } } },
     ],
     [
       'is of a note',
-      {
-        ...stage,
-        subscriptionType: 'note.creation',
-        propertyName: undefined,
-        changeSource: 'INTEGRATION',
-        sourceId: '4',
-      },
-      ours,
       'ignored note.creation: neither of a ticket nor of a deal',
+      { subscriptionType: 'note.creation', propertyName: undefined, changeSource: 'INTEGRATION', sourceId: '4' },
     ],
     [
       'is of the link between a note and its ticket',
+      'ignored ticket.associationChange: not a contact on a ticket or deal',
       {
-        ...stage,
         subscriptionType: 'ticket.associationChange',
         propertyName: undefined,
         associationType: 'TICKET_TO_NOTE',
         fromObjectId: 7,
         toObjectId: 8,
       },
-      ours,
-      'ignored ticket.associationChange: not a contact on a ticket or deal',
     ],
     [
       'erases a contact it does not name',
-      { ...stage, subscriptionType: 'contact.privacyDeletion', propertyName: undefined, objectId: undefined },
-      ours,
       'ignored contact.privacyDeletion: it names no contact',
+      { subscriptionType: 'contact.privacyDeletion', propertyName: undefined, objectId: undefined },
     ],
-    [
-      'is of another app',
-      { ...stage, changeSource: 'INTEGRATION', sourceId: '77' },
-      ours,
-      'closed ticket-541935488729: stage is now 4',
-    ],
-    [
-      'has our app id but is of a user',
-      { ...stage, sourceId: '4' },
-      ours,
-      'closed ticket-541935488729: stage is now 4',
-    ],
+    ['is of another app', closed, { changeSource: 'INTEGRATION', sourceId: '77' }],
+    ['has our app id but is of a user', closed, { sourceId: '4' }],
     [
       'is of another account',
-      stage,
-      { ...ours, portalId: 99 },
       'ignored ticket.propertyChange of hs_pipeline_stage: it is of another HubSpot account',
+      {},
+      { ...ours, portalId: 99 },
     ],
     [
       'is of a kind we have never seen',
-      { ...stage, subscriptionType: 'ticket.sneezed', propertyName: undefined },
-      ours,
       'ignored ticket.sneezed: this kind of event says nothing about closing',
+      { subscriptionType: 'ticket.sneezed', propertyName: undefined },
     ],
     [
       'names no record',
-      { ...stage, objectId: undefined },
-      ours,
       'ignored ticket.propertyChange of hs_pipeline_stage: it names no record',
+      { objectId: undefined },
     ],
     [
       'has a stage that is no id',
-      { ...stage, propertyValue: 'jane@example.com' },
-      ours,
       'closed ticket-541935488729: stage is now another one',
+      { propertyValue: 'jane@example.com' },
     ],
     [
       'has odd values in fields that matter less',
-      { ...stage, eventId: null, occurredAt: '99999999999999999999', propertyValue: 4, sourceId: { a: 1 } },
-      ours,
-      'closed ticket-541935488729: stage is now 4',
+      closed,
+      { eventId: null, occurredAt: '99999999999999999999', propertyValue: 4, sourceId: { a: 1 } },
     ],
     [
       'has a record id of another kind',
-      { ...stage, objectId: { a: 1 } },
-      ours,
       'ignored ticket.propertyChange of hs_pipeline_stage: it names no record',
+      { objectId: { a: 1 } },
     ],
     [
       'merges into the primary record',
+      'closed ticket-5: ticket merged from others',
       {
-        ...stage,
         subscriptionType: 'ticket.merge',
         propertyName: undefined,
         primaryObjectId: 5,
         newObjectId: 5,
         mergedObjectIds: [5],
       },
-      ours,
-      'closed ticket-5: ticket merged from others',
     ],
   ];
-  for (const [name, event, settings, expected] of rows) {
-    test(`with an event that ${name}`, () => expect(summary(read([event], settings))).toEqual([expected]));
-  }
+  test.each(rows)('with an event that %s', (_, expected, change, settings) =>
+    expect(summary(read([{ ...stage, ...change }], settings))).toEqual([expected]),
+  );
 
   test.each([['{}'], [''], ['null'], ['{"a":1'], ['"text"']])('of %j is not parseable', (body) => {
     expect(read(body)).toEqual({ ok: false, why: 'the body is not a JSON array of HubSpot events' });

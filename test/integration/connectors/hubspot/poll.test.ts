@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RecordEvent, Source } from '../../../../core/connector/contract.ts';
 import { atDesk, type Desk } from '../../../support/connectors/hubspot/desk.ts';
-import { endlessPoints } from '../../../support/contract/memory-points.ts';
+import { quietPorts } from '../../../support/contract/quiet-ports.ts';
 import { recordEvents } from '../../../support/contract/record-events.ts';
 
 const hourMs = 3_600_000;
@@ -57,12 +57,7 @@ describe('a poll', () => {
     atDesk(async (desk) => {
       desk.standin.addTicket({});
       const taken: unknown[] = [];
-      const budget = {
-        takePoints: endlessPoints,
-        take: async (endpoint?: string, urgency?: string) => void taken.push([endpoint, urgency]),
-        pause: async () => undefined,
-        reportRemaining: async () => undefined,
-      };
+      const { budget } = quietPorts({ budget: { take: async (...asked) => void taken.push(asked) } });
       const source = desk.source({ objects: ['ticket', 'deal'] }, { budget });
       await source.poll?.(since(desk));
       expect(desk.calls().sort()).toEqual(['GET tickets', 'POST deals/search', 'POST tickets/search']);

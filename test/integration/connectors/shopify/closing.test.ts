@@ -68,190 +68,166 @@ function short(state: RecordState): string {
   if (state.is === 'out') return `out: ${state.why}`;
   return state.readAgainAt === undefined ? 'open' : `open until ${state.readAgainAt.toISOString().slice(5, 16)}`;
 }
-const judge = (judged: Partial<OrderFacts>, settings: object, when = now) =>
+const judge = (judged: Partial<OrderFacts> = {}, settings: object = {}, when = now) =>
   short(stateOf(order(judged), settingsOf(settings), when));
 
 const first = 'f5098822107399';
 const other = 'f10000000000000001';
+const [atFirst, atSecond] = [`closed ${first} 11-18T09:12`, `closed ${other} 11-19T10:00`];
+const atArrival = `closed ${first} 11-20T12:55`;
 const both = { fulfillments: [second(), parcel()] };
 const shipped = { trigger: 'fulfilled' };
 const came = { displayStatus: 'DELIVERED', deliveredAt: arrived };
 
 describe('orders that never ask', () => {
-  test.each<[what: string, judged: Partial<OrderFacts>, settings: object, expected: string]>([
-    ['a test order', { test: true }, {}, 'out: a test order'],
-    ['a cancelled one', { cancelledAt: sent }, {}, 'out: the order was cancelled'],
-    ['a refunded one', { displayFinancialStatus: 'REFUNDED' }, {}, 'out: the order was refunded'],
-    ['one whose payment was voided', { displayFinancialStatus: 'VOIDED' }, {}, 'out: the payment was voided'],
-    [
-      'one refunded in part, by default',
-      { displayFinancialStatus: 'PARTIALLY_REFUNDED' },
-      shipped,
-      `closed ${first} 11-18T09:12`,
-    ],
+  test.each<[what: string, expected: string, judged?: Partial<OrderFacts>, settings?: object]>([
+    ['a test order', 'out: a test order', { test: true }],
+    ['a cancelled one', 'out: the order was cancelled', { cancelledAt: sent }],
+    ['a refunded one', 'out: the order was refunded', { displayFinancialStatus: 'REFUNDED' }],
+    ['one whose payment was voided', 'out: the payment was voided', { displayFinancialStatus: 'VOIDED' }],
+    ['one refunded in part, by default', atFirst, { displayFinancialStatus: 'PARTIALLY_REFUNDED' }, shipped],
     [
       'one refunded in part, if so configured',
+      'out: the order was refunded in part',
       { displayFinancialStatus: 'PARTIALLY_REFUNDED' },
       { include: { partlyRefunded: false } },
-      'out: the order was refunded in part',
     ],
-    ['gift cards alone', { lineItems: { nodes: [gift, gift] } }, {}, 'out: nothing but gift cards'],
+    ['gift cards alone', 'out: nothing but gift cards', { lineItems: { nodes: [gift, gift] } }],
     [
       'gift cards and something that was removed',
-      { lineItems: { nodes: [gift, line({ currentQuantity: 0 })] } },
-      {},
       'out: nothing but gift cards',
+      { lineItems: { nodes: [gift, line({ currentQuantity: 0 })] } },
     ],
-    ['a gift card with a parcel', { lineItems: { nodes: [gift, line()] } }, shipped, `closed ${first} 11-18T09:12`],
-    ['no contact', { hasContact: false }, {}, 'out: there is neither an e-mail address nor a phone number on it'],
-    [
-      'no contact, if so configured',
-      { hasContact: false },
-      { ...shipped, include: { withoutContact: true } },
-      `closed ${first} 11-18T09:12`,
-    ],
+    ['a gift card with a parcel', atFirst, { lineItems: { nodes: [gift, line()] } }, shipped],
+    ['no contact', 'out: there is neither an e-mail address nor a phone number on it', { hasContact: false }],
+    ['no contact, if so configured', atFirst, { hasContact: false }, { ...shipped, include: { withoutContact: true } }],
     [
       'a sale in a shop, if so configured',
+      'out: a sale in a shop',
       { sourceName: 'pos' },
       { include: { pointOfSale: false } },
-      'out: a sale in a shop',
     ],
     [
       'one that staff wrote, if so configured',
+      'out: an order that staff wrote',
       { sourceName: 'shopify_draft_order' },
       { include: { drafts: false } },
-      'out: an order that staff wrote',
     ],
-    ['one that staff wrote, by default', { sourceName: 'shopify_draft_order' }, shipped, `closed ${first} 11-18T09:12`],
-    ['one on account', { displayFinancialStatus: 'PENDING' }, shipped, `closed ${first} 11-18T09:12`],
-  ])('it judges %s', (_what, judged, settings, expected) => expect(judge(judged, settings)).toBe(expected));
+    ['one that staff wrote, by default', atFirst, { sourceName: 'shopify_draft_order' }, shipped],
+    ['one on account', atFirst, { displayFinancialStatus: 'PENDING' }, shipped],
+  ])('it judges %s', (_what, expected, judged, settings) => expect(judge(judged, settings)).toBe(expected));
 });
 
 describe('fulfilled', () => {
-  test.each<[what: string, judged: Partial<OrderFacts>, settings: object, expected: string]>([
-    ['the fixture', {}, shipped, `closed ${first} 11-18T09:12`],
-    ['nothing handed over', { displayFulfillmentStatus: 'UNFULFILLED', fulfillments: [] }, shipped, 'open'],
-    ['some of it', { displayFulfillmentStatus: 'PARTIALLY_FULFILLED' }, shipped, 'open'],
+  test.each<[what: string, expected: string, judged?: Partial<OrderFacts>, settings?: object]>([
+    ['the fixture', atFirst, {}, shipped],
+    ['nothing handed over', 'open', { displayFulfillmentStatus: 'UNFULFILLED', fulfillments: [] }, shipped],
+    ['some of it', 'open', { displayFulfillmentStatus: 'PARTIALLY_FULFILLED' }, shipped],
     [
       'some of it is enough',
+      atFirst,
       { displayFulfillmentStatus: 'PARTIALLY_FULFILLED' },
       { ...shipped, parcels: 'first' },
-      `closed ${first} 11-18T09:12`,
     ],
-    ['two parcels, whatever their order', both, shipped, `closed ${other} 11-19T10:00`],
-    ['two parcels, the first counts', both, { ...shipped, parcels: 'first' }, `closed ${first} 11-18T09:12`],
+    ['two parcels, whatever their order', atSecond, both, shipped],
+    ['two parcels, the first counts', atFirst, both, { ...shipped, parcels: 'first' }],
     [
       'a cancelled parcel',
+      'open',
       { displayFulfillmentStatus: 'UNFULFILLED', fulfillments: [parcel({ status: 'CANCELLED' })] },
       shipped,
-      'open',
     ],
     [
       'a parcel cancelled after another',
+      atFirst,
       { fulfillments: [parcel(), second({ status: 'CANCELLED' })] },
       shipped,
-      `closed ${first} 11-18T09:12`,
     ],
     [
       'a cancelled parcel and another instead',
+      atSecond,
       { fulfillments: [parcel({ status: 'CANCELLED' }), second()] },
       shipped,
-      `closed ${other} 11-19T10:00`,
     ],
     [
       'nothing to hand over',
+      'closed whole 11-16T18:03',
       { displayFulfillmentStatus: 'FULFILLMENT_NOT_REQUIRED', fulfillments: [] },
       shipped,
-      'closed whole 11-16T18:03',
     ],
-    ['returned to stock', { displayFulfillmentStatus: 'RESTOCKED', fulfillments: [] }, shipped, 'open'],
-    ['on hold', { displayFulfillmentStatus: 'ON_HOLD', fulfillments: [] }, shipped, 'open'],
-  ])('it judges %s', (_what, judged, settings, expected) => expect(judge(judged, settings)).toBe(expected));
+    ['returned to stock', 'open', { displayFulfillmentStatus: 'RESTOCKED', fulfillments: [] }, shipped],
+    ['on hold', 'open', { displayFulfillmentStatus: 'ON_HOLD', fulfillments: [] }, shipped],
+  ])('it judges %s', (_what, expected, judged, settings) => expect(judge(judged, settings)).toBe(expected));
 });
 
 describe('delivered', () => {
   const firstParcel = { parcels: 'first' };
-  test.each<[what: string, judged: Partial<OrderFacts>, settings: object, expected: string]>([
-    ['the fixture, on its way', {}, {}, 'open until 11-25T09:12'],
-    ['the fixture, delivered', { fulfillments: [parcel(came)] }, {}, `closed ${first} 11-20T12:55`],
-    [
-      'no time of delivery',
-      { fulfillments: [parcel({ displayStatus: 'DELIVERED', updatedAt: arrived })] },
-      {},
-      `closed ${first} 11-20T12:55`,
-    ],
+  test.each<[what: string, expected: string, judged?: Partial<OrderFacts>, settings?: object]>([
+    ['the fixture, on its way', 'open until 11-25T09:12'],
+    ['the fixture, delivered', atArrival, { fulfillments: [parcel(came)] }],
+    ['no time of delivery', atArrival, { fulfillments: [parcel({ displayStatus: 'DELIVERED', updatedAt: arrived })] }],
     [
       'fetched by the customer',
+      atArrival,
       { fulfillments: [parcel({ displayStatus: 'PICKED_UP', updatedAt: arrived })] },
-      {},
-      `closed ${first} 11-20T12:55`,
     ],
     [
       'ready to be fetched',
-      { fulfillments: [parcel({ displayStatus: 'READY_FOR_PICKUP' })] },
-      {},
       'open until 11-25T09:12',
+      { fulfillments: [parcel({ displayStatus: 'READY_FOR_PICKUP' })] },
     ],
-    ['no word, and the time is over', {}, { deliveredWithin: '3d' }, `closed ${first} 11-21T09:12`],
-    ['no word, to the millisecond', {}, { deliveredWithin: '3d48m' }, `closed ${first} 11-21T10:00`],
+    ['no word, and the time is over', `closed ${first} 11-21T09:12`, {}, { deliveredWithin: '3d' }],
+    ['no word, to the millisecond', `closed ${first} 11-21T10:00`, {}, { deliveredWithin: '3d48m' }],
     [
       'given up by the carrier',
+      'open',
       { fulfillments: [parcel({ displayStatus: 'FAILURE' })] },
       { deliveredWithin: '3d' },
-      'open',
     ],
     [
       'not delivered',
+      'open',
       { fulfillments: [parcel({ displayStatus: 'NOT_DELIVERED' })] },
       { deliveredWithin: '3d' },
-      'open',
     ],
-    ['a download', { fulfillments: [parcel({ requiresShipping: false })] }, {}, `closed ${first} 11-18T09:12`],
-    ['sold over the counter', { sourceName: 'pos' }, {}, `closed ${first} 11-18T09:12`],
+    ['a download', atFirst, { fulfillments: [parcel({ requiresShipping: false })] }],
+    ['sold over the counter', atFirst, { sourceName: 'pos' }],
     [
       'sold in a shop and sent',
-      { sourceName: 'pos', fulfillments: [parcel({ displayStatus: 'IN_TRANSIT' })] },
-      {},
       'open until 11-25T09:12',
+      { sourceName: 'pos', fulfillments: [parcel({ displayStatus: 'IN_TRANSIT' })] },
     ],
-    ['one of two there', { fulfillments: [parcel(came), second()] }, {}, 'open until 11-26T10:00'],
-    [
-      'one of two there is enough',
-      { fulfillments: [parcel(), second(came)] },
-      firstParcel,
-      `closed ${first} 11-20T12:55`,
-    ],
+    ['one of two there', 'open until 11-26T10:00', { fulfillments: [parcel(came), second()] }],
+    ['one of two there is enough', atArrival, { fulfillments: [parcel(), second(came)] }, firstParcel],
     [
       'both there',
-      { fulfillments: [parcel(came), second({ ...came, deliveredAt: at('20T18:00') })] },
-      {},
       `closed ${other} 11-20T18:00`,
+      { fulfillments: [parcel(came), second({ ...came, deliveredAt: at('20T18:00') })] },
     ],
     [
       'one there, one lost',
+      'open',
       { fulfillments: [parcel(came), second({ displayStatus: 'FAILURE' })] },
       { deliveredWithin: '1d' },
-      'open',
     ],
     [
       'one lost, one without word',
+      `closed ${first} 11-20T10:00`,
       { fulfillments: [parcel({ displayStatus: 'FAILURE' }), second()] },
       { ...firstParcel, deliveredWithin: '1d' },
-      `closed ${first} 11-20T10:00`,
     ],
     [
       'the first on its way, more to come',
+      'open until 11-25T09:12',
       { displayFulfillmentStatus: 'PARTIALLY_FULFILLED' },
       firstParcel,
-      'open until 11-25T09:12',
     ],
     [
       'all there of what was handed over',
-      { displayFulfillmentStatus: 'PARTIALLY_FULFILLED', fulfillments: [parcel(came)] },
-      {},
       'open',
+      { displayFulfillmentStatus: 'PARTIALLY_FULFILLED', fulfillments: [parcel(came)] },
     ],
-  ])('it judges %s', (_what, judged, settings, expected) =>
+  ])('it judges %s', (_what, expected, judged, settings) =>
     expect(judge(judged, { trigger: 'delivered', ...settings })).toBe(expected),
   );
 

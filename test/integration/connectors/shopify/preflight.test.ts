@@ -51,152 +51,78 @@ const defined = (...validations: { name: string; value: string }[]) =>
 describe('check', () => {
   test('it finds nothing where all is well', () => expect(found({})).toEqual([]));
 
-  test.each<
-    [what: string, more: Partial<Inventory>, settings: object, going: Partial<PreflightContext>, expected: RegExp]
-  >([
+  const all = inventory().subscriptions;
+  const changed = (topic: string, more: object) => ({ shop: { subscriptions: instead(topic, more) } });
+  const many = (topic: string) => ({ shop: { subscriptions: [...all, subscription(topic)] } });
+  const valued = (name: string, value: string) => ({ shop: { definitions: defined({ name, value }) } });
+  const only = (key: string, type: string, name: string, value: string) => ({
+    definitions: new Map([definition(key, type, [{ name, value }])]),
+  });
+  const writes = (what: object) => ({ settings: { writeBack: what } });
+  const reads = (...path: string[]) => ({ going: { reads: [{ at: 'rules[0].when', path }] } });
+  interface Wrong {
+    shop?: Partial<Inventory>;
+    settings?: object;
+    going?: Partial<PreflightContext>;
+  }
+  test.each<[what: string, expected: RegExp, wrong: Wrong]>([
     [
       'a missing right',
-      { scopes: ['write_orders', 'read_customers', 'read_locations'] },
-      {},
-      {},
       /^error scopes: the app lacks read_fulfillments/,
+      { shop: { scopes: ['write_orders', 'read_customers', 'read_locations'] } },
     ],
     [
       'a right to read only',
-      { scopes: ['read_orders', 'read_customers', 'read_fulfillments', 'read_locations'] },
-      {},
-      {},
       /^error scopes: the app lacks write_orders/,
+      { shop: { scopes: ['read_orders', 'read_customers', 'read_fulfillments', 'read_locations'] } },
     ],
-    ['another shop', { shop: 'other.myshopify.com' }, {}, {}, /^error shop: .*another shop/],
-    ['another version', { webhookVersion: '2026-07' }, {}, {}, /^warning webhook version/],
-    ['late answers', {}, { deliveredWithin: '50d' }, {}, /^warning scopes: .*64 days/],
-    ['no address', {}, {}, { hookUrl: 'http://closeloop.example/hooks/shop' }, /^error http.publicUrl: is not https/],
+    ['another shop', /^error shop: .*another shop/, { shop: { shop: 'other.myshopify.com' } }],
+    ['another version', /^warning webhook version/, { shop: { webhookVersion: '2026-07' } }],
+    ['late answers', /^warning scopes: .*64 days/, { settings: { deliveredWithin: '50d' } }],
+    [
+      'no address',
+      /^error http.publicUrl: is not https/,
+      { going: { hookUrl: 'http://closeloop.example/hooks/shop' } },
+    ],
     [
       'a removed webhook',
-      { subscriptions: inventory().subscriptions.slice(1) },
-      {},
-      {},
       /^error webhook ORDERS_FULFILLED: it does not exist/,
+      { shop: { subscriptions: all.slice(1) } },
     ],
-    ['the webhook of a trigger', {}, { parcels: 'first' }, {}, /^error webhook FULFILLMENTS_CREATE/],
-    ['the webhook of payment', {}, { trigger: 'paid' }, {}, /^error webhook ORDERS_PAID/],
-    [
-      'another address',
-      { subscriptions: instead('ORDERS_FULFILLED', { uri: 'https://old.example' }) },
-      {},
-      {},
-      /to another address only/,
-    ],
-    [
-      'XML',
-      { subscriptions: instead('ORDERS_FULFILLED', { format: 'XML' }) },
-      {},
-      {},
-      /^error webhook ORDERS_FULFILLED: it delivers XML/,
-    ],
-    [
-      'fields without the id',
-      { subscriptions: instead('ORDERS_FULFILLED', { includeFields: ['name'] }) },
-      {},
-      {},
-      /leaves out id/,
-    ],
-    [
-      'fields without the order',
-      { subscriptions: instead('FULFILLMENTS_UPDATE', { includeFields: ['id'] }) },
-      {},
-      {},
-      /leaves out order_id/,
-    ],
-    [
-      'a filter',
-      { subscriptions: instead('FULFILLMENTS_UPDATE', { filter: 'shipment_status:delivered' }) },
-      {},
-      {},
-      /^warning webhook FULFILLMENTS_UPDATE: a filter/,
-    ],
-    [
-      'one twice',
-      { subscriptions: [...inventory().subscriptions, subscription('ORDERS_CANCELLED')] },
-      {},
-      {},
-      /^warning webhook ORDERS_CANCELLED: .*more than once/,
-    ],
-    [
-      'one too many',
-      { subscriptions: [...inventory().subscriptions, subscription('ORDERS_UPDATED')] },
-      {},
-      {},
-      /^warning webhook ORDERS_UPDATED/,
-    ],
-    [
-      'no definition',
-      {},
-      { writeBack: { grade: 'stars' } },
-      {},
-      /^error writeBack.grade: .*\$app.stars has no definition/,
-    ],
-    [
-      'another type',
-      {},
-      { writeBack: { grade: 'words' } },
-      {},
-      /^error writeBack.grade: .*has the type multi_line_text_field/,
-    ],
-    ['a grade too high', { definitions: defined({ name: 'max', value: '4' }) }, {}, {}, /does not take the grades 5/],
-    ['a grade too low', { definitions: defined({ name: 'min', value: '2' }) }, {}, {}, /does not take the grades 1/],
+    ['the webhook of a trigger', /^error webhook FULFILLMENTS_CREATE/, { settings: { parcels: 'first' } }],
+    ['the webhook of payment', /^error webhook ORDERS_PAID/, { settings: { trigger: 'paid' } }],
+    ['another address', /to another address only/, changed('ORDERS_FULFILLED', { uri: 'https://old.example' })],
+    ['XML', /^error webhook ORDERS_FULFILLED: it delivers XML/, changed('ORDERS_FULFILLED', { format: 'XML' })],
+    ['fields without the id', /leaves out id/, changed('ORDERS_FULFILLED', { includeFields: ['name'] })],
+    ['fields without the order', /leaves out order_id/, changed('FULFILLMENTS_UPDATE', { includeFields: ['id'] })],
+    ['a filter', /^warning webhook FULFILLMENTS_UPDATE: a filter/, changed('FULFILLMENTS_UPDATE', { filter: 'a:b' })],
+    ['one twice', /^warning webhook ORDERS_CANCELLED: .*more than once/, many('ORDERS_CANCELLED')],
+    ['one too many', /^warning webhook ORDERS_UPDATED/, many('ORDERS_UPDATED')],
+    ['no definition', /^error writeBack.grade: .*\$app.stars has no definition/, writes({ grade: 'stars' })],
+    ['another type', /^error writeBack.grade: .*has the type multi_line_text_field/, writes({ grade: 'words' })],
+    ['a grade too high', /does not take the grades 5/, valued('max', '4')],
+    ['a grade too low', /does not take the grades 1/, valued('min', '2')],
     [
       'a short text',
-      { definitions: new Map([definition('words', 'multi_line_text_field', [{ name: 'max', value: '50' }])]) },
-      { writeBack: { comment: 'words' } },
-      {},
       /only short texts/,
+      { shop: only('words', 'multi_line_text_field', 'max', '50'), ...writes({ comment: 'words' }) },
     ],
     [
       'a pattern',
-      { definitions: new Map([definition('words', 'multi_line_text_field', [{ name: 'regex', value: 'x' }])]) },
-      { writeBack: { comment: 'words' } },
-      {},
       /one pattern/,
+      { shop: only('words', 'multi_line_text_field', 'regex', 'x'), ...writes({ comment: 'words' }) },
     ],
     [
       'choices',
-      { definitions: new Map([definition('done', 'single_line_text_field', [{ name: 'choices', value: '["yes"]' }])]) },
-      { writeBack: { status: 'done' } },
-      {},
       /does not offer "answered"/,
+      { shop: only('done', 'single_line_text_field', 'choices', '["yes"]'), ...writes({ status: 'done' }) },
     ],
-    [
-      'a survey question without a definition',
-      {},
-      { writeBack: { answers: { q1: 'speed' } } },
-      {},
-      /^error writeBack.answers.q1/,
-    ],
-    [
-      'a slip of the pen',
-      {},
-      {},
-      { reads: [{ at: 'rules[0].when', path: ['ordre'] }] },
-      /^warning rules\[0\].when: a Shopify record has no ordre/,
-    ],
-    [
-      'another one',
-      {},
-      {},
-      { reads: [{ at: 'rules[0].when', path: ['order', 'total_price'] }] },
-      /order has no total_price/,
-    ],
-    [
-      'a metafield that is not read',
-      {},
-      {},
-      { reads: [{ at: 'rules[0].when', path: ['order', 'metafields', 'custom.branch'] }] },
-      /custom.branch is not read/,
-    ],
-  ])('it finds %s', (_what, more, settings, going, expected) => {
-    const findings = found(more, settings, going);
+    ['a survey question without a definition', /^error writeBack.answers.q1/, writes({ answers: { q1: 'speed' } })],
+    ['a slip of the pen', /^warning rules\[0\].when: a Shopify record has no ordre/, reads('ordre')],
+    ['another one', /order has no total_price/, reads('order', 'total_price')],
+    ['a metafield that is not read', /custom.branch is not read/, reads('order', 'metafields', 'custom.branch')],
+  ])('it finds %s', (_what, expected, { shop = {}, settings, going }) => {
+    const findings = found(shop, settings, going);
     expect(findings.filter((one) => expected.test(one))).toHaveLength(1);
   });
 

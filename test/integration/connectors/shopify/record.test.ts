@@ -175,6 +175,8 @@ const address = (phone: string, countryCodeV2: string) => ({
   city: null,
   timeZone: null,
 });
+const german = (phone: string) => address(phone, 'DE');
+const mobile = '+491713920012';
 const base = {
   id: 'gid://shopify/Order/1',
   name: '#1',
@@ -188,64 +190,41 @@ const base = {
 test.each<[what: string, order: object, phones: string[], texted: string | undefined]>([
   [
     'the order before the addresses',
-    { phone: '+491713920012', shippingAddress: address('0172 9925904', 'DE') },
-    ['+491713920012', '+491729925904'],
-    '+491713920012',
+    { phone: mobile, shippingAddress: german('0172 9925904') },
+    [mobile, '+491729925904'],
+    mobile,
   ],
   [
     'the customer before the addresses',
-    {
-      customer: { id: 'x', defaultPhoneNumber: { phoneNumber: '+491713920012' } },
-      billingAddress: address('0172 9925904', 'DE'),
-    },
-    ['+491713920012', '+491729925904'],
-    '+491713920012',
+    { customer: { id: 'x', defaultPhoneNumber: { phoneNumber: mobile } }, billingAddress: german('0172 9925904') },
+    [mobile, '+491729925904'],
+    mobile,
   ],
   [
     'the country of each address',
-    { shippingAddress: address('55512345', 'EE'), billingAddress: address('0171 3920012', 'DE') },
-    ['+37255512345', '+491713920012'],
+    { shippingAddress: address('55512345', 'EE'), billingAddress: german('0171 3920012') },
+    ['+37255512345', mobile],
     '+37255512345',
   ],
   [
     'a mobile behind a landline',
-    { shippingAddress: address('(040) 66969 123', 'DE'), billingAddress: address('0171 3920012', 'DE') },
-    ['+494066969123', '+491713920012'],
-    '+491713920012',
+    { shippingAddress: german('(040) 66969 123'), billingAddress: german('0171 3920012') },
+    ['+494066969123', mobile],
+    mobile,
   ],
-  ['a landline alone', { shippingAddress: address('(040) 66969 123', 'DE') }, ['+494066969123'], undefined],
-  [
-    'digits with the calling code',
-    { shippingAddress: address('491713920012', 'DE') },
-    ['+491713920012'],
-    '+491713920012',
-  ],
-  ['00 for a plus', { shippingAddress: address('0049 171 3920012', 'DE') }, ['+491713920012'], '+491713920012'],
+  ['a landline alone', { shippingAddress: german('(040) 66969 123') }, ['+494066969123'], undefined],
+  ['digits with the calling code', { shippingAddress: german('491713920012') }, [mobile], mobile],
+  ['00 for a plus', { shippingAddress: german('0049 171 3920012') }, [mobile], mobile],
   [
     'a national number in America',
     { shippingAddress: address('(212) 555-2368', 'US') },
     ['+12125552368'],
     '+12125552368',
   ],
-  [
-    'the exit code of America',
-    { shippingAddress: address('011 49 171 3920012', 'US') },
-    ['+491713920012'],
-    '+491713920012',
-  ],
+  ['the exit code of America', { shippingAddress: address('011 49 171 3920012', 'US') }, [mobile], mobile],
   ['no country', { shippingAddress: { phone: '0171 3920012', countryCodeV2: null } }, ['0171 3920012'], undefined],
-  [
-    'the same number twice',
-    { phone: '+491713920012', billingAddress: address('0171 3920012', 'DE') },
-    ['+491713920012'],
-    '+491713920012',
-  ],
-  [
-    'no number',
-    { phone: 'n/a', shippingAddress: address('', 'DE'), billingAddress: address('..', 'DE') },
-    ['n/a', '..'],
-    undefined,
-  ],
+  ['the same number twice', { phone: mobile, billingAddress: german('0171 3920012') }, [mobile], mobile],
+  ['no number', { phone: 'n/a', shippingAddress: german(''), billingAddress: german('..') }, ['n/a', '..'], undefined],
 ])('it puts phone numbers in order: %s', (_what, order, phones, texted) => {
   const found = phonesOf(Order.parse({ ...base, ...order }));
   expect(found).toEqual(phones);

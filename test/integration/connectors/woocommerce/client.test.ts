@@ -12,95 +12,68 @@ beforeEach(async () => {
 });
 afterEach(() => shop.close());
 
-const html = { headers: { 'content-type': 'text/html' }, body: '<html>hanna@example.com</html>' };
-const said = (code: string) => ({ body: { code, message: 'hanna@example.com', data: null } });
+const html = (status: number) => ({
+  status,
+  headers: { 'content-type': 'text/html' },
+  body: '<html>hanna@example.com</html>',
+});
+const said = (status: number, code: string) => ({ status, body: { code, message: 'hanna@example.com', data: null } });
+const later = (status: number, time: string) => ({ status, headers: { 'retry-after': time } });
+const config = { kind: 'config' };
+const permanent = { kind: 'permanent' };
+const transient = { kind: 'transient' };
 
 describe('what the shop says, and what to do', () => {
   const rows: [name: string, fault: Fault, advice: object, message: RegExp, pausesMs?: number][] = [
-    [
-      'a wrong key',
-      { status: 401, ...said('woocommerce_rest_authentication_error') },
-      { kind: 'config' },
-      /REST key is wrong, or lacks a right/,
-    ],
-    [
-      'a user without rights',
-      { status: 401, ...said('woocommerce_rest_cannot_view') },
-      { kind: 'config' },
-      /Shop manager.*auth: query/,
-    ],
-    [
-      'a password of the web server',
-      { status: 401, ...html },
-      { kind: 'config' },
-      /web server itself asks for a password/,
-    ],
-    [
-      'a missing right as 403',
-      { status: 403, ...said('woocommerce_rest_cannot_view') },
-      { kind: 'config' },
-      /Shop manager/,
-    ],
-    ['a firewall', { status: 403, ...html }, { kind: 'transient' }, /firewall/, 10_000],
+    ['a wrong key', said(401, 'woocommerce_rest_authentication_error'), config, /REST key is wrong, or lacks a right/],
+    ['a user without rights', said(401, 'woocommerce_rest_cannot_view'), config, /Shop manager.*auth: query/],
+    ['a password of the web server', html(401), config, /web server itself asks for a password/],
+    ['a missing right as 403', said(403, 'woocommerce_rest_cannot_view'), config, /Shop manager/],
+    ['a firewall', html(403), transient, /firewall/, 10_000],
     [
       'a limit of the host',
-      { status: 429, ...html },
-      { kind: 'transient', throttled: true, retryAfterMs: 10_000 },
+      html(429),
+      { ...transient, throttled: true, retryAfterMs: 10_000 },
       /asks us to wait/,
       10_000,
     ],
     [
       'a limit with its own figure',
-      { status: 429, headers: { 'retry-after': '120' } },
-      { kind: 'transient', throttled: true, retryAfterMs: 120_000 },
+      later(429, '120'),
+      { ...transient, throttled: true, retryAfterMs: 120_000 },
       /wait/,
       120_000,
     ],
     [
       'a limit until a date',
-      { status: 429, headers: { 'retry-after': 'Fri, 20 Nov 2026 12:01:00 GMT' } },
-      { kind: 'transient', retryAfterMs: 60_000 },
+      later(429, 'Fri, 20 Nov 2026 12:01:00 GMT'),
+      { ...transient, retryAfterMs: 60_000 },
       /wait/,
       60_000,
     ],
     [
       'maintenance',
       { status: 503, headers: { 'retry-after': '600', 'content-type': 'text/html' }, body: 'x' },
-      { kind: 'transient', retryAfterMs: 600_000 },
+      { ...transient, retryAfterMs: 600_000 },
       /fails/,
       600_000,
     ],
-    [
-      'a fatal error of PHP',
-      { status: 500, ...said('internal_server_error') },
-      { kind: 'transient' },
-      /500, internal_server_error/,
-    ],
-    ['no WooCommerce', { status: 404, ...said('rest_no_route') }, { kind: 'config' }, /activate WooCommerce/],
-    ['no REST API', { status: 404, ...html }, { kind: 'config' }, /restRoute: true/],
+    ['a fatal error of PHP', said(500, 'internal_server_error'), transient, /500, internal_server_error/],
+    ['no WooCommerce', said(404, 'rest_no_route'), config, /activate WooCommerce/],
+    ['no REST API', html(404), config, /restRoute: true/],
     [
       'a redirect',
       { status: 301, headers: { location: 'https://www.example.com/wp-json/?u=hanna@example.com' } },
-      { kind: 'config' },
+      config,
       /to https:\/\/www\.example\.com \(301.*set `site`/,
     ],
-    [
-      'a call it dislikes',
-      { status: 400, ...said('rest_invalid_param') },
-      { kind: 'permanent' },
-      /400, rest_invalid_param/,
-    ],
-    [
-      'another shape',
-      { status: 200, body: { orders: 'Hanna' } },
-      { kind: 'permanent' },
-      /another shape than documented, at/,
-    ],
-    ['a page with 200', { status: 200, ...html }, { kind: 'transient' }, /page instead of an answer/],
+    ['a call it dislikes', said(400, 'rest_invalid_param'), permanent, /400, rest_invalid_param/],
+    ['another shape', { status: 200, body: { orders: 'Hanna' } }, permanent, /another shape than documented, at/],
+    ['a page with 200', html(200), transient, /page instead of an answer/],
     [
       'JSON that says it is a page',
       { status: 200, headers: { 'content-type': 'text/html' }, body: '[]' },
-      { kind: 'transient' },
+      transient,
       /page/,
     ],
   ];

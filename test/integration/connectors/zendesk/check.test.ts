@@ -104,12 +104,21 @@ type Expected = [level: Finding['level'], at: string, words: RegExp];
 
 const wrote = (part: object): Planted => ({ settings: { writeBack: { ...writeBack, ...part } } });
 const reads = (...path: string[]): Planted => ({ going: { reads: [{ at: 'rules[0].when', path }] } });
-const field = (id: number, change: object): Planted => ({
-  plant: ({ standin }) => void Object.assign(standin.ticketField(id), change),
+const scoped = (scope: string, writes?: object): Planted => ({
+  settings: { scope, ...(writes && { writeBack: writes }) },
 });
-const webhook = (given: object): Planted => ({
-  plant: ({ standin }) => standin.setWebhook({ url: hookUrl, secrets: [secret], ...given }),
+const planted = (plant: (account: Account) => unknown, more: Omit<Planted, 'plant'> = {}): Planted => ({
+  plant,
+  ...more,
 });
+const changed = (settings: object) => planted(({ standin }) => standin.changeSettings(settings));
+const field = (id: number, change: object) =>
+  planted(({ standin }) => void Object.assign(standin.ticketField(id), change));
+const webhook = (given: object, after?: (standin: Account['standin']) => unknown) =>
+  planted(({ standin }) => {
+    standin.setWebhook({ url: hookUrl, secrets: [secret], ...given });
+    after?.(standin);
+  });
 
 const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   // Access
@@ -121,58 +130,37 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ],
   [
     'a service user that was suspended',
-    { plant: ({ standin }) => standin.changeUser({ id: 9900, suspended: true }) },
+    planted(({ standin }) => standin.changeUser({ id: 9900, suspended: true })),
     ['error', 'access', /owner of the OAuth client/],
   ],
+  ['a service user that is no admin', changed({ apiRole: 'agent' }), ['error', 'access', /role agent.*admin/]],
+  ['no scope for tickets', scoped('read users:write', { tags: true }), ['error', 'scope', /tickets:write/]],
+  ['no scope for surveys', scoped('read', { answers: { 17: ids.comment } }), ['error', 'scope', /tickets:write/]],
   [
-    'a service user that is no admin',
-    { plant: ({ standin }) => standin.changeSettings({ apiRole: 'agent' }) },
-    ['error', 'access', /role agent.*admin/],
-  ],
-  [
-    'a scope that is missing for tickets',
-    { settings: { scope: 'read users:write', writeBack: { tags: true } } },
-    ['error', 'scope', /tickets:write/],
-  ],
-  [
-    'a scope that is missing for answers to a survey',
-    { settings: { scope: 'read', writeBack: { answers: { 17: ids.comment } } } },
-    ['error', 'scope', /tickets:write/],
-  ],
-  [
-    'a scope that is missing for user fields',
-    { settings: { scope: 'read tickets:write', writeBack: { userFields: { grade: 'last_grade' } } } },
+    'no scope for user fields',
+    scoped('read tickets:write', { userFields: { grade: 'last_grade' } }),
     ['error', 'scope', /users:write/],
   ],
-  [
-    'no scope to read',
-    { settings: { scope: 'tickets:read write users:read' } },
-    ['error', 'scope', /lacks the scope read /],
-  ],
+  ['no scope to read', scoped('tickets:read write users:read'), ['error', 'scope', /lacks the scope read /]],
   [
     'no scope to look at anything, its own user included',
-    { settings: { scope: 'tickets:write' } },
+    scoped('tickets:write'),
     ['error', 'access', /the scope "read"/],
   ],
   [
     'a scope that the client may not have',
-    { plant: ({ standin }) => standin.changeSettings({ admin: { clientScopes: ['read'] } }) },
+    changed({ admin: { clientScopes: ['read'] } }),
     ['error', 'access', /may not have the scope "read write"/],
   ],
   [
     'an invented scope, and all that it forbids',
-    { settings: { scope: 'read,tickets:write' } },
+    scoped('read,tickets:write'),
     ['error', 'scope', /knows no scope "read,tickets:write"/],
     ['error', 'access', /scope/],
   ],
   [
     'a legacy API token',
-    {
-      settings: {
-        email: 'integration@example.com',
-        apiToken: 'zendesk-api-token',
-      },
-    },
+    { settings: { email: 'integration@example.com', apiToken: 'zendesk-api-token' } },
     ['warning', 'apiToken', /2027-04-30.*30 days/],
   ],
   [
@@ -182,7 +170,7 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ],
   [
     'an incremental export that is refused',
-    { plant: ({ standin }) => standin.faults.add({ path: 'incremental', status: 403, body: { error: 'Forbidden' } }) },
+    planted(({ standin }) => standin.faults.add({ path: 'incremental', status: 403, body: { error: 'Forbidden' } })),
     ['error', 'poll', /only admins may ask/],
   ],
 
@@ -202,22 +190,14 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ['a webhook that sends by PUT', webhook({ httpMethod: 'PUT' }), ['error', 'webhook', /POST json/]],
   [
     'a connected webhook that no trigger calls',
-    {
-      plant: ({ standin }) => {
-        standin.setWebhook({ url: hookUrl, secrets: [secret], style: 'trigger' });
-        standin.admin.triggers = [];
-      },
-    },
+    webhook({ style: 'trigger' }, ({ admin }) => Object.assign(admin, { triggers: [] })),
     ['error', 'webhook', /no trigger calls it/],
   ],
   [
     'a connected webhook whose trigger is inactive',
-    {
-      plant: ({ standin }) => {
-        standin.setWebhook({ url: hookUrl, secrets: [secret], style: 'trigger' });
-        for (const trigger of standin.admin.triggers) trigger.active = false;
-      },
-    },
+    webhook({ style: 'trigger' }, ({ admin }) =>
+      admin.triggers.map((trigger) => Object.assign(trigger, { active: false })),
+    ),
     ['error', 'webhook', /"Call closeloop", which is inactive/],
   ],
   [
@@ -250,7 +230,7 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
     ['error', 'webhook', /1 of the latest 1 deliveries.*client error/],
   ],
 
-  // Fields that are written
+  // Fields that are written; what setup can mend: setup-fields.test.ts
   ['a field that does not exist', wrote({ grade: 999 }), ['error', 'writeBack.grade', /999 does not exist/]],
   [
     'a title that does not exist',
@@ -259,29 +239,16 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ],
   [
     'a title that two fields have',
-    {
-      plant: ({ standin }) => standin.addTicketField({ title: 'Comment', type: 'text' }),
-      ...wrote({ comment: 'Comment' }),
-    },
+    planted(({ standin }) => standin.addTicketField({ title: 'Comment', type: 'text' }), wrote({ comment: 'Comment' })),
     ['error', 'writeBack.comment', /2 times/],
   ],
   ['an inactive field', field(ids.comment, { active: false }), ['error', 'writeBack.comment', /inactive/]],
   ['a field of the wrong type', wrote({ answeredAt: ids.store }), ['error', 'writeBack.answeredAt', /type tagger/]],
   ["one of Zendesk's own fields", wrote({ status: 102 }), ['error', 'writeBack.status', /own fields/]],
   [
-    'a dropdown without the grades 4 and 5',
-    field(ids.grade, { options: [1, 2, 3].map((id) => ({ id, name: 'x', value: String(id) })) }),
-    ['error', 'writeBack.grade', /"4", "5".*drops/],
-  ],
-  [
     'grade values that are no options',
     wrote({ gradeValues: { 1: 'fb_bad' } }),
     ['error', 'writeBack.grade', /"fb_bad"/],
-  ],
-  [
-    'a status dropdown without our tags',
-    field(ids.status, { type: 'tagger', options: [{ id: 1, name: 'x', value: 'x' }] }),
-    ['error', 'writeBack.status', /"fb_answered"/],
   ],
   [
     'a pattern that refuses grades',
@@ -290,10 +257,7 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ],
   [
     'a checkbox that is to hold words',
-    {
-      plant: ({ standin }) => void Object.assign(standin.ticketField(ids.grade), { type: 'checkbox' }),
-      ...wrote({ gradeValues: { 1: 'bad' } }),
-    },
+    { ...field(ids.grade, { type: 'checkbox' }), ...wrote({ gradeValues: { 1: 'bad' } }) },
     ['error', 'writeBack.gradeValues', /"true" and "false"/],
   ],
   ['one field for two parts', wrote({ status: ids.comment }), ['error', 'writeBack.status', /also writeBack.comment/]],
@@ -308,28 +272,12 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
     ['warning', 'writeBack.comment', /required to solve/],
   ],
   [
-    'a user field that does not exist',
-    wrote({ userFields: { grade: 'last_grade', comment: 'last_comment' } }),
-    ['error', 'writeBack.userFields.comment', /"last_comment" does not exist.*closeloop setup/],
-  ],
-  [
     'a user field of the wrong type',
-    {
-      plant: ({ standin }) => standin.addUserField({ key: 'since', type: 'date' }),
-      ...wrote({ userFields: { grade: 'since' } }),
-    },
+    planted(
+      ({ standin }) => standin.addUserField({ key: 'since', type: 'date' }),
+      wrote({ userFields: { grade: 'since' } }),
+    ),
     ['error', 'writeBack.userFields.grade', /type date/],
-  ],
-  [
-    'a custom object that does not exist',
-    wrote({ customObject: { object: 'answers', grade: 'grade' } }),
-    ['error', 'writeBack.customObject.object', /"answers"/],
-  ],
-  [
-    'a custom object without the fields',
-    wrote({ customObject: { object: 'feedback', grade: 'grade', comment: 'said', ticket: 'number' } }),
-    ['error', 'writeBack.customObject.comment', /"said"/],
-    ['error', 'writeBack.customObject.ticket', /"number"/],
   ],
 
   // Fields that rules read
@@ -376,11 +324,7 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ],
 
   // What else the account does
-  [
-    'satisfaction ratings that are on',
-    { plant: ({ standin }) => standin.changeSettings({ admin: { customerSatisfaction: true } }) },
-    ['warning', 'account', /asked twice/],
-  ],
+  ['satisfaction ratings', changed({ admin: { customerSatisfaction: true } }), ['warning', 'account', /asked twice/]],
   [
     'an automation that sends a survey',
     {
@@ -396,10 +340,9 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ],
   [
     'a trigger that offers a rating',
-    {
-      plant: ({ standin }) =>
-        standin.addTrigger({ title: 'Offer', actions: [{ field: 'satisfaction_score', value: 'offered' }] }),
-    },
+    planted(({ standin }) =>
+      standin.addTrigger({ title: 'Offer', actions: [{ field: 'satisfaction_score', value: 'offered' }] }),
+    ),
     ['warning', 'trigger', /"Offer"/],
   ],
   [
@@ -414,13 +357,10 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ],
   [
     'answers that come after Zendesk closes everything',
-    {
-      plant: ({ standin }) => {
-        standin.admin.automations = [];
-      },
+    planted(({ standin: { admin } }) => Object.assign(admin, { automations: [] }), {
       ...wrote({ whenClosed: [], customObject: undefined }),
       going: { answersWithinMs: 60 * day },
-    },
+    }),
     ['warning', 'automation', /Zendesk itself.*28 days/],
   ],
 ];

@@ -102,7 +102,7 @@ const rows: [name: string, row: Row][] = [
             { key: 'ticket', type: 'text' },
           ],
         }),
-      found: [['writeBack.customObject.grade', /"4", "5".*closeloop setup/]],
+      found: [['writeBack.customObject.grade', /"4", "5": Zendesk drops.*closeloop setup/]],
       done: ['add the options "4", "5" to the field "grade" of the custom object "feedback"'],
     },
   ],

@@ -84,17 +84,6 @@ describe('a call that brings no answer', () => {
     });
   });
 
-  test('it refuses a body without end', async () => {
-    const chunk = Buffer.alloc(4 * 1024 * 1024, 32);
-    const service = await listen((_request, response) => {
-      const more = (): void => {
-        if (!response.destroyed) response.write(chunk, (failed) => failed ?? more());
-      };
-      more();
-    });
-    expect(String(await failureOf(read(clientFor(service.url))))).toContain('an answer of more than 16 MiB');
-  });
-
   test('it reads a body of exactly the size that is allowed', async () => {
     const most = 16 * 1024 * 1024;
     const answer = JSON.stringify(page([]));

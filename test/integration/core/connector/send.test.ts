@@ -16,10 +16,7 @@ import { SendFailure, type SendOptions, send } from '../../../../core/connector/
 import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
 import { answer } from '../../../support/contract/bench.ts';
-import { endlessPoints } from '../../../support/contract/memory-points.ts';
-import { memorySnapshots } from '../../../support/contract/memory-snapshots.ts';
-import { memoryVault } from '../../../support/contract/memory-vault.ts';
-import { testDigest } from '../../../support/contract/test-digest.ts';
+import { quietPorts } from '../../../support/contract/quiet-ports.ts';
 import { memoryLog } from '../../../support/loop.ts';
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -171,22 +168,7 @@ describe('every client', () => {
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(Buffer.alloc(1024 * 1024, 32)) });
     return new Response(body, { headers: json });
   };
-  const ports = {
-    fetch: endless,
-    now: () => new Date(),
-    random: () => 0.5,
-    sleep: async () => undefined,
-    log: memoryLog().log,
-    budget: {
-      take: async () => undefined,
-      takePoints: endlessPoints,
-      pause: async () => undefined,
-      reportRemaining: async () => undefined,
-    },
-    vault: memoryVault(),
-    snapshots: memorySnapshots(),
-    digest: testDigest,
-  };
+  const ports = quietPorts({ fetch: endless, log: memoryLog().log });
   const settings = {
     baseUrl: 'http://127.0.0.1:9/api',
     apiKey: 'k',
@@ -195,6 +177,20 @@ describe('every client', () => {
     callsAtOnce: 1,
     environment: 'production',
   } as const;
+  const reading =
+    (
+      connector:
+        | typeof zendesk
+        | typeof hubspot
+        | typeof shopify
+        | typeof woocommerce
+        | typeof requestTracker
+        | typeof intercom,
+      given: object,
+      id = '7',
+    ) =>
+    () =>
+      connector.open({ ...given, webhookSecrets: secrets }, ports).read([id]);
   const clients: [name: string, call: () => Promise<unknown>][] = [
     ['of the service', () => createFeedbackClient(settings, ports).campaign(1)],
     [
@@ -205,45 +201,15 @@ describe('every client', () => {
           z.unknown(),
         ),
     ],
-    [
-      'of Zendesk',
-      () =>
-        zendesk
-          .open({ subdomain: 'acme', clientId: 'c', clientSecret: 's', webhookSecrets: secrets }, ports)
-          .read(['7']),
-    ],
-    ['of HubSpot', () => hubspot.open({ accessToken: 'pat-x', webhookSecrets: secrets }, ports).read(['ticket-7'])],
-    [
-      'of Shopify',
-      () =>
-        shopify
-          .open({ shop: 'acme.myshopify.com', accessToken: 'shpat_1', webhookSecrets: secrets }, ports)
-          .read(['7']),
-    ],
+    ['of Zendesk', reading(zendesk, { subdomain: 'acme', clientId: 'c', clientSecret: 's' })],
+    ['of HubSpot', reading(hubspot, { accessToken: 'pat-x' }, 'ticket-7')],
+    ['of Shopify', reading(shopify, { shop: 'acme.myshopify.com', accessToken: 'shpat_1' })],
     [
       'of WooCommerce',
-      () =>
-        woocommerce
-          .open(
-            { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1', webhookSecrets: secrets },
-            ports,
-          )
-          .read(['7']),
+      reading(woocommerce, { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1' }),
     ],
-    [
-      'of Request Tracker',
-      () =>
-        requestTracker
-          .open({ address: 'https://rt.example.com', token: '1-27-ab', webhookSecrets: secrets }, ports)
-          .read(['7']),
-    ],
-    [
-      'of Intercom',
-      () =>
-        intercom
-          .open({ workspace: 'k7p2m4xq', accessToken: 't', adminId: 1, webhookSecrets: secrets }, ports)
-          .read(['7']),
-    ],
+    ['of Request Tracker', reading(requestTracker, { address: 'https://rt.example.com', token: '1-27-ab' })],
+    ['of Intercom', reading(intercom, { workspace: 'k7p2m4xq', accessToken: 't', adminId: 1 })],
     [
       'of a receiver of answers, that needs not read it',
       async () => {

@@ -2,15 +2,13 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { classifyResponse, type ResponseRules, VendorError } from '../../../../core/connector/classify.ts';
-import type { ConnectorPorts } from '../../../../core/connector/contract.ts';
 import { staticToken } from '../../../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount, type VendorCall } from '../../../../core/connector/vendor-api.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
 import { FaultQueue } from '../../../../standins/kit/faults.ts';
 import type { StandinRequest, StandinResponse } from '../../../../standins/kit/message.ts';
 import { type StandinServer, serve } from '../../../../standins/kit/server.ts';
-import { endlessPoints } from '../../../support/contract/memory-points.ts';
-import { testDigest } from '../../../support/contract/test-digest.ts';
+import { quietPorts } from '../../../support/contract/quiet-ports.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const asked = { takes: [] as unknown[], pauses: [] as unknown[], left: [] as unknown[] };
@@ -19,22 +17,14 @@ const seen: StandinRequest[] = [];
 let next: StandinResponse = { status: 200, body: { id: 1 } };
 let vendor: StandinServer;
 
-const ports: ConnectorPorts = {
-  fetch: globalThis.fetch,
+const ports = quietPorts({
   now: () => now,
-  random: () => 0.5,
-  sleep: async () => undefined,
-  log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   budget: {
-    takePoints: endlessPoints,
     take: async (...args) => void asked.takes.push(args),
     pause: async (ms, endpoint) => void asked.pauses.push(endpoint === undefined ? ms : [ms, endpoint]),
     reportRemaining: async (quota) => void asked.left.push(quota),
   },
-  snapshots: { of: async () => [] },
-  digest: testDigest,
-  vault: { get: async () => undefined, set: async () => undefined, locked: (_name, work) => work() },
-};
+});
 
 beforeAll(async () => {
   vendor = await serve(

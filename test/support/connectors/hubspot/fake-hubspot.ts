@@ -3,10 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
 import type { ConnectorPorts, Quota, Source } from '../../../../core/connector/contract.ts';
-import { endlessPoints } from '../../contract/memory-points.ts';
-import { memorySnapshots } from '../../contract/memory-snapshots.ts';
-import { memoryVault } from '../../contract/memory-vault.ts';
-import { testDigest } from '../../contract/test-digest.ts';
+import { quietPorts } from '../../contract/quiet-ports.ts';
 
 /** What may be sent in a batch; anything that isn't text as a value is refused, as HubSpot does. */
 const Sent = z.object({
@@ -70,18 +67,9 @@ export function testPorts(clock = () => now) {
     endpoints: [] as (string | undefined)[],
     left: [] as [quota: Quota, name?: string][],
   };
-  const silent = () => undefined;
-  const ports: ConnectorPorts = {
-    fetch: globalThis.fetch,
+  const ports = quietPorts({
     now: clock,
-    random: () => 0.5,
-    sleep: async () => undefined,
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-    snapshots: memorySnapshots(),
-    digest: testDigest,
-    vault: memoryVault(),
     budget: {
-      takePoints: endlessPoints,
       take: async () => {
         used.takes += 1;
       },
@@ -89,11 +77,9 @@ export function testPorts(clock = () => now) {
         used.pauses.push(ms);
         used.endpoints.push(endpoint);
       },
-      reportRemaining: async (quota, name) => {
-        used.left.push(name === undefined ? [quota] : [quota, name]);
-      },
+      reportRemaining: async (quota, name) => void used.left.push(name === undefined ? [quota] : [quota, name]),
     },
-  };
+  });
   return { ports, used };
 }
 

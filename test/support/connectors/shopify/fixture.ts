@@ -11,9 +11,7 @@ import type {
   WriteBack,
 } from '../../../../core/connector/contract.ts';
 import { type ShopifyStandinOptions, startShopifyStandin } from '../../../../standins/shopify/standin.ts';
-import { memorySnapshots } from '../../contract/memory-snapshots.ts';
-import { memoryVault } from '../../contract/memory-vault.ts';
-import { testDigest } from '../../contract/test-digest.ts';
+import { quietPorts } from '../../contract/quiet-ports.ts';
 
 /** The webhooks of a shop that asks when an order is fulfilled or delivered. */
 export const topics = [
@@ -101,27 +99,20 @@ export interface Seen {
 export function testPorts(more: Partial<ConnectorPorts> = {}): { ports: ConnectorPorts; seen: Seen } {
   const seen: Seen = { wanted: [], settled: [], pauses: [], takes: [], warnings: [] };
   const quiet = () => undefined;
-  const ports: ConnectorPorts = {
-    fetch: globalThis.fetch,
-    now: () => new Date(),
+  const ports = quietPorts({
     random: () => 0,
-    sleep: async () => undefined,
     log: { debug: quiet, info: quiet, error: quiet, warn: (_fields, message) => void seen.warnings.push(message) },
     budget: {
       take: async (_lane, urgency = 'work') => void seen.takes.push(urgency),
       pause: async (ms) => void seen.pauses.push(ms),
-      reportRemaining: async () => undefined,
       takePoints: async (wanted) => {
         seen.wanted.push(wanted);
         const { most, since = 7 } = wanted;
         return { records: most, since, settle: async (said) => void seen.settled.push(said) };
       },
     },
-    vault: memoryVault(),
-    snapshots: memorySnapshots(),
-    digest: testDigest,
     ...more,
-  };
+  });
   return { ports, seen };
 }
 

@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { settings, type WooCommerceSettings } from '../../../../connectors/woocommerce/settings.ts';
 import type { ConnectorPorts, Delivery } from '../../../../core/connector/contract.ts';
-import { endlessPoints } from '../../contract/memory-points.ts';
-import { memorySnapshots } from '../../contract/memory-snapshots.ts';
-import { memoryVault } from '../../contract/memory-vault.ts';
-import { testDigest } from '../../contract/test-digest.ts';
+import { quietPorts } from '../../contract/quiet-ports.ts';
 
 /** A whole order as a shop of version 11.1 sends it. Persons and shops are made up. */
 export const fixture = z
@@ -74,24 +71,13 @@ export interface Seen {
 export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: ConnectorPorts; seen: Seen } {
   const seen: Seen = { takes: [], pauses: [], logged: [] };
   const at = (level: string) => (fields: object, message: string) => void seen.logged.push({ level, message, fields });
-  return {
-    seen,
-    ports: {
-      fetch: globalThis.fetch,
-      now: () => new Date(),
-      random: () => 0.5,
-      sleep: async () => undefined,
-      log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
-      budget: {
-        takePoints: endlessPoints,
-        take: async (_lane, urgency) => void seen.takes.push(urgency),
-        pause: async (ms) => void seen.pauses.push(ms),
-        reportRemaining: async () => undefined,
-      },
-      snapshots: memorySnapshots(),
-      digest: testDigest,
-      vault: memoryVault(),
-      ...overrides,
+  const ports = quietPorts({
+    log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') },
+    budget: {
+      take: async (_lane, urgency) => void seen.takes.push(urgency),
+      pause: async (ms) => void seen.pauses.push(ms),
     },
-  };
+    ...overrides,
+  });
+  return { seen, ports };
 }

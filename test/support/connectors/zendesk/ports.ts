@@ -1,9 +1,6 @@
 import type { ZendeskApi } from '../../../../connectors/zendesk/api.ts';
 import type { ConnectorPorts, Quota } from '../../../../core/connector/contract.ts';
-import { endlessPoints } from '../../contract/memory-points.ts';
-import { memorySnapshots } from '../../contract/memory-snapshots.ts';
-import { memoryVault } from '../../contract/memory-vault.ts';
-import { testDigest } from '../../contract/test-digest.ts';
+import { quietPorts } from '../../contract/quiet-ports.ts';
 
 /** What a connector asked of its surroundings. */
 export interface Recorded {
@@ -20,14 +17,11 @@ export interface Recorded {
 export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: ConnectorPorts; seen: Recorded } {
   const seen: Recorded = { taken: [], background: [], paused: [], left: [], slept: [], logged: [] };
   const log = (fields: object, message: string): void => void seen.logged.push(`${message} ${JSON.stringify(fields)}`);
-  const ports: ConnectorPorts = {
-    fetch: globalThis.fetch,
+  const ports = quietPorts({
     now: () => new Date('2026-11-21T12:00:00Z'),
-    random: () => 0.5,
     sleep: async (ms) => void seen.slept.push(ms),
     log: { debug: log, info: log, warn: log, error: log },
     budget: {
-      takePoints: endlessPoints,
       take: async (endpoint, urgency) => {
         seen.taken.push(endpoint);
         if (urgency === 'background') seen.background.push(endpoint);
@@ -35,11 +29,8 @@ export function testPorts(overrides: Partial<ConnectorPorts> = {}): { ports: Con
       pause: async (ms, endpoint) => void seen.paused.push({ ms, endpoint }),
       reportRemaining: async (quota, name) => void seen.left.push({ ...quota, ...(name !== undefined && { name }) }),
     },
-    snapshots: memorySnapshots(),
-    digest: testDigest,
-    vault: memoryVault(),
     ...overrides,
-  };
+  });
   return { ports, seen };
 }
 

@@ -139,6 +139,7 @@ describe('a connector from outside', () => {
 
 describe('a connector that cannot be loaded is a mistake at its place', () => {
   const at = 'sources.main.connector: ';
+  const one = (text: string) => ({ 'a.ts': text });
   const rows: [what: string, connector: string, files: Record<string, string>, told: string | RegExp][] = [
     ['no such file', './none.ts', {}, 'there is no file <dir>/none.ts'],
     ['a folder', './x', { 'x/a.ts': '' }, '<dir>/x is a folder: name a file in it'],
@@ -148,34 +149,24 @@ describe('a connector that cannot be loaded is a mistake at its place', () => {
       {},
       /must be one of .*no package "hubspott" .* in <dir> or .*"hubspot"\?$/,
     ],
-    ['a file without ./', 'a.ts', { 'a.ts': connectorFile('mine') }, /did you mean the file "\.\/a\.ts"\?$/],
-    [
-      'no connector in it',
-      './a.ts',
-      { 'a.ts': 'export default { name: "x" };' },
-      /a\.ts exports no connector; it needs: /,
-    ],
+    ['a file without ./', 'a.ts', one(connectorFile('mine')), /did you mean the file "\.\/a\.ts"\?$/],
+    ['no connector in it', './a.ts', one('export default { name: "x" };'), /a\.ts exports no connector; it needs: /],
     ['two connectors in it', './a.ts', twoConnectors(), /a\.ts exports several connectors; make one the default$/],
     [
       'a throw',
       './a.ts',
-      { 'a.ts': '\nthrow new Error("no key\\nmore");' },
+      one('\nthrow new Error("no key\\nmore");'),
       /breaks while it is loaded: no key \(file:.*a\.ts:2\)$/,
     ],
     ['no JavaScript', './a.js', { 'a.js': 'export default {' }, /a\.js breaks while it is loaded: U/],
-    [
-      'an import that is missing',
-      './a.ts',
-      { 'a.ts': 'import "not-there";' },
-      /loaded: Cannot find package 'not-there'/,
-    ],
+    ['an import that is missing', './a.ts', one('import "not-there";'), /loaded: Cannot find package 'not-there'/],
     [
       'the name of a built-in one',
       './a.ts',
-      { 'a.ts': connectorFile('zendesk') },
+      one(connectorFile('zendesk')),
       /own name is "zendesk", as a built-in connector has/,
     ],
-    ['a name that is none', './a.ts', { 'a.ts': connectorFile('My Desk') }, /own name must be of small letters/],
+    ['a name that is none', './a.ts', one(connectorFile('My Desk')), /own name must be of small letters/],
     [
       'TypeScript in a package',
       'pkg',

@@ -18,41 +18,28 @@ const definitions: FieldDefinition[] = [
 ];
 
 describe('checkMapping', () => {
+  const meant = (name: string, other: string) => `the campaign has no custom field "${name}"; did you mean "${other}"?`;
+  const unknown = (name: string) => `the campaign has no custom field "${name}"; it has "Store", "Visits", "Closed"`;
   const rows: [name: string, fields: Record<string, string>, problems: string[]][] = [
     ['has nothing to say about a good mapping', { Store: 'store', Visits: 'visits', Closed: '"2026-11-21"' }, []],
-    [
-      'knows what was meant',
-      { Store: 'store', visit: 'visits' },
-      ['the campaign has no custom field "visit"; did you mean "Visits"?'],
-    ],
+    ['knows what was meant', { Store: 'store', visit: 'visits' }, [meant('visit', 'Visits')]],
     [
       'knows what was meant by a name of other case and outer spaces',
       { Store: 'store', '   STORE  ': 'store' },
-      ['the campaign has no custom field "   STORE  "; did you mean "Store"?'],
+      [meant('   STORE  ', 'Store')],
     ],
-    [
-      'forgives a slip in every third letter',
-      { Store: 'store', vissitts: 'visits' },
-      ['the campaign has no custom field "vissitts"; did you mean "Visits"?'],
-    ],
+    ['forgives a slip in every third letter', { Store: 'store', vissitts: 'visits' }, [meant('vissitts', 'Visits')]],
     [
       'forgives two slips in a short name, not three',
       { Store: 'store', visi: 'visits', vis: 'visits' },
-      [
-        'the campaign has no custom field "visi"; did you mean "Visits"?',
-        'the campaign has no custom field "vis"; it has "Store", "Visits", "Closed"',
-      ],
+      [meant('visi', 'Visits'), unknown('vis')],
     ],
-    [
-      'lists the names where nothing is near',
-      { Store: 'store', Colour: 'x' },
-      ['the campaign has no custom field "Colour"; it has "Store", "Visits", "Closed"'],
-    ],
+    ['lists the names where nothing is near', { Store: 'store', Colour: 'x' }, [unknown('Colour')]],
     [
       'names every required field that is missing, and everything else at once',
       { stoer: 'store', Visits: '"many"', Closed: '1 / 0' },
       [
-        'the campaign has no custom field "stoer"; did you mean "Store"?',
+        meant('stoer', 'Store'),
         'the campaign requires the custom field "Store", and the rule has no expression for it',
         '"Visits" (Integer): a text that isn\'t a whole number',
         '"Closed" (Date): The expression `1 / 0` failed: a number is out of range (a division by 0?)',

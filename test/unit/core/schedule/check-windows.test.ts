@@ -51,12 +51,8 @@ describe('a window that may not do what was meant', () => {
 });
 
 describe('windows that can not work', () => {
-  const window = (from: string, until: string, days?: RuleWindow['days']): RuleWindow => ({
-    from,
-    until,
-    days,
-    zone: 'account',
-  });
+  const window = (from: string, until: string, days?: RuleWindow['days']) => ({ from, until, days });
+  const noHour = (text: string) => `the rule sends from or until "${text}": must be a time of day like "09:00"`;
   const rows: [name: string, row: Row, message: string][] = [
     [
       'are named when they never meet',
@@ -70,29 +66,13 @@ describe('windows that can not work', () => {
     ],
     [
       'are a list of no days',
-      { window: { days: [], zone: 'account' } },
+      { window: { days: [] } },
       'the rule sends on no day: give window.days at least one, or leave it out',
     ],
-    [
-      'are hours that are none',
-      { window: window('9:00', '20:00') },
-      'the rule sends from or until "9:00": must be a time of day like "09:00"',
-    ],
-    [
-      'are hours with something before them',
-      { window: window('at 09:00', '20:00') },
-      'the rule sends from or until "at 09:00": must be a time of day like "09:00"',
-    ],
-    [
-      'are hours with something after them',
-      { window: window('09:00', '20:00 sharp') },
-      'the rule sends from or until "20:00 sharp": must be a time of day like "09:00"',
-    ],
-    [
-      'are hours beyond the day',
-      { window: window('09:00', '24:01') },
-      'the rule sends from or until "24:01": must be a time of day like "09:00"',
-    ],
+    ['are hours that are none', { window: window('9:00', '20:00') }, noHour('9:00')],
+    ['are hours with something before them', { window: window('at 09:00', '20:00') }, noHour('at 09:00')],
+    ['are hours with something after them', { window: window('09:00', '20:00 sharp') }, noHour('20:00 sharp')],
+    ['are hours beyond the day', { window: window('09:00', '24:01') }, noHour('24:01')],
     [
       'are in a zone that is none',
       { zone: 'Europe/Talinn' },

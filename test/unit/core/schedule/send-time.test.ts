@@ -1,26 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import { nextSendTime, type RuleWindow } from '../../../../core/schedule/send-time.ts';
-import { hour, inputOf, type Row, saturday } from '../../../support/core/send-time-row.ts';
+import { hour, inputOf, instant, type Row, saturday } from '../../../support/core/send-time-row.ts';
 
-const at = (row: Row) => nextSendTime(inputOf(row)).at.toISOString().replace('.000Z', 'Z');
+const at = (row: Row) => nextSendTime(inputOf(row)).at;
 
 function table(title: string, rows: [name: string, row: Row, expected: string][]): void {
   describe(title, () => {
-    for (const [name, row, expected] of rows) test(name, () => expect(at(row)).toBe(expected));
+    for (const [name, row, expected] of rows) test(name, () => expect(at(row)).toEqual(instant(expected)));
   });
 }
 
 table('the delay', [
   ['is nothing where neither rule nor campaign has one', {}, saturday],
-  ["is the rule's", { delayMs: 2 * hour, sendDelay: 30 }, '2026-11-21T17:30:00Z'],
-  ["is the campaign's where the rule has none", { sendDelay: 30 }, '2026-11-21T16:00:00Z'],
+  ["is the rule's", { delayMs: 2 * hour, sendDelay: 30 }, '11-21T17:30'],
+  ["is the campaign's where the rule has none", { sendDelay: 30 }, '11-21T16:00'],
   ["is none where the rule says so, whatever the campaign's", { delayMs: 0, sendDelay: 30 }, saturday],
-  [
-    'counts from the closing, not from now',
-    { closedAt: '2026-11-21T14:00:00Z', delayMs: 2 * hour },
-    '2026-11-21T16:00:00Z',
-  ],
-  ['is over already: now', { closedAt: '2026-11-20T14:00:00Z', delayMs: 2 * hour }, saturday],
+  ['counts from the closing, not from now', { closedAt: '11-21T14:00', delayMs: 2 * hour }, '11-21T16:00'],
+  ['is over already: now', { closedAt: '11-20T14:00', delayMs: 2 * hour }, saturday],
   ['keeps its milliseconds', { now: '2026-11-21T15:30:00.123Z', delayMs: 1 }, '2026-11-21T15:30:00.124Z'],
 ]);
 
@@ -29,106 +25,70 @@ table('with a service that adds its own delay, the request', [
   [
     'waits only what the rule asks beyond it',
     { delayMs: 3 * hour, sendDelay: 60, serviceAddsDelay: true },
-    '2026-11-21T17:30:00Z',
+    '11-21T17:30',
   ],
   ['is made at once where the rule asks less', { delayMs: 60_000, sendDelay: 60, serviceAddsDelay: true }, saturday],
   [
     "counts the service's delay from now when it comes late",
-    { closedAt: '2026-11-21T10:00:00Z', sendDelay: 60, campaign: '09:00-18:00', serviceAddsDelay: true },
-    '2026-11-22T06:00:00Z',
+    { closedAt: '11-21T10:00', sendDelay: 60, campaign: '09:00-18:00', serviceAddsDelay: true },
+    '11-22T06:00',
   ],
   [
     'is made so that the message, not the request, is inside the windows',
-    { now: '2026-11-21T06:30:00Z', sendDelay: 60, campaign: '09:00-20:00', serviceAddsDelay: true },
-    '2026-11-21T06:30:00Z',
+    { now: '11-21T06:30', sendDelay: 60, campaign: '09:00-20:00', serviceAddsDelay: true },
+    '11-21T06:30',
   ],
-  [
-    'has no delay to count where the campaign has none',
-    { delayMs: hour, serviceAddsDelay: true },
-    '2026-11-21T16:30:00Z',
-  ],
+  ['has no delay to count where the campaign has none', { delayMs: hour, serviceAddsDelay: true }, '11-21T16:30'],
 ]);
 
 table("the campaign's window", [
   ['is open', { campaign: '09:00-20:00' }, saturday],
-  ['opens later today', { now: '2026-11-21T05:00:00Z', campaign: '09:00-20:00' }, '2026-11-21T07:00:00Z'],
-  ['opens tomorrow', { now: '2026-11-21T18:30:00Z', campaign: '09:00-20:00' }, '2026-11-22T07:00:00Z'],
-  ['includes its first instant', { now: '2026-11-21T07:00:00Z', campaign: '09:00-20:00' }, '2026-11-21T07:00:00Z'],
+  ['opens later today', { now: '11-21T05:00', campaign: '09:00-20:00' }, '11-21T07:00'],
+  ['opens tomorrow', { now: '11-21T18:30', campaign: '09:00-20:00' }, '11-22T07:00'],
+  ['includes its first instant', { now: '11-21T07:00', campaign: '09:00-20:00' }, '11-21T07:00'],
   [
     'includes its last millisecond',
     { now: '2026-11-21T17:59:59.999Z', campaign: '09:00-20:00' },
     '2026-11-21T17:59:59.999Z',
   ],
   ['is kept to the second', { now: '2026-11-21T07:00:29Z', campaign: '09:00:30-20:00' }, '2026-11-21T07:00:30Z'],
-  ['excludes its end', { now: '2026-11-21T18:00:00Z', campaign: '09:00-20:00' }, '2026-11-22T07:00:00Z'],
-  [
-    'is always open when it begins where it ends',
-    { now: '2026-11-21T01:00:00Z', campaign: '09:00-09:00' },
-    '2026-11-21T01:00:00Z',
-  ],
-  [
-    'over midnight is open before midnight',
-    { now: '2026-11-21T21:00:00Z', campaign: '20:00-02:00' },
-    '2026-11-21T21:00:00Z',
-  ],
-  [
-    'over midnight is open after midnight',
-    { now: '2026-11-21T23:59:00Z', campaign: '20:00-02:00' },
-    '2026-11-21T23:59:00Z',
-  ],
-  ['over midnight closes', { now: '2026-11-22T00:00:00Z', campaign: '20:00-02:00' }, '2026-11-22T18:00:00Z'],
-  [
-    'is looked at after the delay',
-    { now: '2026-11-21T17:00:00Z', delayMs: 2 * hour, campaign: '09:00-20:00' },
-    '2026-11-22T07:00:00Z',
-  ],
+  ['excludes its end', { now: '11-21T18:00', campaign: '09:00-20:00' }, '11-22T07:00'],
+  ['is always open when it begins where it ends', { now: '11-21T01:00', campaign: '09:00-09:00' }, '11-21T01:00'],
+  ['over midnight is open before midnight', { now: '11-21T21:00', campaign: '20:00-02:00' }, '11-21T21:00'],
+  ['over midnight is open after midnight', { now: '11-21T23:59', campaign: '20:00-02:00' }, '11-21T23:59'],
+  ['over midnight closes', { now: '11-22T00:00', campaign: '20:00-02:00' }, '11-22T18:00'],
+  ['is looked at after the delay', { now: '11-21T17:00', delayMs: 2 * hour, campaign: '09:00-20:00' }, '11-22T07:00'],
 ]);
 
 const weekdays: RuleWindow['days'] = ['mon', 'tue', 'wed', 'thu', 'fri'];
 table("a rule's window", [
-  [
-    'narrows the campaign',
-    { campaign: '09:00-20:00', window: { from: '10:00', until: '17:00', zone: 'account' } },
-    '2026-11-22T08:00:00Z',
-  ],
-  [
-    'never widens it',
-    { campaign: '09:00-17:00', window: { from: '08:00', until: '22:00', zone: 'account' } },
-    '2026-11-22T07:00:00Z',
-  ],
-  [
-    'without an end goes to midnight',
-    { now: '2026-11-21T22:00:00Z', window: { from: '10:00', zone: 'account' } },
-    '2026-11-22T08:00:00Z',
-  ],
-  ['without a beginning starts at midnight', { window: { until: '10:00', zone: 'account' } }, '2026-11-21T22:00:00Z'],
-  ['leaves out days', { campaign: '09:00-20:00', window: { days: weekdays, zone: 'account' } }, '2026-11-23T07:00:00Z'],
-  ['of days opens at midnight of the first', { window: { days: weekdays, zone: 'account' } }, '2026-11-22T22:00:00Z'],
-  ['on its day is open', { window: { days: ['sat'], zone: 'account' } }, saturday],
-  [
-    'on one day waits for a week',
-    { now: '2026-11-21T22:00:00Z', window: { days: ['sat'], zone: 'account' } },
-    '2026-11-27T22:00:00Z',
-  ],
+  ['narrows the campaign', { campaign: '09:00-20:00', window: { from: '10:00', until: '17:00' } }, '11-22T08:00'],
+  ['never widens it', { campaign: '09:00-17:00', window: { from: '08:00', until: '22:00' } }, '11-22T07:00'],
+  ['without an end goes to midnight', { now: '11-21T22:00', window: { from: '10:00' } }, '11-22T08:00'],
+  ['without a beginning starts at midnight', { window: { until: '10:00' } }, '11-21T22:00'],
+  ['leaves out days', { campaign: '09:00-20:00', window: { days: weekdays } }, '11-23T07:00'],
+  ['of days opens at midnight of the first', { window: { days: weekdays } }, '11-22T22:00'],
+  ['on its day is open', { window: { days: ['sat'] } }, saturday],
+  ['on one day waits for a week', { now: '11-21T22:00', window: { days: ['sat'] } }, '11-27T22:00'],
   [
     "over midnight belongs to the day it opened: Friday's goes on into Saturday",
-    { now: '2026-11-20T23:00:00Z', window: { from: '20:00', until: '02:00', days: ['fri'], zone: 'account' } },
-    '2026-11-20T23:00:00Z',
+    { now: '11-20T23:00', window: { from: '20:00', until: '02:00', days: ['fri'] } },
+    '11-20T23:00',
   ],
   [
     "over midnight belongs to the day it opened: Friday morning isn't Friday's",
-    { now: '2026-11-19T23:00:00Z', window: { from: '20:00', until: '02:00', days: ['fri'], zone: 'account' } },
-    '2026-11-20T18:00:00Z',
+    { now: '11-19T23:00', window: { from: '20:00', until: '02:00', days: ['fri'] } },
+    '11-20T18:00',
   ],
   [
     "over midnight belongs to the day it opened: Sunday's goes on into Monday",
-    { now: '2026-11-22T23:00:00Z', window: { from: '20:00', until: '02:00', days: ['sun'], zone: 'account' } },
-    '2026-11-22T23:00:00Z',
+    { now: '11-22T23:00', window: { from: '20:00', until: '02:00', days: ['sun'] } },
+    '11-22T23:00',
   ],
   [
     'that begins where it ends is open all of its days',
-    { window: { from: '09:00', until: '09:00', days: ['sun'], zone: 'account' } },
-    '2026-11-21T22:00:00Z',
+    { window: { from: '09:00', until: '09:00', days: ['sun'] } },
+    '11-21T22:00',
   ],
 ]);
 
@@ -145,132 +105,108 @@ table("the recipient's zone", [
   [
     'is waited for',
     {
-      now: '2026-11-21T08:00:00Z',
+      now: '11-21T08:00',
       campaign: '09:00-20:00',
       window: { from: '09:00', zone: 'recipient' },
       recipientZone: 'America/New_York',
     },
-    '2026-11-21T14:00:00Z',
+    '11-21T14:00',
   ],
   [
     "falls back to the account's where it isn't known",
-    { now: '2026-11-21T05:00:00Z', window: { from: '09:00', zone: 'recipient' } },
-    '2026-11-21T07:00:00Z',
+    { now: '11-21T05:00', window: { from: '09:00', zone: 'recipient' } },
+    '11-21T07:00',
   ],
   [
     "falls back to the account's where it isn't a zone",
     {
-      now: '2026-11-21T05:00:00Z',
+      now: '11-21T05:00',
       window: { from: '09:00', zone: 'recipient' },
       recipientZone: 'Eastern Time (US & Canada)',
     },
-    '2026-11-21T07:00:00Z',
+    '11-21T07:00',
   ],
   [
     'is left alone where the rule does not ask for it',
-    { now: '2026-11-21T05:00:00Z', window: { from: '09:00', zone: 'account' }, recipientZone: 'America/New_York' },
-    '2026-11-21T07:00:00Z',
+    { now: '11-21T05:00', window: { from: '09:00' }, recipientZone: 'America/New_York' },
+    '11-21T07:00',
   ],
   [
     'decides which day it is',
-    { now: '2026-11-23T02:00:00Z', window: { days: ['sun'], zone: 'recipient' }, recipientZone: 'America/New_York' },
-    '2026-11-23T02:00:00Z',
+    { now: '11-23T02:00', window: { days: ['sun'], zone: 'recipient' }, recipientZone: 'America/New_York' },
+    '11-23T02:00',
   ],
 ]);
 
 const day = '08:00-21:00';
 table('a text message', [
   ['goes out by day', { sms: day }, saturday],
-  ['waits for the morning', { now: '2026-11-21T20:00:00Z', sms: day }, '2026-11-22T06:00:00Z'],
-  ["waits for the recipient's morning", { sms: day, phoneCountry: 'JP' }, '2026-11-21T23:00:00Z'],
+  ['waits for the morning', { now: '11-21T20:00', sms: day }, '11-22T06:00'],
+  ["waits for the recipient's morning", { sms: day, phoneCountry: 'JP' }, '11-21T23:00'],
   [
     "waits also where the rule's window is wider",
-    { now: '2026-11-21T20:00:00Z', sms: day, window: { from: '07:00', until: '23:00', zone: 'account' } },
-    '2026-11-22T06:00:00Z',
+    { now: '11-21T20:00', sms: day, window: { from: '07:00', until: '23:00' } },
+    '11-22T06:00',
   ],
   [
     "waits for the rule's window, where that is narrower",
-    { now: '2026-11-21T20:00:00Z', sms: day, window: { from: '11:00', until: '12:00', zone: 'recipient' } },
-    '2026-11-22T09:00:00Z',
+    { now: '11-21T20:00', sms: day, window: { from: '11:00', until: '12:00', zone: 'recipient' } },
+    '11-22T09:00',
   ],
   [
     'is counted from when the service sends it, not from the request',
-    { now: '2026-11-21T18:30:00Z', sms: day, sendDelay: 60, serviceAddsDelay: true },
-    '2026-11-22T05:00:00Z',
+    { now: '11-21T18:30', sms: day, sendDelay: 60, serviceAddsDelay: true },
+    '11-22T05:00',
   ],
   [
     'goes out when it is day all over the country of a number that may be anywhere in it: from 08:00 in Honolulu',
-    { now: '2026-11-21T15:30:00Z', sms: day, phoneCountry: 'US' },
-    '2026-11-21T18:00:00Z',
+    { now: '11-21T15:30', sms: day, phoneCountry: 'US' },
+    '11-21T18:00',
   ],
   [
     'goes out until 21:00 in New York, though it is afternoon in Honolulu',
-    { now: '2026-11-22T02:00:00Z', sms: day, phoneCountry: 'US' },
-    '2026-11-22T18:00:00Z',
+    { now: '11-22T02:00', sms: day, phoneCountry: 'US' },
+    '11-22T18:00',
   ],
 ]);
 
 // Tallinn: 03:00 becomes 04:00 on 29 March 2026 (01:00Z); 04:00 becomes 03:00 on 25 October 2026 (01:00Z).
 table('a clock change', [
-  [
-    'that skips the opening opens at its first instant',
-    { now: '2026-03-29T00:00:00Z', campaign: '03:30-12:00' },
-    '2026-03-29T01:00:00Z',
-  ],
+  ['that skips the opening opens at its first instant', { now: '03-29T00:00', campaign: '03:30-12:00' }, '03-29T01:00'],
   [
     'that skips the whole window leaves it out that day',
-    { now: '2026-03-29T00:00:00Z', campaign: '03:15-03:45' },
-    '2026-03-30T00:15:00Z',
+    { now: '03-29T00:00', campaign: '03:15-03:45' },
+    '03-30T00:15',
   ],
   [
     'that skips a weekly window leaves it out that week',
-    { now: '2026-03-22T12:00:00Z', window: { from: '03:15', until: '03:45', days: ['sun'], zone: 'account' } },
-    '2026-04-05T00:15:00Z',
+    { now: '03-22T12:00', window: { from: '03:15', until: '03:45', days: ['sun'] } },
+    '04-05T00:15',
   ],
-  [
-    'does not move an opening after it',
-    { now: '2026-03-29T00:00:00Z', campaign: '09:00-20:00' },
-    '2026-03-29T06:00:00Z',
-  ],
-  [
-    'that repeats the opening opens the first time',
-    { now: '2026-10-24T23:00:00Z', campaign: '03:30-12:00' },
-    '2026-10-25T00:30:00Z',
-  ],
+  ['does not move an opening after it', { now: '03-29T00:00', campaign: '09:00-20:00' }, '03-29T06:00'],
+  ['that repeats the opening opens the first time', { now: '10-24T23:00', campaign: '03:30-12:00' }, '10-25T00:30'],
   [
     'that repeats the opening closes until it comes again',
-    { now: '2026-10-25T01:10:00Z', campaign: '03:30-12:00' },
-    '2026-10-25T01:30:00Z',
+    { now: '10-25T01:10', campaign: '03:30-12:00' },
+    '10-25T01:30',
   ],
-  [
-    'that repeats the end opens again',
-    { now: '2026-10-25T00:45:00Z', campaign: '01:00-03:30' },
-    '2026-10-25T01:00:00Z',
-  ],
-  [
-    'that repeats the end closes the second time',
-    { now: '2026-10-25T01:30:00Z', campaign: '01:00-03:30' },
-    '2026-10-25T23:00:00Z',
-  ],
+  ['that repeats the end opens again', { now: '10-25T00:45', campaign: '01:00-03:30' }, '10-25T01:00'],
+  ['that repeats the end closes the second time', { now: '10-25T01:30', campaign: '01:00-03:30' }, '10-25T23:00'],
   [
     'at midnight does not move an opening',
-    { now: '2026-04-23T22:10:00Z', campaign: '09:00-20:00', zone: 'Africa/Cairo' },
-    '2026-04-24T06:00:00Z',
+    { now: '04-23T22:10', campaign: '09:00-20:00', zone: 'Africa/Cairo' },
+    '04-24T06:00',
   ],
   [
     'just before midnight opens what it skipped, not a while later',
-    { now: '2026-03-28T23:30:00Z', campaign: '23:15-02:00', zone: 'America/Scoresbysund' },
-    '2026-03-29T01:00:00Z',
+    { now: '03-28T23:30', campaign: '23:15-02:00', zone: 'America/Scoresbysund' },
+    '03-29T01:00',
   ],
-  [
-    'at midnight opens the day',
-    { now: '2026-04-23T20:00:00Z', window: { days: ['fri'], zone: 'account' }, zone: 'Africa/Cairo' },
-    '2026-04-23T22:00:00Z',
-  ],
+  ['at midnight opens the day', { now: '04-23T20:00', window: { days: ['fri'] }, zone: 'Africa/Cairo' }, '04-23T22:00'],
   [
     'at midnight does not open a window of the day before the next change',
-    { now: '2026-04-23T22:10:00Z', window: { days: ['thu'], zone: 'account' }, zone: 'Africa/Cairo' },
-    '2026-04-29T21:00:00Z',
+    { now: '04-23T22:10', window: { days: ['thu'] }, zone: 'Africa/Cairo' },
+    '04-29T21:00',
   ],
   [
     'at midnight can be the last of its zone',
@@ -279,14 +215,10 @@ table('a clock change', [
   ],
   [
     'of half an hour counts',
-    { now: '2026-10-03T15:15:00Z', campaign: '02:15-12:00', zone: 'Australia/Lord_Howe' },
-    '2026-10-03T15:30:00Z',
+    { now: '10-03T15:15', campaign: '02:15-12:00', zone: 'Australia/Lord_Howe' },
+    '10-03T15:30',
   ],
-  [
-    'lies in a delay without making it longer or shorter',
-    { now: '2026-03-28T22:00:00Z', delayMs: 12 * hour },
-    '2026-03-29T10:00:00Z',
-  ],
+  ['lies in a delay without making it longer or shorter', { now: '03-28T22:00', delayMs: 12 * hour }, '03-29T10:00'],
 ]);
 
 describe('the trace', () => {
@@ -299,7 +231,7 @@ describe('the trace', () => {
   test('names delay and windows, each in its own zone', () => {
     const window: RuleWindow = { from: '10:00', until: '16:30', days: weekdays, zone: 'recipient' };
     const row: Row = {
-      now: '2026-11-21T17:00:00Z',
+      now: '11-21T17:00',
       delayMs: 2 * hour,
       campaign: '09:00-20:00',
       window,
@@ -320,15 +252,15 @@ describe('the trace', () => {
   });
 
   test('names hours to the second where they are so, and a campaign without its id', () => {
-    const input = inputOf({ now: '2026-11-21T05:00:00Z', campaign: '09:00:30-20:00' });
+    const input = inputOf({ now: '11-21T05:00', campaign: '09:00:30-20:00' });
     const { why } = nextSendTime({ ...input, campaign: { ...input.campaign, id: undefined } });
     expect(why).toStrictEqual(['campaign sends 09:00:30–20:00 Europe/Tallinn; closed until Sat 21 Nov 09:00:30']);
   });
 
-  const allDay: RuleWindow[] = [
-    { days: ['sun'], zone: 'account' },
-    { from: '09:00', until: '09:00', days: ['sun'], zone: 'account' },
-    { from: '00:00', until: '24:00', days: ['sun'], zone: 'account' },
+  const allDay: NonNullable<Row['window']>[] = [
+    { days: ['sun'] },
+    { from: '09:00', until: '09:00', days: ['sun'] },
+    { from: '00:00', until: '24:00', days: ['sun'] },
   ];
   test.each(allDay)('says that %o is all day', (window) => {
     expect(why({ window })).toStrictEqual([
@@ -362,11 +294,7 @@ describe('the end of the open time', () => {
       { campaign: '09:00-20:00', sendDelay: 60, serviceAddsDelay: true },
       '2026-11-21T17:00:00.000Z',
     ],
-    [
-      'is midnight where the next day is closed',
-      { window: { days: ['sat'], zone: 'account' } },
-      '2026-11-21T22:00:00.000Z',
-    ],
+    ['is midnight where the next day is closed', { window: { days: ['sat'] } }, '2026-11-21T22:00:00.000Z'],
   ];
   test.each(rows)('%s', (_, row, expected) => expect(until(row)).toBe(expected));
 });

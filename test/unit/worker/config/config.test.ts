@@ -50,7 +50,9 @@ const rule = '{ name: all, campaign: 12, contact: requester.phone }';
 const source = (rules: string, more = '') =>
   `sources: { main: { connector: shop, account: a, secrets: [s], rules: [${rules}]${more === '' ? '' : `, ${more}`} } }`;
 const whole = (general: string, sources = source(rule)) => [feedback, general, sources].join('\n');
-const withRule = (more: string) => whole('', source(`{ name: all, campaign: 12, contact: requester.phone, ${more} }`));
+const inSource = (settings: string) => whole('', source(rule, settings));
+const ruled = (rules: string) => whole('', source(rules));
+const withRule = (more: string) => ruled(`{ name: all, campaign: 12, contact: requester.phone, ${more} }`);
 
 describe('a whole configuration', () => {
   test('it comes out with durations in milliseconds, shares as numbers and defaults filled in', () => {
@@ -219,84 +221,44 @@ const mistakes: [what: string, text: string, path: string, message: RegExp][] = 
   [
     'an unknown connector',
     whole('', source(rule).replace('shop', 'shpo')),
-    'sources.main.connector',
+    'main.connector',
     /one of shop, desk; did you mean "shop"\?/,
   ],
-  [
-    'no connector',
-    whole('', 'sources: { main: { rules: [] } }'),
-    'sources.main.connector',
-    /is missing: one of shop, desk/,
-  ],
+  ['no connector', whole('', 'sources: { main: { rules: [] } }'), 'main.connector', /is missing: one of shop, desk/],
   ['a source that is a text', whole('', 'sources: { main: shop }'), 'sources.main', /must be a section/],
-  ['no rules', whole('', source('')), 'sources.main.rules', /at least one rule/],
-  [
-    "a mistake in the connector's settings",
-    whole('', source(rule, 'pages: many')),
-    'sources.main.pages',
-    /must be a number/,
-  ],
-  [
-    'an unknown setting of the connector',
-    whole('', source(rule, 'acount: a')),
-    'sources.main.acount',
-    /did you mean "account"\?/,
-  ],
-  [
-    'a misspelt name of ours among them',
-    whole('', source(rule, 'rulse: a')),
-    'sources.main.rulse',
-    /did you mean "rules"\?/,
-  ],
+  ['no rules', ruled(''), 'main.rules', /at least one rule/],
+  ["a mistake in the connector's settings", inSource('pages: many'), 'main.pages', /must be a number/],
+  ['an unknown setting of the connector', inSource('acount: a'), 'main.acount', /did you mean "account"\?/],
+  ['a misspelt name of ours among them', inSource('rulse: a'), 'main.rulse', /did you mean "rules"\?/],
   [
     'an unknown setting within them',
-    whole('', source(rule, 'writeBack: { grad: 1 }')),
-    'sources.main.writeBack.grad',
+    inSource('writeBack: { grad: 1 }'),
+    'main.writeBack.grad',
     /did you mean "grade"\?/,
   ],
-  ['two rules of one name', whole('', source(`${rule}, ${rule}`)), 'sources.main.rules[1].name', /another rule/],
+  ['two rules of one name', ruled(`${rule}, ${rule}`), 'main.rules[1].name', /another rule/],
   [
     'a campaign that is a text',
-    whole('', source('{ name: all, campaign: "12", contact: a }')),
-    'sources.main.rules[0].campaign',
+    ruled('{ name: all, campaign: "12", contact: a }'),
+    'rule.campaign',
     /must be a number/,
   ],
-  ['a broken expression', withRule('when: "a = ("'), 'sources.main.rules[0].when', /a = \(.*near character/],
-  [
-    'a broken expression of a field',
-    withRule('fields: { Store: "a.(" }'),
-    'sources.main.rules[0].fields.Store',
-    /mistake/,
-  ],
+  ['a broken expression', withRule('when: "a = ("'), 'rule.when', /a = \(.*near character/],
+  ['a broken expression of a field', withRule('fields: { Store: "a.(" }'), 'rule.fields.Store', /mistake/],
   [
     'a broken expression in a list',
     withRule('sample: 1').replace('requester.phone', '[a, "b["]'),
-    'sources.main.rules[0].contact[1]',
+    'rule.contact[1]',
     /mistake/,
   ],
-  ['no contact', whole('', source('{ name: x, campaign: 1 }')), 'sources.main.rules[0].contact', /is missing/],
-  ['a share above all', withRule('sample: 120%'), 'sources.main.rules[0].sample', /share like 50%/],
-  ['a share that looks like a percentage', withRule('sample: 50'), 'sources.main.rules[0].sample', /share like 50%/],
-  [
-    'an hour that no clock shows',
-    withRule('window: { from: "25:00" }'),
-    'sources.main.rules[0].window.from',
-    /time of day/,
-  ],
-  [
-    'a day in another language',
-    withRule('window: { days: [mon, esm] }'),
-    'sources.main.rules[0].window.days[1]',
-    /one of mon, tue/,
-  ],
-  ['no day at all', withRule('window: { days: [] }'), 'sources.main.rules[0].window.days', /at least one day/],
-  [
-    'a wrong zone',
-    withRule('window: { zone: acount }'),
-    'sources.main.rules[0].window.zone',
-    /did you mean "account"\?/,
-  ],
-  ['a wrong again', withRule('again: each-closing'), 'sources.main.rules[0].again', /did you mean "each closing"\?/],
+  ['no contact', ruled('{ name: x, campaign: 1 }'), 'rule.contact', /is missing/],
+  ['a share above all', withRule('sample: 120%'), 'rule.sample', /share like 50%/],
+  ['a share that looks like a percentage', withRule('sample: 50'), 'rule.sample', /share like 50%/],
+  ['an hour that no clock shows', withRule('window: { from: "25:00" }'), 'rule.window.from', /time of day/],
+  ['a day in another language', withRule('window: { days: [mon, esm] }'), 'rule.window.days[1]', /one of mon, tue/],
+  ['no day at all', withRule('window: { days: [] }'), 'rule.window.days', /at least one day/],
+  ['a wrong zone', withRule('window: { zone: acount }'), 'rule.window.zone', /did you mean "account"\?/],
+  ['a wrong again', withRule('again: each-closing'), 'rule.again', /did you mean "each closing"\?/],
   ['a file that is a list', '- a', '', /begins with feedback: and sources:/],
   ['a name that stands twice', whole('marker: a\nmarker: b'), '', /stands twice/],
   ['a tab', 'feedback:\n\tapiKey: x', '', /tab/],
@@ -305,12 +267,13 @@ const mistakes: [what: string, text: string, path: string, message: RegExp][] = 
 ];
 
 describe('a mistake', () => {
-  test.each(mistakes)('it is reported once, with its path: %s', (_, text, path, message) => {
+  test.each(mistakes)('it is reported once, with its path: %s', (_, text, short, message) => {
+    const path = short.replace(/^rule/, 'sources.main.rules[0]').replace(/^main/, 'sources.main');
     const found = problems(text).filter((problem) => message.test(problem.message));
     expect(found).toEqual([expect.objectContaining({ path })]);
   });
 
-  const alone = mistakes.filter(([, , path]) => path.startsWith('sources.main.rules[0]') || path.startsWith('http'));
+  const alone = mistakes.filter(([, , path]) => path.startsWith('rule') || path.startsWith('http'));
   test.each(alone)('it brings no others with it: %s', (_, text) => {
     expect(problems(text)).toHaveLength(1);
   });
@@ -361,7 +324,7 @@ sources:
     ['a choice', withRule('again: "${S}"')],
     ['an expression', withRule('when: "a = (${S}"')],
     ['the connector', whole('', source(rule).replace('shop', '"${S}"'))],
-    ["the connector's settings", whole('', source(rule, 'pages: "${S}"'))],
+    ["the connector's settings", inSource('pages: "${S}"')],
     ['the key of the service', whole('').replace('apiKey: key', 'apiKey: "${S} "')],
   ];
   test.each(leaks)('it never shows a secret in %s', (_, text) => {

@@ -7,6 +7,7 @@ const answer = { grade: 4, comment: null, seenAt: new Date('2026-05-05T00:00:00Z
 const campaign = 12;
 const [creating, asked] = [journeyIn('creating', { campaign }), journeyIn('asked', { campaign, askedAt })];
 const answered = journeyIn('answered', { campaign, askedAt, answer });
+const cancelled = journeyIn('cancelled', { campaign, askedAt });
 const on = (day: string, field: string, by: 1 | -1 = 1) => ({ day: `2026-05-${day}`, field, by });
 
 test.each([
@@ -29,12 +30,7 @@ test.each([
     journeyIn('answered', { campaign, answer }),
     [on('05', 'answered:12:00')],
   ],
-  [
-    'a request cancelled before it was sent asked nobody',
-    asked,
-    journeyIn('cancelled', { campaign, askedAt }),
-    [on('04', 'asked:12:23', -1)],
-  ],
+  ['a request cancelled before it was sent asked nobody', asked, cancelled, [on('04', 'asked:12:23', -1)]],
   [
     'a request cancelled after its answer was asked',
     answered,
@@ -43,7 +39,7 @@ test.each([
   ],
   [
     'the next asking of a cancelled one counts in its own hour',
-    journeyIn('cancelled', { campaign, askedAt }),
+    cancelled,
     journeyIn('asked', { campaign, askedAt: answer.seenAt }),
     [on('05', 'asked:12:00')],
   ],

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Intent, type Journey, type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
 import {
+  askedContactOf,
   askedStates,
+  endedUnasked,
   erased,
   firstOf,
   ifStill,
@@ -133,6 +135,22 @@ describe('an erased journey', () => {
       erasedAt: at,
     });
   });
+
+  const lateOnes: [state: JourneyState, why: string | undefined, expected: Partial<Journey>][] = [
+    [
+      'received',
+      'old',
+      { state: 'skipped', reason: 'erased', why: 'its person was erased after the record was closed' },
+    ],
+    ['skipped', 'no contact', { state: 'skipped', why: 'no contact' }],
+    ['skipped', undefined, { state: 'skipped', why: 'its person was erased after the record was closed' }],
+    ['written', 'old', { state: 'written', why: 'its person was erased after the record was closed' }],
+  ];
+  test.each(lateOnes)('one in %s with the reason %s, told of after the erasure, says why', (state, why, expected) => {
+    const journey = journeyIn(state, why === undefined ? {} : { why });
+    const gone = { closing: 'erased', updatedAt: at, erasedAt: at };
+    expect(erased(journey, at, 'skipped')).toStrictEqual({ ...journey, ...gone, ...expected });
+  });
 });
 
 const at = new Date('2026-05-04T10:00:00Z');
@@ -163,7 +181,16 @@ const counting: [state: JourneyState, what: string, more: Partial<Journey>, coun
 ];
 test.each(counting)('a journey that is %s%s counts as having asked, or not', (state, _, more, counts) => {
   const { intent: _1, requestId: _2, answer: _3, ...bare } = journeyIn(state);
-  expect(mayHaveAsked({ ...bare, ...more })).toBe(counts);
+  const journey = { ...bare, ...more };
+  expect(mayHaveAsked(journey)).toBe(counts);
+  expect(endedUnasked(journey)).toBe(settledStates.includes(state) && !counts);
+});
+
+test('who got the request is the test contact in test mode, else the customer', () => {
+  const contact = { kind: 'email', value: 'erika@example.com' } as const;
+  const ours = { kind: 'email', value: 'us@example.com' } as const;
+  expect(askedContactOf({ contact })).toBe(contact);
+  expect(askedContactOf({ contact, test: { contact: ours } })).toBe(ours);
 });
 
 test('what comes before a state are those that it may follow', () => {

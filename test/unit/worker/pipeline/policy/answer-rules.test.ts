@@ -1,9 +1,41 @@
 import { expect, test } from 'vitest';
 import { truth } from '../../../../../core/mapping/expression-truth.ts';
+import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { answerShape, loadAnswerRule } from '../../../../../worker/pipeline/policy/answer-rules.ts';
 import { journeyIn } from '../../../../support/worker/journey/example.ts';
 
-const rule = loadAnswerRule({
+test('a rule is loaded with its expressions: the condition, and the text of a note', async () => {
+  const rule = { name: 'unhappy', settle: 0, do: [] };
+  const steps = [
+    { name: 'note', params: 'answer.comment' },
+    { name: 'note', params: { text: 'x' } },
+    { name: 'tag', params: 'unhappy' },
+  ];
+  const loaded = loadAnswerRule({ ...rule, when: 'answer.grade < 3', do: steps });
+  const read = { answer: { grade: 2, comment: 'Slow' } };
+  expect([await loaded.when?.evaluate(read), await loaded.do[0]?.text?.evaluate(read)]).toEqual([true, 'Slow']);
+  expect(loaded.do).toEqual([{ ...steps[0], text: expect.anything() }, steps[1], steps[2]]);
+  expect(loadAnswerRule(rule)).toEqual({ ...rule, when: undefined });
+});
+
+const answer = { grade: 2, comment: 'Slow', seenAt: new Date('2026-05-04T10:00:00Z'), version: 1 };
+const shape = { grade: 2, comment: 'Slow', campaign: 'campaign 12', answers: {}, changed: false };
+const survey = { at: answer.seenAt, answers: { 17: 'three calls' } };
+const rows: [what: string, journey: Partial<Journey>, expected: object | undefined][] = [
+  ['nothing without an answer', { campaign: 12 }, undefined],
+  ['the answer, and the campaign by its id', { campaign: 12, answer }, shape],
+  [
+    'what is known of the campaign and a survey',
+    { campaign: 12, campaignName: 'Repairs', maxGrade: 5, answer, survey },
+    { ...shape, campaign: 'Repairs', maxGrade: 5, answers: survey.answers },
+  ],
+  ['that it was changed', { campaign: 12, answer: { ...answer, version: 2 } }, { ...shape, changed: true }],
+];
+test.each(rows)('expressions see %s', (_, journey, expected) => {
+  expect(answerShape(journeyIn('answered', journey))).toEqual(expected);
+});
+
+const unhappy = loadAnswerRule({
   name: 'unhappy',
   when: 'answer.grade <= 2',
   settle: 0,
@@ -18,6 +50,6 @@ test.each([
   ['words alone', { grade: null, comment: 'late' }, false, 'Graded : late'],
 ])('%s is judged, and told in a note, without a word like null', async (_, given, matches, text) => {
   const answer = answerShape({ ...journeyIn('answered'), answer: { ...given, seenAt: new Date(0), version: 1 } });
-  expect(truth(await rule.when?.evaluate({ answer })) === true).toBe(matches);
-  expect(await rule.do[0]?.text?.evaluate({ answer })).toBe(text);
+  expect(truth(await unhappy.when?.evaluate({ answer })) === true).toBe(matches);
+  expect(await unhappy.do[0]?.text?.evaluate({ answer })).toBe(text);
 });
