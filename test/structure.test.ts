@@ -22,7 +22,7 @@ const allowed: [where: RegExp, mayImport: RegExp][] = [
     /^(core|worker\/(config|journey)|worker\/pipeline\/policy)\/|^worker\/(redis\/keys|pipeline\/rules)\.ts$/,
   ],
   [
-    /^worker\/pipeline\/(plan|ask|collect|write-back|erase)\//,
+    /^worker\/pipeline\/(plan|ask|collect|write-back|act|send|erase)\//,
     /^(core|worker\/(config|redis|journey|operations)|worker\/pipeline\/(policy|SAME))\/|^worker\/(pipeline\/[^/]+|sources\/known-sources)\.ts$/,
   ],
   [/^worker\/(?:pipeline|sources)\//, /^(core|worker\/(config|redis|journey|operations|pipeline|sources))\//],

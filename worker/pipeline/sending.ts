@@ -9,7 +9,7 @@ import type { EngineOptions } from './engine-options.ts';
 import { JobQueue } from './job-queue.ts';
 import { SendJob } from './jobs.ts';
 import { receiverOf, webhookOf } from './send/receivers.ts';
-import { type Deliver, giveUpSend, type SendSource, send } from './send/send.ts';
+import { giveUpSend, type Prepare, type SendSource, send } from './send/send.ts';
 import { Stage } from './stage.ts';
 import { type AnyTarget, anyTargetsOf } from './targets.ts';
 
@@ -41,6 +41,8 @@ interface Opened {
 export class Sending {
   readonly #options: SendingOptions;
   readonly #opened: ReadonlyMap<string, Opened>;
+  /** Where the sweep of a target and a source has come to. */
+  readonly #places = new Map<string, AsyncGenerator<string[]>>();
 
   constructor(options: SendingOptions) {
     this.#options = options;
@@ -55,8 +57,8 @@ export class Sending {
     const { redis, connection, ports, log, observer, tracing } = engine;
     const { target } = one;
     const name = target.key;
-    const { deliver, close } = one.is === 'webhook' ? webhookOf(one.webhook, engine) : receiverOf(one, engine);
-    const context = { target, deliver: neverStopping(deliver), sources };
+    const { prepare, close } = one.is === 'webhook' ? webhookOf(one.webhook, engine) : receiverOf(one, engine);
+    const context = { target, prepare: neverStopping(prepare), sources };
     const people = one.is === 'webhook' ? `webhook ${target.by.name}` : `receiver ${target.by.name}`;
     const alert = alerts.of(people);
     const stage = new Stage({
@@ -102,9 +104,18 @@ export class Sending {
   async sweep({ storedAs, store }: Pick<SendSource, 'storedAs' | 'store'>): Promise<void> {
     for (const [target, { stage }] of this.#opened) {
       const end = performance.now() + longestMs;
-      for await (const records of store.outgoing.records(target, 'due')) {
-        await stage.jobs.addWanted(records.map((recordId) => ({ source: storedAs, recordId })));
-        if (performance.now() > end) break;
+      const place = `${target} ${storedAs}`;
+      // Behind where the last sweep has come to.
+      const pages = this.#places.get(place) ?? store.outgoing.records(target, 'due');
+      this.#places.set(place, pages);
+      for (let isLast = false; !isLast && performance.now() < end; ) {
+        const page = await pages.next().catch((error: unknown) => {
+          this.#places.delete(place);
+          throw error;
+        });
+        isLast = page.done === true;
+        if (page.done) this.#places.delete(place);
+        else await stage.jobs.addWanted(page.value.map((recordId) => ({ source: storedAs, recordId })));
       }
     }
   }
@@ -119,16 +130,17 @@ export class Sending {
   }
 }
 
-/** No mistake in one answer stops a queue: it is tried again, like what may mend itself, until it is given up. */
-function neverStopping(deliver: Deliver): Deliver {
+/** No mistake stops a queue: it is tried again, like what may mend itself, until it is given up. */
+function neverStopping(prepare: Prepare): Prepare {
   return async (...about) => {
-    try {
-      return await deliver(...about);
-    } catch (error) {
-      if (adviceOf(error).kind !== 'config') throw error;
-      throw new CloseloopError(messageOf(error), { kind: 'transient' }, { cause: error });
-    }
+    const attempt = await prepare(...about).catch(asTransient);
+    return attempt && (async () => await attempt().catch(asTransient));
   };
+}
+
+function asTransient(error: unknown): never {
+  if (adviceOf(error).kind !== 'config') throw error;
+  throw new CloseloopError(messageOf(error), { kind: 'transient' }, { cause: error });
 }
 
 function remedyOf({ is, target }: AnyTarget): string {
@@ -140,6 +152,7 @@ function remedyOf({ is, target }: AnyTarget): string {
 /** The journey whose event was not taken. */
 async function firstOf(job: SendJob, target: string, sources: SendingOptions['sources']): Promise<string[]> {
   const of = (await sources()).find(({ storedAs }) => storedAs === job.source);
-  const event = await of?.store.outgoing.first(target, job.recordId);
+  // What can't be read is given up as well.
+  const event = await of?.store.outgoing.first(target, job.recordId).catch(() => undefined);
   return of && event ? [refOf(of.name, event.journeyId)] : [];
 }

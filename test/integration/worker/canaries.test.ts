@@ -8,6 +8,7 @@ import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startFreshdeskStandin } from '../../../standins/freshdesk/standin.ts';
 import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
 import { startIntercomStandin } from '../../../standins/intercom/standin.ts';
+import { serve } from '../../../standins/kit/server.ts';
 import { startShopifyStandin } from '../../../standins/shopify/standin.ts';
 import { startWebhookStandin } from '../../../standins/webhook/standin.ts';
 import { startWooCommerceStandin } from '../../../standins/woocommerce/standin.ts';
@@ -244,6 +245,9 @@ let service: Awaited<ReturnType<typeof startFeedbackStandin>>;
 let accounts: Map<string, Account>;
 let app: App;
 let logged = '';
+/** What a webhook was sent, which is meant to hold the words. */
+let toldOthers = '';
+let stopTelling: () => Promise<void> = async () => undefined;
 
 beforeAll(async () => {
   await redis.handle.client.flushall();
@@ -264,9 +268,22 @@ beforeAll(async () => {
     const rule = `{ name: all, campaign: ${campaign}, contact: '${contact}', fields: { Who: '${who}' } }`;
     return `  ${name}: ${JSON.stringify(settings).slice(0, -1)}, "rules": [${rule}] }`;
   });
+  const told = await serve(({ raw }) => {
+    toldOthers += raw.toString();
+    return { status: 200, body: { echo: raw.toString() } };
+  });
+  stopTelling = () => told.close();
+  const events = 'answer.received, answer.changed, request.created, closing.skipped, follow-up.overdue';
+  const secret = signing('webhooks');
+  const toldAll = `secret: "${secret}", allowPrivate: true, events: [${events}], include: [contact, comment, fields]`;
   const text = `
 feedback: { baseUrl: "${service.url}/api", apiKey: canary-key, timeZone: Europe/Tallinn, timeoutMs: 2000 }
-policy: { sms: { from: "00:00", until: "24:00" } }
+policy:
+  sms: { from: "00:00", until: "24:00" }
+  answers: [{ name: told, settle: 0, do: [{ notify: url }, { send: [taken, refused] }] }]
+webhooks:
+  - { name: taken, url: "${told.url}?token=canary", ${toldAll} }
+  - { name: refused, url: "${service.url}/nowhere?token=canary", ${toldAll} }
 http: { port: 0 }
 collect: { every: 300ms }
 lookup: { after: 50ms }
@@ -290,6 +307,7 @@ ${sources.join('\n')}
 afterAll(async () => {
   await app?.close();
   await service?.close();
+  await stopTelling();
   for (const { stop } of accounts?.values() ?? []) await stop();
 });
 
@@ -408,6 +426,7 @@ test('nobody can be read in anything that is written on a good day (audit leak)'
   await closeOneEach();
   await untilSettled(1);
   for (const name of accounts.keys()) expect([name, await statesOf(name)]).toEqual([name, ['written']]);
+  await until(() => toldOthers.includes('Canary said') && toldOthers.includes('answer.matched'));
   await expectNoCanary('on a good day');
 });
 

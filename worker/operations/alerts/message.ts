@@ -82,8 +82,10 @@ export interface AnswerMessage {
   /** The vendor's id of the record, and where people see it. */
   record: string;
   url: string | undefined;
-  /** What is to be done about it: "for agent, due 2026-11-26T12:00:00.000Z". */
-  followUp: string | undefined;
+  /** Who has to see to it, and by when; `agent`: of the record. */
+  followUp: { to: string; dueAt: string } | undefined;
+  /** Of the account: people read times on its clock. */
+  timeZone: string;
 }
 
 /** A receiver of alerts. */

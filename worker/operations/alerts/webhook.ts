@@ -18,7 +18,7 @@ export function webhookRequest(
 
 function dataOf(message: Message | AnswerMessage, page: string | undefined): object {
   if (message.type === 'answer') {
-    const { type: _, id: _1, at: _2, ...answer } = message;
+    const { type: _, id: _1, at: _2, timeZone: _3, ...answer } = message;
     return answer;
   }
   if (message.type === 'alert') {

@@ -87,14 +87,14 @@ const mostLinesOfComment = 30;
 const longestName = 80;
 
 /** Without line breaks, which a subject can't have, and without signs that would turn the text around. */
-const nameOf = (text: string): string => cut(withoutUnseen(text), longestName);
+const nameOf = (text: string): string => cut(withoutUnseen(text.replace(/\s+/g, ' ')), longestName);
 
 function answerTitleOf({ grade = 'a comment', customer }: AnswerMessage): string {
   return `closeloop: ${grade}${customer === undefined ? '' : ` from ${nameOf(customer)}`}`;
 }
 
 function answerSectionOf(message: AnswerMessage, page: string | undefined): Section {
-  const { source, journey, record, url, rule, agent, followUp, isChanged } = message;
+  const { source, journey, record, url, rule, agent, isChanged } = message;
   return {
     heading: `${source}: ${nameOf(record)}`,
     lines: [
@@ -102,13 +102,19 @@ function answerSectionOf(message: AnswerMessage, page: string | undefined): Sect
       ...(isChanged ? ['The customer has changed the answer since.'] : []),
       ...(agent === undefined ? [] : [`agent: ${nameOf(agent)}`]),
       `answer rule: ${nameOf(rule)}`,
-      ...(followUp === undefined ? [] : [`follow-up: ${nameOf(followUp)}`]),
+      ...followUpLine(message),
     ],
     links: [
       ...(url === undefined ? [] : [{ label: 'The record', url }]),
       ...(page === undefined ? [] : [{ label: onThePage, url: `${page}${journeyPath(journey)}` }]),
     ],
   };
+}
+
+function followUpLine({ followUp, timeZone }: AnswerMessage): string[] {
+  if (followUp === undefined) return [];
+  const { to, dueAt } = followUp;
+  return [`follow-up: for ${to === 'agent' ? 'the agent' : nameOf(to)}, due ${dayOf(dueAt, timeZone)} (${timeZone})`];
 }
 
 /** The customer's words, line by line. */

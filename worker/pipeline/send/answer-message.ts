@@ -11,7 +11,7 @@ import type { SendSource } from './send.ts';
 export async function answerMessageOf(
   event: OutgoingEvent,
   journey: Journey,
-  { id, of }: { id: string; of: SendSource },
+  { id, of, timeZone }: { id: string; of: SendSource; timeZone: string },
 ): Promise<AnswerMessage | undefined> {
   const { answer, followUp } = journey;
   if (answer === undefined) return undefined;
@@ -25,7 +25,8 @@ export async function answerMessageOf(
     isChanged: answer.version !== event.version,
     ...{ customer, agent, record, url },
     followUp:
-      followUp && followUp.state !== 'done' ? `for ${followUp.to}, due ${followUp.dueAt.toISOString()}` : undefined,
+      followUp && followUp.state !== 'done' ? { to: followUp.to, dueAt: followUp.dueAt.toISOString() } : undefined,
+    timeZone,
   };
 }
 

@@ -14,11 +14,11 @@ import type { ReceiverTarget } from '../targets.ts';
 import { answerMessageOf } from './answer-message.ts';
 import { idOf } from './event.ts';
 import { payloadOf } from './payload.ts';
-import type { Deliver } from './send.ts';
+import type { Prepare } from './send.ts';
 
 /** How a target is told. */
-interface Delivering {
-  deliver: Deliver;
+interface Telling {
+  prepare: Prepare;
   close(): Promise<void>;
 }
 
@@ -26,31 +26,37 @@ interface Delivering {
 export function receiverOf(
   { settings }: ReceiverTarget,
   { config, ports, log }: Pick<EngineOptions, 'config' | 'ports' | 'log'>,
-): Delivering {
+): Telling {
   const page = alertSettings(config)?.page;
+  const { timeZone } = config.feedback;
   const now = () => new Date();
   const receivers = receiversOf({ ...settings, page }, { fetch: ports.fetch, now }, log);
   return {
-    deliver: async (event, journey, of) => {
-      const message = await answerMessageOf(event, journey, { id: idOf(event, of), of });
-      if (message) for (const receiver of receivers) await receiver.deliver(message);
+    prepare: async (event, journey, of) => {
+      const message = await answerMessageOf(event, journey, { id: idOf(event, of), of, timeZone });
+      if (message === undefined) return undefined;
+      return async () => {
+        for (const receiver of receivers) await receiver.deliver(message);
+      };
     },
     close: async () => undefined,
   };
 }
 
-/** Posts each event to a webhook, signed. */
-export function webhookOf(webhook: Webhook, { ports, redis }: Pick<EngineOptions, 'ports' | 'redis'>): Delivering {
+/** Posts each event to a webhook, signed; not to one that wants no more. */
+export function webhookOf(webhook: Webhook, { ports, redis }: Pick<EngineOptions, 'ports' | 'redis'>): Telling {
   const { post, close } = poster(webhook, ports);
+  const attempt = async (id: string, payload: object) => {
+    if (await isGone(redis, webhook)) throw gone();
+    await post(id, payload).catch(async (error: unknown) => {
+      if (isPermanent(error)) await noteGone(redis, webhook);
+      throw error;
+    });
+  };
   return {
-    deliver: async (event, journey, of) => {
+    prepare: async (event, journey, of) => {
       const payload = await payloadOf(event, journey, { include: webhook.include, of });
-      if (payload === undefined) return;
-      if (await isGone(redis, webhook)) throw gone();
-      await post(idOf(event, of), payload).catch(async (error: unknown) => {
-        if (isPermanent(error)) await noteGone(redis, webhook);
-        throw error;
-      });
+      return payload && (async () => await attempt(idOf(event, of), payload));
     },
     close,
   };

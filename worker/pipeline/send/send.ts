@@ -18,12 +18,14 @@ export interface SendSource
   source: Pick<Source, 'recordUrl' | 'vendorIds'>;
 }
 
-/** Tells of one event: one attempt. Resolves also where there is nothing left to tell. @throws CloseloopError, SendFailure */
-export type Deliver = (event: OutgoingEvent, journey: Journey, of: SendSource) => Promise<void>;
+/** One attempt to tell of an event. @throws CloseloopError, SendFailure */
+export type Attempt = () => Promise<void>;
+/** Makes what is told of an event; undefined where there is nothing left to tell. */
+export type Prepare = (event: OutgoingEvent, journey: Journey, of: SendSource) => Promise<Attempt | undefined>;
 
 export interface SendContext {
   target: Target;
-  deliver: Deliver;
+  prepare: Prepare;
   sources(): Promise<SendSource[]>;
 }
 
@@ -32,16 +34,16 @@ export interface SendContext {
  * at a time works on them (claims.ts). An event whose response is lost is sent again, under the same id.
  */
 export async function send({ source, recordId }: SendJob, context: SendContext): Promise<JobResult> {
-  const { target, deliver, sources } = context;
+  const { target, prepare, sources } = context;
   const of = (await sources()).find(({ storedAs }) => storedAs === source);
   const outgoing = of?.store.outgoing;
   for (;;) {
     const event = await outgoing?.first(target.key, recordId);
     if (of === undefined || event === undefined) return done;
     const journey = await of.store.get(event.journeyId);
-    // Nothing is told of somebody who is forgotten, or is to be.
-    if (journey && !journey.erasedAt && (await erasureSince(journey, of)) === undefined)
-      await deliver(event, journey, of);
+    const attempt = journey && !journey.erasedAt ? await prepare(event, journey, of) : undefined;
+    // Nothing is told of somebody who is forgotten, or is to be: looked at last, as making it may take a call of the vendor.
+    if (journey && attempt && (await erasureSince(journey, of)) === undefined) await attempt();
     await outgoing?.end(target.key, recordId, event);
   }
 }

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { verifyStandardWebhook } from '../../../../../core/connector/standard-webhook.ts';
 import { erased, step } from '../../../../../worker/journey/transitions.ts';
 import { act } from '../../../../../worker/pipeline/act/act.ts';
-import { asking, useManual } from '../../../../support/manual.ts';
+import { noteRequested } from '../../../../../worker/pipeline/erasure-guard.ts';
+import { asking, eraseOf, useManual } from '../../../../support/manual.ts';
 import { receiver } from '../../../../support/receiver.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
@@ -47,10 +48,12 @@ describe('notify', () => {
     await one.send();
     expect(slack.got).toHaveLength(1);
     const { body } = slack.got[0] ?? expect.fail();
-    expect(body.text).toBe('closeloop: 1 of 5 from ErikaExample');
+    expect(body.text).toBe('closeloop: 1 of 5 from Erika Example');
     const plain = JSON.stringify(body.blocks);
     expect(plain).toContain('"type":"plain_text","text":"calm: p\\n“<!channel> *Too late*');
-    expect(plain).toMatch(/agent: Peter\\nanswer rule: unhappy\\nfollow-up: for Maria, due 2/);
+    expect(plain).toMatch(
+      /agent: Peter\\nanswer rule: unhappy\\nfollow-up: for Maria, due 2[\d-]+ \d\d:\d\d \(Europe\/Tallinn\)/,
+    );
     expect(plain).toContain('<https://desk.example/tickets/p|The record>');
     expect(await one.trace('p.1')).toContain('answer rule "unhappy": support-leads is told of the answer');
   });
@@ -128,6 +131,20 @@ describe('notify', () => {
     await one.send();
     expect(slack.got).toEqual([]);
     expect(await one.store.outgoing.counts('notify.support-leads.slack')).toMatchObject({ due: 0, givenUp: 0 });
+  });
+
+  test('tells nothing of somebody whose erasure is asked for while the record is read', async () => {
+    const slack = await receiver();
+    const one = await unhappy(`{ receivers: { support-leads: { slack: "${slack.url}" } } }`);
+    await one.act();
+    const { read } = one.context;
+    one.context.read = async (...about) => {
+      const { everybody: _, ...erase } = eraseOf({ contacts: ['erika@example.com'] });
+      await noteRequested([erase], new Date(), one.context);
+      return await read(...about);
+    };
+    await one.send();
+    expect(slack.got).toEqual([]);
   });
 
   test('tells nobody of a test', async () => {
