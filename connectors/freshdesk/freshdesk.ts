@@ -1,6 +1,6 @@
 import { type ConnectorPorts, defineConnector } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
-import { noteAction, tagAction } from '../../core/connector/desk/act.ts';
+import { noteAction, setAction, tagAction } from '../../core/connector/desk/act.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { pollInTurn, pollWindow } from '../../core/connector/desk/poll.ts';
 import { listOf } from '../../core/entries.ts';
@@ -79,7 +79,7 @@ export const freshdesk = defineConnector({
   name: 'freshdesk',
   settings,
   account: ({ subdomain }) => subdomain,
-  actions: { reopen: Reopen, note: noteAction, tag: tagAction },
+  actions: { reopen: Reopen, note: noteAction, tag: tagAction, set: setAction },
   parts: {
     tags: ['ticket.tags'],
     groups: ['group.name', 'group.id'],

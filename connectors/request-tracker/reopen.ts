@@ -28,7 +28,9 @@ const Now = z.object({
 
 /** The names of what the ticket has not become. Request Tracker tells of a refusal in sentences of the user's language, with a success. */
 function refusedIn({ status, queue, owner, priority }: Reopen, now: z.output<typeof Now>): string[] {
-  const same = (one: string, other: string | undefined) => other === undefined || one === other;
+  // As Request Tracker does, without regard to case.
+  const same = (one: string, other: string | undefined) =>
+    other === undefined || one.toLowerCase() === other.toLowerCase();
   return [
     ...(same(now.Status, status) ? [] : ['status']),
     ...(same(now.Queue.Name, queue) ? [] : ['queue']),
@@ -57,7 +59,7 @@ export const reopen = (settings: RequestTrackerSettings, api: VendorApi): DeskAc
       if (refused.length === 0) return Queue === undefined ? 'reopened' : `reopened, in the queue ${Queue}`;
       const rights =
         "closeloop's user has ModifyTicket, ReassignTicket and, in the queue, CreateTicket, and the owner OwnTicket";
-      const told = `Request Tracker did not change ${refused.join(', ')} of ticket ${row.id}: look whether ${rights}`;
+      const told = `Request Tracker did not change ${refused.join(', ')} of ticket ${row.id}: look whether its lifecycle has the status, and whether ${rights}`;
       throw new CloseloopError(told, { kind: 'permanent' });
     },
     async ({ status, queue, owner }) => {

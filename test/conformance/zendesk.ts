@@ -73,6 +73,14 @@ const bodies: Readonly<Record<string, { schema: Node; fact: string }>> = {
     schema: ticketsToUpdate,
     fact: "Facts, section 5. Each ticket is judged as the description's TicketUpdateInput.",
   },
+  'PUT /api/v2/tickets/{ticket_id}/tags': {
+    schema: {
+      type: 'object',
+      required: ['tags'],
+      properties: { tags: { type: 'array', minItems: 1, items: { type: 'string' } } },
+    },
+    fact: 'Facts, section 5: adds these tags.',
+  },
   'POST /oauth/tokens': { schema: clientCredentials, fact: 'Facts, section 3; in prose in the description.' },
   'POST /api/v2/ticket_fields': {
     schema: within('ticket_field', 'TicketFieldObject'),
@@ -120,6 +128,10 @@ export const zendesk: VendorRow = {
     {
       at: /^PUT \/api\/v2\/tickets\S*: body\S*\.custom_fields\[\](: "value" is not described| must have required property '(key|title|type)')$/,
       fact: "Facts, section 0, point 9: {id, value}. The description refers to the schema of a field's definition.",
+    },
+    {
+      at: /^PUT \/api\/v2\/tickets\/\{ticket_id\}: body\.ticket: "metadata" is not described$/,
+      fact: 'Facts, section 5: `metadata` of an update, which its audit shows again.',
     },
     {
       at: /^GET \/api\/v2\/(tickets\/show_many|incremental\/tickets\/cursor): query: "include" is not described$/,

@@ -21,23 +21,42 @@ export function actions(sample: ConnectorSample, bench: () => Bench, { test }: T
   const { connector, acts = [], missingId } = sample;
   const names = Object.keys(connector.actions);
   const trials = [...acts, ...shared.filter(({ name }) => acts.every((one) => one.name !== name))];
-  const act = async (source: Source, request: ActionRequest): Promise<ActionResult> => {
-    const [result] = await needed(source.act, 'act').call(source, [request]);
-    return needed(result, 'a result of act');
-  };
+  const actAll = async (source: Source, requests: readonly ActionRequest[]): Promise<ActionResult[]> =>
+    await needed(source.act, 'act').call(source, requests);
+  const act = async (source: Source, request: ActionRequest): Promise<ActionResult> =>
+    needed((await actAll(source, [request]))[0], 'a result of act');
   const traces = (id: string): unknown => structuredClone(bench().vendor.traces(id));
   const markers = (id: string): number => JSON.stringify(traces(id)).split(marker).length;
 
   test('it has a trial of each of its actions', () => {
-    const tried = trials.map(({ name }) => name);
+    const known = trials.map(({ name }) => name);
     assert.deepEqual(
-      names.filter((name) => !tried.includes(name)),
+      names.filter((name) => !known.includes(name)),
       [],
       'name it in `acts` of the sample',
     );
   });
 
-  for (const { name, params, amiss } of trials.filter((trial) => names.includes(trial.name))) {
+  const tried = trials.filter((trial) => names.includes(trial.name));
+
+  test('it does all of them on several records in one call, each once', async () => {
+    const ids = [await closeOne(bench()), await closeOne(bench())];
+    const requests: ActionRequest[] = [];
+    for (const recordId of ids) {
+      const closing = await closingOf(bench(), recordId);
+      for (const [n, { name, params }] of tried.entries())
+        requests.push({ recordId, name, params, marker: `s/${recordId}.1.a1.bad.${n}`, closing, again: false });
+    }
+    const before = ids.map(traces);
+    for (const result of await actAll(bench().source, requests)) assertDone(result);
+    const done = ids.map(traces);
+    for (const n of ids.keys()) assert.notDeepEqual(done[n], before[n], 'one record was left out');
+    const again = requests.map((request) => ({ ...request, again: true }));
+    for (const result of await actAll(reopen(bench()).source, again)) assertDone(result);
+    assert.deepEqual(ids.map(traces), done);
+  });
+
+  for (const { name, params, amiss } of tried) {
     const request = (recordId: string, more: Partial<ActionRequest> = {}): ActionRequest => {
       return { recordId, name, params, marker, closing: '', again: false, ...more };
     };

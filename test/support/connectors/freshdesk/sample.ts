@@ -22,6 +22,11 @@ export const freshdeskSample: ConnectorSample = {
       params: { group: 'Escalations', priority: 'high' },
       amiss: [{ group: 'Nobody' }, { agent: 'Nobody' }, { status: 5 }],
     },
+    {
+      name: 'set',
+      params: { cf_handled: 'yes' },
+      amiss: [{ cf_nothing: 'x' }, { cf_handled: 'perhaps' }, { [places.grade]: 1 }],
+    },
   ],
   does: ['poll', 'check', 'setup', 'no-answer', 'echo', 'forget', 'replace'],
   planted: [
@@ -45,6 +50,7 @@ export const freshdeskSample: ConnectorSample = {
     const server = await serve(standin.handle, { faults: standin.faults });
     for (const field of answerFields) standin.addField(field);
     standin.addGroup({ name: 'Escalations' });
+    standin.addField({ name: 'cf_handled', type: 'custom_dropdown', choices: ['yes', 'no'] });
     const person = standin.addContact({ email: customer.email, name: 'Hanna' }).id;
     const deliverTo = (secret: string) => standin.setWebhook({ url: hookUrl, secret });
     deliverTo(secrets[0]);
