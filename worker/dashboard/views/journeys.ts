@@ -1,8 +1,8 @@
+import { gradeInWords } from '../../journey/grade-in-words.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { skipReasons } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
 import { askedContactOf } from '../../journey/transitions.ts';
-import { gradeInWords } from '../../support/follow-ups.ts';
 import { journeyAt, listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { shownContact } from '../shown-contact.ts';
