@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { FollowUpDeed } from '../journey/follow-up.ts';
 import { refOf } from '../journey/refs.ts';
+import { type FollowedSource, followUpReport } from '../reports/follow-ups.ts';
+import { RecentReadings } from '../reports/recent-readings.ts';
 import {
   changeFollowUp,
   countFollowUps,
@@ -16,11 +18,17 @@ import { journeyOf } from './find.ts';
 import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { periodOf } from './period-query.ts';
 import { type AnsweredSource, shownAnswers } from './shown-answer.ts';
 import { type FollowUpQuery, followUpsView } from './views/follow-ups.ts';
 
 /** On one page. */
 const size = 25;
+/** Follow-ups that are read for the figures above them, and how long a person waits for these. */
+const mostCounted = 2_000;
+const patienceMs = 150;
+
+type Report = Awaited<ReturnType<typeof followUpReport>>;
 
 const deeds = ['take', 'done', 'reopen'] as const;
 const text = z.string().trim().max(1_000).catch('');
@@ -43,19 +51,32 @@ const Form = z.object({
 export function showFollowUps(app: FastifyInstance, options: DashboardOptions): void {
   const audit = new Audit(options.redis);
   const page = { title: 'Follow-up', section: '/follow-ups' };
+  const readings = new RecentReadings<Report>({ patienceMs, now: options.now });
+  /** Of thirty days, beside the thirty before; counted at most once a minute, as each takes many journeys. */
+  const report = async (sources: readonly FollowedSource[], source: string) => {
+    const { timeZone } = options.config().feedback;
+    const period = periodOf({}, options);
+    const now = options.now();
+    return await readings.get(
+      `${period.since} ${period.until} ${source}`,
+      async () => await followUpReport(sources, period, { timeZone, now, most: mostCounted }),
+    );
+  };
 
   app.get('/follow-ups', async (request, reply) => {
     const query = Query.parse(request.query);
     const all = await options.engine().sources();
     const sources = all.filter(({ name }) => query.source === '' || query.source === name);
     const now = options.now();
-    const [{ found, next }, counts] = await Promise.all([
+    const [{ found, next }, counts, { value }] = await Promise.all([
       followUpPage(sources, filterOf(query, request), { now, size, after: readPlace(query.after) }),
       countFollowUps(sources, now),
+      report(sources, query.source),
     ]);
     const body = followUpsView({
       ...(await shownOf(found, request)),
       counts,
+      report: value,
       query,
       ...(next && { next: writePlace(next) }),
       sources: all.map(({ name }) => name),
