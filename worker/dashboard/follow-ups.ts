@@ -49,20 +49,15 @@ const Form = z.object({
 
 /** `/follow-ups`: who waits for a person because of their answer, and what people do about it. */
 export function showFollowUps(app: FastifyInstance, options: DashboardOptions): void {
-  const audit = new Audit(options.redis);
-  const page = { title: 'Follow-up', section: '/follow-ups' };
-  const readings = new RecentReadings<Report>({ patienceMs, now: options.now });
-  /** Of thirty days, beside the thirty before; counted at most once a minute, as each takes many journeys. */
-  const report = async (sources: readonly FollowedSource[], source: string) => {
-    const { timeZone } = options.config().feedback;
-    const period = periodOf({}, options);
-    const now = options.now();
-    return await readings.get(
-      `${period.since} ${period.until} ${source}`,
-      async () => await followUpReport(sources, period, { timeZone, now, most: mostCounted }),
-    );
-  };
+  listFollowUps(app, options);
+  showOne(app, options);
+  takeDeeds(app, options);
+}
 
+const page = { title: 'Follow-up', section: '/follow-ups' };
+
+function listFollowUps(app: FastifyInstance, options: DashboardOptions): void {
+  const report = reportOf(options);
   app.get('/follow-ups', async (request, reply) => {
     const query = Query.parse(request.query);
     const all = await options.engine().sources();
@@ -74,7 +69,7 @@ export function showFollowUps(app: FastifyInstance, options: DashboardOptions): 
       report(sources, query.source),
     ]);
     const body = followUpsView({
-      ...(await shownOf(found, request)),
+      ...(await shownOf(found, request, options)),
       counts,
       report: value,
       query,
@@ -84,41 +79,63 @@ export function showFollowUps(app: FastifyInstance, options: DashboardOptions): 
     });
     return await show(reply, { ...page, body });
   });
+}
 
+/** Of thirty days, beside the thirty before; counted at most once a minute, as each takes many journeys. */
+function reportOf(options: DashboardOptions) {
+  const readings = new RecentReadings<Report>({ patienceMs, now: options.now });
+  return async (sources: readonly FollowedSource[], source: string) => {
+    const { timeZone } = options.config().feedback;
+    const period = periodOf({}, options);
+    const reading = { timeZone, now: options.now(), most: mostCounted };
+    const question = `${period.since} ${period.until} ${source}`;
+    return await readings.get(question, async () => await followUpReport(sources, period, reading));
+  };
+}
+
+function showOne(app: FastifyInstance, options: DashboardOptions): void {
   app.get('/follow-ups/:source/:id', async (request, reply) => {
     const { journey, context } = await journeyOf(request, options);
     const { followUp } = journey;
     if (followUp === undefined) return reply.callNotFound();
     const body = followUpsView({
-      ...(await shownOf([{ followUp, journey, context }], request)),
+      ...(await shownOf([{ followUp, journey, context }], request, options)),
       query: Query.parse(request.query),
       sources: [],
       csrf: mayAct(request) ? formToken(reply) : undefined,
     });
     return await show(reply, { ...page, title: `Follow-up ${refOf(context.name, journey.id)}`, body });
   });
+}
 
+function takeDeeds(app: FastifyInstance, options: DashboardOptions): void {
+  const audit = new Audit(options.redis);
   app.post('/follow-ups/:source/:id/:deed', async (request, reply) => {
     const { deed } = Deed.safeParse(request.params).data ?? {};
     if (deed === undefined) return reply.callNotFound();
     const { journey, context } = await journeyOf(request, options);
     const ref = refOf(context.name, journey.id);
     const { to, outcome } = Form.parse(request.body);
-    const note = (what: string) => audit.note({ at: options.now(), who: nameOf(request), what, about: ref });
+    const by = nameOf(request);
+    const note = (what: string) => audit.note({ at: options.now(), who: by, what, about: ref });
     await note(`follow-up: ${deed}`);
     try {
-      await changeFollowUp(journey, { by: nameOf(request), at: options.now(), ...deedOf(deed, outcome) }, context);
+      await changeFollowUp(journey, { by, at: options.now(), ...deedOf(deed, outcome) }, context);
     } catch (error) {
       await note(`follow-up: ${deed} was refused`);
       throw error;
     }
     return await reply.redirect(withDeed(localAddress(to), deed, ref), 303);
   });
+}
 
-  async function shownOf(found: readonly FoundFollowUp<AnsweredSource>[], request: FastifyRequest) {
-    const answers = await shownAnswers(found, { contacts: seesContacts(request) });
-    return { answers, me: nameOf(request), now: options.now(), timeZone: options.config().feedback.timeZone };
-  }
+async function shownOf(
+  found: readonly FoundFollowUp<AnsweredSource>[],
+  request: FastifyRequest,
+  { now, config }: DashboardOptions,
+) {
+  const answers = await shownAnswers(found, { contacts: seesContacts(request) });
+  return { answers, me: nameOf(request), now: now(), timeZone: config().feedback.timeZone };
 }
 
 function filterOf({ show }: FollowUpQuery, request: FastifyRequest): FollowUpFilter {
