@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { Erasures, noWrittenAnswers } from '../../worker/journey/erasures.ts';
-import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
+import { FollowUpLists } from '../../worker/journey/follow-up-lists.ts';
+import type { FollowUp, Journey, JourneyState } from '../../worker/journey/journey.ts';
 import { addressDigest } from '../../worker/journey/journey-keys.ts';
 import type { SkipReason } from '../../worker/journey/reasons.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
@@ -120,7 +121,7 @@ function lifeOf(n: number, count: number, { now, seal }: { now: Date; seal: Seal
       {
         to: 'written',
         at: later(10 * hourMs),
-        change: { writtenVersion: 1 },
+        change: { writtenVersion: 1, ...followUpOf(n, grade, later(9 * hourMs), now) },
         trace: ['written on the record (answer 1)'],
       },
     ],
@@ -137,6 +138,16 @@ function ageOf(kind: Kind, random: number): number {
   const [from, until] =
     kind === 'waiting' ? [0, 1] : kind === 'asked' ? [1, 13] : kind === 'expired' ? [15, 390] : [1, 390];
   return from * dayMs + (random % ((until - from) * dayMs));
+}
+
+/** Of every tenth unhappy customer; a fifth of them is not done. */
+function followUpOf(n: number, grade: number, answeredAt: Date, now: Date): { followUp?: FollowUp } {
+  if (grade > 2 || hashed(n, 12) % 10 !== 0) return {};
+  const opened = { rule: 'unhappy', to: 'agent', openedAt: answeredAt };
+  const isOpen = hashed(n, 13) % 5 === 0;
+  const dueAt = isOpen ? new Date(now.getTime() + ((hashed(n, 14) % 48) - 24) * hourMs) : answeredAt;
+  if (isOpen) return { followUp: { ...opened, dueAt, state: 'open' } };
+  return { followUp: { ...opened, dueAt, state: 'done', doneBy: 'anna', doneAt: answeredAt, outcome: 'Called.' } };
 }
 
 /** Windows open at nine: what waits is due in the same millisecond as thousands of others. */
@@ -187,6 +198,7 @@ function openSource(name: string, redis: Redis, { socket, seal }: { socket: stri
   let clock = new Date();
   const store = new JourneyStore(redis, name, { now: () => clock, seal });
   const queues = openQueues(name, { redis, connection: { path: socket }, seal, onLost: () => undefined });
+  const followUps = new FollowUpLists(redis, name);
   const waiting: Journey[] = [];
   return {
     name,
@@ -202,6 +214,7 @@ function openSource(name: string, redis: Redis, { socket, seal }: { socket: stri
       if (journey.state !== steps.at(-1)?.to)
         throw new Error(`journey ${journey.id} came no further than ${journey.state}`);
       if (journey.state === 'waiting') waiting.push(journey);
+      if (journey.followUp) await followUps.relist(journey.id, store);
       return journey;
     },
     addJobs: async (now: Date): Promise<void> =>

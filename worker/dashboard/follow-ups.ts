@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { FollowUpDeed } from '../journey/follow-up.ts';
 import { refOf } from '../journey/refs.ts';
+import { type FollowedSource, followUpReport } from '../reports/follow-ups.ts';
+import { RecentReadings } from '../reports/recent-readings.ts';
 import {
   changeFollowUp,
   countFollowUps,
@@ -16,11 +18,17 @@ import { journeyOf } from './find.ts';
 import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { periodOf } from './period-query.ts';
 import { type AnsweredSource, shownAnswers } from './shown-answer.ts';
 import { type FollowUpQuery, followUpsView } from './views/follow-ups.ts';
 
 /** On one page. */
 const size = 25;
+/** Follow-ups that are read for the figures above them, and how long a person waits for these. */
+const mostCounted = 2_000;
+const patienceMs = 150;
+
+type Report = Awaited<ReturnType<typeof followUpReport>>;
 
 const deeds = ['take', 'done', 'reopen'] as const;
 const text = z.string().trim().max(1_000).catch('');
@@ -41,21 +49,29 @@ const Form = z.object({
 
 /** `/follow-ups`: who waits for a person because of their answer, and what people do about it. */
 export function showFollowUps(app: FastifyInstance, options: DashboardOptions): void {
-  const audit = new Audit(options.redis);
-  const page = { title: 'Follow-up', section: '/follow-ups' };
+  listFollowUps(app, options);
+  showOne(app, options);
+  takeDeeds(app, options);
+}
 
+const page = { title: 'Follow-up', section: '/follow-ups' };
+
+function listFollowUps(app: FastifyInstance, options: DashboardOptions): void {
+  const report = reportOf(options);
   app.get('/follow-ups', async (request, reply) => {
     const query = Query.parse(request.query);
     const all = await options.engine().sources();
     const sources = all.filter(({ name }) => query.source === '' || query.source === name);
     const now = options.now();
-    const [{ found, next }, counts] = await Promise.all([
+    const [{ found, next }, counts, { value }] = await Promise.all([
       followUpPage(sources, filterOf(query, request), { now, size, after: readPlace(query.after) }),
       countFollowUps(sources, now),
+      report(sources, query.source),
     ]);
     const body = followUpsView({
-      ...(await shownOf(found, request)),
+      ...(await shownOf(found, request, options)),
       counts,
+      report: value,
       query,
       ...(next && { next: writePlace(next) }),
       sources: all.map(({ name }) => name),
@@ -63,41 +79,63 @@ export function showFollowUps(app: FastifyInstance, options: DashboardOptions): 
     });
     return await show(reply, { ...page, body });
   });
+}
 
+/** Of thirty days, beside the thirty before; counted at most once a minute, as each takes many journeys. */
+function reportOf(options: DashboardOptions) {
+  const readings = new RecentReadings<Report>({ patienceMs, now: options.now });
+  return async (sources: readonly FollowedSource[], source: string) => {
+    const { timeZone } = options.config().feedback;
+    const period = periodOf({}, options);
+    const reading = { timeZone, now: options.now(), most: mostCounted };
+    const question = `${period.since} ${period.until} ${source}`;
+    return await readings.get(question, async () => await followUpReport(sources, period, reading));
+  };
+}
+
+function showOne(app: FastifyInstance, options: DashboardOptions): void {
   app.get('/follow-ups/:source/:id', async (request, reply) => {
     const { journey, context } = await journeyOf(request, options);
     const { followUp } = journey;
     if (followUp === undefined) return reply.callNotFound();
     const body = followUpsView({
-      ...(await shownOf([{ followUp, journey, context }], request)),
+      ...(await shownOf([{ followUp, journey, context }], request, options)),
       query: Query.parse(request.query),
       sources: [],
       csrf: mayAct(request) ? formToken(reply) : undefined,
     });
     return await show(reply, { ...page, title: `Follow-up ${refOf(context.name, journey.id)}`, body });
   });
+}
 
+function takeDeeds(app: FastifyInstance, options: DashboardOptions): void {
+  const audit = new Audit(options.redis);
   app.post('/follow-ups/:source/:id/:deed', async (request, reply) => {
     const { deed } = Deed.safeParse(request.params).data ?? {};
     if (deed === undefined) return reply.callNotFound();
     const { journey, context } = await journeyOf(request, options);
     const ref = refOf(context.name, journey.id);
     const { to, outcome } = Form.parse(request.body);
-    const note = (what: string) => audit.note({ at: options.now(), who: nameOf(request), what, about: ref });
+    const by = nameOf(request);
+    const note = (what: string) => audit.note({ at: options.now(), who: by, what, about: ref });
     await note(`follow-up: ${deed}`);
     try {
-      await changeFollowUp(journey, { by: nameOf(request), at: options.now(), ...deedOf(deed, outcome) }, context);
+      await changeFollowUp(journey, { by, at: options.now(), ...deedOf(deed, outcome) }, context);
     } catch (error) {
       await note(`follow-up: ${deed} was refused`);
       throw error;
     }
     return await reply.redirect(withDeed(localAddress(to), deed, ref), 303);
   });
+}
 
-  async function shownOf(found: readonly FoundFollowUp<AnsweredSource>[], request: FastifyRequest) {
-    const answers = await shownAnswers(found, { contacts: seesContacts(request) });
-    return { answers, me: nameOf(request), now: options.now(), timeZone: options.config().feedback.timeZone };
-  }
+async function shownOf(
+  found: readonly FoundFollowUp<AnsweredSource>[],
+  request: FastifyRequest,
+  { now, config }: DashboardOptions,
+) {
+  const answers = await shownAnswers(found, { contacts: seesContacts(request) });
+  return { answers, me: nameOf(request), now: now(), timeZone: config().feedback.timeZone };
 }
 
 function filterOf({ show }: FollowUpQuery, request: FastifyRequest): FollowUpFilter {

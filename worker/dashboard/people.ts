@@ -7,7 +7,7 @@ import { contactsNamed } from '../support/named-contacts.ts';
 import { isNothing, type PersonHere, type PersonThere, personHere, personThere } from '../support/people.ts';
 import { erasureAt } from './addresses.ts';
 import { Audit } from './audit.ts';
-import { formToken, mayAct, nameOf } from './guard.ts';
+import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { serviceThere } from './service.ts';
@@ -76,6 +76,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
   async function personOf(text: string, request: FastifyRequest, reply: FastifyReply) {
     const { feedback, retention } = options.config();
     return personView({
+      contacts: seesContacts(request),
       ...(await whoIsNamed(text, options)),
       keptDays: Math.round(retention.journeys / 86_400_000),
       csrf: mayAct(request) ? formToken(reply) : undefined,

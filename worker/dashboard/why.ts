@@ -1,7 +1,8 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { answerWhy } from '../support/why.ts';
 import { explainRecord } from '../support/why-record.ts';
+import { seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { whyView } from './views/why.ts';
@@ -13,19 +14,20 @@ const Linked = z.object({ journey: text.refine((ref) => ref.includes('/')).catch
 
 /** `/why`: why a customer was asked or not, as `closeloop why` tells it. */
 export function showWhy(app: FastifyInstance, { engine, redis }: Pick<DashboardOptions, 'engine' | 'redis'>): void {
-  const bodyOf = async (about: string) => {
-    if (about === '') return whyView({ about });
+  const bodyOf = async (about: string, request: FastifyRequest) => {
+    const contacts = seesContacts(request);
+    if (about === '') return whyView({ about, contacts });
     const { pipelines, absent } = engine();
     const sources = [...pipelines.values(), ...(await absent.all()).map(({ pipeline }) => pipeline)];
-    return whyView({ about, answer: await answerWhy(sources, about, { redis, explainRecord }) });
+    return whyView({ about, contacts, answer: await answerWhy(sources, about, { redis, explainRecord }) });
   };
   const page = { title: 'Why', section: '/why' };
 
   app.get('/why', async (request, reply) => {
-    return await show(reply, { ...page, body: await bodyOf(Linked.parse(request.query).journey) });
+    return await show(reply, { ...page, body: await bodyOf(Linked.parse(request.query).journey, request) });
   });
   // By POST, and answered at once: what is looked for may be a customer's address, and addresses of pages are kept by browsers.
   app.post('/why', { config: { access: 'read', isSearch: true } }, async (request, reply) => {
-    return await show(reply, { ...page, body: await bodyOf(Search.parse(request.body ?? {}).q) });
+    return await show(reply, { ...page, body: await bodyOf(Search.parse(request.body ?? {}).q, request) });
   });
 }

@@ -165,7 +165,25 @@ export class JourneyQueries {
 
   /** How many were asked and answered in this time, to the hour, by campaign; of the last 400 days. */
   async countsBetween(time: { from: Date; until: Date }): Promise<Map<number, Counts>> {
-    return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time);
+    return await countsBetween(
+      this.#redis,
+      (day) => this.#keys.counts(day),
+      time,
+      ({ campaign }) => campaign,
+    );
+  }
+
+  /** How many were asked in each hour of the day, and how many of these have answered; `hourOf` an instant, on whichever clock. */
+  async countsByHour(
+    time: { from: Date; until: Date },
+    { hourOf, campaign }: { hourOf: (at: Date) => number; campaign?: number | undefined },
+  ): Promise<Map<number | undefined, Counts>> {
+    return await countsBetween(
+      this.#redis,
+      (day) => this.#keys.counts(day),
+      time,
+      (one) => (campaign === undefined || campaign === one.campaign ? hourOf(one.at) : undefined),
+    );
   }
 
   async counts(): Promise<Record<JourneyState, number>> {

@@ -292,7 +292,7 @@ export class JourneyStore {
       recordId,
       of.closingName(closing),
       of.eventName(draft.eventKey),
-      this.#sealed(journey, lines),
+      sealed(this.#seal, journey, lines),
       listedAt(journey).getTime(),
       journey.id,
       draft.seen ?? '',
@@ -341,7 +341,7 @@ export class JourneyStore {
       keys,
       stored.rev,
       listedAt(before).getTime(),
-      this.#sealed(journey, lines),
+      sealed(this.#seal, journey, lines),
       id,
       listedAt(journey).getTime(),
       requestId,
@@ -364,11 +364,12 @@ export class JourneyStore {
     }
     return saved;
   }
+}
 
-  #sealed(journey: Journey, trace: readonly TraceLine[]): Buffer {
-    const packed = isPassing(journey) ? packAsIs : pack;
-    return this.#seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
-  }
+/** As it is stored. */
+function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
+  const packed = isPassing(journey) ? packAsIs : pack;
+  return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
 }
 
 /**

@@ -74,12 +74,14 @@ function isBehind(one: Place, other: Place, isDone: boolean): boolean {
 
 async function* followUpsOf(
   { name, store, followUps }: FollowUpSource,
-  { done: isDone = false, overdue }: FollowUpFilter,
+  { done: isDone = false, overdue, mine }: FollowUpFilter,
   { now, limit, after }: { now: Date; limit: number; after: Place | undefined },
 ): AsyncGenerator<{ followUp: FollowUp; journey: Journey }> {
   const list: FollowUpList = isDone ? 'done' : 'open';
   const from = after && new Date(after.at);
-  const pages = followUps.pages(list, { from, ...(overdue && !isDone && { until: now }), size: Math.min(500, limit) });
+  // Whose a follow-up is its journey says: of many, few may be theirs.
+  const size = mine === undefined ? Math.min(500, limit) : 500;
+  const pages = followUps.pages(list, { from, ...(overdue && !isDone && { until: now }), size });
   for await (const all of pages) {
     const page = after
       ? all.filter(({ id, at }) => isBehind({ at: at.getTime(), ref: refOf(name, id) }, after, isDone))

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { dataKeyOf, openToRead } from '../../../worker/cli/runtime.ts';
-import { journeyAt, listAt, writePlace } from '../../../worker/dashboard/addresses.ts';
+import { answersAt, journeyAt, listAt, writePlace } from '../../../worker/dashboard/addresses.ts';
 import { type JourneyState, journeyStates } from '../../../worker/journey/states.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
 import { startFakes } from '../fakes.ts';
@@ -154,6 +154,12 @@ async function pagesOf(origin: string, stored: Stored, redis: BenchRedis): Promi
     search('a request', journey?.requestId ?? ''),
     person('an address', journey?.contact?.value ?? ''),
     person('a shared mailbox', sharedMailbox),
+    page('of answers without praise', '/answers?to=2'),
+    page('of an agent’s answers', answersAt({ period: 'last-quarter' }, { Agent: 'Agent 7' })),
+    page('of answers with words that nobody wrote', '/answers?period=last-quarter&text=nobody+wrote+this'),
+    page('of the answers of a year ago', answersAt({ since: day(380), until: day(350) })),
+    page('of follow-ups that are done', '/follow-ups?show=done'),
+    page('of follow-ups of nobody', '/follow-ups?show=mine'),
     page('of a quarter of grades', '/grades?period=last-quarter'),
     page('of a journey', journeyAt(of, journey?.id ?? '')),
     why('an address', journey?.contact?.value ?? ''),

@@ -10,8 +10,8 @@ import { background } from '../../support/processes.ts';
 
 const folder = resolve(import.meta.dirname, '../../../docs/dashboard');
 const looks: Record<string, BrowserContextOptions> = {
-  light: { colorScheme: 'light', viewport: { width: 960, height: 640 } },
-  dark: { colorScheme: 'dark', viewport: { width: 960, height: 640 } },
+  light: { colorScheme: 'light', viewport: { width: 1_280, height: 860 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1_280, height: 860 } },
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
 };
 
@@ -22,7 +22,10 @@ const find = async (page: Page, path: string, text: string) => {
   await page.getByRole('button', { name: 'Find' }).click();
 };
 const pages: Record<string, (page: Page) => Promise<unknown>> = {
-  today: (page) => page.goto('/'),
+  overview: (page) => page.goto('/'),
+  'follow-up': (page) => page.goto('/follow-ups'),
+  answers: (page) => page.goto('/answers?to=3'),
+  operations: (page) => page.goto('/operations'),
   journeys: (page) => page.goto('/journeys'),
   journey: (page) => page.goto('/journeys/support/1001.1'),
   confirm: (page) => page.goto('/sources/support/ask/pause'),

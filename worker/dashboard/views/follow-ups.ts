@@ -1,11 +1,14 @@
+import { minutesInWords } from '../../../core/schedule/duration.ts';
 import { isOverdue } from '../../journey/follow-up.ts';
 import type { FollowUp } from '../../journey/journey.ts';
+import type { FollowUpFigures } from '../../reports/follow-ups.ts';
 import { dueInWords } from '../../support/follow-ups.ts';
 import { followUpAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import type { ShownAnswer } from '../shown-answer.ts';
 import { ago, moment } from '../times.ts';
 import { aboutAnswer, gradeBadge, wordsOf } from './answer.ts';
+import { count, countChange, percent } from './figures.ts';
 import { csrfField, select } from './forms.ts';
 
 export interface FollowUpQuery {
@@ -20,6 +23,8 @@ interface FollowUps {
   answers: readonly ShownAnswer[];
   /** Left out: one alone is shown. */
   counts?: { open: number; overdue: number };
+  /** Of thirty days; undefined: it is not counted yet. */
+  report?: { now: FollowUpFigures; before: FollowUpFigures; isCut: boolean } | undefined;
   query: FollowUpQuery;
   /** The place behind which the next page begins. */
   next?: string;
@@ -37,9 +42,24 @@ export function followUpsView(shown: FollowUps): Html {
   return html`${told(query)}
 ${counts && tabs(counts, query)}
 ${counts && sourceFilter(shown)}
+${shown.report && figures(shown.report)}
 ${answers.length === 0 ? html`<p class="notice good">${nothing[query.show]}</p>` : html`<ul class="cards">${answers.map((one) => card(one, shown))}</ul>`}
 ${next !== undefined && html`<p class="actions"><a class="button" rel="next" href="${addressOf(query, { after: next })}">Next page</a></p>`}
 ${counts === undefined && html`<p><a href="/follow-ups">All follow-ups</a></p>`}`;
+}
+
+function figures({ now, before, isCut }: NonNullable<FollowUps['report']>): Content {
+  if (now.opened === 0 && before.opened === 0) return undefined;
+  const { firstActionMs, gradedAgain, recovered } = now;
+  const first =
+    firstActionMs === null ? '–' : minutesInWords(Math.round(firstActionMs / 60_000), { hours: 120, days: 2_880 });
+  return html`<dl class="counts" aria-label="Thirty days">
+<div><dt>Opened in 30 days</dt><dd>${count(now.opened)} ${countChange(now.opened, before.opened)}</dd></div>
+<div><dt>Done</dt><dd>${count(now.done)}</dd></div>
+<div><dt>Done in time</dt><dd>${percent(now.done === 0 ? null : now.withinDue / now.done)}</dd></div>
+<div><dt>First taken up after</dt><dd>${first}</dd></div>
+<div><dt>Happier afterwards</dt><dd>${gradedAgain === 0 ? '–' : `${recovered} of ${gradedAgain}`} <small class="quiet">who graded again</small></dd></div>
+</dl>${isCut && html`<p class="quiet">Of the last ${count(now.opened)} that were looked at: there are more.</p>`}`;
 }
 
 const nothing: Record<FollowUpQuery['show'], string> = {

@@ -5,10 +5,11 @@ import { mostRead } from '../../reports/grades-by-field.ts';
 import { mostAsked } from '../../reports/others.ts';
 import type { Period } from '../../reports/period.ts';
 import type { Read } from '../../reports/recent-readings.ts';
+import type { HourOfDay } from '../../reports/stored-counts.ts';
 import { answersAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { time } from '../times.ts';
-import { figureBar } from './charts.ts';
+import { barChart, figureBar } from './charts.ts';
 import { change, count, daysInWords, figureOf, nameOf, percent } from './figures.ts';
 import { select } from './forms.ts';
 import { periodTabs, type ShownPeriod } from './periods.ts';
@@ -30,6 +31,8 @@ interface Grades {
   before: Period;
   /** What our own journeys say, by campaign. */
   counts: ReadonlyMap<number, Counts>;
+  /** And by the hour in which customers were asked. */
+  hours: readonly HourOfDay[];
   timeZone: string;
 }
 
@@ -55,6 +58,7 @@ ${byCampaign.value && rows.length === 0 && html`<p class="notice">Nobody was ask
 ${sorted.length > 0 && html`<div class="scores">${sorted.slice(0, mostCards).map((row) => scoreCard(row, stepsOf(row, grades), period))}</div>`}
 ${sorted.length > 1 && campaignTable(sorted, grades)}
 ${byFieldPart(grades)}
+${hoursPart(grades)}
 <p class="actions"><a class="button" href="${answersAt({ ...daysOf(grades), campaign: query.campaign?.toString() })}">Answers given in these days</a></p>`;
 }
 
@@ -173,6 +177,32 @@ function byFieldPart(grades: Grades): Content {
 ${isCut && html`<p class="quiet">Of the ${mostByField} campaigns most asked in that have it: choose a campaign to see another.</p>`}
 ${groups.map((rows) => valueTable(by, rows, grades))}`;
 }
+
+/** When customers answer, so that windows can be chosen. */
+function hoursPart({ hours, timeZone }: Grades): Content {
+  if (hours.length < 2) return undefined;
+  const shares = hours.map(({ hour, asked, responses }) => ({ name: clock(hour), figure: responses / asked }));
+  return html`<h2>Response by hour of asking</h2>
+<figure class="trend score"><figcaption>Of the customers whom closeloop asked in this hour, how many per cent have answered. On the clock of ${timeZone}.</figcaption>
+${barChart(shares, 'Response rate by hour of asking; the table below has the figures')}
+<details><summary>Figures</summary>${table({
+    name: 'Response by hour of asking',
+    columns: [
+      { name: 'Hour' },
+      { name: 'Asked', kind: 'right' },
+      { name: 'Answered', kind: 'right' },
+      { name: 'Response rate', kind: 'right' },
+    ],
+    rows: hours.map(({ hour, asked, responses }) => [
+      clock(hour),
+      count(asked),
+      count(responses),
+      percent(responses / asked),
+    ]),
+  })}</details></figure>`;
+}
+
+const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
 
 /** Fewer answers say little about a store or an agent. */
 const fewAnswers = 10;

@@ -9,7 +9,7 @@ import { type Content, type Html, html } from '../html.ts';
 import { sentence, time } from '../times.ts';
 import { percent } from './figures.ts';
 import { csrfField } from './forms.ts';
-import { nounOf, stateInWords } from './state.ts';
+import { nounOf, stateName } from './state.ts';
 import { type Column, table as dataTable } from './table.ts';
 
 interface ShownSource {
@@ -60,7 +60,7 @@ ${table(sources, { timeZone, mayAct })}
 function flow(states: readonly JourneyState[], sources: readonly ShownSource[]): Html {
   const noun = nounOf(sources);
   const total = (state: JourneyState) => sources.reduce((sum, one) => sum + one.state.journeys[state], 0);
-  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${stateInWords(state, noun)}</a></li>`)}</ul>`;
+  return html`<ul class="flow">${states.map((state) => html`<li><a href="${listAt({ state })}"><b>${total(state)}</b> ${stateName(state, noun)}</a></li>`)}</ul>`;
 }
 
 interface Notice {

@@ -7,6 +7,7 @@ import { nothingErased, nothingErasedWords } from '../../support/masking.ts';
 import { isNothing, mostAccesses, type PersonHere, type PersonThere } from '../../support/people.ts';
 import { erasureAt, journeyAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
+import { shownContact } from '../shown-contact.ts';
 import { sentence, time } from '../times.ts';
 import { csrfField, searchForm } from './forms.ts';
 import { stateBadge } from './state.ts';
@@ -55,6 +56,8 @@ interface Person {
   contact: Contact;
   there: { person?: PersonThere; problem?: string };
   here: PersonHere;
+  /** Whether addresses that nobody has typed are shown in full. */
+  contacts: boolean;
   /** How long a settled journey is kept. */
   keptDays: number;
   /** Undefined: who looks at this may not act. */
@@ -117,14 +120,14 @@ function graylists({ graylist }: ContactRecord, timeZone: string): Content {
 }
 
 /** What is stored of them, what for, and until when. */
-function kept({ here, keptDays, timeZone }: Person): Html {
+function kept({ here, keptDays, timeZone, contacts }: Person): Html {
   const { journeys, askedBy, values, addresses, asks, throttles } = here;
   if (isNothing(here)) return html`<p>Nothing is stored of them here.</p>`;
   return html`<div class="wide" role="region" aria-label="What is stored here" tabindex="0"><table>
 <thead><tr><th scope="col">What</th><th scope="col">Of them</th><th scope="col">Why it is kept, and until when</th></tr></thead>
 <tbody>
 <tr><th scope="row">Journeys</th><td>${journeys.length}</td><td>Tell what was decided about each closing, and hold contact, grade and comment; removed ${keptDays} days after they ended</td></tr>
-${askedBy.length > 0 && html`<tr><th scope="row">Other addresses</th><td>${askedBy.map(({ value }) => html`${value}<br>`)}</td><td>Asked in journeys that know this contact as another address of the same person</td></tr>`}
+${askedBy.length > 0 && html`<tr><th scope="row">Other addresses</th><td>${askedBy.map((one) => html`${shownContact(one, contacts)}<br>`)}</td><td>Asked in journeys that know this contact as another address of the same person</td></tr>`}
 ${[...values].map(([field, all]) => html`<tr><th scope="row">${field}</th><td>${[...all].join(', ')}</td><td>Custom field, sent to the service with a request; kept with its journey</td></tr>`)}
 <tr><th scope="row">Linked addresses</th><td>${addresses === 1 ? 'none' : addresses}</td><td>Digests, so that throttles count a person once; kept as long as the longest throttle</td></tr>
 <tr><th scope="row">Requests that throttles count</th><td>${asks.length === 0 ? 'none' : asks.map(({ at, campaign }) => html`${time(at, timeZone)}, campaign ${campaign ?? 'not known'}<br>`)}</td><td>So that nobody is asked too often, also by a throttle that is set later; kept for 400 days</td></tr>

@@ -18,7 +18,7 @@ const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
 };
 
 /** A journey's state in words for people. @param noun what they call its record: "ticket" */
-export function stateInWords(state: JourneyState, noun = 'record'): string {
+export function stateName(state: JourneyState, noun = 'record'): string {
   return state === 'written' ? `On the ${noun}` : words[state];
 }
 
@@ -38,11 +38,11 @@ const words: Record<Exclude<JourneyState, 'written'>, string> = {
 };
 
 /** For a filter. */
-export const stateChoices = journeyStates.map((state) => [state, stateInWords(state)] as const);
+export const stateChoices = journeyStates.map((state) => [state, stateName(state)] as const);
 
 /** A journey's state; its colour says nothing that its words don't. */
 export function stateBadge(state: JourneyState, noun?: string): Html {
-  return html`<span class="state ${tones[state]}">${stateInWords(state, noun)}</span>`;
+  return html`<span class="state ${tones[state]}">${stateName(state, noun)}</span>`;
 }
 
 /** What people call the records of all these sources; undefined: this and that. */

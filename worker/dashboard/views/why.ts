@@ -3,26 +3,27 @@ import type { Answer, ExplainedClosing } from '../../support/why.ts';
 import type { ExplainedRecord, IfClosedNow } from '../../support/why-record.ts';
 import { journeyAt } from '../addresses.ts';
 import { type Content, type Html, html, linked } from '../html.ts';
+import { shownContact } from '../shown-contact.ts';
 import { sentence, time } from '../times.ts';
 import { searchForm } from './forms.ts';
 import { stateBadge } from './state.ts';
 import { table as dataTable } from './table.ts';
 
-/** @param shown `answer`: left out where nothing was looked for */
-export function whyView({ about, answer }: { about: string; answer?: Answer }): Html {
+/** @param shown `answer`: left out where nothing was looked for; `contacts`: whether addresses are shown in full */
+export function whyView({ about, answer, contacts }: { about: string; answer?: Answer; contacts: boolean }): Html {
   const label = 'E-mail address, phone number, identifier, record or journey';
   return html`${searchForm({ action: '/why', label, button: 'Why?', value: about })}
-${answer && found(answer)}`;
+${answer && found(answer, contacts)}`;
 }
 
-function found({ closings, earlier, records, sources }: Answer): Html {
+function found({ closings, earlier, records, sources }: Answer, contacts: boolean): Html {
   const [newest] = closings;
   const waiting = sources.filter(({ notPlanned }) => notPlanned > 0);
   return html`${newest ? html`<p class="notice">${sentence(newest.what, newest.timeZone)}</p>` : nothing()}
 ${waiting.map(({ source, notPlanned }) => html`<p class="notice">Events of ${source} that wait to be planned: ${notPlanned}. A closing may be among them.</p>`)}
 ${newest && table(closings, newest.timeZone)}
 ${earlier > 0 && html`<p>Earlier closings that are not shown: ${earlier}.</p>`}
-${records.map(record)}`;
+${records.map((one) => record(one, contacts))}`;
 }
 
 function nothing(): Html {
@@ -50,7 +51,7 @@ function closing({ ref, source, journey, timeZone, what, because, remedy }: Expl
   ];
 }
 
-function record(one: ExplainedRecord): Html {
+function record(one: ExplainedRecord, contacts: boolean): Html {
   const { source, record: name, url, state, why, timeZone, conditions, ifClosedNow } = one;
   const title = html`Record ${linked(name, url)} of ${source}, as it is now`;
   if (state === 'unreachable') return html`<h2>${title}</h2><p class="notice bad">It could not be read: ${why}</p>`;
@@ -58,7 +59,7 @@ function record(one: ExplainedRecord): Html {
   return html`<h2>${title}</h2>
 <p>${closed(one)}</p>
 ${conditionTable(conditions, `${name} of ${source}`)}
-${ifClosedNow && forecast(ifClosedNow, timeZone)}`;
+${ifClosedNow && forecast(ifClosedNow, { timeZone, contacts })}`;
 }
 
 function closed({ closedAt, journey, timeZone }: ExplainedRecord): Content {
@@ -87,23 +88,32 @@ function row({ of, rule, condition, is, why, saw = {}, decides }: Condition): Co
 
 const heads = { ask: 'The customer would be asked', skip: 'Nobody would be asked', unknown: 'That is not known now' };
 
-function forecast(now: IfClosedNow, timeZone: string): Html {
+interface Shown {
+  timeZone: string;
+  contacts: boolean;
+}
+
+function forecast(now: IfClosedNow, shown: Shown): Html {
+  const { timeZone } = shown;
   const because = now.why !== undefined && html`: ${sentence(now.why, timeZone)}`;
   return html`<h3>If it closed now</h3>
 <p class="${now.decision === 'ask' ? 'notice good' : 'notice'}">${heads[now.decision]}${because}.</p>
 ${now.heldUp.map((one) => html`<p class="notice bad">Held up: ${sentence(one, timeZone)}</p>`)}
-${now.decision !== 'unknown' && details(now, timeZone)}`;
+${now.decision !== 'unknown' && details(now, shown)}`;
 }
 
-function details({ rule, request, trace }: Exclude<IfClosedNow, { decision: 'unknown' }>, timeZone: string): Html {
+function details(
+  { rule, request, trace }: Exclude<IfClosedNow, { decision: 'unknown' }>,
+  { timeZone, contacts }: Shown,
+): Html {
   const because = trace.length > 0 && html`<ul>${trace.map((line) => html`<li>${sentence(line, timeZone)}</li>`)}</ul>`;
   if (request === undefined) return html`${because}`;
   const { campaign, contact, test, values, dueAt } = request;
   return html`<dl class="facts">
 <dt>Rule</dt><dd>${rule?.name}</dd>
 <dt>Campaign</dt><dd>${campaign.name} (${campaign.id}, ${campaign.type})</dd>
-<dt>Contact</dt><dd>${contact.value} (${contact.kind})</dd>
-${test && html`<dt>TEST</dt><dd>it would go to ${test.value}, not to the customer</dd>`}
+<dt>Contact</dt><dd>${shownContact(contact, contacts)} (${contact.kind})</dd>
+${test && html`<dt>TEST</dt><dd>it would go to ${shownContact(test, contacts)}, not to the customer</dd>`}
 ${Object.entries(values).map(([name, value]) => html`<dt>${name}</dt><dd>${String(value)}</dd>`)}
 <dt>Sent</dt><dd>${time(dueAt, timeZone)} (${timeZone})</dd>
 </dl>

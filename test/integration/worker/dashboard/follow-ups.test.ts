@@ -66,6 +66,10 @@ describe('follow-ups', () => {
     for (const odd of ['show=none&after=%00&did=x', 'after=1~x&source=%27']) {
       expect((await get(`/follow-ups?${odd}`)).status).toBe(200);
     }
+    // Counted beside the list, which does not wait for it.
+    await expect
+      .poll(async () => (await get('/follow-ups')).text)
+      .toMatch(/<dt>Opened in 30 days<\/dt><dd>3[\s\S]*<dt>Done<\/dt><dd>0/);
     // First in the menu, with how many there are.
     expect((await get('/settings')).text).toMatch(
       /<ul><li><a class="tab" href="\/follow-ups">Follow-up <span class="count bad">3</,
