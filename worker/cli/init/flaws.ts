@@ -16,7 +16,7 @@ export type Flaw = (answer: string) => string | undefined;
 const placeholder = 'not-answered-yet';
 
 /** The first mistake at this setting of a value, whatever else is wrong with the value. */
-export function mistakeAt(schema: Parameters<typeof check>[0], value: unknown, setting: string): string | undefined {
+function mistakeAt(schema: Parameters<typeof check>[0], value: unknown, setting: string): string | undefined {
   const read = check(schema, value, []);
   if (read.ok) return undefined;
   return read.found.find(({ path }) => {
@@ -36,6 +36,11 @@ export const timeZoneFlaw = feedback('timeZone');
 export const publicUrlFlaw: Flaw = (answer) =>
   answer === '' ? undefined : mistakeAt(General, { http: { publicUrl: answer } }, 'http.publicUrl');
 export const redisFlaw: Flaw = (answer) => (answer === '' ? undefined : mistakeAt(General, { redis: answer }, 'redis'));
+
+export const channelFlaw =
+  (channel: 'slack' | 'teams'): Flaw =>
+  (url) =>
+    mistakeAt(General, { alerts: { [channel]: url } }, `alerts.${channel}`);
 
 export const expressionFlaw: Flaw = (answer) => {
   if (answer === '') return undefined;

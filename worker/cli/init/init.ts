@@ -14,9 +14,9 @@ import { withAccess } from './access.ts';
 import { Answers } from './answers.ts';
 import { type Answered, type AnsweredSource, configurationText } from './configuration.ts';
 import { personAt } from './person.ts';
-import { askFields, askService, askSources, type ListCampaigns } from './questions.ts';
+import { askFields, askService, askSources, askUnhappy, type ListCampaigns } from './questions.ts';
 import { withStrangers } from './strangers.ts';
-import { askUnhappy, unhappyUpTo } from './unhappy.ts';
+import { unhappyUpTo } from './unhappy.ts';
 
 export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
   /** For scripts: `custom field=expression`. */

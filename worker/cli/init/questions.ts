@@ -9,6 +9,7 @@ import type { Answered, AnsweredSource } from './configuration.ts';
 import { flagOf } from './flags.ts';
 import {
   apiKeyFlaw,
+  channelFlaw,
   expressionFlaw,
   feedbackUrlFlaw,
   nameFlaw,
@@ -19,6 +20,7 @@ import {
   timeZoneFlaw,
   withApi,
 } from './flaws.ts';
+import { isWay, type Unhappy, unhappyVariable, ways } from './unhappy.ts';
 
 type Secrets = Record<string, string>;
 
@@ -191,4 +193,17 @@ export async function askFields(
     if (value !== '') fields[name] = value;
   }
   return fields;
+}
+
+/** Asks who is told of unhappy customers. The address of a channel is a secret: whoever has it can post there. */
+export async function askUnhappy(answers: Answers, secrets: Secrets): Promise<Unhappy> {
+  const options = Object.entries(ways).map(([value, name]) => ({ value, name }));
+  const given = await answers.choose({
+    ...{ flag: 'unhappy', ask: 'When a customer gives a bad grade', initial: 'nobody', options },
+  });
+  const way = isWay(given) ? given : 'nobody';
+  if (way !== 'slack' && way !== 'teams') return way;
+  const ask = `Address of the incoming webhook of ${way === 'slack' ? 'Slack' : 'Teams'}`;
+  secrets[unhappyVariable] = await answers.secret({ variable: unhappyVariable, ask, flaw: channelFlaw(way) });
+  return way;
 }

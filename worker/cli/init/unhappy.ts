@@ -1,11 +1,8 @@
 import type { Campaign } from '../../../core/feedback/schemas.ts';
-import { General } from '../../config/general.ts';
-import type { Answers } from './answers.ts';
-import { mistakeAt } from './flaws.ts';
 
 /* The one question about acting on answers: who is told of unhappy customers. docs/answers.md has the rest. */
 
-const ways = {
+export const ways = {
   nobody: 'nobody is told',
   list: 'a follow-up on the page, due within a day',
   slack: 'a follow-up, and a message in Slack',
@@ -15,21 +12,7 @@ export type Unhappy = keyof typeof ways;
 
 export const unhappyVariable = 'UNHAPPY_URL';
 
-const isWay = (text: string): text is Unhappy => Object.hasOwn(ways, text);
-
-/** Asks who is told of unhappy customers. The address of a channel is a secret: whoever has it can post there. */
-export async function askUnhappy(answers: Answers, secrets: Record<string, string>): Promise<Unhappy> {
-  const options = Object.entries(ways).map(([value, name]) => ({ value, name }));
-  const given = await answers.choose({
-    ...{ flag: 'unhappy', ask: 'When a customer gives a bad grade', initial: 'nobody', options },
-  });
-  const way = isWay(given) ? given : 'nobody';
-  if (way !== 'slack' && way !== 'teams') return way;
-  const flaw = (url: string) => mistakeAt(General, { alerts: { [way]: url } }, `alerts.${way}`);
-  const ask = `Address of the incoming webhook of ${way === 'slack' ? 'Slack' : 'Teams'}`;
-  secrets[unhappyVariable] = await answers.secret({ variable: unhappyVariable, ask, flaw });
-  return way;
-}
+export const isWay = (text: string): text is Unhappy => Object.hasOwn(ways, text);
 
 /** The highest of the lower two fifths of the campaign's grades: 2 of 1 to 5, 1 of 1 to 3. NPS has its own word for unhappy: 0 to 6. */
 export function unhappyUpTo(campaign: Pick<Campaign, 'metric' | 'grade_list'> | undefined): number {
