@@ -24,9 +24,9 @@ interface SendingOptions {
 export const outgoing = 'outgoing';
 /** What a target does not take for so long is given up. Real time. */
 const retryForMs = 3 * 86_400_000;
-/** Of a webhook's records at once; people's chats take one message a second. */
+/** So many records of a webhook are worked on at once. A chat takes one message a second: there it is one. */
 const webhookAtOnce = 25;
-/** For one target and source in a sweep: what is left then is the next sweep's. Real time. */
+/** So long a sweep looks at one target and source: the next one goes on from there. Real time. */
 const longestMs = 2_000;
 
 interface Opened {
@@ -103,6 +103,7 @@ export class Sending {
   /** Adds the jobs of what is due and has none: its process was killed, a command stored it, or a person has it sent again. */
   async sweep({ storedAs, store }: Pick<SendSource, 'storedAs' | 'store'>): Promise<void> {
     for (const [target, { stage }] of this.#opened) {
+      await store.outgoing.forgetOld(target);
       const end = performance.now() + longestMs;
       const place = `${target} ${storedAs}`;
       // Behind where the last sweep has come to.
@@ -146,7 +147,7 @@ function asTransient(error: unknown): never {
 function remedyOf({ is, target }: AnyTarget): string {
   return is === 'webhook'
     ? `mend the receiver, then "closeloop webhooks replay ${target.by.name}"`
-    : 'see to these journeys yourself, and mend the receiver: what is told later starts anew';
+    : 'mend the receiver, and see to these journeys yourself: nobody is told of them again';
 }
 
 /** The journey whose event was not taken. */
