@@ -60,7 +60,6 @@ export class Sending {
     const { prepare, close } = one.is === 'webhook' ? webhookOf(one.webhook, engine) : receiverOf(one, engine);
     const context = { target, prepare: neverStopping(prepare), sources };
     const people = one.is === 'webhook' ? `webhook ${target.by.name}` : `receiver ${target.by.name}`;
-    const alert = alerts.of(people);
     const stage = new Stage({
       jobs: new JobQueue({
         ...{ name, prefix: globalTag, connection, data: SendJob, telemetry: tracing?.telemetry, onLost },
@@ -76,11 +75,11 @@ export class Sending {
       concurrency: one.is === 'webhook' ? webhookAtOnce : 1,
       process: (job) => send(job, context),
       giveUp: async (job, why) => {
-        const journeys = await firstOf(job, name, sources);
-        await alert('given-up', `events were not taken: ${why}`, remedyOf(one), journeys);
+        const { source = people, journeys } = await aboutOf(job, name, sources);
+        await alerts.of(source)('given-up', `${people} took no events: ${why}`, remedyOf(one), journeys);
         await giveUpSend(job, context);
       },
-      ...{ retryForMs, alert, ports, log, observer },
+      ...{ retryForMs, alert: alerts.of(people), ports, log, observer },
       onConfigError: async () => undefined,
       probe: () => probe(redis, globalTag),
     });
@@ -150,10 +149,10 @@ function remedyOf({ is, target }: AnyTarget): string {
     : 'mend the receiver, and see to these journeys yourself: nobody is told of them again';
 }
 
-/** The journey whose event was not taken. */
-async function firstOf(job: SendJob, target: string, sources: SendingOptions['sources']): Promise<string[]> {
+/** The source and the journey whose event was not taken. */
+async function aboutOf(job: SendJob, target: string, sources: SendingOptions['sources']) {
   const of = (await sources()).find(({ storedAs }) => storedAs === job.source);
   // What can't be read is given up as well.
   const event = await of?.store.outgoing.first(target, job.recordId).catch(() => undefined);
-  return of && event ? [refOf(of.name, event.journeyId)] : [];
+  return { source: of?.name, journeys: of && event ? [refOf(of.name, event.journeyId)] : [] };
 }
