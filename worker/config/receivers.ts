@@ -44,7 +44,7 @@ export const channelNames: readonly Channel[] = ['url', 'slack', 'teams', 'email
 
 type Channels = { readonly [name in keyof typeof channels]?: unknown };
 
-/** For `refine` of what has `channels`. */
+/** Arguments of `refine` for what has `channels`. */
 export const signsUrl: Parameters<z.ZodType<Channels>['refine']> = [
   ({ url, secrets }) => (url === undefined) === (secrets === undefined),
   { path: ['secrets'], message: 'url and secrets belong together: what is sent to url is signed' },

@@ -83,8 +83,8 @@ function told(before: Journey, after: Journey): Happened[] {
 const keepMs = 30 * 86_400_000;
 
 /**
- * For scripts that change a journey: ARGV from `from` on hold for each event the list of the target for the record, all that is due to the
- * target, the event and its instant.
+ * Used by scripts that change a journey: ARGV from `from` on hold for each event the list of the target for the record, all that is due to
+ * the target, the event and its instant.
  */
 export const tellingOthers = `
 local function tellOthers(from)
@@ -232,6 +232,13 @@ export class OutgoingEvents {
       const events = flat.filter((_, i) => i % 2 === 0 && Number(flat[i + 1]) >= since.getTime());
       yield [...new Set(events.map(recordOfEvent))];
     } while (cursor !== '0');
+  }
+
+  /** Forgets what is too old: the lists of records end by themselves. */
+  async forgetOld(target: string): Promise<void> {
+    const before = this.#ports.now().getTime() - keepMs;
+    await this.#redis.zremrangebyscore(this.#ofTarget(target, 'due'), '-inf', before);
+    await this.#redis.zremrangebyscore(this.#ofTarget(target, 'given-up'), '-inf', before);
   }
 
   /** How many events are due, since when, and how many were given up. */

@@ -24,9 +24,9 @@ interface SendingOptions {
 export const outgoing = 'outgoing';
 /** What a target does not take for so long is given up. Real time. */
 const retryForMs = 3 * 86_400_000;
-/** Of a webhook's records at once; people's chats take one message a second. */
+/** So many records of a webhook are worked on at once. A chat takes one message a second: there it is one. */
 const webhookAtOnce = 25;
-/** For one target and source in a sweep: what is left then is the next sweep's. Real time. */
+/** So long a sweep looks at one target and source: the next one goes on from there. Real time. */
 const longestMs = 2_000;
 
 interface Opened {
@@ -60,7 +60,6 @@ export class Sending {
     const { prepare, close } = one.is === 'webhook' ? webhookOf(one.webhook, engine) : receiverOf(one, engine);
     const context = { target, prepare: neverStopping(prepare), sources };
     const people = one.is === 'webhook' ? `webhook ${target.by.name}` : `receiver ${target.by.name}`;
-    const alert = alerts.of(people);
     const stage = new Stage({
       jobs: new JobQueue({
         ...{ name, prefix: globalTag, connection, data: SendJob, telemetry: tracing?.telemetry, onLost },
@@ -76,11 +75,11 @@ export class Sending {
       concurrency: one.is === 'webhook' ? webhookAtOnce : 1,
       process: (job) => send(job, context),
       giveUp: async (job, why) => {
-        const journeys = await firstOf(job, name, sources);
-        await alert('given-up', `events were not taken: ${why}`, remedyOf(one), journeys);
+        const { source = people, journeys } = await aboutOf(job, name, sources);
+        await alerts.of(source)('given-up', `${people} took no events: ${why}`, remedyOf(one), journeys);
         await giveUpSend(job, context);
       },
-      ...{ retryForMs, alert, ports, log, observer },
+      ...{ retryForMs, alert: alerts.of(people), ports, log, observer },
       onConfigError: async () => undefined,
       probe: () => probe(redis, globalTag),
     });
@@ -103,6 +102,7 @@ export class Sending {
   /** Adds the jobs of what is due and has none: its process was killed, a command stored it, or a person has it sent again. */
   async sweep({ storedAs, store }: Pick<SendSource, 'storedAs' | 'store'>): Promise<void> {
     for (const [target, { stage }] of this.#opened) {
+      await store.outgoing.forgetOld(target);
       const end = performance.now() + longestMs;
       const place = `${target} ${storedAs}`;
       // Behind where the last sweep has come to.
@@ -146,13 +146,13 @@ function asTransient(error: unknown): never {
 function remedyOf({ is, target }: AnyTarget): string {
   return is === 'webhook'
     ? `mend the receiver, then "closeloop webhooks replay ${target.by.name}"`
-    : 'see to these journeys yourself, and mend the receiver: what is told later starts anew';
+    : 'mend the receiver, and see to these journeys yourself: nobody is told of them again';
 }
 
-/** The journey whose event was not taken. */
-async function firstOf(job: SendJob, target: string, sources: SendingOptions['sources']): Promise<string[]> {
+/** The source and the journey whose event was not taken. */
+async function aboutOf(job: SendJob, target: string, sources: SendingOptions['sources']) {
   const of = (await sources()).find(({ storedAs }) => storedAs === job.source);
   // What can't be read is given up as well.
   const event = await of?.store.outgoing.first(target, job.recordId).catch(() => undefined);
-  return of && event ? [refOf(of.name, event.journeyId)] : [];
+  return { source: of?.name, journeys: of && event ? [refOf(of.name, event.journeyId)] : [] };
 }

@@ -84,7 +84,7 @@ export interface AnswerMessage {
   url: string | undefined;
   /** Who has to see to it, and by when; `agent`: of the record. */
   followUp: { to: string; dueAt: string } | undefined;
-  /** Of the account: people read times on its clock. */
+  /** The account's: people read times on its clock. */
   timeZone: string;
 }
 

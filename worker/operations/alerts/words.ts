@@ -67,7 +67,7 @@ export interface Section {
   links: { label: string; url: string }[];
 }
 
-/** Of alerts with a link where the page has a public address. */
+/** What a message says, part by part; with links to the page where that has a public address. */
 export function sectionsOf(message: Message | AnswerMessage, page: string | undefined): Section[] {
   if (message.type === 'answer') return [answerSectionOf(message, page)];
   if (message.type === 'digest')

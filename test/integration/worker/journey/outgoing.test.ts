@@ -48,7 +48,10 @@ async function opened() {
       journey: { ...now, answer: { grade: 1, comment: null, seenAt: new Date(at), version } },
       trace: [],
     }));
-  return { store, answer, woken, now: () => at, pass: () => void at++ };
+  const pass = (ms = 1): void => {
+    at += ms;
+  };
+  return { store, answer, woken, now: () => at, pass };
 }
 
 test('what is due to a target comes in order for each record, whatever is sent, given up and sent again in between', async () => {
@@ -104,6 +107,17 @@ test('what is due to a target comes in order for each record, whatever is sent, 
     }),
     { numRuns: 40 },
   );
+});
+
+test('what was given up for 30 days is forgotten, though more is given up all the time', async () => {
+  const { store, answer, pass } = await opened();
+  for (let day = 0; day < 40; day += 10) {
+    await answer('r', day + 1);
+    await store.outgoing.giveUp('webhook.one', 'r');
+    pass(10 * 86_400_000);
+  }
+  await store.outgoing.forgetOld('webhook.one');
+  expect((await store.outgoing.counts('webhook.one')).givenUp).toBe(2);
 });
 
 test('what is kept for a target that nobody serves ends by itself', async () => {

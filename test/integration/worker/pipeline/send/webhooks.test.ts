@@ -252,7 +252,9 @@ describe('a receiver that is down for three days', () => {
     await until(async () => (await one.counts('warehouse')).givenUp === 2);
     expect(await one.counts('warehouse')).toEqual({ due: 0, oldestAt: undefined, givenUp: 2 });
     const told = await manual.redis.handle.client.hvals('{cl}:alerts:what');
-    expect(told.join()).toMatch(/given-up.*webhook warehouse.*500.*closeloop webhooks replay warehouse/);
+    expect(told.join()).toMatch(
+      /given-up.*calm.*webhook warehouse took no events.*500.*closeloop webhooks replay warehouse/,
+    );
     isDown = false;
     its.got.length = 0;
     one.engine.sending.wake = async () => undefined;
