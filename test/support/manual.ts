@@ -236,6 +236,16 @@ export function overriding<T extends object>(whole: T, methods: Partial<T>): T {
   });
 }
 
+/** A context in which this happens when a record has been read, and is not yet worked with. */
+export const afterReading = (context: SourceContext, happen: () => Promise<unknown>): SourceContext => ({
+  ...context,
+  read: async (...args) => {
+    const found = await context.read(...args);
+    await happen();
+    return found;
+  },
+});
+
 /** What another worker notes before it asks; not to be looked for within the hour. */
 export const intentNow = (): Intent => ({
   token: 'another worker',
