@@ -199,6 +199,33 @@ export async function askedTwice(unitContext: ReturnType<typeof useManual>['unit
   return unit;
 }
 
+/** A customer's answer is seen. */
+export const answered = (
+  { store }: Pick<UnitContext, 'store'>,
+  id: string,
+  grade: number,
+  more: Partial<NonNullable<Journey['answer']>> = {},
+) =>
+  store.update(id, (now) => ({
+    journey: step(now, 'answered', new Date(), {
+      answer: { grade, comment: null, seenAt: new Date(), version: 1, ...more },
+    }),
+    trace: [],
+  }));
+export const minutesAgo = (minutes: number) => ({ seenAt: new Date(Date.now() - (minutes * hour) / 60) });
+
+/** Works off what is queued, whenever it is due. */
+export async function drain({ pipeline }: UnitContext, name: 'writeBack' | 'erase' = 'writeBack'): Promise<void> {
+  const { queue } = pipeline.jobs[name];
+  for (let jobs = await queue.getJobs(); jobs.length > 0; jobs = await queue.getJobs()) {
+    for (const job of jobs) {
+      while ((await pipeline.stages[name].run(job.data)).do === 'wait');
+      await job.remove();
+      await queue.removeDeduplicationKey(job.deduplicationId ?? '');
+    }
+  }
+}
+
 /** The object, with some of its methods replaced. */
 export function overriding<T extends object>(whole: T, methods: Partial<T>): T {
   return new Proxy(whole, {
@@ -208,6 +235,16 @@ export function overriding<T extends object>(whole: T, methods: Partial<T>): T {
     },
   });
 }
+
+/** A context in which this happens when a record has been read, and is not yet worked with. */
+export const afterReading = (context: SourceContext, happen: () => Promise<unknown>): SourceContext => ({
+  ...context,
+  read: async (...args) => {
+    const found = await context.read(...args);
+    await happen();
+    return found;
+  },
+});
 
 /** What another worker notes before it asks; not to be looked for within the hour. */
 export const intentNow = (): Intent => ({

@@ -10,6 +10,15 @@ import { eventOf, type UnitContext } from '../manual.ts';
 export const email = 'erika@example.com';
 export const ago = (ms: number) => new Date(Date.now() - ms);
 
+type Who = { contacts?: string[]; personIds?: string[]; recordIds?: string[]; everybody?: true };
+/** The person `p-7` of the record `x`, by that address. */
+export const waysToErase: [by: string, who: Who][] = [
+  ['the contact', { contacts: ['Erika@Example.com'] }],
+  ['the id of the person', { personIds: ['p-7'] }],
+  ['the record', { recordIds: ['x'] }],
+  ['everybody', { everybody: true }],
+];
+
 let keys = 0;
 /** A request to forget these, another one each time. */
 export function eraseOf(who: Partial<AskedToErase>): AskedToErase {

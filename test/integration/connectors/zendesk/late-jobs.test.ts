@@ -7,10 +7,7 @@ import { account, answer, ids } from '../../../support/connectors/zendesk/accoun
 
 /** An account whose first job waits until the test lets it begin, and whose answer to the call that ordered it is lost. */
 async function withLateJob(writeBack: object) {
-  let begin = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
+  const { promise: held, resolve: begin } = Promise.withResolvers<void>();
   let isFirst = true;
   const sleep = async (): Promise<void> => {
     if (!isFirst) return;

@@ -10,6 +10,7 @@ import type { SourceContext } from '../../../../worker/pipeline/source-pipeline.
 import { sweep } from '../../../../worker/pipeline/sweep.ts';
 import { writeBack } from '../../../../worker/pipeline/write-back/write-back.ts';
 import {
+  afterReading,
   anyone,
   asking,
   closedAs,
@@ -50,12 +51,7 @@ describe('a record that is reopened while its customer is being asked', () => {
         if ((await store.get('r.1'))?.state === 'waiting') await goesAhead(context, 'r.1');
       };
       const racing: SourceContext = {
-        ...context,
-        read: async (id, purpose) => {
-          const result = await context.read(id, purpose);
-          await ahead();
-          return result;
-        },
+        ...afterReading(context, ahead),
         store: overriding(store, {
           records: overriding(store.records, {
             journeysOf: async (id: string) => {
@@ -91,17 +87,12 @@ describe('a record that is reopened while its customer is being asked', () => {
     vendor.close('r', anyone);
     await plan(eventOf('r'), context);
     vendor.close('r', { ...anyone, ...open });
-    const racing: SourceContext = {
-      ...context,
-      read: async (id, purpose) => {
-        const result = await context.read(id, purpose);
-        const contact = { kind: 'email', value: 'erika@example.com' } as const;
-        const { id: requestId } = await context.feedback.create({ campaign: 112, contact, customFields: {} });
-        await goesAhead(context, 'r.1');
-        await hasAsked(context, 'r.1', requestId);
-        return result;
-      },
-    };
+    const racing = afterReading(context, async () => {
+      const contact = { kind: 'email', value: 'erika@example.com' } as const;
+      const { id: requestId } = await context.feedback.create({ campaign: 112, contact, customFields: {} });
+      await goesAhead(context, 'r.1');
+      await hasAsked(context, 'r.1', requestId);
+    });
     await plan(eventOf('r', { kind: 'changed' }), racing);
     expect(await store.get('r.1')).toMatchObject({ state: 'cancelled' });
     expect(service.standin.requests().map(({ status }) => status)).toEqual(['Cancelled']);

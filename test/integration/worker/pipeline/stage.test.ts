@@ -254,10 +254,7 @@ test('it sets a job aside that another version made, tells of it, and keeps it f
 });
 
 test('it adds a waiting job once, and a running one not again', async () => {
-  let open: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const { stage, add, runs, left, empty } = fresh(async () => {
     await gate;
     return done;
@@ -275,10 +272,7 @@ test('it adds a waiting job once, and a running one not again', async () => {
 });
 
 test('it finishes what runs when it is closed, and takes no more', async () => {
-  let open: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const { stage, add, runs } = fresh(async () => {
     await gate;
     return done;
@@ -295,10 +289,7 @@ test('it finishes what runs when it is closed, and takes no more', async () => {
 });
 
 test('it does not wait longer than it is told for what runs, and does not lose it', async () => {
-  let open: () => void = () => undefined;
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const { stage, add, runs } = fresh(async () => {
     await gate;
     return done;

@@ -28,6 +28,8 @@ const items = (...ids: [product: number, sku: string][]) => ({
 });
 
 describe('which order counts', () => {
+  const once = { ...closed, closing: 'once' };
+  const undated = { ...once, closedAt: completedAt };
   const rows: [name: string, order: object, wanted: unknown, settings?: object][] = [
     ['the completed order of the fixture', {}, closed],
     ['one in processing', { status: 'processing' }, open],
@@ -44,34 +46,15 @@ describe('which order counts', () => {
     [
       "a plugin's status that counts",
       { status: 'delivered', date_completed_gmt: null },
-      { is: 'closed', closing: 'once', closedAt: completedAt },
+      undated,
       { statuses: ['delivered'] },
     ],
     ["a plugin's status that doesn't", { status: 'delivered' }, open],
-    [
-      'wc- before a configured status',
-      { status: 'delivered' },
-      { ...closed, closing: 'once' },
-      { statuses: ['wc-delivered'] },
-    ],
+    ['wc- before a configured status', { status: 'delivered' }, once, { statuses: ['wc-delivered'] }],
     ['completed when only delivered counts', {}, open, { statuses: ['delivered'] }],
-    [
-      'shipped, when completed counts as well',
-      { status: 'shipped' },
-      { ...closed, closing: 'once' },
-      { statuses: ['completed', 'shipped'] },
-    ],
-    [
-      'completed, when shipped counts as well: the same closing',
-      {},
-      { ...closed, closing: 'once' },
-      { statuses: ['completed', 'shipped'] },
-    ],
-    [
-      'completed without a date (an import)',
-      { date_completed_gmt: null },
-      { is: 'closed', closing: 'once', closedAt: completedAt },
-    ],
+    ['shipped, when completed counts as well', { status: 'shipped' }, once, { statuses: ['completed', 'shipped'] }],
+    ['completed, when shipped counts as well: the same closing', {}, once, { statuses: ['completed', 'shipped'] }],
+    ['completed without a date (an import)', { date_completed_gmt: null }, undated],
 
     ['a refund record', { parent_id: 1041 }, out(/part of another/)],
     ['partly refunded', { refunds: [{ id: 1, reason: '', total: '-4.58' }] }, closed],

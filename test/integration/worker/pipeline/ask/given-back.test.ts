@@ -21,6 +21,13 @@ import {
 
 const world = useManual();
 const sent = () => world.standin.requests().length;
+/** The closing of somebody else has the place. */
+async function asksNext({ vendor, context, store }: UnitContext): Promise<void> {
+  vendor.close('b', { customer: { email: 'b@b.ee' } });
+  await plan(eventOf('b'), context);
+  await ask({ journeyId: 'b.1' }, context);
+  expect((await store.get('b.1'))?.state).toBe('asked');
+}
 const goes = () => planAndAsk(async () => false, new Readings(), { asking: 500 });
 
 test('a request that was cancelled at the service holds back nobody, though the worker was killed when that was saved', async () => {
@@ -71,7 +78,8 @@ test('a journey that failed without having asked holds back no other closing of 
 
 test('a place under a cap is given back by a journey whose request the service refused for good', async () => {
   const rule = '{ name: all, campaign: 12, contact: customer.email, cap: { day: 1 } }';
-  const { context, store, vendor } = world.unitContext({ rule });
+  const here = world.unitContext({ rule });
+  const { context, store, vendor } = here;
   vendor.close('a', { customer: { email: 'a@b.ee' } });
   await plan(eventOf('a'), context);
   world.standin.faults.add({
@@ -83,15 +91,13 @@ test('a place under a cap is given back by a journey whose request the service r
   await expect(ask({ journeyId: 'a.1' }, context)).rejects.toThrow('answered 400');
   await giveUpAsk({ journeyId: 'a.1' }, 'refused', context);
   expect(await store.get('a.1')).toMatchObject({ state: 'failed' });
-  vendor.close('b', { customer: { email: 'b@b.ee' } });
-  await plan(eventOf('b'), context);
-  await ask({ journeyId: 'b.1' }, context);
-  expect((await store.get('b.1'))?.state).toBe('asked');
+  await asksNext(here);
 });
 
 test('a place under a cap that is taken after its journey was cancelled by a person is given back', async () => {
   const rule = '{ name: all, campaign: 12, contact: customer.email, cap: { day: 1 } }';
-  const { context, store, vendor } = world.unitContext({ rule });
+  const here = world.unitContext({ rule });
+  const { context, store, vendor } = here;
   vendor.close('a', { customer: { email: 'a@b.ee' } });
   await plan(eventOf('a'), context);
   const { caps } = context;
@@ -101,15 +107,13 @@ test('a place under a cap that is taken after its journey was cancelled by a per
   };
   await ask({ journeyId: 'a.1' }, { ...context, caps: overriding(caps, { take }) });
   expect((await store.get('a.1'))?.state).toBe('cancelled');
-  vendor.close('b', { customer: { email: 'b@b.ee' } });
-  await plan(eventOf('b'), context);
-  await ask({ journeyId: 'b.1' }, context);
-  expect((await store.get('b.1'))?.state).toBe('asked');
+  await asksNext(here);
 });
 
 test('a place under a cap is given back by a journey whose person was erased while it came to ask', async () => {
   const rule = '{ name: all, campaign: 12, contact: customer.email, cap: { day: 1 } }';
-  const { context, store, vendor } = world.unitContext({ rule });
+  const here = world.unitContext({ rule });
+  const { context, store, vendor } = here;
   vendor.close('a', { customer: { email: 'a@b.ee' }, personId: 'p-7' });
   const { caps } = context;
   const take: typeof caps.take = async (...args) => {
@@ -119,9 +123,7 @@ test('a place under a cap is given back by a journey whose person was erased whi
   };
   await goes()(eventOf('a'), { ...context, caps: overriding(caps, { take }) });
   expect(await store.get('a.1')).toMatchObject({ state: 'cancelled', erasedAt: expect.any(Date) });
-  vendor.close('b', { customer: { email: 'b@b.ee' } });
-  await goes()(eventOf('b'), context);
-  expect((await store.get('b.1'))?.state).toBe('asked');
+  await asksNext(here);
 });
 
 describe('a journey that asks nobody gives back every place that it has under a cap, whatever the configuration says by now', () => {
@@ -176,7 +178,7 @@ describe('a journey that asks nobody gives back every place that it has under a 
   test.each(rows)('%s', async (_, before, since, ...steps) => {
     world.standin.addCampaign({ account: 'acme', id: 213, name: 'Always', type: 'email' });
     const here = world.unitContext(before);
-    const { context, vendor, store } = here;
+    const { context, vendor } = here;
     vendor.close('a', { customer: { email: 'a@b.ee' } });
     await plan(eventOf('a'), context);
     // It has taken its place, and its worker is killed before it asks.
@@ -184,10 +186,7 @@ describe('a journey that asks nobody gives back every place that it has under a 
     await expect(ask({ journeyId: 'a.1' }, killed)).rejects.toThrow('killed');
     for (const step of steps) await step(world.unitContext({ ...since, vendor }));
     // The settings are put back.
-    vendor.close('b', { customer: { email: 'b@b.ee' } });
-    await plan(eventOf('b'), context);
-    await ask({ journeyId: 'b.1' }, context);
-    expect((await store.get('b.1'))?.state).toBe('asked');
+    await asksNext(here);
   });
 
   test('… and a journey that asks keeps no place but under the caps that hold now', async () => {

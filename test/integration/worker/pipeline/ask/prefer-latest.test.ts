@@ -131,10 +131,7 @@ describe('of several closings of one person that wait', () => {
   });
 
   test('an earlier one does not wait for one that a throttle or cap has put off for days', async () => {
-    const one = startUnit();
-    await closes(one, 'a');
-    one.go(60);
-    await closes(one, 'b');
+    const one = await waitingTwo();
     await one.unit.store.update('b.1', (now) => ({
       journey: { ...now, dueAt: new Date(one.now().getTime() + 100 * hour) },
       trace: ['put off'],
@@ -145,10 +142,7 @@ describe('of several closings of one person that wait', () => {
   });
 
   test('… nor for one whose source does not get on, once that is an hour overdue', async () => {
-    const one = startUnit();
-    await closes(one, 'a');
-    one.go(60);
-    await closes(one, 'b');
+    const one = await waitingTwo();
     one.go(239);
     expect(await asks(one, 'a')).toMatchObject({ do: 'wait' });
     one.go(241);

@@ -39,10 +39,7 @@ function contextOf({ engine }: Pick<UnitContext, 'engine'>, source: string): Sou
 /** Two of which each goes on from a look for a request only when the other has looked as well. */
 function lookingTogether(one: SourceContext, other: SourceContext): [SourceContext, SourceContext] {
   let left = 2;
-  let all: () => void = () => undefined;
-  const looked = new Promise<void>((resolve) => {
-    all = resolve;
-  });
+  const { promise: looked, resolve: all } = Promise.withResolvers<void>();
   const together = (context: SourceContext): SourceContext => ({
     ...context,
     limitedSearches: async (look) => {

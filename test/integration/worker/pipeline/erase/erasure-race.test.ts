@@ -8,8 +8,18 @@ import type { SourceContext } from '../../../../../worker/pipeline/source-pipeli
 import { remedies } from '../../../../../worker/pipeline/stages.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
-import { eraseOf, eventOf, hour, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
+import {
+  afterReading,
+  eraseOf,
+  eventOf,
+  hour,
+  jobsOf,
+  overriding,
+  type UnitContext,
+  useManual,
+} from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
+import { waysToErase } from '../../../../support/worker/erasing.ts';
 
 const service = useManual();
 const { redis, unitContext } = service;
@@ -29,11 +39,7 @@ async function asked({ context, vendor }: UnitContext, id: string, more: object 
 }
 
 describe('the snapshot of a record that never had a journey', () => {
-  const ways: [what: string, who: object][] = [
-    ['the contact', { contacts: ['Erika@Example.com'] }],
-    ['the id of the person', { personIds: ['p-7'] }],
-    ['everybody', { everybody: true }],
-  ];
+  const ways = waysToErase.filter(([by]) => by !== 'the record');
   test.each(ways)('it is forgotten with %s, and does not come back from before', async (_, who) => {
     const { context } = unitContext();
     const snapshot = { state: 'closed', personId: 'p-7', shape: { customer: { mail: email } } };
@@ -129,24 +135,11 @@ describe('events that wait to be planned', () => {
 });
 
 describe('a person who is erased while their closing is being planned', () => {
-  const ways: [what: string, who: object][] = [
-    ['the contact', { contacts: ['Erika@Example.com'] }],
-    ['the id of the person', { personIds: ['p-7'] }],
-    ['the record', { recordIds: ['x'] }],
-    ['everybody', { everybody: true }],
-  ];
-  test.each(ways)('it asks nobody and keeps nothing (by %s)', async (_, who) => {
+  test.each(waysToErase)('it asks nobody and keeps nothing (by %s)', async (_, who) => {
     const { context, vendor, store } = unitContext();
     vendor.close('x', erika);
     const received = { at: ago(1_000), receivedAt: ago(1_000) };
-    const racing: SourceContext = {
-      ...context,
-      read: async (...args) => {
-        const found = await context.read(...args);
-        await erase(eraseOf(who), context);
-        return found;
-      },
-    };
+    const racing = afterReading(context, () => erase(eraseOf(who), context));
     await plan(eventOf('x', received), racing);
     const after = await store.get('x.1');
     expect(after).toMatchObject({ state: 'cancelled', erasedAt: expect.any(Date) });
@@ -163,14 +156,7 @@ describe('a person who is erased while their closing is being planned', () => {
   ])('a skipped one loses what it is known by, if of its person %s', async (_, record, isErased) => {
     const { context, vendor, store } = unitContext({ rule: skipped });
     vendor.close('x', record);
-    const racing: SourceContext = {
-      ...context,
-      read: async (...args) => {
-        const found = await context.read(...args);
-        await erase(eraseOf({ contacts: ['Erika@Example.com'] }), context);
-        return found;
-      },
-    };
+    const racing = afterReading(context, () => erase(eraseOf({ contacts: ['Erika@Example.com'] }), context));
     await plan(eventOf('x', { at: ago(1_000), receivedAt: ago(1_000) }), racing);
     const after = await store.get('x.1');
     expect([after?.state, after?.erasedAt !== undefined, after?.alsoKnownAs === undefined]).toEqual([
@@ -192,15 +178,10 @@ describe('a person who is erased while their closing is being planned', () => {
     const { context, vendor, store } = unitContext(rule === undefined ? {} : { rule });
     vendor.close('x', erika);
     const { forgotten } = context.erasures;
-    const dying: SourceContext = {
-      ...context,
-      read: async (...args) => {
-        const found = await context.read(...args);
-        await erase(eraseOf({ personIds: ['p-7'] }), context);
-        forgotten.since = () => Promise.reject(new Error('killed'));
-        return found;
-      },
-    };
+    const dying = afterReading(context, async () => {
+      await erase(eraseOf({ personIds: ['p-7'] }), context);
+      forgotten.since = () => Promise.reject(new Error('killed'));
+    });
     const event = eventOf('x', { receivedAt: ago(1_000) });
     await expect(plan(event, dying)).rejects.toThrow('killed');
     expect(await store.get('x.1')).toMatchObject({ personId: 'p-7' });

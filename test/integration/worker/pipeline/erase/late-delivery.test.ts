@@ -7,7 +7,7 @@ import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { planAndAsk, Readings } from '../../../../../worker/pipeline/plan-and-ask.ts';
 import { replay } from '../../../../../worker/support/repair.ts';
 import { closedAs, eventOf, hour, type UnitContext, useManual } from '../../../../support/manual.ts';
-import { ago, asked, email, eraseOf, sentTo } from '../../../../support/worker/erasing.ts';
+import { ago, asked, email, eraseOf, sentTo, waysToErase } from '../../../../support/worker/erasing.ts';
 
 /** Closings that are told of only after an erasure of their person. */
 
@@ -16,12 +16,6 @@ const { unitContext } = service;
 const erika = { customer: { email }, personId: 'p-7' };
 const later = () => new Date(Date.now() + 1_000);
 
-const ways: [by: string, who: object][] = [
-  ['the contact', { contacts: ['Erika@Example.com'] }],
-  ['the id of the person', { personIds: ['p-7'] }],
-  ['the record', { recordIds: ['x'] }],
-  ['everybody', { everybody: true }],
-];
 const arrivals: [by: string, more: Partial<RecordJob>][] = [
   ['a webhook', {}],
   ['a poll', { via: 'poll' }],
@@ -31,7 +25,7 @@ const planners: [how: string, planned: typeof plan | ReturnType<typeof planAndAs
   ['planned, then asked', plan],
   ['asked as it is planned', planAndAsk(async () => false, new Readings(), { asking: 5 })],
 ];
-const rows = ways.flatMap(([by, who]) =>
+const rows = waysToErase.flatMap(([by, who]) =>
   arrivals.flatMap(([arrival, more]) => planners.map(([how, planned]) => ({ by, who, arrival, more, how, planned }))),
 );
 

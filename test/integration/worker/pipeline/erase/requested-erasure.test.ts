@@ -18,7 +18,7 @@ import {
   useManual,
 } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
-import { ago, email, isErased, sentTo } from '../../../../support/worker/erasing.ts';
+import { ago, email, isErased, sentTo, waysToErase } from '../../../../support/worker/erasing.ts';
 
 const service = useManual();
 const { redis, unitContext } = service;
@@ -51,25 +51,21 @@ async function eraseAll({ pipeline, context }: UnitContext): Promise<void> {
   for (const job of await jobsOf(pipeline.jobs.erase)) await erase(job, context);
 }
 
-const ways: [what: string, who: Partial<EraseEvent>][] = [
-  ['the contact', { contacts: ['Erika@Example.com'] }],
-  ['the id of the person', { personIds: ['p-7'] }],
-  ['the record', { recordIds: ['x'] }],
-  ['everybody', { everybody: true }],
-];
-
 describe('an erasure that was requested, and has not begun', () => {
-  test.each(ways)('it keeps its person from being asked, and finds them when it begins (by %s)', async (_, who) => {
-    const unit = await waiting();
-    await accepted(unit, who);
-    await ask({ journeyId: 'x.1' }, unit.context);
-    expect(sentTo(service.standin)).toEqual([]);
-    // The contact stays: by it the erasure finds what else there is of the person.
-    expect(await unit.store.get('x.1')).toMatchObject({ state: 'cancelled', contact: { value: email } });
-    await eraseAll(unit);
-    expect(await isErased(unit.context, 'x.1')).toBe(true);
-    expect(await unit.context.erasures.all()).toMatchObject([{ contacts: 1, journeys: 1 }]);
-  });
+  test.each(waysToErase)(
+    'it keeps its person from being asked, and finds them when it begins (by %s)',
+    async (_, who) => {
+      const unit = await waiting();
+      await accepted(unit, who);
+      await ask({ journeyId: 'x.1' }, unit.context);
+      expect(sentTo(service.standin)).toEqual([]);
+      // The contact stays: by it the erasure finds what else there is of the person.
+      expect(await unit.store.get('x.1')).toMatchObject({ state: 'cancelled', contact: { value: email } });
+      await eraseAll(unit);
+      expect(await isErased(unit.context, 'x.1')).toBe(true);
+      expect(await unit.context.erasures.all()).toMatchObject([{ contacts: 1, journeys: 1 }]);
+    },
+  );
 
   test('it comes while the service tells of the contact, and nothing is sent of a journey that waited', async () => {
     const unit = await waiting();

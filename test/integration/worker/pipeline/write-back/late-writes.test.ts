@@ -5,19 +5,21 @@ import { erased, step } from '../../../../../worker/journey/transitions.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
-import { askedTwice, asking, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
+import {
+  answered,
+  askedTwice,
+  asking,
+  drain,
+  jobsOf,
+  type UnitContext,
+  useManual,
+} from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 import { haveStalled } from '../../../../support/worker/pipeline/stalled.ts';
 
 /* A vendor that carries out a write long after closeloop has given the call up. */
 
 const { unitContext } = useManual();
-
-const answered = ({ store }: UnitContext, id: string, grade: number, version = 1) =>
-  store.update(id, (now) => ({
-    journey: step(now, 'answered', new Date(), { answer: { grade, comment: null, seenAt: new Date(), version } }),
-    trace: [],
-  }));
 
 /** A context whose writes end like this, and what was on its way in them. */
 function losing(unit: UnitContext, end: () => ReturnType<SourceContext['write']>) {
@@ -36,17 +38,6 @@ const unknown = new CloseloopError('no answer in 30 s', { kind: 'transient' }, {
 const thrown = () => Promise.reject(unknown);
 const ofItem = async () => ({ ok: false, why: 'error', error: unknown }) as const;
 
-/** Works off what is queued, whenever it is due. */
-async function drain({ pipeline }: UnitContext, name: 'writeBack' | 'erase'): Promise<void> {
-  const { queue } = pipeline.jobs[name];
-  for (let jobs = await queue.getJobs(); jobs.length > 0; jobs = await queue.getJobs()) {
-    for (const job of jobs) {
-      while ((await pipeline.stages[name].run(job.data)).do === 'wait');
-      await job.remove();
-    }
-  }
-}
-
 test.each([
   ['of all in the call', thrown],
   ['of one in the call', ofItem],
@@ -58,7 +49,7 @@ test.each([
     await answered(unit, 'p.1', 3);
     const { context, carryOut } = losing(unit, end);
     await expect(writeBack({ journeyId: 'p.1' }, context)).rejects.toThrow('no answer');
-    await answered(unit, 'p.1', 8, 2);
+    await answered(unit, 'p.1', 8, { version: 2 });
     await writeBack({ journeyId: 'p.1' }, unit.context);
     expect(await unit.store.get('p.1')).toMatchObject({ state: 'written' });
     carryOut();

@@ -3,7 +3,7 @@ import type { WriteResult } from '../../../../../core/connector/contract.ts';
 import { type Advice, CloseloopError } from '../../../../../core/errors.ts';
 import { step } from '../../../../../worker/journey/transitions.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { asking, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { answered, asking, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 /** What becomes of an answer that a vendor does not take, or only in part. */
@@ -11,15 +11,12 @@ import { ToyVendor } from '../../../../support/toy-connector.ts';
 const { unitContext, redis } = useManual();
 const general = `alerts: { url: "https://alerts.example.com/", secrets: ["whsec_${btoa('x'.repeat(24))}"] }`;
 
-async function answered(result: WriteResult): Promise<UnitContext> {
+async function answeredWith(result: WriteResult): Promise<UnitContext> {
   const vendor = new ToyVendor();
   vendor.results.push(result);
   const unit = unitContext({ vendor, general });
   await asking(unit, 't');
-  await unit.store.update('t.1', (now) => ({
-    journey: step(now, 'answered', new Date(), { answer: { grade: 4, comment: 'x', seenAt: new Date(), version: 1 } }),
-    trace: [],
-  }));
+  await answered(unit, 't.1', 4, { comment: 'x' });
   return unit;
 }
 const alerts = async (): Promise<{ kind: string; why: string; remedy: string }[]> =>
@@ -31,7 +28,7 @@ const refused = (advice: Advice): WriteResult => ({
 });
 
 test('a grade that the vendor silently drops parks the journey: it says so, and so does an alert (audit 36)', async () => {
-  const { context, store, trace, vendor } = await answered({
+  const { context, store, trace, vendor } = await answeredWith({
     ok: true,
     findings: ['the field Score has no option 4: add it.'],
   });
@@ -55,7 +52,7 @@ test('a grade that the vendor silently drops parks the journey: it says so, and 
 });
 
 test('what nobody has to act upon stands in the trace of a written journey (audit 36)', async () => {
-  const { context, store, trace } = await answered({
+  const { context, store, trace } = await answeredWith({
     ok: true,
     findings: [],
     remarks: ['the record holds a later answer'],
@@ -67,7 +64,7 @@ test('what nobody has to act upon stands in the trace of a written journey (audi
 });
 
 test('a newer answer that came meanwhile is written, whatever became of the older one (audit 36)', async () => {
-  const { context, store, vendor } = await answered({ ok: true, findings: ['no option 4'] });
+  const { context, store, vendor } = await answeredWith({ ok: true, findings: ['no option 4'] });
   vendor.beforeWriteBack = async () => {
     vendor.beforeWriteBack = undefined;
     await store.update('t.1', (now) => ({
@@ -84,7 +81,7 @@ test('a newer answer that came meanwhile is written, whatever became of the olde
 });
 
 test('a record that refuses its answer is parked, for a person to mend what the vendor requires (audit 36)', async () => {
-  const { context, store, trace } = await answered(refused({ kind: 'permanent' }));
+  const { context, store, trace } = await answeredWith(refused({ kind: 'permanent' }));
   expect(await writeBack({ journeyId: 't.1' }, context)).toEqual({ do: 'done' });
   expect(await store.get('t.1')).toMatchObject({
     state: 'parked',
@@ -97,7 +94,7 @@ test('a record that refuses its answer is parked, for a person to mend what the 
 test.each<Advice>([{ kind: 'transient' }, { kind: 'config' }])(
   "a failure that may pass, or is the source's, is left to the queue: %j (audit 36)",
   async (advice) => {
-    const { context, store } = await answered(refused(advice));
+    const { context, store } = await answeredWith(refused(advice));
     await expect(writeBack({ journeyId: 't.1' }, context)).rejects.toMatchObject({ advice });
     expect(await store.get('t.1')).toMatchObject({ state: 'answered' });
   },

@@ -6,12 +6,13 @@ import type { SourceContext } from '../../../../../worker/pipeline/source-pipeli
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { until } from '../../../../support/loop.ts';
 import {
+  answered,
   askedTwice,
   asking,
-  hour,
+  drain,
+  minutesAgo,
   overriding,
   passOf,
-  type UnitContext,
   useManual,
 } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
@@ -20,34 +21,13 @@ import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 const { unitContext, redis } = useManual();
 
-const answered = ({ store }: UnitContext, id: string, grade: number, minutes = 0) =>
-  store.update(id, (now) => ({
-    journey: step(now, 'answered', new Date(), {
-      answer: { grade, comment: null, seenAt: new Date(Date.now() - (minutes * hour) / 60), version: 1 },
-    }),
-    trace: [],
-  }));
-
-async function drain({ pipeline }: UnitContext): Promise<void> {
-  const { queue } = pipeline.jobs.writeBack;
-  for (let jobs = await queue.getJobs(); jobs.length > 0; jobs = await queue.getJobs()) {
-    for (const job of jobs) {
-      while ((await pipeline.stages.writeBack.run(job.data)).do === 'wait');
-      await job.remove();
-    }
-  }
-}
-
 test('"no answer" that arrives at the record after an answer that is not yet saved as written', async () => {
   const vendor = new ToyVendor();
   vendor.writesNoAnswer = true;
   const unit = unitContext({ vendor });
   await asking(unit, 'e');
   await unit.store.update('e.1', (now) => ({ journey: step(now, 'expired', new Date()), trace: [] }));
-  let ended = (): void => undefined;
-  const silence = new Promise<void>((resolve) => {
-    ended = resolve;
-  });
+  const { promise: silence, resolve: ended } = Promise.withResolvers<void>();
   let later: Promise<unknown> = Promise.resolve();
   vendor.beforeWriteBack = async () => {
     vendor.beforeWriteBack = undefined;
@@ -76,10 +56,10 @@ test('"no answer" that arrives at the record after an answer that is not yet sav
 
 test('an older answer is not put over a newer one that the record took in part', async () => {
   const unit = await askedTwice(unitContext);
-  await answered(unit, 't.1', 2, 30);
+  await answered(unit, 't.1', 2, minutesAgo(30));
   unit.vendor.failures.writeBack.push(new CloseloopError('away', { kind: 'transient' }));
   await expect(writeBack({ journeyId: 't.1' }, unit.context)).rejects.toThrow('away');
-  await answered(unit, 't.2', 9, 5);
+  await answered(unit, 't.2', 9, minutesAgo(5));
   unit.vendor.results.push({ ok: true, findings: ['the comment was cut'] });
   await writeBack({ journeyId: 't.2' }, unit.context);
   expect(await unit.store.get('t.2')).toMatchObject({ state: 'parked', writtenVersion: 1 });
@@ -89,7 +69,7 @@ test('an older answer is not put over a newer one that the record took in part',
 
 test('a timed-out write whose work was done after a later answer was written', async () => {
   const unit = await askedTwice(unitContext);
-  await answered(unit, 't.1', 2, 30);
+  await answered(unit, 't.1', 2, minutesAgo(30));
   let late: WriteBack | undefined;
   const timingOut: SourceContext = {
     ...unit.context,
@@ -100,7 +80,7 @@ test('a timed-out write whose work was done after a later answer was written', a
     },
   };
   await expect(writeBack({ journeyId: 't.1' }, timingOut)).rejects.toThrow('no answer');
-  await answered(unit, 't.2', 9, 5);
+  await answered(unit, 't.2', 9, minutesAgo(5));
   await writeBack({ journeyId: 't.2' }, unit.context);
   // The vendor does the work of the call that was given up.
   if (late) unit.vendor.written.push(late);

@@ -5,36 +5,25 @@ import { erased, step } from '../../../../../worker/journey/transitions.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { askedTwice, asking, eventOf, type UnitContext, useManual } from '../../../../support/manual.ts';
+import {
+  answered,
+  askedTwice,
+  asking,
+  drain,
+  eventOf,
+  type UnitContext,
+  useManual,
+} from '../../../../support/manual.ts';
 import type { ToyVendor } from '../../../../support/toy-connector.ts';
 
 /** What happens while an answer is on its way to its record. */
 
 const { unitContext } = useManual();
 
-/** A customer who answered, for the nth time. */
-const answered = ({ store }: UnitContext, id: string, grade: number, version = 1) =>
-  store.update(id, (now) => ({
-    journey: step(now, 'answered', new Date(), { answer: { grade, comment: null, seenAt: new Date(), version } }),
-    trace: [],
-  }));
-
 /** Runs the journey's job until there is nothing left to do. */
 async function written({ context }: UnitContext, journeyId: string, noAnswer?: boolean): Promise<void> {
   const job = { journeyId, ...(noAnswer && { noAnswer }) };
   for (let runs = 0; (await writeBack(job, context)).do === 'wait'; runs++) if (runs > 9) expect.fail('it never ends');
-}
-
-/** Works off the jobs of a stage. */
-async function drain({ pipeline }: UnitContext, name: 'writeBack' | 'erase'): Promise<void> {
-  const { queue } = pipeline.jobs[name];
-  for (let jobs = await queue.getJobs(); jobs.length > 0; jobs = await queue.getJobs()) {
-    for (const job of jobs) {
-      while ((await pipeline.stages[name].run(job.data)).do === 'wait');
-      await job.remove();
-      await queue.removeDeduplicationKey(job.deduplicationId ?? '');
-    }
-  }
 }
 
 /** The vendor's first write takes this long: until the work is done. */
@@ -118,7 +107,7 @@ test.each([
   const refusing: SourceContext = {
     ...unit.context,
     write: async () => {
-      await answered(unit, 'p.1', 5, 2);
+      await answered(unit, 'p.1', 5, { version: 2 });
       return result;
     },
   };

@@ -77,6 +77,9 @@ test('a rule is judged without a record by the windows that always hold', () => 
   expect(windowProblems(morning.rule, campaignWith(night), context)).toHaveLength(1);
   expect(windowDoubts(morning.rule, campaignWith({ type: 'mixed', ...night }), context)).toEqual([]);
   expect(windowProblems(rule, campaignWith(night), context)).toEqual([]);
+  const late = opened(', window: { from: "22:00", until: "23:00", zone: recipient }');
+  const never = (type: string) => windowProblems(late.rule, campaignWith({ type }), late.context).length;
+  expect([never('sms'), never('mixed')]).toEqual([1, 0]);
   const doubts = (type: string, hours: object = night) =>
     windowDoubts(rule, campaignWith({ type, ...hours }), context).length;
   expect(['mixed', 'sms', 'email'].map((type) => doubts(type))).toEqual([1, 1, 0]);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Campaign } from '../../../../../core/feedback/schemas.ts';
+import { compileExpression } from '../../../../../core/mapping/expression.ts';
 import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import { chooseRule, inSample, mapFields } from '../../../../../worker/pipeline/policy/decide.ts';
@@ -45,7 +46,7 @@ describe('chooseRule', () => {
       ],
       'a',
     ],
-    ['takes what is missing for no', [['a', 'ticket.nothing.here']], /no rule's condition/],
+    ['takes what is missing for no', [['a', 'ticket.nothing.here']], /\("a" finds nothing in the record\)$/],
     [
       'names all that it passed',
       [
@@ -71,6 +72,14 @@ describe('chooseRule', () => {
       const reason = /evaluated/.test(`${expected}`) ? 'condition-failed' : 'no-rule';
       expect(choice).toEqual({ rule: undefined, skip: { reason, why: expect.stringMatching(expected) } });
     }
+  });
+
+  test('it names every place of an expression that is stopped', async () => {
+    const endless = '($f := function($x) { $f($x + 1) }; $f(1))';
+    const never = [{ when: compileExpression(endless), why: 'x' }];
+    const rules = [rule('a', endless), rule('b'), rule('c', endless)];
+    await expect(chooseRule(rules, shape, never)).rejects.toThrow(/ of never, rule "a", rule "c" was stopped/);
+    await expect(chooseRule(rules, shape, [])).rejects.toThrow(/ of rule "a", rule "c" was stopped/);
   });
 
   test('it does not quote the record when a condition fails', async () => {

@@ -20,57 +20,37 @@ const journey = (attempts?: number): Journey => ({
 type Known = Pick<ContactRecord, 'num_appeals' | 'last_appeal'> | undefined;
 const asked = (time: string): Known => ({ num_appeals: 1, last_appeal: at(time) });
 
-const rows: [what: string, journey: Journey, known: Known, lastHere: LastAsked | undefined, found: Date | undefined][] =
+const here = (time: string, journey = 'shop/9.1') => ({ at: at(time), journey });
+type Row = [what: string, known: Known, lastHere: LastAsked | undefined, found: Date | undefined, waiting?: Journey];
+const rows: Row[] = [
+  ['nobody ever asked this contact', undefined, undefined, undefined],
+  ['the service has not asked yet', { num_appeals: 0, last_appeal: null }, undefined, undefined],
+  ['it was asked before the closing', asked('09:57:00'), undefined, undefined],
+  ['it was asked since, and nobody here knows', asked('10:05:00'), undefined, at('10:05:00')],
+  ['the two clocks differ', asked('09:58:30'), undefined, at('09:58:30')],
+  ['another journey has asked since', asked('10:05:00'), here('10:05:00'), undefined],
+  ['another journey has asked, but before that', asked('10:05:00'), here('10:02:00'), at('10:05:00')],
   [
-    ['nobody ever asked this contact', journey(), undefined, undefined, undefined],
-    ['the service has not asked yet', journey(), { num_appeals: 0, last_appeal: null }, undefined, undefined],
-    ['it was asked before the closing', journey(), asked('09:57:00'), undefined, undefined],
-    ['it was asked since, and nobody here knows', journey(), asked('10:05:00'), undefined, at('10:05:00')],
-    ['the two clocks differ', journey(), asked('09:58:30'), undefined, at('09:58:30')],
-    [
-      'another journey has asked since',
-      journey(),
-      asked('10:05:00'),
-      { at: at('10:05:00'), journey: 'shop/9.1' },
-      undefined,
-    ],
-    [
-      'another journey has asked, but before that',
-      journey(),
-      asked('10:05:00'),
-      { at: at('10:02:00'), journey: 'shop/9.1' },
-      at('10:05:00'),
-    ],
-    [
-      'the contact was noted as asked by this journey, which does not know',
-      journey(),
-      undefined,
-      { at: at('10:04:00'), journey: ref },
-      at('10:04:00'),
-    ],
-    [
-      'another journey has asked since, which had heard from the service of one before it',
-      journey(),
-      asked('10:05:00'),
-      { at: at('10:05:00'), journey: 'shop/9.1', earlier: [{ at: at('10:02:00'), journey: 'elsewhere' }] },
-      at('10:02:00'),
-    ],
-    [
-      'another journey has asked since the contact was noted as asked by this one',
-      journey(),
-      asked('10:05:00'),
-      { at: at('10:05:00'), journey: 'shop/9.1', earlier: [{ at: at('10:02:00'), journey: ref }] },
-      at('10:02:00'),
-    ],
-    [
-      'an attempt of its own came to nothing',
-      journey(1),
-      asked('10:05:00'),
-      { at: at('10:04:00'), journey: ref },
-      undefined,
-    ],
-  ];
-test.each(rows)('a request is looked for first, or not: %s', (_, waiting, known, lastHere, found) => {
+    'the contact was noted as asked by this journey, which does not know',
+    undefined,
+    here('10:04:00', ref),
+    at('10:04:00'),
+  ],
+  [
+    'another journey has asked since, which had heard from the service of one before it',
+    asked('10:05:00'),
+    { ...here('10:05:00'), earlier: [here('10:02:00', 'elsewhere')] },
+    at('10:02:00'),
+  ],
+  [
+    'another journey has asked since the contact was noted as asked by this one',
+    asked('10:05:00'),
+    { ...here('10:05:00'), earlier: [here('10:02:00', ref)] },
+    at('10:02:00'),
+  ],
+  ['an attempt of its own came to nothing', asked('10:05:00'), here('10:04:00', ref), undefined, journey(1)],
+];
+test.each(rows)('a request is looked for first, or not: %s', (_, known, lastHere, found, waiting = journey()) => {
   expect(lostRequest(waiting, ref, known, lastHere)?.at).toEqual(found);
 });
 

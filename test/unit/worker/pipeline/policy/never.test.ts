@@ -38,11 +38,19 @@ describe('neverByRecord', () => {
     ['counts from opening to closing: too short', { handledIn: { under: 61_000 } }, 'handled in under 1m1s (never)'],
     ['counts from opening to closing: long enough', { handledIn: { under: 60_000 } }, undefined],
     ['counts from opening to closing: too long', { handledIn: { over: 59_000 } }, 'handled in over 59s (never)'],
+    ['counts from opening to closing: not too long', { handledIn: { over: 60_000 } }, undefined],
     ['knows that nobody replied', { noReply: true }, 'no agent has replied (never)'],
     ['takes a reason of its own', { noReply: true, reason: 'spam, probably' }, 'spam, probably (never)'],
   ])('%s', async (_, condition, why) => {
     const skip = await neverByRecord(loadNever([condition], options), shape, closedAt);
     expect(skip).toEqual(why === undefined ? undefined : { reason: 'never', why });
+  });
+
+  test('of several replies one is enough, and spaces around a tag do not count', async () => {
+    const conditions: NeverCondition[] = [{ noReply: true }, { handledIn: { over: 0 } }, { tags: ['vip'] }];
+    const ticket = { replies: [0, 2], createdAt: 5, tags: [' VIP '] };
+    const skip = await neverByRecord(loadNever(conditions, options), { ticket }, closedAt);
+    expect(skip?.why).toBe('tag vip (never)');
   });
 
   test('what the record does not tell excludes nobody', async () => {
@@ -78,12 +86,51 @@ describe('neverByPerson', () => {
     ],
     ['a listed address', { email: ' ANN@b.ee' }, [{ contactsIn: 'list.txt' }], 'on the list list.txt (never)'],
     ['a listed number', { phones: ['x', '5551 2345'] }, [{ contactsIn: 'list.txt' }], 'on the list list.txt (never)'],
+    [
+      'a number in digits',
+      { phones: [{}, true, 55512345] },
+      [{ contactsIn: 'list.txt' }],
+      'on the list list.txt (never)',
+    ],
+    [
+      'one beside what is none',
+      { phones: ['..', '5551 2345'] },
+      [{ contactsIn: 'list.txt' }],
+      'on the list list.txt (never)',
+    ],
+    ['one of several', { email: 'a@acme.com' }, [{ ownDomains: ['b.ee', 'acme.com'] }], 'own domain (never)'],
     ['a reason', { email: 'ann@b.ee' }, [{ contactsIn: 'list.txt', reason: 'objected' }], 'objected (never)'],
     ['nobody listed', { email: 'bob@b.ee' }, [{ contactsIn: 'list.txt' }], undefined],
     ['no contact at all', {}, [{ contactsIn: 'list.txt' }, { ownDomains: ['acme.com'] }], undefined],
   ])('knows %s', async (_, customer, conditions, why) => {
     expect(await judge(customer, conditions)).toBe(why);
   });
+});
+
+test('conditions are told as they were written, and a list has to have been read', async () => {
+  const conditions: NeverCondition[] = [
+    { tags: ['a', 'b'], handledIn: { under: 60_000, over: 3_600_000 }, noReply: true },
+    { handledIn: { over: 60_000 } },
+    { groups: ['x'] },
+    { ownDomains: ['a.ee', 'b.ee'] },
+    { contactsIn: 'list.txt' },
+  ];
+  const plain = { ...options, ownDomains: [] };
+  const { ofRecord, ofPerson } = loadNever(conditions, plain);
+  expect([...ofRecord, ...ofPerson].map(({ what }) => what)).toEqual([
+    ...['tags: a, b', 'handledIn: under 1m, over 1h', 'noReply', 'handledIn: over 1m', 'groups: x'],
+    ...['ownDomains: a.ee, b.ee', 'contactsIn: list.txt'],
+  ]);
+  const bare = loadNever([{ tags: ['a'] }], { ...plain, connector: { parts: {} } });
+  expect([bare.ofRecord.map(({ reads }) => reads), bare.ofPerson]).toEqual([[[]], []]);
+  const [unread] = loadNever([{ contactsIn: 'none.txt' }], plain).ofPerson;
+  expect(() => unread?.reasonFor(['a@b.ee'])).toThrow(
+    expect.objectContaining({ message: 'none.txt was not read', advice: { kind: 'config' } }),
+  );
+  const of = (when: string) => loadNever([{ when }], plain).expressions[0]?.why;
+  const long = `a = "${'x'.repeat(74)}`;
+  expect(of(`${long}"`)).toBe(`\`${long}"\` is true (never)`);
+  expect(of(` a  =\n"${'x'.repeat(75)}" `)).toBe(`\`${long}…\` is true (never)`);
 });
 
 describe('chooseRule with conditions of never', () => {

@@ -20,6 +20,7 @@ test.each([
   ['phone', 'mixed', { email: me.email }, 'email', me.email],
   ['identifier', 'external', me, 'identifier', 'me-1'],
   ['identifier', 'external', { email: me.email, phone: me.phone }, 'identifier', me.email],
+  ['email', 'widget', me, 'identifier', 'me-1'],
 ] as const)(
   'in test mode, for a customer by %s of a campaign of type %s, %j is asked by %s',
   (kind, type, test, as, value) => {
@@ -31,6 +32,8 @@ test.each([
   ['sms', { email: me.email }, 'phone'],
   ['email', { phone: me.phone }, 'email'],
   ['mixed', { identifier: 'me-1' }, 'email or phone'],
+  ['external', {}, 'identifier'],
+  ['widget', {}, 'identifier'],
 ] as const)('a campaign of type %s has nobody to ask in %j: a person adds the %s', (type, test, kind) => {
   const says = `test mode holds, and the test contact has no ${kind}, which a campaign of type ${type} needs`;
   expect(() => to('email', type, test)).toThrow(`rule "all": ${says}`);

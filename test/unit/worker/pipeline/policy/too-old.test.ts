@@ -15,6 +15,12 @@ describe('tooOld', () => {
     ['a delay of the rule counts instead', { closedAt: ago(9 * day) }, { delay: 7 * day }, undefined],
     ['… to its end', { closedAt: ago(10 * day + 1) }, { delay: 7 * day }, /closed 10d ago \(maxAge 10d\)/],
     ['a configured age holds as it stands', { closedAt: ago(day + 1) }, { maxAge: day }, /closed 1d ago \(maxAge 1d\)/],
+    [
+      'less than an hour is told in full',
+      { closedAt: ago(hour / 2) },
+      { maxAge: hour / 3 },
+      /closed 30m ago \(maxAge 20m\)/,
+    ],
     ['false: of any age', { closedAt: ago(4_000 * day) }, { maxAge: false }, undefined],
     ['one of the future is not', { closedAt: ago(-day) }, {}, undefined],
     ['what was planned for now is asked', { closedAt: ago(8 * day), dueAt: now }, {}, undefined],
@@ -64,5 +70,6 @@ test('a maxAge that its own delay uses up is a problem of the rule', () => {
   expect(problems(2 * hour)).toEqual([
     'maxAge (2h) must be longer than the delay (2h): each closing would be too old to ask about',
   ]);
+  expect(maxAgeProblems({ maxAge: hour, delay: hour }, { ...sms, type: 'external' })).toEqual([]);
   expect([problems(3 * hour), problems(undefined), problems(false), problems(hour, 0)]).toEqual([[], [], [], []]);
 });

@@ -41,6 +41,7 @@ async function verdict({ rules = all, general = '', campaign, closing, record }:
 }
 
 const asked = (id: string, more: object = {}) => ({ history: { latest: id, asked: id, ...more } });
+const numberIn = (name: string) => ({ name, field_type: 'Integer', required: true, choices: [] });
 const skips: [what: string, given: Given, reason: string, why: string | RegExp, trace?: string[]][] = [
   [
     'never, by the record',
@@ -48,6 +49,7 @@ const skips: [what: string, given: Given, reason: string, why: string | RegExp, 
     'never',
     /is true \(never\)$/,
   ],
+  ['never, by a tag', { general: 'policy: { never: [{ tags: [press] }] }' }, 'never', 'tag press (never)', []],
   [
     'never, by the person',
     { general: 'policy: { never: [{ ownDomains: [acme.ee] }] }' },
@@ -81,7 +83,7 @@ const skips: [what: string, given: Given, reason: string, why: string | RegExp, 
     'asked-already',
     "this record's customer was asked already about this closing, or a later one: journey desk/x.0",
   ],
-  ['outside of the sample', { rules: all.replace(' }', ', sample: 0% }') }, 'sample', 'outside the sample of 0 %'],
+  ['outside of the sample', { rules: all.replace(' }', ', sample: 1% }') }, 'sample', 'outside the sample of 1 %'],
   ['too old', { closing: { closedAt: ago(100) } }, 'too-old', 'too old to ask: closed 4d4h ago (maxAge 3d)'],
   ['too late for its plan', { closing: { dueAt: ago(100), backfilled: true } }, 'too-old', /4d4h later than planned/],
   [
@@ -92,6 +94,15 @@ const skips: [what: string, given: Given, reason: string, why: string | RegExp, 
     },
     'fields',
     /^custom fields: "Shop" /,
+  ],
+  [
+    'several of them',
+    {
+      rules: all.replace(' }', ', fields: { A: ticket.store, B: ticket.store } }'),
+      campaign: { custom_fields: [numberIn('A'), numberIn('B')] },
+    },
+    'fields',
+    /^custom fields: "A" .+; "B" /,
   ],
   ['no contact', customer({}), 'no-contact', 'no usable contact: customer.email: empty'],
   [
@@ -168,26 +179,29 @@ test('maxAge is the rule’s, else the source’s, else the policy’s', async (
 
 test('who is asked, with which values and when, and the trace says why', async () => {
   const rules = `{ name: all, campaign: { et: 12 }, contact: [customer.phone, customer.email, customer.other], delay: 2h,
-    fields: { Shop: ticket.store, Agent: ticket.agent } }`;
-  const custom_fields = ['Shop', 'Agent', 'closeloop'].map((name) => ({
+    fields: { Shop: ticket.store, Agent: ticket.agent, Day: ticket.at } }`;
+  const custom_fields = ['Shop', 'Agent', 'Day', 'closeloop'].map((name) => ({
     name,
-    field_type: 'Text',
+    field_type: name === 'Day' ? 'Date' : 'Text',
     required: false,
     choices: [],
   }));
-  const shape = { customer: { email, phone: '12', other: 'second@acme.ee' }, ticket: { store: 'Tartu' } };
+  const shape = {
+    customer: { email, phone: '12', other: 'second@acme.ee' },
+    ticket: { store: 'Tartu', at: '2026-11-20T22:30:00Z' },
+  };
   const found = await verdict({
     ...{ rules, campaign: { custom_fields }, record: { shape, locale: 'et', country: 'EE', timeZone: 'Europe/Riga' } },
   });
   expect(found).toMatchObject({
     ...{ do: 'ask', rule: { name: 'all', campaign: 12 }, contact: { kind: 'email', value: email } },
-    ...{ contactFrom: 'customer.email', others: ['second@acme.ee'], values: { Shop: 'Tartu' } },
+    ...{ contactFrom: 'customer.email', others: ['second@acme.ee'], values: { Shop: 'Tartu', Day: '2026-11-21' } },
     ...{ sources: { Shop: 'ticket.store' }, place: { country: 'EE', timeZone: 'Europe/Riga' } },
     ...{ dueAt: new Date('2026-11-24T11:00:00Z'), until: undefined, timing: [expect.stringContaining("rule's delay")] },
   });
   expect(found.trace).toEqual([
     'rule "all", campaign 12 (language et: et)',
-    'custom fields: Shop from ticket.store',
+    'custom fields: Shop from ticket.store, Day from ticket.at',
     'custom field "Agent" is left out: ticket.agent found nothing',
     expect.stringMatching(/^contact: email; not customer\.phone: /),
     expect.stringContaining("the rule's delay of 2h ends"),
@@ -220,13 +234,18 @@ test.each<[what: string, given: Given, says: string]>([
   [
     'a campaign that is not there',
     { rules: all.replace('12', '99') },
-    'the account has no campaign 99, or it is a draft',
+    'the account has no campaign 99, or it is a draft. Mend the rule, or activate the campaign',
   ],
   ['a campaign that nobody can be asked in', { campaign: { type: 'widget' } }, "campaign 12 is a widget's"],
   [
     'a field that is not there',
     { rules: all.replace(' }', ', fields: { Shop: ticket.store } }') },
     'source desk, rule "all": the campaign has no custom field "Shop"',
+  ],
+  [
+    'all that is wrong at once',
+    { campaign: { type: 'widget' }, rules: all.replace(' }', ', delay: 2h, maxAge: 1h }') },
+    "too old to ask about; campaign 12 is a widget's",
   ],
   ['an age that its delay uses up', { rules: all.replace(' }', ', delay: 2h, maxAge: 1h }') }, 'maxAge (1h) must be'],
   [
@@ -239,6 +258,11 @@ test.each<[what: string, given: Given, says: string]>([
     advice: { kind: 'config', only: expect.stringMatching(/^(rule "all" in )?campaign \d+$/) },
     message: expect.stringContaining(says),
   });
+});
+
+test('a contact whose expression fails is one error of the journey', async () => {
+  const failing = verdict({ rules: all.replace('customer.email', '$number(customer.email)') });
+  await expect(failing).rejects.toMatchObject({ advice: { kind: 'permanent' } });
 });
 
 test('a mistake of the service’s own about the campaign passes, and every other error of reading it', async () => {
@@ -259,7 +283,8 @@ test('a mistake of the service’s own about the campaign passes, and every othe
   });
   const other = new FeedbackError('x', { kind: 'permanent' }, { status: 400 });
   expect([asCampaignFault(other, 12), asCampaignFault('x', 12)]).toEqual([other, 'x']);
-  expect(campaignFault('x', 12, new FeedbackError('x', { kind: 'transient' })).advice).not.toHaveProperty('doubtful');
+  for (const kind of ['transient', 'permanent'] as const)
+    expect(campaignFault('x', 12, new FeedbackError('x', { kind })).advice).not.toHaveProperty('doubtful');
 });
 
 test('no rule has to map the marker, even where the campaign requires it', () => {
