@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
-import { type AnswerFilter, type AnswerRow, answerCells, answerHead, answerPages } from '../reports/answers.ts';
+import { type AnswerRow, answerCells, answerHead, answerPages, type ChangedAnswers } from '../reports/answers.ts';
 import { csv } from '../reports/csv.ts';
 import { instant } from '../support/instant.ts';
 import type { RuntimeOptions } from './runtime.ts';
@@ -38,7 +38,7 @@ export async function exportAnswers(options: AnswersOptions): Promise<number> {
   return await withRecordNames(options, async ({ sources, runtime }) => {
     const now = new Date();
     const clock = { timeZone: runtime.config.feedback.timeZone, now };
-    const filter: AnswerFilter = {
+    const filter: ChangedAnswers = {
       now,
       campaign,
       ...(options.since !== undefined && { since: instant(options.since, '--since', clock) }),

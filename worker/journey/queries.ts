@@ -107,13 +107,13 @@ export class JourneyQueries {
   }
 
   /**
-   * All ids in one state, by last change (waiting: by when they are due), earliest first, page by page. A journey that changes
+   * All ids in one state, by last change (waiting: by when they are due), or with an answer by when it came, earliest first, page by page. A journey that changes
    * meanwhile comes at most once more.
    */
-  async *pagesIn(state: JourneyState, before: Date, size: number, since?: Date): AsyncGenerator<string[]> {
+  async *pagesIn(list: ListName, before: Date, size: number, since?: Date): AsyncGenerator<string[]> {
     let last: ListEntry = { id: '', at: since?.getTime() ?? 0 };
     for (;;) {
-      const page = (await this.#lists.page(state, 'next', last, size)).filter(({ at }) => at <= before.getTime());
+      const page = (await this.#lists.page(list, 'next', last, size)).filter(({ at }) => at <= before.getTime());
       if (page.length > 0) yield page.map(({ id }) => id);
       if (page.length < size) return;
       last = page.at(-1) ?? last;

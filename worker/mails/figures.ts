@@ -1,3 +1,4 @@
+import type { Source } from '../../core/connector/contract.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import { lookUp } from '../../core/look-up.ts';
 import type { MailPeriod } from '../config/mail-periods.ts';
@@ -44,6 +45,8 @@ export interface Result {
 
 export interface MailComment extends Pick<Comment, 'comment' | 'grade' | 'maxGrade' | 'campaignName' | 'values'> {
   url?: string | undefined;
+  /** What people call its record: 'ticket', 'order'. */
+  noun: string;
 }
 
 export interface OpenFollowUp {
@@ -60,7 +63,7 @@ export interface OpenFollowUp {
 /** A source, as mails need it. */
 export interface MailSource extends Searched {
   followUps: FollowUpLists;
-  source: RecordPlaces & NonNullable<Searched['source']>;
+  source: RecordPlaces & Pick<Source, 'recordNoun'> & NonNullable<Searched['source']>;
 }
 
 export interface MailReading {
@@ -178,7 +181,7 @@ function commentOf(one: Comment, sources: readonly MailSource[]): MailComment {
   const of = sources.find(({ name }) => name === one.source);
   const url = of && addressOf(one.record, of.source);
   return {
-    ...{ comment, grade, values, url },
+    ...{ comment, grade, values, url, noun: nounOf(of?.source) },
     ...(maxGrade !== undefined && { maxGrade }),
     ...(campaignName !== undefined && { campaignName }),
   };
@@ -189,7 +192,7 @@ function openFollowUp({ followUp, journey, context }: FoundFollowUp<MailSource>,
   const { to, takenBy, dueAt } = followUp;
   return {
     grade: gradeInWords(journey),
-    whose: to === 'agent' ? 'the agent of the record' : to,
+    whose: to === 'agent' ? `the agent of the ${nounOf(context.source)}` : to,
     takenBy,
     due: dueInWords(followUp, now),
     isOverdue: dueAt <= now,
@@ -197,3 +200,5 @@ function openFollowUp({ followUp, journey, context }: FoundFollowUp<MailSource>,
     url: addressOf(record, context.source),
   };
 }
+
+const nounOf = (source: Pick<Source, 'recordNoun'> | undefined): string => source?.recordNoun ?? 'record';

@@ -135,7 +135,7 @@ ${comments.map(
     i,
   ) => html`<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="margin-top:${i === 0 ? 0 : 14}px"><tr><td class="${tone}" style="padding:0 0 0 12px;border-left:3px solid ${color}">
 <p class="text" style="${plain}">${linesOf(cut(one.comment))}</p>
-<p class="quiet" style="${small}">${aboutComment(one)}${link(one.url, 'Open the record', ' · ')}</p>
+<p class="quiet" style="${small}">${aboutComment(one)}${link(one.url, `Open the ${one.noun}`, ' · ')}</p>
 </td></tr></table>`,
 )}`;
 }

@@ -1,15 +1,16 @@
 import { lookUp } from '../../core/look-up.ts';
 import type { FollowUpLists } from '../journey/follow-up-lists.ts';
-import type { FollowUp, Journey, JourneyState } from '../journey/journey.ts';
+import type { FollowUp, Journey } from '../journey/journey.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
+import { type AnswerFilter, fitting } from './find-answers.ts';
 import { addressOf, type RecordPlaces } from './record-address.ts';
 
 /** A customer's answer, as other programs are given it: without the contact, with the customer's words. */
 export interface AnswerRow {
   /** Of the journey, `support/41960.1`: one answer has one id, however often it changes. */
   id: string;
-  /** When the answer, what became of it, or its follow-up changed last. */
+  /** When the answer or its follow-up changed last. */
   changedAt: Date;
   source: string;
   /** As the vendor names it; a digest in place of an id that is an address. */
@@ -53,35 +54,28 @@ export interface AnswerSource {
   source?: RecordPlaces;
 }
 
-export interface AnswerFilter {
-  /** Answered at or after this, and before that. */
-  since?: Date | undefined;
-  until?: Date | undefined;
-  campaign?: number | undefined;
+export interface ChangedAnswers extends Pick<AnswerFilter, 'since' | 'until' | 'campaign'> {
   /** Only what has changed at or after this, follow-ups included. */
   changedSince?: Date | undefined;
   /** What changes after this is left to the next run. */
   now: Date;
 }
 
-/** States in which a journey may have an answer of a customer. */
-const answeredStates: readonly JourneyState[] = ['answered', 'written', 'failed', 'parked', 'cancelled'];
 const pageSize = 500;
 
 /**
- * The answers of one source, some at a time, in no order; without those of tests and of people who were erased. A journey that changes
- * meanwhile comes now, or as a change at the next run, or both.
+ * The answers of one source, some at a time, earliest first, and after them those that only a change of their follow-up brings; without
+ * those of tests and of people who were erased. One that changes meanwhile comes now, or as a change at the next run, or both.
  */
-export async function* answerPages(of: AnswerSource, filter: AnswerFilter): AsyncGenerator<AnswerRow[]> {
+export async function* answerPages(of: AnswerSource, filter: ChangedAnswers): AsyncGenerator<AnswerRow[]> {
   const { since, changedSince, now } = filter;
+  const fits = fitting(filter);
   const from = latest(since, changedSince);
-  for (const state of answeredStates) {
-    for await (const ids of of.store.queries.pagesIn(state, now, pageSize, from)) {
-      const journeys = await of.store.queries.those(ids);
-      yield journeys.filter((one) => isWanted(one, filter)).flatMap((one) => rowOf(of, one));
-    }
+  for await (const ids of of.store.queries.pagesIn('answers', now, pageSize, from)) {
+    const journeys = await of.store.queries.those(ids);
+    yield journeys.filter(fits).flatMap((one) => rowOf(of, one));
   }
-  if (changedSince !== undefined) yield* changedFollowUps(of, { ...filter, changedSince });
+  if (changedSince !== undefined) yield* changedFollowUps(of, { fits, changedSince, now });
 }
 
 function latest(...times: readonly (Date | undefined)[]): Date | undefined {
@@ -89,40 +83,29 @@ function latest(...times: readonly (Date | undefined)[]): Date | undefined {
   return known.length === 0 ? undefined : new Date(Math.max(...known));
 }
 
-function isWanted({ answer, test, erasedAt, campaign }: Journey, filter: AnswerFilter): boolean {
-  if (answer === undefined || test || erasedAt) return false;
-  const { since, until, campaign: only } = filter;
-  return (
-    (since === undefined || answer.seenAt >= since) &&
-    (until === undefined || answer.seenAt < until) &&
-    (only === undefined || campaign === only)
-  );
-}
-
-/** A change of a follow-up moves no journey in the list of its state: what is open is looked at whole, and what was done since then. */
+/** Of answers that have not changed themselves. What is open is looked at whole, and what was done since then. */
 async function* changedFollowUps(
   of: AnswerSource,
-  filter: AnswerFilter & { changedSince: Date },
+  { fits, changedSince, now }: { fits: (journey: Journey) => boolean; changedSince: Date; now: Date },
 ): AsyncGenerator<AnswerRow[]> {
-  const { changedSince, now } = filter;
+  const isNews = (journey: Journey): boolean => {
+    const changedAt = changedAtOf(journey);
+    const isTold = journey.answer !== undefined && journey.answer.seenAt >= changedSince;
+    return !isTold && changedAt !== undefined && changedAt >= changedSince && changedAt <= now;
+  };
   for (const list of ['open', 'done'] as const) {
     for await (const page of of.followUps.pages(list)) {
       const some = list === 'open' ? page : page.filter(({ at }) => at >= changedSince);
       const journeys = await of.store.queries.those(some.map(({ id }) => id));
-      const isNews = (journey: Journey) => {
-        // Any other change has come with the journeys of its state.
-        const changedAt = changedAtOf(journey);
-        return journey.updatedAt < changedSince && changedAt >= changedSince && changedAt <= now;
-      };
-      yield journeys.filter((one) => isWanted(one, filter) && isNews(one)).flatMap((one) => rowOf(of, one));
+      yield journeys.filter((one) => fits(one) && isNews(one)).flatMap((one) => rowOf(of, one));
       if (some.length < page.length) break;
     }
   }
 }
 
-function changedAtOf({ updatedAt, followUp }: Journey): Date {
+function changedAtOf({ answer, followUp }: Journey): Date | undefined {
   const { openedAt, takenAt, doneAt, changedAt } = followUp ?? {};
-  return latest(updatedAt, openedAt, takenAt, doneAt, changedAt) ?? updatedAt;
+  return latest(answer?.seenAt, openedAt, takenAt, doneAt, changedAt);
 }
 
 function rowOf({ name, source }: AnswerSource, journey: Journey): AnswerRow[] {
@@ -132,7 +115,7 @@ function rowOf({ name, source }: AnswerSource, journey: Journey): AnswerRow[] {
   return [
     {
       id: refOf(name, id),
-      changedAt: changedAtOf(journey),
+      changedAt: changedAtOf(journey) ?? answer.seenAt,
       source: name,
       record,
       url: (source && addressOf(record, source)) ?? null,

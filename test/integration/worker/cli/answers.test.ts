@@ -23,7 +23,9 @@ async function withAnswers() {
     await loop.journey(`${id}.1`, 'asked');
     loop.feedback.standin.answer({ contact: `${id}@example.com`, grade, comment });
     await loop.journey(`${id}.1`, 'written');
-    await store.update(`${id}.1`, (now) => ({ journey: { ...now, updatedAt: daysAgo(2) }, trace: [] }));
+    await store.update(`${id}.1`, (now) => {
+      return now.answer && { journey: { ...now, answer: { ...now.answer, seenAt: daysAgo(2) } }, trace: [] };
+    });
   }
   const followUp = { state: 'open', rule: 'unhappy', to: 'agent', openedAt: daysAgo(2), dueAt: daysAgo(1) } as const;
   await store.update('a.1', (now) => ({ journey: { ...now, followUp }, trace: [] }));

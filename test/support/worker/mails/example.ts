@@ -48,14 +48,23 @@ export const busyWeek: MailFigures = {
       comment: 'The cup came broken, and nobody has answered me for a week.\nI will not order again <b>anything</b>.',
       ...{ grade: 1, maxGrade: 5, campaignName: 'Phone team', values: { Store: 'Tallinn', Agent: 'Ann Tamm' } },
       url: 'https://acme.example.com/tickets/41960',
+      noun: 'ticket',
     },
-    { comment: 'Too late.', grade: 2, maxGrade: 5, campaignName: 'Phone team', values: { Store: 'Tallinn' } },
+    {
+      comment: 'Too late.',
+      grade: 2,
+      maxGrade: 5,
+      campaignName: 'Phone team',
+      values: { Store: 'Tallinn' },
+      noun: 'ticket',
+    },
   ],
   happy: [
     {
       comment: 'Quick, kind and to the point. Thank you, Jaan!',
       ...{ grade: 10, maxGrade: 10, campaignName: 'After chat', values: { Agent: 'Jaan Kask' } },
       url: 'https://acme.example.com/tickets/41977',
+      noun: 'ticket',
     },
   ],
   followUps: {
@@ -64,7 +73,7 @@ export const busyWeek: MailFigures = {
   },
   open: [
     {
-      ...{ grade: '1 of 5', whose: 'the agent of the record', takenBy: undefined, due: '2 days overdue' },
+      ...{ grade: '1 of 5', whose: 'the agent of the ticket', takenBy: undefined, due: '2 days overdue' },
       ...{ isOverdue: true, record: '41960', url: 'https://acme.example.com/tickets/41960' },
     },
     {

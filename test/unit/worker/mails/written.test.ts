@@ -33,7 +33,7 @@ describe('a mail', () => {
     expect(all).toContain('again &lt;b&gt;anything&lt;/b&gt;.');
     const [first] = busyWeek.unhappy;
     const evil = { ...first, comment: 'a\n-- \nb', values: { '"><i': '$&' }, url: 'javascript:alert(1)' };
-    const shown = { ...busyWeek, name: '</title>$`', unhappy: [{ ...evil, grade: 1 }] };
+    const shown = { ...busyWeek, name: '</title>$`', unhappy: [{ ...evil, grade: 1, noun: 'ticket' }] };
     expect(htmlOf(shown)).toContain('&quot;&gt;&lt;i: $&amp;');
     expect(htmlOf(shown)).toContain('<title>&lt;/title&gt;$`, week');
     expect(htmlOf(shown)).not.toContain('javascript:');
@@ -41,7 +41,10 @@ describe('a mail', () => {
   });
 
   test('cuts a long comment', () => {
-    const long = { ...busyWeek, happy: [{ comment: '😀'.repeat(1_000), grade: 5, maxGrade: 5, values: {} }] };
+    const long = {
+      ...busyWeek,
+      happy: [{ comment: '😀'.repeat(1_000), grade: 5, maxGrade: 5, values: {}, noun: 'order' }],
+    };
     expect(textOf(long)).toContain(`> ${'😀'.repeat(399)}…\n`);
   });
 
