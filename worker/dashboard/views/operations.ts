@@ -3,13 +3,14 @@ import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
 import type { Absence } from '../../pipeline/absent-sources.ts';
+import type { Issue } from '../../support/causes.ts';
 import type { SourceState } from '../../support/source-state.ts';
-import { listAt } from '../addresses.ts';
+import { listAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
-import { sentence, time } from '../times.ts';
+import { ago, sentence, time } from '../times.ts';
 import { percent } from './figures.ts';
 import { csrfField } from './forms.ts';
-import { nounOf, stateName } from './state.ts';
+import { nounOf, stateBadge, stateName } from './state.ts';
 import { type Column, table as dataTable } from './table.ts';
 
 interface ShownSource {
@@ -33,6 +34,8 @@ export interface Operations {
   absences: readonly Absence[];
   at: Date;
   timeZone: string;
+  /** Of journeys that stopped; undefined: they are not counted yet. */
+  causes: { issues: readonly Issue[]; isCut: boolean } | undefined;
   /** Who looks is shown buttons. */
   mayAct: boolean;
 }
@@ -48,6 +51,7 @@ export function operationsView(operations: Operations): Html {
 ${tests.map((why) => html`<p class="notice">${why}</p>`)}
 <h2>Needs a person</h2>
 ${notices(operations)}
+${causesPart(operations)}
 <h2>On their way</h2>
 ${flow(way, sources)}
 <h2>Closed without a rating</h2>
@@ -72,10 +76,42 @@ interface Notice {
 }
 
 /** @returns how many need a person, and how many mend themselves */
-export function countNotices(operations: Omit<Operations, 'mayAct'>): { urgent: number; others: number } {
-  const all = allNotices({ ...operations, mayAct: false });
+export function countNotices(operations: Omit<Operations, 'mayAct' | 'causes'>): { urgent: number; others: number } {
+  const all = allNotices({ ...operations, causes: undefined, mayAct: false });
   const urgent = all.filter(({ isUrgent }) => isUrgent).length;
   return { urgent, others: all.length - urgent };
+}
+
+/** Issues that have a row of their own. */
+const mostCauses = 20;
+
+function causesPart({ causes, timeZone, at, mayAct }: Operations): Content {
+  if (causes === undefined || causes.issues.length === 0) return undefined;
+  const { issues, isCut } = causes;
+  const listOf = ({ source, state, cause }: Issue) => ({ source, state, cause });
+  return html`<h2>What stopped, by cause</h2>
+${dataTable({
+  name: 'What stopped, by cause',
+  ...(isCut && { caption: 'Of the last ones that stopped: there are more.' }),
+  columns: [
+    { name: 'Cause' },
+    { name: 'Journeys', kind: 'right' },
+    { name: 'First' },
+    { name: 'Last' },
+    { name: 'State' },
+    { name: 'What helps' },
+  ],
+  rows: issues
+    .slice(0, mostCauses)
+    .map((one) => [
+      html`${one.source}: ${one.why === '' ? 'no reason' : sentence(one.why, timeZone)}`,
+      html`<a href="${listAt(listOf(one))}">${one.count}</a>`,
+      ago(one.first, at, timeZone),
+      ago(one.last, at, timeZone),
+      stateBadge(one.state),
+      html`${one.state === 'failed' ? 'Mend the cause, then replay them.' : 'Look at one, and say what you found out.'}${mayAct && html` <a class="button" href="${pathTo('/many/replay', listOf(one))}">Replay all…</a>`}`,
+    ]),
+})}`;
 }
 
 function notices(operations: Operations): Html {
