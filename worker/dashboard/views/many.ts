@@ -66,8 +66,8 @@ export function manyLinks(
 ): Content {
   const { after: _, ...filter } = query;
   const fitting = (state && ofState[state]) ?? [];
-  return html`<p class="actions">With the selected: ${manyActions.map((action) => html`<button formaction="/many/${action}">${manyTitles[action]}…</button> `)}
-${fitting.length > 0 && html`With all that fit: ${fitting.map((action) => html`<a class="button" href="${pathTo(`/many/${action}`, filter)}">${manyTitles[action]} all…</a> `)}`}</p>`;
+  return html`<p class="actions">With the selected: ${manyActions.map((action) => html`<button formaction="/many/${action}">${manyTitles[action]}…</button> `)}</p>
+${fitting.length > 0 && html`<p class="actions">With all that fit: ${fitting.map((action) => html`<a class="button" href="${pathTo(`/many/${action}`, filter)}">${manyTitles[action]} all…</a> `)}</p>`}`;
 }
 
 export interface ToldOfMany {
