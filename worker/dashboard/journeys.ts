@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Source } from '../../core/connector/contract.ts';
 import { contactKey, parseContact } from '../../core/contact.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { addressDigest } from '../journey/journey-keys.ts';
@@ -165,19 +166,36 @@ async function ofRequest({ requests, queries }: JourneyStore, request: string): 
   return id === undefined ? [] : await queries.those([id]);
 }
 
+/** The record whose page at its vendor has this address; undefined: the address is of none. */
+function recordAt({ source }: { source: Pick<Source, 'recordUrl'> }, address: URL): string | undefined {
+  const asWritten = (url: URL | null): string | undefined => url?.href.replace(/[?#].*$/s, '').replace(/\/+$/, '');
+  const parts = address.pathname.split('/').map((part) => decodedPart(part));
+  return parts.find((id) => id !== '' && asWritten(URL.parse(source.recordUrl?.(id) ?? '')) === asWritten(address));
+}
+
+function decodedPart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** Where the list shows what this text names: a journey, a record, a feedback request, and, by digest, a person. */
 async function addressOf(q: string, { engine, seal, config }: Options): Promise<string> {
   const named = await findAnywhere(engine(), q).catch(() => undefined);
   if (named) return journeyAt(named.context.name, named.journey.id);
+  const address = /^https?:/.test(q) ? URL.parse(q) : null;
   let record: string | undefined;
   let request: string | undefined;
   let source: string | undefined;
   for (const context of await engine().sources()) {
     const { name, store } = context;
-    const id = recordIn(context, q);
+    const known = address && recordAt(context, address);
+    const id = known ?? recordIn(context, q);
     if ((await store.records.journeysOf(id)).length > 0) {
       record = id;
-      if (withinSource(context, q) !== undefined) source = name;
+      if (known !== undefined || withinSource(context, q) !== undefined) source = name;
     }
     if ((await store.requests.journeyIdsOf([q]))[0] !== undefined) request = q;
   }

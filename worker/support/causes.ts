@@ -37,6 +37,20 @@ export async function issuesIn(
   return { issues: issues.toSorted((a, b) => b.count - a.count), isCut: next !== undefined };
 }
 
+/** How many of the last closings nobody was asked about for a reason. */
+export interface SkipCount {
+  reason: string;
+  count: number;
+}
+
+/** The most first. `of`: so many of the last ones were counted. */
+export async function skipsIn(sources: readonly Searched[], most: number): Promise<{ skips: SkipCount[]; of: number }> {
+  const { found } = await journeyPage(sources, { lists: ['skipped'], size: most, most });
+  const groups = Map.groupBy(found, ({ journey: { reason = '' } }) => reason);
+  const skips = [...groups].flatMap(([reason, { length }]) => (reason === '' ? [] : [{ reason, count: length }]));
+  return { skips: skips.toSorted((a, b) => b.count - a.count), of: found.length };
+}
+
 /** @param group the last changed first */
 function issueOf(group: readonly { journey: Journey; context: { name: string } }[]): Issue[] {
   const [newest, oldest] = [group[0], group.at(-1)];

@@ -92,7 +92,10 @@ test('by keyboard alone a person logs in, finds a customer by a second address, 
   await page.keyboard.type(passwords.anna);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Journeys' }).waitFor();
-  await tabTo(page, 'E-mail address, phone number, identifier, record, request or journey');
+  await tabTo(
+    page,
+    'E-mail address, phone number, identifier, record (or the address of its page), request or journey',
+  );
   await page.keyboard.type('+372 5551 2345');
   await page.keyboard.press('Enter');
   await page.waitForURL(/person=/);

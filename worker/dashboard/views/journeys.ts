@@ -50,7 +50,7 @@ ${further(list, query)}`;
 
 const search = searchForm({
   action: '/journeys/search',
-  label: 'E-mail address, phone number, identifier, record, request or journey',
+  label: 'E-mail address, phone number, identifier, record (or the address of its page), request or journey',
   button: 'Find',
 });
 

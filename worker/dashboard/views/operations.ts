@@ -3,11 +3,12 @@ import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
 import type { Absence } from '../../pipeline/absent-sources.ts';
-import type { Issue } from '../../support/causes.ts';
+import type { Issue, SkipCount } from '../../support/causes.ts';
 import type { SourceState } from '../../support/source-state.ts';
 import { listAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { ago, sentence, time } from '../times.ts';
+import { shareBar } from './charts.ts';
 import { percent } from './figures.ts';
 import { csrfField } from './forms.ts';
 import { nounOf, stateBadge, stateName } from './state.ts';
@@ -34,8 +35,8 @@ export interface Operations {
   absences: readonly Absence[];
   at: Date;
   timeZone: string;
-  /** Of journeys that stopped; undefined: they are not counted yet. */
-  causes: { issues: readonly Issue[]; isCut: boolean } | undefined;
+  /** Of journeys that stopped, and of closings that nobody was asked about; undefined: they are not counted yet. */
+  causes: { issues: readonly Issue[]; isCut: boolean; skips: readonly SkipCount[]; of: number } | undefined;
   /** Who looks is shown buttons. */
   mayAct: boolean;
 }
@@ -56,6 +57,7 @@ ${causesPart(operations)}
 ${flow(way, sources)}
 <h2>Closed without a rating</h2>
 ${flow(left, sources)}
+${skipsPart(operations)}
 <h2>Sources</h2>
 ${table(sources, { timeZone, mayAct })}
 </div>`;
@@ -80,6 +82,23 @@ export function countNotices(operations: Omit<Operations, 'mayAct' | 'causes'>):
   const all = allNotices({ ...operations, causes: undefined, mayAct: false });
   const urgent = all.filter(({ isUrgent }) => isUrgent).length;
   return { urgent, others: all.length - urgent };
+}
+
+/** Why nobody was asked, by reason. */
+function skipsPart({ causes }: Operations): Content {
+  if (causes === undefined || causes.skips.length === 0) return undefined;
+  const { skips, of } = causes;
+  return html`<h2>Not asked, by reason</h2>
+${dataTable({
+  name: 'Not asked, by reason',
+  caption: `Of the last ${of} closings that nobody was asked about.`,
+  columns: [{ name: 'Reason' }, { name: 'Closings', kind: 'right' }, { name: 'Share, drawn', kind: 'drawn' }],
+  rows: skips.map(({ reason, count }) => [
+    html`<a href="${listAt({ state: 'skipped', reason })}">${reason.replaceAll('-', ' ')}</a>`,
+    count,
+    shareBar(count / of),
+  ]),
+})}`;
 }
 
 /** Issues that have a row of their own. */
