@@ -3,6 +3,7 @@ import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { passwords, users } from '../../../support/worker/dashboard/users.ts';
 import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
+import { failJourneys } from '../../../support/worker/failed-journeys.ts';
 
 const redis = useRedis();
 let sources = 0;
@@ -12,14 +13,7 @@ async function startFailed(ids: readonly string[], general: object = {}) {
   await redis.handle.client.flushall();
   const source = `many-${++sources}`;
   const loop = await startLoop(redis, { source, general: `dashboard: ${JSON.stringify({ port: 0, ...general })}` });
-  await loop.closeAll(ids, { customer: {} });
-  for (const [i, id] of ids.entries()) {
-    const { reason: _, ...rest } = await loop.journey(`${id}.1`, 'skipped');
-    const journey = { ...rest, state: 'failed' as const, why: `the service refuses request ${100 + i}` };
-    await loop.store.update(`${id}.1`, () => ({ journey, trace: [] }));
-    const record = loop.vendor.records.get(id) ?? expect.fail('no record');
-    loop.vendor.records.set(id, { ...record, customer: { email: `${id}@example.com` } });
-  }
+  await failJourneys(loop, ids);
   return { loop, source, ...visitorOf(loop.app) };
 }
 
