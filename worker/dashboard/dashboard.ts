@@ -12,6 +12,7 @@ import { type Content, type Html, html } from './html.ts';
 import { showJourney } from './journey.ts';
 import { listJourneys } from './journeys.ts';
 import { identifier, showLogin } from './login.ts';
+import { actOnMany } from './many.ts';
 import { showOperations } from './operations.ts';
 import type { DashboardOptions } from './options.ts';
 import { showOverview } from './overview.ts';
@@ -60,6 +61,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   showAnswers(app, options);
   listJourneys(app, options);
   showJourney(app, options);
+  actOnMany(app, options);
   showWhy(app, options);
   showGrades(app, options, readings);
   showPeople(app, options);

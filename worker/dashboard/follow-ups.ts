@@ -24,8 +24,10 @@ import { type FollowUpQuery, followUpsView } from './views/follow-ups.ts';
 
 /** On one page. */
 const size = 25;
+/** Of each source that are looked at for it. */
+const most = 500;
 /** Follow-ups that are read for the figures above them, and how long a person waits for these. */
-const mostCounted = 2_000;
+const mostCounted = 300;
 const patienceMs = 150;
 
 type Report = Awaited<ReturnType<typeof followUpReport>>;
@@ -63,14 +65,15 @@ function listFollowUps(app: FastifyInstance, options: DashboardOptions): void {
     const all = await options.engine().sources();
     const sources = all.filter(({ name }) => query.source === '' || query.source === name);
     const now = options.now();
-    const [{ found, next }, counts, { value }] = await Promise.all([
-      followUpPage(sources, filterOf(query, request), { now, size, after: readPlace(query.after) }),
+    const [{ found, next, isCut }, counts, { value }] = await Promise.all([
+      followUpPage(sources, filterOf(query, request), { now, size, most, after: readPlace(query.after) }),
       countFollowUps(sources, now),
       report(sources, query.source),
     ]);
     const body = followUpsView({
       ...(await shownOf(found, request, options)),
       counts,
+      isCut,
       report: value,
       query,
       ...(next && { next: writePlace(next) }),

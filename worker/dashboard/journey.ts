@@ -101,7 +101,7 @@ function takeSteps(app: FastifyInstance, options: DashboardOptions): void {
 }
 
 /** @throws CloseloopError where it can't be done: nothing was changed */
-async function take(
+export async function take(
   action: Repair,
   { journey, context }: Awaited<ReturnType<typeof journeyOf>>,
   form: unknown,

@@ -1,18 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Source } from '../../core/connector/contract.ts';
 import { contactKey, parseContact } from '../../core/contact.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
 import { addressDigest } from '../journey/journey-keys.ts';
 import type { JourneyStore } from '../journey/store.ts';
+import { causeOf } from '../support/causes.ts';
 import { instant } from '../support/instant.ts';
 import { recordIn, type Searched, withinSource } from '../support/journey-filter.ts';
 import { journeyPage } from '../support/journey-pages.ts';
 import { findAnywhere } from '../support/repair.ts';
 import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';
-import { seesContacts } from './guard.ts';
+import { mayAct, seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { journeysView, type ListedJourney } from './views/journeys.ts';
+import { manyActions } from './views/many.ts';
 
 /** Journeys of a page, and those that are looked at for it. */
 const size = 50;
@@ -26,6 +29,8 @@ const Query = z.object({
   source: text,
   rule: text,
   reason: text,
+  /** Of an issue: reasons that differ from it by instants and numbers alone. */
+  cause: text,
   since: day,
   until: day,
   person: text,
@@ -35,6 +40,23 @@ const Query = z.object({
 });
 export type ListQuery = z.output<typeof Query>;
 
+export function queryOf(fields: unknown): ListQuery {
+  return Query.parse(fields);
+}
+
+const count = z
+  .string()
+  .regex(/^\d{1,6}$/)
+  .optional()
+  .catch(undefined);
+/** What was just done with many. */
+const Told = z.object({
+  did: z.enum(manyActions).optional().catch(undefined),
+  done: count,
+  refused: count,
+  left: count,
+});
+
 const Search = z.object({ q: z.string().trim().max(1_000).catch('') });
 
 type Options = Pick<DashboardOptions, 'engine' | 'config' | 'now' | 'seal'>;
@@ -42,20 +64,15 @@ type Options = Pick<DashboardOptions, 'engine' | 'config' | 'now' | 'seal'>;
 /** `/journeys`: the list, and the search by what people know of a customer. */
 export function listJourneys(app: FastifyInstance, options: Options): void {
   app.get('/journeys', async (request, reply) => {
-    const query = Query.parse(request.query);
+    const query = queryOf(request.query);
     const all = await options.engine().sources();
-    const isAny = query.source === undefined || query.source === '';
-    // A link from before a rename has the source's earlier name.
-    const sources = all.filter(({ name, storedAs }) => isAny || query.source === name || query.source === storedAs);
-    const { timeZone } = options.config().feedback;
-    const isSearch = [query.person, query.record, query.request].some((one) => (one ?? '') !== '');
-    const page = isSearch
-      ? await searched(sources, query)
-      : await listed(sources, query, { timeZone, now: options.now() });
+    const page = await journeysOf(query, options, { size, most });
     const nouns = new Map(all.map(({ name, source }) => [name, source.recordNoun]));
     const rules = [...new Set(all.flatMap((context) => context.rules.map(({ name }) => name)))];
+    const { timeZone } = options.config().feedback;
     const body = journeysView({
-      ...{ ...page, query, isSearch, timeZone, rules, now: options.now(), contacts: seesContacts(request) },
+      ...{ ...page, query, timeZone, rules, now: options.now(), contacts: seesContacts(request) },
+      ...{ isSearch: isSearch(query), mayAct: mayAct(request), told: Told.parse(request.query) },
       journeys: page.journeys.map((one) => ({ ...one, recordNoun: nouns.get(one.source) })),
       sources: all.map(({ name }) => name),
     });
@@ -68,14 +85,35 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
   });
 }
 
+function isSearch({ person, record, request }: ListQuery): boolean {
+  return [person, record, request].some((one) => (one ?? '') !== '');
+}
+
+interface Extent {
+  /** Journeys that are wanted, and those that are looked at for them. */
+  size: number;
+  most: number;
+}
+
+/** Those of a list's address. */
+export async function journeysOf(query: ListQuery, { engine, config, now }: Options, extent: Extent) {
+  const { source = '' } = query;
+  // A link from before a rename has the source's earlier name.
+  const sources = (await engine().sources()).filter(
+    ({ name, storedAs }) => source === '' || source === name || source === storedAs,
+  );
+  if (isSearch(query)) return await searched(sources, query);
+  return await listed(sources, query, { ...extent, timeZone: config().feedback.timeZone, now: now() });
+}
+
 async function listed(
   sources: readonly Searched[],
-  { state, rule, reason, since, until, after }: ListQuery,
-  clock: { timeZone: string; now: Date },
+  { state, rule, reason, cause, since, until, after }: ListQuery,
+  { size, most, ...clock }: Extent & { timeZone: string; now: Date },
 ): Promise<{ journeys: ListedJourney[]; next?: string; isCut: boolean }> {
   const page = await journeyPage(sources, {
     lists: state === undefined ? journeyStates : [state],
-    fits: fitting({ rule, reason }),
+    fits: fitting({ rule, reason, cause }),
     since: since === undefined ? undefined : instant(since, 'From', clock),
     until: until === undefined ? undefined : instant(dayAfter(until), 'Until', clock),
     after: readPlace(after),
@@ -86,19 +124,24 @@ async function listed(
   return { journeys, isCut: page.isCut, ...(page.next && { next: writePlace(page.next) }) };
 }
 
-function fitting({ rule = '', reason = '' }: Pick<ListQuery, 'rule' | 'reason'>): (journey: Journey) => boolean {
+function fitting({
+  rule = '',
+  reason = '',
+  cause = '',
+}: Pick<ListQuery, 'rule' | 'reason' | 'cause'>): (journey: Journey) => boolean {
   const part = reason.toLowerCase();
   return (journey) =>
     (rule === '' || journey.rule === rule) &&
+    (cause === '' || causeOf(journey.why ?? '') === cause) &&
     (part === '' || journey.reason === part || (journey.why ?? '').toLowerCase().includes(part));
 }
 
 /** All that one search has found, last changed first. */
 async function searched(
   sources: readonly Searched[],
-  { person = '', record = '', request = '', state, rule, reason }: ListQuery,
+  { person = '', record = '', request = '', state, rule, reason, cause }: ListQuery,
 ): Promise<{ journeys: ListedJourney[]; isCut: boolean }> {
-  const fits = fitting({ rule, reason });
+  const fits = fitting({ rule, reason, cause });
   const lists = await Promise.all(
     sources.map(async ({ name, store }) => {
       const found = [
@@ -123,19 +166,36 @@ async function ofRequest({ requests, queries }: JourneyStore, request: string): 
   return id === undefined ? [] : await queries.those([id]);
 }
 
+/** The record whose page at its vendor has this address; undefined: the address is of none. */
+function recordAt({ source }: { source: Pick<Source, 'recordUrl'> }, address: URL): string | undefined {
+  const asWritten = (url: URL | null): string | undefined => url?.href.replace(/[?#].*$/s, '').replace(/\/+$/, '');
+  const parts = address.pathname.split('/').map((part) => decodedPart(part));
+  return parts.find((id) => id !== '' && asWritten(URL.parse(source.recordUrl?.(id) ?? '')) === asWritten(address));
+}
+
+function decodedPart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 /** Where the list shows what this text names: a journey, a record, a feedback request, and, by digest, a person. */
 async function addressOf(q: string, { engine, seal, config }: Options): Promise<string> {
   const named = await findAnywhere(engine(), q).catch(() => undefined);
   if (named) return journeyAt(named.context.name, named.journey.id);
+  const address = /^https?:/.test(q) ? URL.parse(q) : null;
   let record: string | undefined;
   let request: string | undefined;
   let source: string | undefined;
   for (const context of await engine().sources()) {
     const { name, store } = context;
-    const id = recordIn(context, q);
+    const known = address && recordAt(context, address);
+    const id = known ?? recordIn(context, q);
     if ((await store.records.journeysOf(id)).length > 0) {
       record = id;
-      if (withinSource(context, q) !== undefined) source = name;
+      if (known !== undefined || withinSource(context, q) !== undefined) source = name;
     }
     if ((await store.requests.journeyIdsOf([q]))[0] !== undefined) request = q;
   }

@@ -7,6 +7,8 @@ import { runningProcesses } from '../operations/processes.ts';
 import type { SourcePipeline } from '../pipeline/source-pipeline.ts';
 import { remainingQuotas } from '../redis/budget.ts';
 import { nameInEarnest } from '../redis/keys.ts';
+import { RecentReadings } from '../reports/recent-readings.ts';
+import { issuesIn, skipsIn } from '../support/causes.ts';
 import { resumeStep } from '../support/resume.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import { Audit } from './audit.ts';
@@ -18,12 +20,26 @@ import { type Operations, operationsView, pauseView } from './views/operations.t
 const Step = z.object({ source: z.string(), step: z.enum(pausableSteps), action: z.enum(['pause', 'resume']) });
 const Form = z.object({ why: z.string().trim().min(1).max(500).catch('no reason was given') });
 
+/** Journeys that stopped, and closings that nobody was asked about, of which the causes are told; how long a page waits for these. */
+const mostIssues = 1_000;
+const patienceMs = 100;
+
+type Causes = NonNullable<Operations['causes']>;
+
 /** `/operations`: how things stand, what waits for a person, and pausing and resuming a source's steps. */
 export function showOperations(app: FastifyInstance, options: DashboardOptions): void {
   const audit = new Audit(options.redis);
+  const readings = new RecentReadings<Causes>({ patienceMs, now: options.now });
+  /** Counted at most once a minute, as each takes many journeys; whoever looks waits little for it. */
+  const issues = async () =>
+    await readings.get('issues', async () => {
+      const sources = await options.engine().sources();
+      return { ...(await issuesIn(sources, mostIssues)), ...(await skipsIn(sources, mostIssues)) };
+    });
 
   app.get('/operations', async (request, reply) => {
-    const body = operationsView({ ...(await stateOfAll(options)), mayAct: mayAct(request) });
+    const [state, { value: causes }] = await Promise.all([stateOfAll(options), issues()]);
+    const body = operationsView({ ...state, causes, mayAct: mayAct(request) });
     return await show(reply, { title: 'Operations', section: '/operations', body });
   });
 
@@ -76,7 +92,7 @@ export async function stateOfAll({
   config,
   redis,
   now,
-}: DashboardOptions): Promise<Omit<Operations, 'mayAct'>> {
+}: DashboardOptions): Promise<Omit<Operations, 'mayAct' | 'causes'>> {
   const { pipelines, service, collecting } = engine();
   const down = await service.down({ now: true });
   const [sources, collectPauses, processes, absences] = await Promise.all([

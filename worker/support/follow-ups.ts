@@ -26,39 +26,74 @@ export interface FoundFollowUp<In> {
   context: In;
 }
 
-/**
- * The first `limit` that fit, over all these sources. What a list has and its journey has not is taken out of the list.
- * @param after begins behind this place
- */
+/** The first `limit` that fit, over all these sources. What a list has and its journey has not is taken out of the list. */
 export async function followUpsIn<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
-  { now, limit, after }: { now: Date; limit: number; after?: Place | undefined },
+  { now, limit }: { now: Date; limit: number },
 ): Promise<FoundFollowUp<In>[]> {
-  const found: FoundFollowUp<In>[] = [];
-  for (const context of sources) {
-    let ofSource = 0;
-    for await (const { followUp, journey } of followUpsOf(context, filter, { now, limit, after })) {
-      if (!fits(followUp, filter, now)) continue;
-      found.push({ followUp, journey, context });
-      // No later one of this source comes before these.
-      ofSource += 1;
-      if (ofSource === limit) break;
-    }
-  }
-  const isDone = filter.done === true;
-  return found.toSorted((a, b) => (isBehind(placeIn(b), placeIn(a), isDone) ? -1 : 1)).slice(0, limit);
+  return (await lookedThrough(sources, filter, { now, limit })).found;
 }
 
-/** A page of what `followUpsIn` finds. `next`: behind it there is more. */
+interface FollowUpPage<In> {
+  found: FoundFollowUp<In>[];
+  /** Behind it there is more. */
+  next?: Place;
+  /** As many as may be were looked at: there may be more that fit behind it. */
+  isCut: boolean;
+}
+
+/** A page of what `followUpsIn` finds, read from where the page before ended, and no further than `most` of each source. */
 export async function followUpPage<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
-  { now, size, after }: { now: Date; size: number; after?: Place | undefined },
-): Promise<{ found: FoundFollowUp<In>[]; next?: Place }> {
-  const found = await followUpsIn(sources, filter, { now, limit: size + 1, after });
+  { size, ...reading }: { now: Date; size: number; most: number; after?: Place | undefined },
+): Promise<FollowUpPage<In>> {
+  const { found, frontier } = await lookedThrough(sources, filter, { ...reading, limit: size + 1 });
   const last = found[size - 1];
-  return found.length > size && last ? { found: found.slice(0, size), next: placeIn(last) } : { found };
+  if (found.length > size && last) return { found: found.slice(0, size), next: placeIn(last), isCut: false };
+  return frontier ? { found, next: frontier, isCut: true } : { found, isCut: false };
+}
+
+interface Reading {
+  now: Date;
+  limit: number;
+  /** Follow-ups of each source that are looked at. Left out: all. */
+  most?: number;
+  /** Begins behind this place. */
+  after?: Place | undefined;
+}
+
+/** `frontier`: up to there all that fit are found. */
+async function lookedThrough<In extends FollowUpSource>(
+  sources: readonly In[],
+  filter: FollowUpFilter,
+  reading: Reading,
+): Promise<{ found: FoundFollowUp<In>[]; frontier: Place | undefined }> {
+  const { now, limit, most } = reading;
+  const isDone = filter.done === true;
+  const all: FoundFollowUp<In>[] = [];
+  let frontier: Place | undefined;
+  for (const context of sources) {
+    let [looked, fitting] = [0, 0];
+    for await (const { followUp, journey } of followUpsOf(context, filter, reading)) {
+      const one = { followUp, journey, context };
+      looked += 1;
+      if (fits(followUp, filter, now)) {
+        all.push(one);
+        fitting += 1;
+      }
+      // No later one of this source comes before these.
+      if (fitting === limit) break;
+      if (looked < (most ?? Number.POSITIVE_INFINITY)) continue;
+      if (!frontier || isBehind(frontier, placeIn(one), isDone)) frontier = placeIn(one);
+      break;
+    }
+  }
+  const found = all
+    .filter((one) => !frontier || !isBehind(placeIn(one), frontier, isDone))
+    .toSorted((a, b) => (isBehind(placeIn(b), placeIn(a), isDone) ? -1 : 1));
+  return { found: found.slice(0, limit), frontier };
 }
 
 /** Where it stands in its list. */
@@ -75,7 +110,7 @@ function isBehind(one: Place, other: Place, isDone: boolean): boolean {
 async function* followUpsOf(
   { name, store, followUps }: FollowUpSource,
   { done: isDone = false, overdue, mine }: FollowUpFilter,
-  { now, limit, after }: { now: Date; limit: number; after: Place | undefined },
+  { now, limit, after }: Reading,
 ): AsyncGenerator<{ followUp: FollowUp; journey: Journey }> {
   const list: FollowUpList = isDone ? 'done' : 'open';
   const from = after && new Date(after.at);

@@ -10,6 +10,7 @@ import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 import { ToyVendor } from '../../support/toy-connector.ts';
 import { passwords, users } from '../../support/worker/dashboard/users.ts';
+import { failJourneys } from '../../support/worker/failed-journeys.ts';
 import { openFollowUps } from '../../support/worker/follow-ups.ts';
 
 let browser: Browser;
@@ -92,7 +93,10 @@ test('by keyboard alone a person logs in, finds a customer by a second address, 
   await page.keyboard.type(passwords.anna);
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Journeys' }).waitFor();
-  await tabTo(page, 'E-mail address, phone number, identifier, record, request or journey');
+  await tabTo(
+    page,
+    'E-mail address, phone number, identifier, record (or the address of its page), request or journey',
+  );
   await page.keyboard.type('+372 5551 2345');
   await page.keyboard.press('Enter');
   await page.waitForURL(/person=/);
@@ -196,6 +200,31 @@ test.each([
     expect(flaws).toEqual([]);
   },
 );
+
+test('an operator’s night by keyboard: two hundred journeys that stopped for one cause are replayed at once', async () => {
+  const { loop, source, url } = await startShop();
+  const ids = Array.from({ length: 200 }, (_, i) => `n${i}`);
+  await failJourneys(loop, ids);
+  const { page, flaws } = await visit(browser, url);
+  await logIn(page, 'anna');
+  await page.getByRole('link', { name: '1 thing needs a person' }).press('Enter');
+  await page.getByRole('heading', { name: 'Operations' }).waitFor();
+  // Whoever looks waits little for what is counted: the page shows it when it renews itself.
+  await page.getByRole('heading', { name: 'What stopped, by cause' }).waitFor();
+  expect(await findings(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Replay all…' }).press('Enter');
+  await page.getByRole('heading', { name: 'Replay 200 journeys?' }).waitFor();
+  expect(await findings(page)).toEqual([]);
+  await tabTo(page, 'Replay 200 journeys');
+  await page.keyboard.press('Enter');
+  await page.getByRole('status').getByText('200 journeys were taken up again.').waitFor();
+  expect(await findings(page)).toEqual([]);
+  for (const id of ids) await loop.journey(`${id}.1`, 'asked');
+  expect(loop.feedback.standin.requests()).toHaveLength(200);
+  await page.goto('/settings');
+  await page.getByRole('row', { name: `anna replay of 200 journeys ${source} failed` }).waitFor();
+  expect(flaws).toEqual([]);
+});
 
 test('a person is masked, and nobody finds them by any address afterwards', async () => {
   const shop = await startShop();

@@ -103,17 +103,17 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Shares of 0 to 1 side by side, each with its per cent above it. Its table is shown beside it. */
-export function barChart(bars: readonly { name: string; figure: number }[], label: string): Html {
+/** Shares of 0 to 1 side by side, each with its per cent above it; paler where they rest on few. Its table is shown beside it. */
+export function barChart(bars: readonly { name: string; figure: number; isFew: boolean }[], label: string): Html {
   const highest = Math.max(...bars.map(({ figure }) => figure), 0.01);
   const step = (plot.right - plot.left) / bars.length;
-  const drawn = bars.map(({ name, figure }, i) => {
+  const drawn = bars.map(({ name, figure, isFew }, i) => {
     const [x, y] = [
       rounded(plot.left + i * step),
       rounded(plot.bottom - (figure / highest) * (plot.bottom - plot.top)),
     ];
     const middle = rounded(x + step / 2);
-    return html`<rect class="fill" x="${rounded(x + step * 0.12)}" width="${rounded(step * 0.76)}" y="${y}" height="${rounded(plot.bottom - y)}"><title>${name}: ${Math.round(figure * 100)} %</title></rect>
+    return html`<rect class="${isFew ? 'fill few' : 'fill'}" x="${rounded(x + step * 0.12)}" width="${rounded(step * 0.76)}" y="${y}" height="${rounded(plot.bottom - y)}"><title>${name}: ${Math.round(figure * 100)} %</title></rect>
 <text class="tick" x="${middle}" y="${y - 4}" text-anchor="middle">${Math.round(figure * 100)}</text><text class="tick" x="${middle}" y="${height - 8}" text-anchor="middle">${name.slice(0, 2)}</text>`;
   });
   return html`<svg class="line" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}"><line class="grid" x1="${plot.left}" x2="${plot.right}" y1="${plot.bottom}" y2="${plot.bottom}"></line>${drawn}</svg>`;

@@ -28,6 +28,8 @@ interface FollowUps {
   query: FollowUpQuery;
   /** The place behind which the next page begins. */
   next?: string;
+  /** Only so many were looked at. */
+  isCut?: boolean;
   sources: readonly string[];
   /** Who looks, as they take one. */
   me: string;
@@ -44,7 +46,7 @@ ${counts && tabs(counts, query)}
 ${counts && sourceFilter(shown)}
 ${shown.report && figures(shown.report)}
 ${answers.length === 0 ? html`<p class="notice good">${nothing[query.show]}</p>` : html`<ul class="cards">${answers.map((one) => card(one, shown))}</ul>`}
-${next !== undefined && html`<p class="actions"><a class="button" rel="next" href="${addressOf(query, { after: next })}">Next page</a></p>`}
+${next !== undefined && html`<p class="actions"><a class="button" rel="next" href="${addressOf(query, { after: next })}">${shown.isCut ? 'Look further' : 'Next page'}</a></p>`}
 ${counts === undefined && html`<p><a href="/follow-ups">All follow-ups</a></p>`}`;
 }
 

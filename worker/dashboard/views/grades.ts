@@ -181,9 +181,13 @@ ${groups.map((rows) => valueTable(by, rows, grades))}`;
 /** When customers answer, so that windows can be chosen. */
 function hoursPart({ hours, timeZone }: Grades): Content {
   if (hours.length < 2) return undefined;
-  const shares = hours.map(({ hour, asked, responses }) => ({ name: clock(hour), figure: responses / asked }));
+  const shares = hours.map(({ hour, asked, responses }) => ({
+    name: clock(hour),
+    figure: responses / asked,
+    isFew: asked < fewAnswers,
+  }));
   return html`<h2>Response by hour of asking</h2>
-<figure class="trend score"><figcaption>Of the customers whom closeloop asked in this hour, how many per cent have answered. On the clock of ${timeZone}.</figcaption>
+<figure class="trend score"><figcaption>Of the customers whom closeloop asked in this hour, how many per cent have answered; paler where fewer than ${fewAnswers} were asked. On the clock of ${timeZone}.</figcaption>
 ${barChart(shares, 'Response rate by hour of asking; the table below has the figures')}
 <details><summary>Figures</summary>${table({
     name: 'Response by hour of asking',

@@ -2,12 +2,14 @@ import { gradeInWords } from '../../journey/grade-in-words.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { skipReasons } from '../../journey/reasons.ts';
 import { refOf } from '../../journey/refs.ts';
+import { journeyStates } from '../../journey/states.ts';
 import { askedContactOf } from '../../journey/transitions.ts';
 import { journeyAt, listAt } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { shownContact } from '../shown-contact.ts';
 import { ago, sentence, time } from '../times.ts';
 import { searchForm, select } from './forms.ts';
+import { manyLinks, manyTold, selectedName, type ToldOfMany } from './many.ts';
 import { stateBadge, stateChoices } from './state.ts';
 import { type Column, table as dataTable } from './table.ts';
 
@@ -30,13 +32,17 @@ interface List {
   rules: readonly string[];
   /** Whether customers' addresses are shown in full. */
   contacts: boolean;
+  /** Who looks is shown buttons. */
+  mayAct: boolean;
+  /** What was just done with many. */
+  told: ToldOfMany;
   now: Date;
   timeZone: string;
 }
 
 export function journeysView(list: List): Html {
   const { query, isSearch } = list;
-  return html`${search}
+  return html`${manyTold(list.told)}${search}
 ${isSearch ? html`<p><a href="/journeys">All journeys</a></p>` : filter(list)}
 ${list.journeys.length === 0 ? nothing(list) : table(list)}
 ${further(list, query)}`;
@@ -44,7 +50,7 @@ ${further(list, query)}`;
 
 const search = searchForm({
   action: '/journeys/search',
-  label: 'E-mail address, phone number, identifier, record, request or journey',
+  label: 'E-mail address, phone number, identifier, record (or the address of its page), request or journey',
   button: 'Find',
 });
 
@@ -56,6 +62,7 @@ ${sources.length > 1 && html`<div><label for="source">Source</label>${any('sourc
 <div><label for="reason">Reason contains</label>
 <input id="reason" name="reason" value="${query.reason ?? ''}" list="reasons" maxlength="200">
 <datalist id="reasons">${skipReasons.map((reason) => html`<option value="${reason}"></option>`)}</datalist></div>
+${query.cause && html`<input type="hidden" name="cause" value="${query.cause}">`}
 <div><label for="since">From</label><input id="since" name="since" type="date" value="${query.since ?? ''}"></div>
 <div><label for="until">Until</label><input id="until" name="until" type="date" value="${query.until ?? ''}"></div>
 <button>Show</button>
@@ -85,19 +92,23 @@ const columns: readonly Column[] = [
 
 function table(list: List): Html {
   const { journeys, timeZone } = list;
-  return dataTable({
+  const shown = dataTable({
     name: 'Journeys',
     caption: `Last changed first; those that wait, last due first. Times in ${timeZone}.`,
     columns,
     rows: journeys.map((one) => row(one, list)),
   });
+  if (!list.mayAct) return shown;
+  const { state } = list.query;
+  const of = journeyStates.find((one) => one === state);
+  return html`<form method="get" action="/many/replay">${shown}${manyLinks(list.query, of)}</form>`;
 }
 
-function row({ source, recordNoun, journey }: ListedJourney, { contacts, now, timeZone }: List): Content[] {
+function row({ source, recordNoun, journey }: ListedJourney, { contacts, mayAct, now, timeZone }: List): Content[] {
   const { id, state, updatedAt, rule, values = {} } = journey;
   const contact = askedContactOf(journey);
   return [
-    html`<a href="${journeyAt(source, id)}">${refOf(source, id)}</a>`,
+    html`${mayAct && checkbox(refOf(source, id))}<a href="${journeyAt(source, id)}">${refOf(source, id)}</a>`,
     contact ? shownContact(contact, contacts) : '–',
     stateBadge(state, recordNoun),
     whyOf(journey, timeZone),
@@ -105,6 +116,10 @@ function row({ source, recordNoun, journey }: ListedJourney, { contacts, now, ti
     rule ?? '–',
     ago(updatedAt, now, timeZone),
   ];
+}
+
+function checkbox(ref: string): Html {
+  return html`<input type="checkbox" name="${selectedName(ref)}" value="on" aria-label="Select ${ref}"> `;
 }
 
 function whyOf({ state, why, dueAt, answer, maxGrade }: Journey, timeZone: string): Content {

@@ -3,13 +3,15 @@ import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
 import type { Absence } from '../../pipeline/absent-sources.ts';
+import type { Issue, SkipCount } from '../../support/causes.ts';
 import type { SourceState } from '../../support/source-state.ts';
-import { listAt } from '../addresses.ts';
+import { listAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
-import { sentence, time } from '../times.ts';
+import { ago, sentence, time } from '../times.ts';
+import { shareBar } from './charts.ts';
 import { percent } from './figures.ts';
 import { csrfField } from './forms.ts';
-import { nounOf, stateName } from './state.ts';
+import { nounOf, stateBadge, stateName } from './state.ts';
 import { type Column, table as dataTable } from './table.ts';
 
 interface ShownSource {
@@ -33,6 +35,8 @@ export interface Operations {
   absences: readonly Absence[];
   at: Date;
   timeZone: string;
+  /** Of journeys that stopped, and of closings that nobody was asked about; undefined: they are not counted yet. */
+  causes: { issues: readonly Issue[]; isCut: boolean; skips: readonly SkipCount[]; of: number } | undefined;
   /** Who looks is shown buttons. */
   mayAct: boolean;
 }
@@ -48,10 +52,12 @@ export function operationsView(operations: Operations): Html {
 ${tests.map((why) => html`<p class="notice">${why}</p>`)}
 <h2>Needs a person</h2>
 ${notices(operations)}
+${causesPart(operations)}
 <h2>On their way</h2>
 ${flow(way, sources)}
 <h2>Closed without a rating</h2>
 ${flow(left, sources)}
+${skipsPart(operations)}
 <h2>Sources</h2>
 ${table(sources, { timeZone, mayAct })}
 </div>`;
@@ -72,10 +78,59 @@ interface Notice {
 }
 
 /** @returns how many need a person, and how many mend themselves */
-export function countNotices(operations: Omit<Operations, 'mayAct'>): { urgent: number; others: number } {
-  const all = allNotices({ ...operations, mayAct: false });
+export function countNotices(operations: Omit<Operations, 'mayAct' | 'causes'>): { urgent: number; others: number } {
+  const all = allNotices({ ...operations, causes: undefined, mayAct: false });
   const urgent = all.filter(({ isUrgent }) => isUrgent).length;
   return { urgent, others: all.length - urgent };
+}
+
+/** Why nobody was asked, by reason. */
+function skipsPart({ causes }: Operations): Content {
+  if (causes === undefined || causes.skips.length === 0) return undefined;
+  const { skips, of } = causes;
+  return html`<h2>Not asked, by reason</h2>
+${dataTable({
+  name: 'Not asked, by reason',
+  caption: `Of the last ${of} closings that nobody was asked about.`,
+  columns: [{ name: 'Reason' }, { name: 'Closings', kind: 'right' }, { name: 'Share, drawn', kind: 'drawn' }],
+  rows: skips.map(({ reason, count }) => [
+    html`<a href="${listAt({ state: 'skipped', reason })}">${reason.replaceAll('-', ' ')}</a>`,
+    count,
+    shareBar(count / of),
+  ]),
+})}`;
+}
+
+/** Issues that have a row of their own. */
+const mostCauses = 20;
+
+function causesPart({ causes, timeZone, at, mayAct }: Operations): Content {
+  if (causes === undefined || causes.issues.length === 0) return undefined;
+  const { issues, isCut } = causes;
+  const listOf = ({ source, state, cause }: Issue) => ({ source, state, cause });
+  return html`<h2>What stopped, by cause</h2>
+${dataTable({
+  name: 'What stopped, by cause',
+  ...(isCut && { caption: 'Of the last ones that stopped: there are more.' }),
+  columns: [
+    { name: 'Cause' },
+    { name: 'Journeys', kind: 'right' },
+    { name: 'First' },
+    { name: 'Last' },
+    { name: 'State' },
+    { name: 'What helps' },
+  ],
+  rows: issues
+    .slice(0, mostCauses)
+    .map((one) => [
+      html`${one.source}: ${one.why === '' ? 'no reason' : sentence(one.why, timeZone)}`,
+      html`<a href="${listAt(listOf(one))}">${one.count}</a>`,
+      ago(one.first, at, timeZone),
+      ago(one.last, at, timeZone),
+      stateBadge(one.state),
+      html`${one.state === 'failed' ? 'Mend the cause, then replay them.' : 'Look at one, and say what you found out.'}${mayAct && html` <a class="button" href="${pathTo('/many/replay', listOf(one))}">Replay all…</a>`}`,
+    ]),
+})}`;
 }
 
 function notices(operations: Operations): Html {

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { followUpPage } from '../../../../worker/support/follow-ups.ts';
+import type { Place } from '../../../../worker/support/journey-pages.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
@@ -124,6 +126,26 @@ describe('follow-ups', () => {
       to = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
     }
     expect(seen).toEqual(ids);
+    // Whose they are only their journeys say: so many are looked at for a page, and none is passed over.
+    const theirs = ids.filter((_, i) => i % 25 === 7);
+    for (const id of theirs)
+      await loop.store.update(
+        `${id}.1`,
+        (now) => now.followUp && { journey: { ...now, followUp: { ...now.followUp, to: 'Maria' } }, trace: [] },
+      );
+    const source = { name: loop.store.source, store: loop.store, followUps: lists };
+    const reading = { now: new Date(), size: 2, most: 10 };
+    const found: string[] = [];
+    let pages = 0;
+    let after: Place | undefined;
+    do {
+      const page = await followUpPage([source], { mine: 'Maria' }, { ...reading, after });
+      found.push(...page.found.map(({ journey }) => journey.recordId));
+      pages += 1;
+      after = page.next;
+    } while (after !== undefined);
+    expect(found).toEqual(theirs);
+    expect(pages).toBeGreaterThan(5);
   });
 
   test("are one person's: a second is refused, and told who has it; who may only look has no form, and sees no address", async () => {

@@ -57,10 +57,20 @@ describe('the list of journeys', () => {
   test('finds a customer by the address, and a record and a request by their ids, with no address in an address', async () => {
     const vendor = new ToyVendor();
     vendor.recordNames = numbered((id) => /^\w+$/.test(id));
+    vendor.recordUrl = (id) => `https://toy.example/records/${id}`;
+    const pages = ['https://toy.example/records/found', 'https://toy.example/records/found/?tab=1#top'];
     const { loop, source, get, post } = await startShown(undefined, vendor);
     await loop.post(loop.vendor.close('found', { customer: { email: 'Kati@Example.com' } }).delivery);
     const { requestId = '' } = await loop.journey('found.1', 'asked');
-    for (const q of [' kati@example.COM', 'found', '#found', `${source}/found`, `${source}/#found`, requestId]) {
+    for (const q of [
+      ' kati@example.COM',
+      'found',
+      '#found',
+      `${source}/found`,
+      `${source}/#found`,
+      ...pages,
+      requestId,
+    ]) {
       const { status, to } = await post('/journeys/search', { q });
       expect(status).toBe(303);
       expect(to).not.toMatch(/kati|%40|@/i);

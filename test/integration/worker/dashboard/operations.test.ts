@@ -42,6 +42,14 @@ test('Operations shows what needs a person, and each source with what status tel
   expect(await jobs.ask.queue.isPaused()).toBe(false);
   expect((await get('/settings')).text).toMatch(/>resume ask<\/td>[\s\S]*>pause ask<\/td>/);
 
+  await loop.post(loop.vendor.close('t2', { customer: {} }).delivery);
+  await loop.journey('t2.1', 'skipped');
+  // What is counted stays good for a minute.
+  await loop.hoursPass(1);
+  await expect
+    .poll(async () => (await get('/operations')).text)
+    .toMatch(/href="\/journeys\?state=skipped&amp;reason=no-contact">no contact<\/a>/);
+
   for (const path of ['/sources/nobody/ask/pause', `/sources/${source}/erase/pause`, `/sources/${source}/ask/stop`]) {
     expect((await get(path)).status).toBe(404);
   }

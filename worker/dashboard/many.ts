@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { CloseloopError } from '../../core/errors.ts';
+import { refOf } from '../journey/refs.ts';
+import { findAnywhere, repairsOf } from '../support/repair.ts';
+import { listAt } from './addresses.ts';
+import { Audit } from './audit.ts';
+import { formToken, nameOf } from './guard.ts';
+import { take } from './journey.ts';
+import { journeysOf, type ListQuery, queryOf } from './journeys.ts';
+import type { DashboardOptions } from './options.ts';
+import { show } from './pages.ts';
+import { manyActions, manyTitles, manyView } from './views/many.ts';
+
+/** Journeys that are looked at, and those that one form acts on: whoever sends it waits for it. */
+const most = 1_000;
+const mostAtOnce = 200;
+const atOnce = 8;
+
+const Action = z.object({ action: z.enum(manyActions) });
+
+/** Before the reference of a selected journey, in a form. */
+const selectedPrefix = 'j.';
+
+/** `/many/…`: the same with many journeys, those that were selected or all that a filter of the list fits. */
+export function actOnMany(app: FastifyInstance, options: DashboardOptions): void {
+  const audit = new Audit(options.redis);
+
+  app.get('/many/:action', { config: { access: 'act' } }, async (request, reply) => {
+    const { action } = Action.safeParse(request.params).data ?? {};
+    if (action === undefined) return reply.callNotFound();
+    const fields = fieldsOf(request.query);
+    const refs = await refsFor(fields, options);
+    const body = manyView({ action, refs, most: mostAtOnce, fields, csrf: formToken(reply) });
+    return await show(reply, { title: `${manyTitles[action]} ${refs.length} journeys?`, section: '/journeys', body });
+  });
+
+  app.post('/many/:action', async (request, reply) => {
+    const { action } = Action.safeParse(request.params).data ?? {};
+    if (action === undefined) return reply.callNotFound();
+    const fields = fieldsOf(request.body);
+    const all = await refsFor(fields, options);
+    const refs = all.slice(0, mostAtOnce);
+    const { state = '', source = '' } = queryOf(fields);
+    const about = [source, state].filter(Boolean).join(' ') || 'selected';
+    await audit.note({ at: options.now(), who: nameOf(request), what: `${action} of ${refs.length} journeys`, about });
+    const refused = await refusedOf(refs, action, request);
+    const { after: _, ...filter } = queryOf(fields);
+    return await reply.redirect(
+      listAt({
+        ...filter,
+        ...{
+          did: action,
+          done: String(refs.length - refused),
+          refused: String(refused),
+          left: String(all.length - refs.length),
+        },
+      }),
+      303,
+    );
+  });
+
+  /** How many of them can't have it: they are left as they are. */
+  async function refusedOf(refs: readonly string[], action: (typeof manyActions)[number], request: FastifyRequest) {
+    const limited = pLimit(atOnce);
+    const attempts = refs.map((ref) =>
+      limited(async () => {
+        try {
+          await take(action, await findAnywhere(options.engine(), ref), request.body);
+          return true;
+        } catch (error) {
+          if (error instanceof CloseloopError) return false;
+          throw error;
+        }
+      }),
+    );
+    return (await Promise.all(attempts)).filter((isDone) => !isDone).length;
+  }
+}
+
+type Fields = Readonly<Record<string, string>>;
+
+function fieldsOf(given: unknown): Fields {
+  return z.record(z.string(), z.string().max(4_000).catch('')).parse(given ?? {});
+}
+
+/** Those that were selected; where none is, all that the filter fits and that may have it. */
+async function refsFor(fields: Fields, options: DashboardOptions): Promise<string[]> {
+  const selected = Object.keys(fields).filter((name) => name.startsWith(selectedPrefix));
+  if (selected.length > 0) return selected.slice(0, most).map((name) => name.slice(selectedPrefix.length));
+  const query: ListQuery = { ...queryOf(fields), after: undefined };
+  const { journeys } = await journeysOf(query, options, { size: most, most });
+  return journeys
+    .filter(({ journey }) => repairsOf(journey).length > 0)
+    .map(({ source, journey }) => refOf(source, journey.id));
+}

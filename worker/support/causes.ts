@@ -1,0 +1,62 @@
+import type { Journey } from '../journey/journey.ts';
+import type { Searched } from './journey-filter.ts';
+import { journeyPage } from './journey-pages.ts';
+import { instants } from './shown-time.ts';
+
+/** What reasons have in common that differ only in instants, numbers and ids. Pure. */
+export function causeOf(why: string): string {
+  return why
+    .replaceAll(instants, '…')
+    .replaceAll(/[\w-]*\d[\w.-]*/g, '…')
+    .trim();
+}
+
+/** Journeys that stopped for one cause. */
+export interface Issue {
+  source: string;
+  state: 'failed' | 'parked';
+  cause: string;
+  /** The reason of the last one. */
+  why: string;
+  count: number;
+  /** Between which they stopped. */
+  first: Date;
+  last: Date;
+}
+
+/** What keeps journeys from going on, by cause, the most first. `isCut`: of the last `most` of them. */
+export async function issuesIn(
+  sources: readonly Searched[],
+  most: number,
+): Promise<{ issues: Issue[]; isCut: boolean }> {
+  const { found, next } = await journeyPage(sources, { lists: ['failed', 'parked'], size: most, most });
+  const groups = Map.groupBy(found, ({ journey: { state, why = '' }, context }) =>
+    JSON.stringify([context.name, state, causeOf(why)]),
+  );
+  const issues = [...groups.values()].flatMap((group) => issueOf(group));
+  return { issues: issues.toSorted((a, b) => b.count - a.count), isCut: next !== undefined };
+}
+
+/** How many of the last closings nobody was asked about for a reason. */
+export interface SkipCount {
+  reason: string;
+  count: number;
+}
+
+/** The most first. `of`: so many of the last ones were counted. */
+export async function skipsIn(sources: readonly Searched[], most: number): Promise<{ skips: SkipCount[]; of: number }> {
+  const { found } = await journeyPage(sources, { lists: ['skipped'], size: most, most });
+  const groups = Map.groupBy(found, ({ journey: { reason = '' } }) => reason);
+  const skips = [...groups].flatMap(([reason, { length }]) => (reason === '' ? [] : [{ reason, count: length }]));
+  return { skips: skips.toSorted((a, b) => b.count - a.count), of: found.length };
+}
+
+/** @param group the last changed first */
+function issueOf(group: readonly { journey: Journey; context: { name: string } }[]): Issue[] {
+  const [newest, oldest] = [group[0], group.at(-1)];
+  if (!newest || !oldest) return [];
+  const { state, why = '', updatedAt: last } = newest.journey;
+  if (state !== 'failed' && state !== 'parked') return [];
+  const times = { first: oldest.journey.updatedAt, last };
+  return [{ source: newest.context.name, state, cause: causeOf(why), why, count: group.length, ...times }];
+}
