@@ -140,7 +140,7 @@ function leavesOf({ desk, recordId }: Pick<Customer, 'desk' | 'recordId'>): stri
         .replaceAll(numberIn(recordId), 'ID')
         .replace(/\.a\d+\./g, '.aN.'),
     )
-    .map((leaf) => leaf.replace(/\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:?\d\d))?/g, 'AT').replace(/\d{3,}/g, 'N'))
+    .map((leaf) => leaf.replace(/\d{4}-\d\d-\d\d([T ][\d:.]+(Z|[+-]\d\d:?\d\d)?)?/g, 'AT').replace(/\d{3,}/g, 'N'))
     .sort();
 }
 
@@ -219,19 +219,28 @@ class World {
     }
   }
 
-  /** Whether all that the last answers lead to is over. */
-  async isOver(some: readonly Customer[] = this.customers): Promise<boolean> {
+  /** Those of whom not all is over that their last answers lead to, each with how far it is. */
+  async openOf(some: readonly Customer[]): Promise<string[]> {
     const journeys = await Promise.all(some.map((one) => this.journey(one)));
-    return journeys.every((journey, n) => {
-      const { state, answer, acting } = journey ?? {};
-      const isOpen = acting?.acts.some((act) => act.state === 'wanted' || act.state === 'begun') ?? false;
+    return journeys.flatMap((journey, n) => {
+      const { state, answer, acting, why = '' } = journey ?? {};
+      const acts = acting?.acts.map((act) => `${act.name} ${act.state}`) ?? [];
+      const isOpen = acts.some((act) => / (wanted|begun)$/.test(act));
       const isJudged = acting?.judged.unhappy?.version === answer?.version;
-      return state === 'written' && answer?.grade === some[n]?.grades.at(-1) && isJudged && !isOpen;
+      const isRight = answer?.grade === some[n]?.grades.at(-1);
+      if (state === 'written' && isRight && isJudged && !isOpen) return [];
+      return [`${some[n]?.email} ${state} ${why} grade ${answer?.grade} of ${some[n]?.grades}, ${acts.join(', ')}`];
     });
   }
 
-  async untilOver(some?: readonly Customer[]): Promise<void> {
-    while (!(await this.isOver(some).catch(() => false))) await sleep(200);
+  /** @param say tells every minute for whom it waits */
+  async untilOver(say: (line: string) => void, some: readonly Customer[] = this.customers): Promise<void> {
+    for (let looks = 1; ; looks += 1) {
+      const open = await this.openOf(some).catch(() => ['Redis']);
+      if (open.length === 0) return;
+      if (looks % 300 === 0) say(`waiting for ${open.length}: ${open.slice(0, 5).join('; ')}`);
+      await sleep(200);
+    }
   }
 
   /** @param calm a happy and an unhappy customer of each vendor, with whom nothing was killed */
@@ -307,7 +316,7 @@ export async function actingRun({ answers, kills, seed, say }: ActingOptions): P
       world.stores.set(source, new JourneyStore(redis, source, { now: () => new Date(), seal }));
     const calm: Customer[] = [];
     for (const grade of [happy, unhappy]) for (const _ of desks) calm.push(await world.close([grade]));
-    await world.untilOver(calm);
+    await world.untilOver(say, calm);
     say(`${calm.length} customers without a kill: ${Math.round((Date.now() - begun) / 1_000)} s`);
 
     let done = 0;
@@ -327,11 +336,11 @@ export async function actingRun({ answers, kills, seed, say }: ActingOptions): P
     }
     await killing;
     say('the kills are over');
-    await world.untilOver();
+    await world.untilOver(say);
     await world.closeAgain();
     // The time of what a vendor may still carry out, and of what an agent's closing begins.
     await sleep(5_000);
-    await world.untilOver();
+    await world.untilOver(say);
     const findings = await world.judge(calm);
     return {
       answered: world.customers.filter(({ given }) => given > 0).length,
