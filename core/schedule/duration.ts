@@ -43,9 +43,9 @@ export function formatDuration(ms: number): string {
 
 /**
  * "90 minutes", "4 hours", "1 day": rounded down, for people.
- * @param from as many minutes are told in hours, and in days
+ * @param from as many minutes are told in hours, and in days: default two hours, and two days
  */
-export function minutesInWords(minutes: number, from: { hours: number; days: number }): string {
+export function minutesInWords(minutes: number, from = { hours: 120, days: 2_880 }): string {
   const [count, unit] =
     minutes < from.hours
       ? [minutes, 'minute']

@@ -123,9 +123,7 @@ function followUpTable({ now, before, isCut }: FollowUps, period: Period): strin
   const cells = (name: Period, one: FollowUpFigures) => [
     `${name.since} to ${name.until}`,
     ...[one.opened, one.done, one.withinDue, one.overdue].map(String),
-    one.firstActionMs === null
-      ? '–'
-      : minutesInWords(Math.round(one.firstActionMs / 60_000), { hours: 120, days: 2_880 }),
+    one.firstActionMs === null ? '–' : minutesInWords(Math.round(one.firstActionMs / 60_000)),
     ...[one.gradedAgain, one.recovered].map(String),
   ];
   const cut = isCut ? '\nThere are more follow-ups than are read.\n' : '';

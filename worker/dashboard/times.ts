@@ -25,12 +25,7 @@ export function sentence(text: string, timeZone: string): Html {
 /** How long ago it was: "4 hours ago"; longer ago than two weeks, the day. Who points at it sees the instant. */
 export function ago(at: Date, now: Date, timeZone: string): Html {
   const minutes = Math.floor((now.getTime() - at.getTime()) / 60_000);
-  const text =
-    minutes > fortnight
-      ? dayOf(at, timeZone)
-      : minutes < 1
-        ? 'just now'
-        : `${minutesInWords(minutes, { hours: 120, days: 2_880 })} ago`;
+  const text = minutes > fortnight ? dayOf(at, timeZone) : minutes < 1 ? 'just now' : `${minutesInWords(minutes)} ago`;
   return html`<time datetime="${at.toISOString()}" title="${inWords(at, timeZone)}">${text}</time>`;
 }
 

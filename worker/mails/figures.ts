@@ -14,6 +14,7 @@ import { gradesByField } from '../reports/grades-by-field.ts';
 import { mostAsked } from '../reports/others.ts';
 import type { Period } from '../reports/period.ts';
 import { addressOf, type RecordPlaces } from '../reports/record-address.ts';
+import { toneOf } from '../reports/tone.ts';
 import { dueInWords, type FoundFollowUp, followUpsIn } from '../support/follow-ups.ts';
 import type { Searched } from '../support/journey-filter.ts';
 import { periodsUpTo } from './due.ts';
@@ -160,7 +161,7 @@ async function rowsOf(
   return rows;
 }
 
-/** The lower half of a scale is unhappy, the upper fifth happy: 1 and 2, 4 and 5 of five; 0 to 5, 8 to 10 of ten. */
+/** The worst, and the best: happy and unhappy as on the page. */
 function bestAndWorst(
   comments: readonly Comment[],
   count: number,
@@ -168,10 +169,12 @@ function bestAndWorst(
 ): Pick<MailFigures, 'unhappy' | 'happy'> {
   const graded = comments.flatMap((comment) => {
     const { grade, maxGrade } = comment;
-    return grade === null || maxGrade === undefined || maxGrade <= 0 ? [] : [{ comment, share: grade / maxGrade }];
+    return grade === null || maxGrade === undefined
+      ? []
+      : [{ comment, share: grade / maxGrade, tone: toneOf(grade, maxGrade) }];
   });
-  const unhappy = graded.filter(({ share }) => share <= 0.5).toSorted((a, b) => a.share - b.share);
-  const happy = graded.filter(({ share }) => share >= 0.8).toSorted((a, b) => b.share - a.share);
+  const unhappy = graded.filter(({ tone }) => tone === 'bad').toSorted((a, b) => a.share - b.share);
+  const happy = graded.filter(({ tone }) => tone === 'good').toSorted((a, b) => b.share - a.share);
   const shown = (some: typeof graded) => some.slice(0, count).map(({ comment }) => commentOf(comment, sources));
   return { unhappy: shown(unhappy), happy: shown(happy) };
 }

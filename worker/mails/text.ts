@@ -77,7 +77,7 @@ export function followUpsInWords({ followUps, every, openCount }: MailFigures): 
   const first =
     firstActionMs === null
       ? ''
-      : `, the first action after ${minutesInWords(Math.round(firstActionMs / 60_000), { hours: 120, days: 2_880 })} (median)`;
+      : `, the first action after ${minutesInWords(Math.round(firstActionMs / 60_000))} (median)`;
   const ended = done === 0 ? 'none of them done' : `${count(done)} of them done, ${count(withinDue)} in time`;
   const again =
     gradedAgain === 0

@@ -194,7 +194,7 @@ export function dueInWords({ dueAt }: Pick<FollowUp, 'dueAt'>, now: Date): strin
   const ms = dueAt.getTime() - now.getTime();
   const minutes = Math.floor(Math.abs(ms) / minuteMs);
   if (minutes === 0) return 'now';
-  const time = minutesInWords(minutes, { hours: 120, days: 2_880 });
+  const time = minutesInWords(minutes);
   return ms > 0 ? `in ${time}` : `${time} overdue`;
 }
 

@@ -1,3 +1,4 @@
+import { toneOf } from '../../reports/tone.ts';
 import { answersAt, journeyAt } from '../addresses.ts';
 import { type Content, type Html, html, linked } from '../html.ts';
 import type { ShownAnswer } from '../shown-answer.ts';
@@ -7,14 +8,6 @@ import { ago } from '../times.ts';
 export function gradeBadge({ grade, maxGrade }: Pick<ShownAnswer, 'grade' | 'maxGrade'>): Html {
   if (grade === null) return html`<span class="grade">no grade</span>`;
   return html`<span class="grade ${toneOf(grade, maxGrade)}"><b>${grade}</b>${maxGrade !== undefined && ` of ${maxGrade}`}</span>`;
-}
-
-/** As customers are counted who recommend, and who do not: on eleven grades the lower seven are no praise. */
-function toneOf(grade: number, maxGrade: number | undefined): 'bad' | 'wait' | 'good' | '' {
-  if (maxGrade === undefined || maxGrade <= 1) return '';
-  const share = grade / maxGrade;
-  if (share >= (maxGrade >= 10 ? 0.9 : 0.8)) return 'good';
-  return share <= (maxGrade >= 10 ? 0.6 : 0.4) ? 'bad' : 'wait';
 }
 
 /** What they wrote, if they did. */

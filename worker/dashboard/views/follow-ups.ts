@@ -53,8 +53,7 @@ ${counts === undefined && html`<p><a href="/follow-ups">All follow-ups</a></p>`}
 function figures({ now, before, isCut }: NonNullable<FollowUps['report']>): Content {
   if (now.opened === 0 && before.opened === 0) return undefined;
   const { firstActionMs, gradedAgain, recovered } = now;
-  const first =
-    firstActionMs === null ? '–' : minutesInWords(Math.round(firstActionMs / 60_000), { hours: 120, days: 2_880 });
+  const first = firstActionMs === null ? '–' : minutesInWords(Math.round(firstActionMs / 60_000));
   return html`<dl class="counts" aria-label="Thirty days">
 <div><dt>Opened in 30 days</dt><dd>${count(now.opened)} ${countChange(now.opened, before.opened)}</dd></div>
 <div><dt>Done</dt><dd>${count(now.done)}</dd></div>
