@@ -189,41 +189,36 @@ describe('the expressions of design.md', () => {
 
 describe('the state of a ticket', () => {
   const solvedAt = new Date('2026-11-21T10:15:00Z');
+  const open = { is: 'open' };
+  const out = (why: string) => ({ is: 'out', why });
+  const closed = (closing: string, closedAt = solvedAt) => ({ is: 'closed', closing, closedAt });
   const rows: [name: string, Parameters<typeof pageOf>[0], expected: object][] = [
-    ['open: open', { ticket: { status: 'open' } }, { is: 'open' }],
-    ['pending: open', { ticket: { status: 'pending' } }, { is: 'open' }],
-    [
-      'closed: the same closing as solved',
-      { ticket: { status: 'closed' } },
-      { is: 'closed', closing: 'r0', closedAt: solvedAt },
-    ],
+    ['open: open', { ticket: { status: 'open' } }, open],
+    ['pending: open', { ticket: { status: 'pending' } }, open],
+    ['closed: the same closing as solved', { ticket: { status: 'closed' } }, closed('r0')],
     [
       'solved again: another closing',
       { metrics: { ticket_id: 41960, reopens: 2, solved_at: '2026-11-21T10:15:00Z' } },
-      { is: 'closed', closing: 'r2', closedAt: solvedAt },
+      closed('r2'),
     ],
-    ['metrics inside the ticket: the same', { inside: true }, { is: 'closed', closing: 'r0', closedAt: solvedAt }],
+    ['metrics inside the ticket: the same', { inside: true }, closed('r0')],
     [
       'no metrics: the first closing, at its last change',
       { metrics: null },
-      { is: 'closed', closing: 'r0', closedAt: new Date('2026-11-21T10:15:29Z') },
+      closed('r0', new Date('2026-11-21T10:15:29Z')),
     ],
     [
       'merged: out',
       { ticket: { status: 'closed', tags: ['closed_by_merge'] } },
-      { is: 'out', why: 'the ticket was merged into another one' },
+      out('the ticket was merged into another one'),
     ],
-    [
-      'suspended requester: out',
-      { requester: { suspended: true } },
-      { is: 'out', why: 'the requester is suspended (spam)' },
-    ],
-    ['deleted requester: out', { requester: { active: false } }, { is: 'out', why: 'the requester was deleted' }],
-    ['unknown requester: out', { requester: null }, { is: 'out', why: 'the requester does not exist any more' }],
+    ['suspended requester: out', { requester: { suspended: true } }, out('the requester is suspended (spam)')],
+    ['deleted requester: out', { requester: { active: false } }, out('the requester was deleted')],
+    ['unknown requester: out', { requester: null }, out('the requester does not exist any more')],
     [
       'an agent as requester: out',
       { requester: { role: 'agent' } },
-      { is: 'out', why: 'the requester is not a customer but an agent' },
+      out('the requester is not a customer but an agent'),
     ],
   ];
   test.each(rows)('%s', async (_name, changes, expected) => {

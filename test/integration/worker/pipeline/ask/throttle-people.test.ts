@@ -149,6 +149,8 @@ describe('a throttle that is set, or lengthened, after a person was asked', () =
   type Settings = { rule: string; general?: string };
   const none: Settings = { rule: rulesOf() };
   const of = (policy: string): Settings => ({ rule: rulesOf(), general: `policy: { ${policy} }` });
+  const ofCampaign = of('campaigns: { 12: { throttle: 30d } }');
+  const grouped = of('groups: { g: { campaigns: [12, 213], throttle: 30d } }');
   const [text, mail] = [
     { ...both, store: 'Text' },
     { ...both, store: 'Mail' },
@@ -156,33 +158,21 @@ describe('a throttle that is set, or lengthened, after a person was asked', () =
   const rows: [what: string, before: Settings, since: Settings, first: object, then: object][] = [
     ['the policy gets one', none, of('throttle: 30d'), text, mail],
     ['the rule gets one', none, { rule: rulesOf(', throttle: 30d') }, text, mail],
-    ['the campaign gets one', none, of('campaigns: { 12: { throttle: 30d } }'), mail, mail],
-    ['a group gets one', none, of('groups: { g: { campaigns: [12, 213], throttle: 30d } }'), mail, mail],
-    [
-      'a group gets one: asked in its other campaign',
-      none,
-      of('groups: { g: { campaigns: [12, 213], throttle: 30d } }'),
-      text,
-      mail,
-    ],
+    ['the campaign gets one', none, ofCampaign, mail, mail],
+    ['a group gets one', none, grouped, mail, mail],
+    ['a group gets one: asked in its other campaign', none, grouped, text, mail],
     [
       'the campaign comes into a group that has one',
       of('groups: { g: { campaigns: [213], throttle: 30d } }'),
-      of('groups: { g: { campaigns: [12, 213], throttle: 30d } }'),
+      grouped,
       mail,
       text,
     ],
-    [
-      'that of the campaign is lengthened',
-      of('campaigns: { 12: { throttle: 1ms } }'),
-      of('campaigns: { 12: { throttle: 30d } }'),
-      mail,
-      mail,
-    ],
+    ['that of the campaign is lengthened', of('campaigns: { 12: { throttle: 1ms } }'), ofCampaign, mail, mail],
     [
       'that of a group is lengthened',
       of('groups: { g: { campaigns: [12, 213], throttle: 1ms } }'),
-      of('groups: { g: { campaigns: [12, 213], throttle: 30d } }'),
+      grouped,
       text,
       mail,
     ],
