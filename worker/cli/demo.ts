@@ -73,7 +73,7 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
 }
 
 const firstLook =
-  'Look first at who was unhappy: on "Follow-up" take one and say what was done. Then on "Overview": which store got worse?';
+  'Look first at who was unhappy: on "Follow-up" take one, and say what was done. Then follow "By Store" on "Overview": which one got worse?';
 
 function contextOf(app: App) {
   const pipeline = app.engine.pipelines.get('support');

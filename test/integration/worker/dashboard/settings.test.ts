@@ -13,7 +13,7 @@ test('Settings shows each rule in words with its coming hours, test mode, and wh
   const { get } = visitorOf(loop.app);
   const { status, text } = await get('/settings');
   expect(status).toBe(200);
-  expect(text).toContain('in campaign 12 “After support”, through customer.phone');
+  expect(text).toContain('in “After support” (campaign 12). They are asked by customer.phone');
   expect(text).toContain('TEST MODE for rule &quot;phones&quot; of source set');
   expect(text).not.toContain('me@example.com');
   expect((await get('/')).text).toContain('TEST MODE for rule &quot;phones&quot; of source set');
@@ -42,6 +42,6 @@ test('of a campaign that can not be read Settings says so, and shows all the res
   const loop = await startLoop(redis, { source: 'lost', rule, general: 'dashboard: { port: 0 }' });
   const { status, text } = await visitorOf(loop.app).get('/settings');
   expect(status).toBe(200);
-  expect(text).toContain('in campaign 999, through customer.phone');
+  expect(text).toContain('in campaign 999. They are asked by customer.phone');
   expect(text).toContain("The hours of campaign 999 can't be shown: ");
 });

@@ -8,7 +8,7 @@ test.each<[what: string, rule: object, expected: string]>([
   [
     'with everything left out',
     {},
-    "The closings that no earlier rule took are asked about in campaign 12 “After support”, through email, after the campaign's own delay, once in the life of a record.",
+    "When a record closes that no earlier rule took, its customer is asked in “After support” (campaign 12). They are asked by email, after the campaign's own delay. A record is asked about once.",
   ],
   [
     'with all that can be said',
@@ -26,12 +26,12 @@ test.each<[what: string, rule: object, expected: string]>([
       again: 'each closing',
       test: { email: 'me@example.com' },
     },
-    '12.5 % of the closings where “ticket.group.name = "Phone"” are asked about in campaign 12 “After support” for en and in campaign 13 for et and in campaign 14 for other languages, through requester.phone, or else requester.email, 2h after the closing, on mon, tue from 09:00 until 20:00 on the recipient\'s clock, on public holidays, too, and who was asked within 30d waits until that is over, at most 20 an hour and 100 a day, never about closings older than 7d, at each closing of a record, as a test: to the test contact, and to no customer.',
+    'When a record closes and “ticket.group.name = "Phone"” holds, 12.5 % of the customers are asked in “After support” (campaign 12) in the language en, in campaign 13 in the language et and in campaign 14 in any other language. They are asked by requester.phone, or else requester.email, 2 hours after the closing, on Monday and Tuesday from 09:00 until 20:00 on the recipient\'s clock, on public holidays, too. Who was asked within the last 30 days waits until that is over. At most 20 an hour and 100 a day are asked. Nobody is asked about a closing of more than 7 days ago. A record that closes again is asked about again. It is a test: all requests go to the test contact, and none to a customer.',
   ],
   [
     'that asks at once, and nobody twice in a month',
     { delay: '0s', window: { until: '18:00' }, throttle: '30d', maxAge: false },
-    "The closings that no earlier rule took are asked about in campaign 12 “After support”, through email, at once, until 18:00 on the account's clock, and who was asked within 30d is not asked, once in the life of a record.",
+    "When a record closes that no earlier rule took, its customer is asked in “After support” (campaign 12). They are asked by email, at once, until 18:00 on the account's clock. Who was asked within the last 30 days is not asked. A record is asked about once.",
   ],
 ])('a rule %s is a sentence', (_, rule, expected) => {
   expect(ruleInWords(Rule.parse({ name: 'r', campaign: 12, contact: 'email', ...rule }), names)).toBe(expected);
