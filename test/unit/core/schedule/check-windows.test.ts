@@ -103,6 +103,12 @@ describe('windows that can not work', () => {
     }
   });
 
+  test('stop nothing but the journey when it is the hours of text messages', () => {
+    expect(() => nextSendTime(inputOf({ sms: day, campaign: '22:00-23:00' }))).toThrow(
+      expect.objectContaining({ advice: { kind: 'permanent' } }),
+    );
+  });
+
   const fine: [name: string, row: Row][] = [
     ['that share a minute', { campaign: '09:00-18:00', window: window('17:59', '22:00') }],
     ["that share Sunday's night", { campaign: '00:00-03:00', window: window('22:00', '02:00', ['sun']) }],

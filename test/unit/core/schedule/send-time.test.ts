@@ -251,6 +251,12 @@ describe('the trace', () => {
     ]);
   });
 
+  test('says of a text message whose clock counts', () => {
+    const unknown = "the recipient's zone is not known: the account's, Europe/Tallinn";
+    expect(why({ sms: day })).toStrictEqual([unknown]);
+    expect(nextSendTime({ ...inputOf({ sms: day }), recipient: undefined }).why).toStrictEqual([unknown]);
+  });
+
   test('names hours to the second where they are so, and a campaign without its id', () => {
     const input = inputOf({ now: '11-21T05:00', campaign: '09:00:30-20:00' });
     const { why } = nextSendTime({ ...input, campaign: { ...input.campaign, id: undefined } });

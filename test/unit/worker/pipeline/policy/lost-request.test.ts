@@ -27,7 +27,7 @@ const rows: Row[] = [
   ['the service has not asked yet', { num_appeals: 0, last_appeal: null }, undefined, undefined],
   ['it was asked before the closing', asked('09:57:00'), undefined, undefined],
   ['it was asked since, and nobody here knows', asked('10:05:00'), undefined, at('10:05:00')],
-  ['the two clocks differ', asked('09:58:30'), undefined, at('09:58:30')],
+  ['the two clocks differ', asked('09:58:00'), undefined, at('09:58:00')],
   ['another journey has asked since', asked('10:05:00'), here('10:05:00'), undefined],
   ['another journey has asked, but before that', asked('10:05:00'), here('10:02:00'), at('10:05:00')],
   [
@@ -79,10 +79,14 @@ const counted = (num_appeals: number, last: string | null): Known => ({
 const same = counted(1, '09:00:00');
 const noted = (time: string, more: object = {}): LastAsked => ({ at: at(time), journey: ref, ...more });
 
+const unasked: Journey = { ...sought, searched: { ...searched, numAppeals: 0, lastAppeal: null } };
 test.each<[what: string, journey: Journey, known: Known, lastHere: LastAsked | undefined, why: RegExp | undefined]>([
   ['nothing has moved', sought, same, undefined, undefined],
   ['it was noted since as asked by this journey', sought, same, noted('10:04:00'), /noted as asked by it once more/],
   ['it was noted so before the search', sought, same, noted('10:02:00'), undefined],
+  ['it was noted so at that moment', sought, same, { ...noted('10:02:00'), at: searched.at }, undefined],
+  ['the service has asked nobody', sought, { num_appeals: 0, last_appeal: null }, undefined, /have moved/],
+  ['… and had not before', unasked, { num_appeals: 0, last_appeal: null }, undefined, undefined],
   ['another journey was noted', sought, same, { at: at('10:04:00'), journey: 'shop/9.1' }, undefined],
   ['the count has moved', sought, counted(2, '09:00:00'), undefined, /counters at the service have moved/],
   ['the last request is another', sought, counted(1, '10:05:00'), undefined, /counters at the service have moved/],

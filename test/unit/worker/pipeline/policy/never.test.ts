@@ -33,6 +33,7 @@ describe('neverByRecord', () => {
   test.each<[string, NeverCondition, string | undefined]>([
     ['names the tag as it is configured', { tags: ['other', 'NO_survey'] }, 'tag NO_survey (never)'],
     ['passes over other tags', { tags: ['no'] }, undefined],
+    ['takes a reason for none where the tag is not there', { tags: ['no'], reason: 'spam' }, undefined],
     ['knows a group by its name', { groups: ['internal it'] }, 'group internal it (never)'],
     ['knows a group by its id', { groups: ['2001'] }, 'group 2001 (never)'],
     ['counts from opening to closing: too short', { handledIn: { under: 61_000 } }, 'handled in under 1m1s (never)'],
@@ -111,14 +112,21 @@ test('conditions are told as they were written, and a list has to have been read
   const conditions: NeverCondition[] = [
     { tags: ['a', 'b'], handledIn: { under: 60_000, over: 3_600_000 }, noReply: true },
     { handledIn: { over: 60_000 } },
-    { groups: ['x'] },
+    { groups: ['x'], handledIn: { under: 60_000 } },
     { ownDomains: ['a.ee', 'b.ee'] },
     { contactsIn: 'list.txt' },
   ];
   const plain = { ...options, ownDomains: [] };
   const { ofRecord, ofPerson } = loadNever(conditions, plain);
   expect([...ofRecord, ...ofPerson].map(({ what }) => what)).toEqual([
-    ...['tags: a, b', 'handledIn: under 1m, over 1h', 'noReply', 'handledIn: over 1m', 'groups: x'],
+    ...[
+      'tags: a, b',
+      'handledIn: under 1m, over 1h',
+      'noReply',
+      'handledIn: over 1m',
+      'groups: x',
+      'handledIn: under 1m',
+    ],
     ...['ownDomains: a.ee, b.ee', 'contactsIn: list.txt'],
   ]);
   const bare = loadNever([{ tags: ['a'] }], { ...plain, connector: { parts: {} } });
