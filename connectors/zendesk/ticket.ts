@@ -51,6 +51,8 @@ export const Ticket = z.object({
   assignee_id: Id.nullish(),
   group_id: Id.nullish(),
   organization_id: Id.nullish(),
+  /** Tickets that follow up on it, which is closed. */
+  followup_ids: listOf(Id).default([]),
   /** A sideloaded metric set is embedded in its ticket. */
   metric_set: MetricSet.nullish(),
 });
