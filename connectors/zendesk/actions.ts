@@ -16,7 +16,7 @@ import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { mostTextUnits } from './answer.ts';
 import { readPages, type ZendeskApi } from './api.ts';
-import { closingOf } from './closing.ts';
+import { closingOf, externalIdOf } from './closing.ts';
 import { JobResponse, type JobWatch, resultsOf } from './jobs.ts';
 import { hasNote, noteMetadata } from './note.ts';
 import { ticketUpdates } from './quota.ts';
@@ -94,7 +94,8 @@ async function followUp(
 ): Promise<string> {
   if (again) for (const made of followup_ids) if (await hasNote(api, made, marker)) return followUpMade(made);
   const comment = { body: noteText({ text: `Follow-up of ticket ${id}`, marker }), public: false };
-  const made = { subject: subject ?? '', via_followup_source_id: Number(id), tags: [], comment };
+  const linked = { via_followup_source_id: Number(id), external_id: externalIdOf(marker) };
+  const made = { subject: subject ?? '', ...linked, tags: [], comment };
   const body = { ticket: { ...made, ...(await assignment(groups, params)) } };
   const via = { ...ticketUpdates, headers: { 'idempotency-key': marker } };
   const { ticket } = await api.send('POST', '/api/v2/tickets.json', body, Made, via);

@@ -82,6 +82,18 @@ test('a closed ticket gets one follow-up ticket, also where the outcome was unkn
   expect(standin.tickets()).toHaveLength(before);
 });
 
+test('the follow-up ticket of a closed one asks nobody once it is solved', async () => {
+  const { standin, source, solved } = await account();
+  const id = solved();
+  await standin.setStatus({ id, status: 'closed' });
+  await actOnce(source, request(id, {}));
+  const made = Math.max(...standin.tickets().map((one) => one.id));
+  expect(made).toBeGreaterThan(id);
+  await standin.setStatus({ id: made, status: 'solved' });
+  const [read] = await source.read([String(made)]);
+  expect(read).toMatchObject({ ok: true, record: { state: { is: 'out', why: expect.stringContaining('closeloop') } } });
+});
+
 test('a group that is gone by now is told, and the other actions are done', async () => {
   const { source, solved, standin } = await account();
   const [id, other] = [solved(), solved()];
