@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { noteText } from '../../core/connector/answer.ts';
-import type { ActionRequest, RecordState, Source } from '../../core/connector/contract.ts';
+import { type Cached, cached } from '../../core/connector/cached.ts';
+import type { ActionRequest, ConnectorPorts, RecordState, Source } from '../../core/connector/contract.ts';
 import {
   type DeskAction,
   deskActor,
@@ -10,12 +11,12 @@ import {
   noteAction,
   tagAction,
 } from '../../core/connector/desk/act.ts';
-import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
+import { isFailure, ownError, type Rows } from '../../core/connector/desk/rows.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { mostTextUnits } from './answer.ts';
 import { readPages, type ZendeskApi } from './api.ts';
-import { closingOf } from './closing.ts';
+import { closingOf, externalIdOf } from './closing.ts';
 import { JobResponse, type JobWatch, resultsOf } from './jobs.ts';
 import { hasNote, noteMetadata } from './note.ts';
 import { ticketUpdates } from './quota.ts';
@@ -45,13 +46,18 @@ interface Row {
 
 const Group = z.object({ id: z.union([z.number(), z.string()]).transform(Number), name: z.string() });
 
-async function groupIdOf(api: ZendeskApi, name: string): Promise<number | undefined> {
-  let found: number | undefined;
+/** The ids of groups, by name. */
+type Groups = Cached<ReadonlyMap<string, number>>;
+/** Real time. */
+const groupsKeptMs = 60_000;
+
+async function readGroups(api: ZendeskApi): Promise<ReadonlyMap<string, number>> {
+  const ids = new Map<string, number>();
   await readPages(api, '/api/v2/groups.json', z.object({ groups: listOf(Group) }), ({ groups }) => {
-    found = groups.find((group) => group.name === name)?.id;
-    return found !== undefined;
+    for (const { id, name } of groups) ids.set(name, id);
+    return false;
   });
-  return found;
+  return ids;
 }
 
 const Anything = z.unknown();
@@ -62,8 +68,11 @@ function update(api: ZendeskApi, ticket: Ticket, change: object): Promise<unknow
   return api.send('PUT', `/api/v2/tickets/${ticket.id}.json`, body, Anything, ticketUpdates);
 }
 
-async function assignment(api: ZendeskApi, { group, assignee, priority }: Reopen): Promise<object> {
-  const groupId = group === undefined ? undefined : await groupIdOf(api, group);
+/** @throws CloseloopError permanent where there is no such group any more */
+async function assignment(groups: Groups, { group, assignee, priority }: Reopen): Promise<object> {
+  const groupId = group === undefined ? undefined : (await groups()).get(group);
+  if (group !== undefined && groupId === undefined)
+    throw new CloseloopError(`Zendesk has no group "${group}" any more`, { kind: 'permanent' });
   return {
     ...(groupId && { group_id: groupId }),
     ...(assignee && { assignee_email: assignee }),
@@ -73,14 +82,24 @@ async function assignment(api: ZendeskApi, { group, assignee, priority }: Reopen
 
 const Made = z.object({ ticket: z.object({ id: z.number() }) });
 
-/** Zendesk keeps the key for two hours, in which a repetition makes no second ticket. */
-async function followUp(api: ZendeskApi, { id, subject }: Ticket, params: Reopen, marker: string): Promise<string> {
+const followUpMade = (id: string | number): string => `follow-up ticket ${id}, as the ticket is closed`;
+
+/** Zendesk keeps the key for two hours, in which a repetition makes no second ticket; later the ticket is found by its note. */
+async function followUp(
+  api: ZendeskApi,
+  groups: Groups,
+  { id, subject, followup_ids }: Ticket,
+  params: Reopen,
+  { marker, again }: ActionRequest,
+): Promise<string> {
+  if (again) for (const made of followup_ids) if (await hasNote(api, made, marker)) return followUpMade(made);
   const comment = { body: noteText({ text: `Follow-up of ticket ${id}`, marker }), public: false };
-  const made = { subject: subject ?? '', via_followup_source_id: Number(id), tags: [], comment };
-  const body = { ticket: { ...made, ...(await assignment(api, params)) } };
+  const linked = { via_followup_source_id: Number(id), external_id: externalIdOf(marker) };
+  const made = { subject: subject ?? '', ...linked, tags: [], comment };
+  const body = { ticket: { ...made, ...(await assignment(groups, params)) } };
   const via = { ...ticketUpdates, headers: { 'idempotency-key': marker } };
   const { ticket } = await api.send('POST', '/api/v2/tickets.json', body, Made, via);
-  return `follow-up ticket ${ticket.id}, as the ticket is closed`;
+  return followUpMade(ticket.id);
 }
 
 const openAlready = 'it was open already';
@@ -92,18 +111,18 @@ const noteOf = (text: string, marker: string): object => ({
   metadata: noteMetadata({ marker }),
 });
 
-const reopening = (api: ZendeskApi): DeskAction<Row> =>
+const reopening = (api: ZendeskApi, groups: Groups): DeskAction<Row> =>
   doing(
     Reopen,
     async ({ ticket, state }, params, request) => {
       if (ticket.status === 'closed' && params.whenClosed === 'followUpTicket')
-        return await followUp(api, ticket, params, request.marker);
+        return await followUp(api, groups, ticket, params, request);
       if (isReopened(state, request)) return openAlready;
-      await update(api, ticket, { status: params.status, ...(await assignment(api, params)) });
+      await update(api, ticket, { status: params.status, ...(await assignment(groups, params)) });
       return reopened(params);
     },
     async ({ group }) => {
-      if (group === undefined || (await groupIdOf(api, group)) !== undefined) return undefined;
+      if (group === undefined || (await groups('now')).has(group)) return undefined;
       return noSuch('group', group, 'Name a group as the Admin Center does (People > Groups)');
     },
   );
@@ -128,7 +147,7 @@ interface Together {
 }
 
 /** The first actions on a ticket that one update can do. An update adds one note, and only where none is to be looked for first. */
-async function togetherOf(api: ZendeskApi, { ticket, state }: Row, requests: readonly ActionRequest[]) {
+async function togetherOf(groups: Groups, { ticket, state }: Row, requests: readonly ActionRequest[]) {
   const one: Together = { ticket, change: {}, done: new Map() };
   if (ticket.status === 'closed' || ticket.status === 'deleted') return one;
   for (const request of requests) {
@@ -136,7 +155,10 @@ async function togetherOf(api: ZendeskApi, { ticket, state }: Row, requests: rea
     if (name === 'reopen') {
       const wanted = Reopen.parse(params);
       const isOpen = isReopened(state, request);
-      if (!isOpen) Object.assign(one.change, { status: wanted.status, ...(await assignment(api, wanted)) });
+      const to = isOpen ? {} : await assignment(groups, wanted).catch(ownError);
+      // Done alone, it says why it can't be done.
+      if (to === undefined || isFailure(to)) return one;
+      if (!isOpen) Object.assign(one.change, { status: wanted.status, ...to });
       one.done.set(request, isOpen ? openAlready : reopened(wanted));
     } else if (name === 'tag') {
       const tags = tagAction.parse(params);
@@ -157,6 +179,7 @@ async function togetherOf(api: ZendeskApi, { ticket, state }: Row, requests: rea
  */
 async function doTogether(
   api: ZendeskApi,
+  groups: Groups,
   finished: JobWatch,
   requests: readonly ActionRequest[],
 ): Promise<Map<ActionRequest, string>> {
@@ -165,7 +188,7 @@ async function doTogether(
   const all: Together[] = [];
   for (const [id, some] of byTicket) {
     const row = rows.get(id);
-    if (row !== undefined && !isFailure(row)) all.push(await togetherOf(api, row, some));
+    if (row !== undefined && !isFailure(row)) all.push(await togetherOf(groups, row, some));
   }
   const tickets = all
     .filter(({ change }) => Object.keys(change).length > 0)
@@ -211,10 +234,15 @@ async function rowsOf(api: ZendeskApi, ids: readonly string[]): Promise<Rows<Row
 }
 
 /** What answers lead to at Zendesk. */
-export function actor(api: ZendeskApi, finished: JobWatch): Required<Pick<Source, 'act' | 'checkActions'>> {
-  const own = { reopen: reopening(api), note: noting(api), tag: tagging(api) };
+export function actor(
+  api: ZendeskApi,
+  finished: JobWatch,
+  { now }: Pick<ConnectorPorts, 'now'>,
+): Required<Pick<Source, 'act' | 'checkActions'>> {
+  const groups = cached(() => readGroups(api), groupsKeptMs, now);
+  const own = { reopen: reopening(api, groups), note: noting(api), tag: tagging(api) };
   const rows = { isId: isTicketId, many: (ids: readonly string[]) => rowsOf(api, ids) };
   return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, {}, own, {
-    together: (requests) => doTogether(api, finished, requests),
+    together: (requests) => doTogether(api, groups, finished, requests),
   });
 }

@@ -5,6 +5,7 @@ export interface TicketFacts {
   /** new, open, pending, hold, solved, closed; deleted in exports. */
   status: string;
   tags: readonly string[];
+  externalId?: string | null | undefined;
   /** The requester, who would be asked; undefined for a deleted user; 'unread' if not read. */
   requester: Requester | undefined | 'unread';
   /** How often it was reopened; undefined where Zendesk sent no metric set. */
@@ -41,8 +42,14 @@ export function closingOf(ticket: TicketFacts): RecordState {
 
 const gone = 'the ticket was deleted';
 
-function whyNever({ status, tags, requester }: TicketFacts): string | undefined {
+const ours = 'closeloop ';
+/** The external id of a ticket that closeloop makes. @param marker of the action that makes it */
+export const externalIdOf = (marker: string): string => `${ours}${marker}`.slice(0, 255);
+
+function whyNever({ status, tags, requester, externalId }: TicketFacts): string | undefined {
   if (status === 'deleted' || status === 'scrubbed') return gone;
+  // What closeloop does because of an answer asks nobody again.
+  if (externalId?.startsWith(ours)) return 'closeloop made the ticket, to follow up on a closed one';
   // Merged away: it lives on as another ticket, which has a closing of its own. Merging closes at once, so a solved ticket
   // with this tag is a follow-up to a merged one and has it from there.
   if (tags.includes('closed_by_merge') && status !== 'solved') return 'the ticket was merged into another one';

@@ -38,7 +38,7 @@ export function forgetter(
     if (writeBack.userFields !== undefined) left.push(...(await forgetPeople([...page.users.values()])));
     if (writeBack.customObject !== undefined) await deleteRecords(settings, api, ids);
     if (there.length > 0)
-      left.push(`${writeBack.note ? 'the internal notes (redact them) and ' : ''}the tickets' history`);
+      left.push("the internal notes, also those of answer rules (redact them), and the tickets' history");
     return left;
   }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listOf } from '../../core/entries.ts';
-import { CloseloopError } from '../../core/errors.ts';
+import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import type { ZendeskApi } from './api.ts';
 
 const JobResult = z.object({
@@ -81,7 +81,7 @@ export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>):
     } catch (error) {
       const waiting = [...watched.values()];
       watched.clear();
-      for (const { reject } of waiting) reject(error);
+      for (const { reject } of waiting) reject(unread(error));
     } finally {
       isPolling = false;
     }
@@ -106,6 +106,15 @@ export function resultsOf(job: Job): ReadonlyMap<string, JobResult> {
 
 function hasEnded({ status }: Job): boolean {
   return status !== 'queued' && status !== 'working';
+}
+
+/** Whatever became of the call for its status, the job itself may have been carried out, or may be yet. */
+function unread(error: unknown): CloseloopError {
+  const advice = adviceOf(error);
+  return new CloseloopError(messageOf(error), advice.kind === 'permanent' ? { kind: 'transient' } : advice, {
+    outcome: 'unknown',
+    cause: error,
+  });
 }
 
 function lost(id: string): CloseloopError {

@@ -217,6 +217,7 @@ export function factsOf(
   return {
     status: ticket.status,
     tags: ticket.tags,
+    externalId: ticket.external_id,
     requester,
     reopens: metrics?.reopens ?? undefined,
     solvedAt: metrics?.solved_at ?? undefined,

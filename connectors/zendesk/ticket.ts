@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf } from '../../core/entries.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { firstMismatch } from '../../core/mismatches.ts';
 import type { ZendeskApi } from './api.ts';
@@ -51,6 +51,9 @@ export const Ticket = z.object({
   assignee_id: Id.nullish(),
   group_id: Id.nullish(),
   organization_id: Id.nullish(),
+  external_id: orElse(z.string(), null).nullish(),
+  /** Tickets that follow up on it, which is closed. */
+  followup_ids: listOf(Id).default([]),
   /** A sideloaded metric set is embedded in its ticket. */
   metric_set: MetricSet.nullish(),
 });

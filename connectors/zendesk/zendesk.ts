@@ -72,7 +72,7 @@ export const zendesk = defineConnector({
       setup: installer(settings, api, ports),
       recover: recoverer(settings, api),
       writeBack: writesAnswers(settings) ? writer(settings, api, catalogue, finished, ports) : keepHere,
-      ...actor(api, finished),
+      ...actor(api, finished, ports),
       forget: forgetter(settings, api, catalogue, ports),
       poll: poller(api, ports),
       fields: async () => suggestionsOf(await catalogue()),

@@ -109,6 +109,8 @@ export interface Ticket {
   channel: string;
   /** `follow_up` for a reply to a closed ticket. */
   rel: string | null;
+  /** The tickets that follow up on it. */
+  followUpIds: number[];
   isPublic: boolean;
   tags: string[];
   fields: Map<number, FieldValue>;

@@ -35,7 +35,7 @@ export const apiUserId = 9900;
 export class Store {
   readonly tickets = new Map<number, Ticket>();
   /** Tickets that were created with an idempotency key, and by which body. */
-  readonly created = new Map<string, { id: number; body: string }>();
+  readonly created = new Map<string, { id: number; body: string; at: number }>();
   readonly users = new Map<number, User>();
   readonly groups = new Map<number, Group>();
   readonly organizations = new Map<number, Organization>();
@@ -144,6 +144,7 @@ export class Store {
       generatedAt: now,
       gone: 'no',
       audits: [],
+      followUpIds: [],
       metrics: {
         id: this.nextId(),
         reopens: 0,

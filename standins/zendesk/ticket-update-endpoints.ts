@@ -56,13 +56,16 @@ const creation = z.object({
   tags: z.array(z.string()).default([]),
 });
 
+/** Two hours. */
+const keyKeptMs = 7_200_000;
+
 /** Only follow-ups of closed tickets. A key that came before gives the same ticket again, and with another body a 400. */
 function createFollowUp(context: Context): StandinResponse {
   const { store, req } = context;
   const body = objectOf(req);
   const key = req.headers['idempotency-key'] ?? '';
   const before = key === '' ? undefined : store.created.get(key);
-  if (before !== undefined) {
+  if (before !== undefined && context.clock() - before.at < keyKeptMs) {
     if (before.body !== JSON.stringify(body))
       throw badRequest('Request parameters are different from the first request');
     const again = viewTicket(store, store.ticket(before.id), context.base);
@@ -81,7 +84,8 @@ function createFollowUp(context: Context): StandinResponse {
   const followUp = { ...wanted, status: 'new', rel: 'follow_up', requesterId, brandId, formId };
   const made = store.addTicket(ticketDefinition.parse(followUp), context.clock());
   apply(context, made, patch);
-  if (key !== '') store.created.set(key, { id: made.id, body: JSON.stringify(body) });
+  source.followUpIds.push(made.id);
+  if (key !== '') store.created.set(key, { id: made.id, body: JSON.stringify(body), at: context.clock() });
   const headers = { ...warning(warn), ...(key !== '' && { 'x-idempotency-lookup': 'miss' }) };
   return { status: 201, headers, body: { ticket: viewTicket(store, made, context.base) } };
 }

@@ -163,9 +163,11 @@ export class ZendeskTickets extends ZendeskAccount {
 
   /** A reply to a closed ticket: a new ticket, with the tags of the closed ticket. */
   followUp(id: number): Ticket {
-    const { status, tags, requesterId, brandId, formId } = this.store.ticket(id);
+    const { status, tags, requesterId, brandId, formId, followUpIds } = this.store.ticket(id);
     if (status !== 'closed') throw new ControlError(`ticket ${id} is ${status}: it has no follow-up`);
-    return this.addTicket({ status: 'new', rel: 'follow_up', tags: [...tags], requesterId, brandId, formId });
+    const made = this.addTicket({ status: 'new', rel: 'follow_up', tags: [...tags], requesterId, brandId, formId });
+    followUpIds.push(made.id);
+    return made;
   }
 
   /** The form of the event is not documented: score and comment stand where the connector assumes them. */

@@ -45,7 +45,7 @@ export function viewTicket(store: Store, ticket: Ticket, base: string): object {
     custom_status_id: ticket.customStatusId,
     encoded_id: `${ticket.id}-ENC`,
     fields: custom,
-    followup_ids: [],
+    followup_ids: ticket.status === 'closed' ? ticket.followUpIds : [],
     ticket_form_id: ticket.formId,
     brand_id: ticket.brandId,
     allow_channelback: false,

@@ -11,6 +11,7 @@ import { journeyOf } from './find.ts';
 import { formToken, mayAct, nameOf, seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
+import { shownRecord } from './shown-contact.ts';
 import { confirmView, journeyView } from './views/journey.ts';
 
 const repairs = ['ask-now', 'replay', 'cancel', 'resolve'] as const satisfies readonly Repair[];
@@ -36,12 +37,13 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
     const { journey, context } = await journeyOf(request, options);
     const { store, source } = context;
     const record = currentRecordOf(journey);
-    const [trace, [recordName] = [record], others] = await Promise.all([
+    const [trace, [known] = [record], others] = await Promise.all([
       store.trace(journey),
       source.vendorIds?.([record]),
       store.records.journeysOf(journey.recordId),
     ]);
     const ref = refOf(context.name, journey.id);
+    const recordName = shownRecord(known, record, seesContacts(request));
     const body = journeyView({
       journey,
       source: context.name,

@@ -2,7 +2,7 @@ import type { Source } from '../../core/connector/contract.ts';
 import type { FollowUp, Journey } from '../journey/journey.ts';
 import { currentRecordOf, refOf } from '../journey/refs.ts';
 import { askedContactOf } from '../journey/transitions.ts';
-import { shownContact } from './shown-contact.ts';
+import { shownContact, shownRecord } from './shown-contact.ts';
 
 /** A customer's answer, as pages show it. */
 export interface ShownAnswer {
@@ -49,7 +49,7 @@ export async function shownAnswers(
   return found.map(({ journey, context }, i) => {
     const { id, answer, maxGrade, campaign, campaignName = '', values = {}, followUp, test } = journey;
     const contact = askedContactOf(journey);
-    const record = records[i];
+    const record = shownRecord(records[i], currentRecordOf(journey), contacts);
     return {
       source: context.name,
       id,

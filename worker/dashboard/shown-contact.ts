@@ -10,3 +10,8 @@ export function shownContact({ kind, value }: Contact, isInFull: boolean): strin
 
 /** Not half of a character. */
 const firstOf = (text: string): string => [...text].at(0) ?? '';
+
+/** A record's name as a person may see it; undefined where only closeloop's own digest may be shown, as the vendor's id may be an address. */
+export function shownRecord(name: string | undefined, own: string | undefined, isInFull: boolean): string | undefined {
+  return isInFull || name === own ? name : undefined;
+}

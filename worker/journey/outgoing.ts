@@ -102,7 +102,10 @@ const endScript = `
 redis.call('LREM', KEYS[1], 1, ARGV[1])
 redis.call('ZREM', KEYS[2], ARGV[1])`;
 
-/** All that is due to the target about the record. KEYS list, due, list of what was given up, given up · ARGV ms to keep */
+/**
+ * All that is due to the target about the record. What was given up for so long that its own list is gone leaves the list of all, a few at a time.
+ * KEYS list, due, list of what was given up, given up · ARGV ms to keep, instant up to which events are forgotten
+ */
 const giveUpScript = `
 for _, event in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
   redis.call('RPUSH', KEYS[3], event)
@@ -110,6 +113,8 @@ for _, event in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
   redis.call('ZREM', KEYS[2], event)
 end
 redis.call('DEL', KEYS[1])
+local forgotten = redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', ARGV[2], 'LIMIT', 0, 100)
+if #forgotten > 0 then redis.call('ZREM', KEYS[4], unpack(forgotten)) end
 for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[1]) end`;
 
 /**
@@ -208,7 +213,9 @@ export class OutgoingEvents {
 
   /** Sets aside all that is due to the target about this record. */
   async giveUp(target: string, recordId: string): Promise<void> {
-    await runScript(this.#redis, giveUpScript, this.#all(target, recordId), keepMs);
+    // An event is given up some days after it happened, and kept for `keepMs` from then on.
+    const forgottenMs = this.#ports.now().getTime() - 2 * keepMs;
+    await runScript(this.#redis, giveUpScript, this.#all(target, recordId), keepMs, forgottenMs);
   }
 
   /** Has what was given up since then sent after all, also where more about the record has come since. @returns how many events */

@@ -73,7 +73,7 @@ ${followUps.length > 0 && card(followUpsView(figures, followUps))}
 </table></td></tr></table></body></html>
 `;
   // Styles take no values: this text has none.
-  return markupOf(body).replace('STYLE', () => dark);
+  return markupOf(body).replace('<style>STYLE</style>', () => `<style>${dark}</style>`);
 }
 
 const plain = 'margin:0;font-size:15px;line-height:22px;color:#1a2130';

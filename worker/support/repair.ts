@@ -76,6 +76,9 @@ export async function replay(journey: Journey, context: RepairContext): Promise<
   return 'planned anew';
 }
 
+/** It was begun before it was parked, so it is looked for first. */
+const mayBeDone = { state: 'begun' } as const;
+
 const hasParkedActs = ({ acting }: Pick<Journey, 'acting'>): boolean =>
   acting?.acts.some(({ state }) => state === 'parked') === true;
 
@@ -88,7 +91,7 @@ async function actAgain(
     if (!now.acting || !hasParkedActs(now)) return undefined;
     const acts = now.acting.acts.map(({ why, ...one }) =>
       one.state === 'parked'
-        ? { ...one, state: 'wanted' as const, at: clock.now() }
+        ? { ...one, ...(one.closing === undefined ? { state: 'wanted' as const, at: clock.now() } : mayBeDone) }
         : { ...one, ...(why !== undefined && { why }) },
     );
     return { journey: { ...now, acting: { ...now.acting, acts } }, trace: ['actions taken up again by a person'] };

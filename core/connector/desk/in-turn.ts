@@ -22,12 +22,21 @@ export const failed = (error: unknown): ActionResult => {
 /** Where an action of the record has just failed, the next one waits for the same. */
 const notTried = (error: Error): ActionResult => failed(new CloseloopError(messageOf(error), adviceOf(error)));
 
+const none: ReadonlyMap<ActionRequest, string> = new Map();
+
+/** What is refused in one call may be refused because of one record: each is done alone then. @throws any other error */
+function noneOf(error: unknown): typeof none {
+  const isRefused = error instanceof CloseloopError && error.outcome === 'refused';
+  if (!isRefused || error.advice.kind !== 'permanent' || error.advice.doubtful) throw error;
+  return none;
+}
+
 /** The `act` of a desk: together what can be done together, then the rest, the actions of each record in turn. */
 export function inTurn<Row>(options: InTurn<Row>): NonNullable<Source['act']> {
   const { together } = options;
   return async (requests) => {
     // Calls for many records pay from the second action on.
-    const done = requests.length > 1 && together ? await together(requests) : new Map<ActionRequest, string>();
+    const done = requests.length > 1 && together ? await together(requests).catch(noneOf) : none;
     const left = requests.filter((request) => !done.has(request));
     const results = new Map(
       await ofRecords(left, options).catch((error: unknown) => {

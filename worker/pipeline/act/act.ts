@@ -1,11 +1,12 @@
+import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { truth } from '../../../core/mapping/expression-truth.ts';
 import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams, ReceiverNames } from '../../config/answer-rule.ts';
 import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
-import { currentRecordOf } from '../../journey/refs.ts';
+import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { Clock } from '../clock.ts';
-import { erasureSince, type GuardContext } from '../erasure-guard.ts';
+import { erasureSince, removeLateAnswer } from '../erasure-guard.ts';
 import { type ActJob, done, type JobResult } from '../jobs.ts';
 import type { Service } from '../open-service.ts';
 import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
@@ -19,7 +20,6 @@ import { dueRules, judged, type News, noted, openActs, type Verdict } from './ju
 export interface ActContext
   extends VendorActContext,
     Pick<Journeys, 'followUps'>,
-    Pick<GuardContext, 'erasures'>,
     Pick<Policy, 'answerRules'>,
     Pick<Service, 'feedback'> {
   clock: Clock;
@@ -35,7 +35,8 @@ const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'par
 export async function act({ journeyId }: ActJob, given: ActContext): Promise<JobResult> {
   const context = { ...given, read: sharedReading(given) };
   const journey = await context.store.get(journeyId);
-  if (journey?.answer === undefined || journey.erasedAt || !answeredStates.includes(journey.state)) return done;
+  if (journey?.erasedAt) return await removeLateNote(journey, context);
+  if (journey?.answer === undefined || !answeredStates.includes(journey.state)) return done;
   const { due, nextInMs } = dueRules(context.answerRules, journey, context.clock.now());
   const judgement = due.length === 0 ? journey : await judge(journey, due, context);
   const waits: number[] = nextInMs === undefined ? [] : [nextInMs];
@@ -43,6 +44,12 @@ export async function act({ journeyId }: ActJob, given: ActContext): Promise<Job
   const after = judgement === 'corrected' ? journey : judgement;
   if (after) waits.push(...(await perform(after, context)));
   return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
+}
+
+/** What was being done while the person was forgotten may have put the customer's words on the record after the erasure had seen to it. */
+async function removeLateNote(journey: Journey, context: ActContext): Promise<JobResult> {
+  const isUnderWay = journey.acting?.acts.some(({ state }) => state === 'begun');
+  return isUnderWay ? await removeLateAnswer(journey, context) : done;
 }
 
 /** The rules and actions of one job share a reading while it is fresh; what an action changes, its connector reads itself. */
@@ -66,8 +73,9 @@ async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], conte
   const reading = readsRecord ? await context.read(currentRecordOf(journey), 'act', journey.closedAt) : undefined;
   const input = { ...reading?.record?.shape, answer };
   const verdicts = await Promise.all(
-    rules.map(async (rule): Promise<Verdict> => ({ rule, matches: await matches(rule, input) })),
+    rules.map(async (rule): Promise<Verdict> => ({ rule, ...(await matches(rule, input)) })),
   );
+  for (const { rule, flaw } of verdicts) if (flaw !== undefined) await tellFlaw(rule, flaw, journey, context);
   const leadsOn = verdicts.some(({ rule: { settle }, matches }) => matches && settle > 0);
   if (leadsOn && (await isCorrected(journey, context))) return 'corrected';
   return await context.store.update(journey, judged(verdicts, version, context.clock.now()));
@@ -85,8 +93,20 @@ async function isCorrected({ requestId, answer }: Journey, { feedback }: ActCont
   return now.grade !== answer.grade || (now.comment || null) !== answer.comment;
 }
 
-async function matches({ when }: LoadedAnswerRule, input: object): Promise<boolean> {
-  return when === undefined || truth(await when.evaluate(input)) === true;
+/** A condition that fails on this answer, or record, keeps no other rule from being judged. */
+async function matches({ when }: LoadedAnswerRule, input: object): Promise<Omit<Verdict, 'rule'>> {
+  if (when === undefined) return { matches: true };
+  try {
+    return { matches: truth(await when.evaluate(input)) === true };
+  } catch (error) {
+    if (adviceOf(error).kind !== 'permanent') throw error;
+    return { matches: false, flaw: redacted(messageOf(error)) };
+  }
+}
+
+async function tellFlaw({ name }: LoadedAnswerRule, why: string, { id }: Journey, { alert, ...of }: ActContext) {
+  const remedy = 'correct its condition, and see to these answers yourself';
+  await alert('to-do', `the answer rule "${name}" could not be judged: ${why}`, remedy, [refOf(of.name, id)]);
 }
 
 /** Does what is still to be done. @returns how long actions that can't be done yet have to wait. Real time. */
@@ -100,11 +120,8 @@ async function perform({ id }: Journey, context: ActContext): Promise<number[]> 
   await park(unsaid, 'the answer rule no longer says so', journey, context);
   for (const { act, params } of steps) if (act.name === 'followUp') await openFollowUp(act, params, journey, context);
   await tell(steps.filter(isTelling), journey, context);
-  return await actAtVendor(
-    steps.filter((step) => step.act.name !== 'followUp' && !isTelling(step)),
-    journey,
-    context,
-  );
+  const others = steps.filter((step) => step.act.name !== 'followUp' && !isTelling(step));
+  return await actAtVendor(others, journey, context);
 }
 
 /** `unsaid`: actions of which the configuration says nothing any more. */

@@ -1,10 +1,11 @@
 import type { ActionRequest, ActionResult } from '../../../core/connector/contract.ts';
-import { CloseloopError, messageOf, outcomeOfError } from '../../../core/errors.ts';
+import { adviceOf, messageOf, outcomeOfError } from '../../../core/errors.ts';
 import type { Ports } from '../../../core/ports.ts';
 import { redacted } from '../../../core/redaction.ts';
 import type { Act, Journey } from '../../journey/journey.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
+import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import type { Journeys } from '../source-store.ts';
@@ -15,6 +16,7 @@ import { type News, noted, unchanged } from './judge.ts';
 export interface VendorActContext
   extends Pick<Journeys, 'store' | 'actions'>,
     Pick<Vendor, 'act' | 'read'>,
+    LateAnswerContext,
     Pick<Policy, 'searchAfterMs' | 'policy'> {
   name: string;
   ports: Ports;
@@ -37,8 +39,10 @@ export async function actAtVendor(steps: readonly Step[], journey: Journey, cont
   // Another process may be at it, or the vendor may still carry it out.
   const leftMs = ({ act: { state, at } }: Step): number =>
     state === 'begun' ? Math.max(0, at.getTime() + searchAfterMs - ports.now().getTime()) : 0;
-  const due = steps.filter((step) => leftMs(step) === 0);
-  const waits = steps.map(leftMs).filter((ms) => ms > 0);
+  // In their order: what comes after one that waits, waits with it.
+  const waiting = steps.find((step) => leftMs(step) > 0);
+  const due = waiting === undefined ? steps : steps.slice(0, steps.indexOf(waiting));
+  const waits = waiting === undefined ? [] : [leftMs(waiting)];
   const allowed = await withinLimit(due, journey, context);
   if (allowed.length > 0 && !(await doNow(allowed, journey, context))) waits.push(searchAfterMs);
   return waits;
@@ -69,25 +73,41 @@ async function doNow(steps: readonly Step[], journey: Journey, context: VendorAc
   }
   const closing = reading.is === 'closed' ? reading.closing : '';
   const input = { ...reading.record.shape, answer: answerShape(journey) };
-  const requests = await Promise.all(
-    steps.map(async ({ act: { name, marker, state, closing: first = closing }, params, text }) => {
-      const given = text === undefined ? params : await text.evaluate(input);
-      const request: ActionRequest = {
-        recordId,
-        name,
-        params: given,
-        marker,
-        closing: first,
-        again: state === 'begun',
-      };
-      return request;
-    }),
-  );
+  const requests: ActionRequest[] = [];
+  for (const step of steps) {
+    const { name, marker, state, closing: first = closing } = step.act;
+    const given = await paramsOf(step, input);
+    if ('params' in given)
+      requests.push({ recordId, name, params: given.params, marker, closing: first, again: state === 'begun' });
+    else if (given.flaw !== undefined) await park([step.act], given.flaw, journey, context);
+    else await endWithoutText(step.act, journey, context);
+  }
+  // Looked at last, as reading the record may have taken its time.
+  if (requests.length === 0 || (await erasureSince(journey, context)) !== undefined) return true;
   // Stored first: whoever finds them begun knows that the vendor may have done them.
   const ours = await begin(acts, requests, journey, context);
   const mine = requests.filter(({ marker }) => ours.has(marker));
   if (mine.length > 0) await takeResults(acts, mine, await attempted(mine, context), journey, context);
-  return mine.length === steps.length;
+  return mine.length === requests.length;
+}
+
+/** What a step takes. `flaw`: why its text can't be made of this record, and answer; undefined where it has no words at all. */
+async function paramsOf({ params, text }: Step, input: object): Promise<{ params: unknown } | { flaw?: string }> {
+  if (text === undefined) return { params };
+  try {
+    const value = await text.evaluate(input);
+    if (value === undefined || value === null || value === '') return {};
+    if (typeof value === 'object') return { flaw: 'its text is no text, but a list or an object' };
+    return { params: String(value) };
+  } catch (error) {
+    if (adviceOf(error).kind !== 'permanent') throw error;
+    return { flaw: redacted(messageOf(error)) };
+  }
+}
+
+async function endWithoutText({ marker, rule, name }: Act, { id }: Journey, { store, ports }: VendorActContext) {
+  const trace = `answer rule "${rule}": no ${name}, as its text is empty`;
+  await store.update(id, noted([{ marker, change: { state: 'done', at: ports.now() }, trace }]));
 }
 
 /** The markers of the actions that this process has begun. */
@@ -99,7 +119,7 @@ async function begin(
 ): Promise<ReadonlySet<string>> {
   const at = ports.now();
   let ours: ReadonlySet<string> = new Set();
-  await store.update(id, (now) => {
+  const after = await store.update(id, (now) => {
     const markers = new Set(unchanged(acts, now).map(({ marker }) => marker));
     const wanted = requests.filter(({ marker }) => markers.has(marker));
     const decision = noted(
@@ -108,7 +128,8 @@ async function begin(
     ours = decision === undefined ? new Set() : markers;
     return decision;
   });
-  return ours;
+  // An erased journey is not decided on: what was decided before its erasure was not stored.
+  return after === undefined || after.erasedAt ? new Set() : ours;
 }
 
 /** One result per request: an error of the whole call holds for each of them. */
@@ -126,7 +147,9 @@ function refusalIn(result: ActionResult): string | undefined {
   if (result.ok) return undefined;
   if (result.why !== 'error') return redacted(result.message);
   const { error } = result;
-  return error instanceof CloseloopError && error.advice.kind === 'permanent' ? redacted(messageOf(error)) : undefined;
+  const { kind, doubtful } = { doubtful: false, ...adviceOf(error) };
+  // A proxy's answer, perhaps: several attempts have to agree, which the queue counts.
+  return kind === 'permanent' && !doubtful ? redacted(messageOf(error)) : undefined;
 }
 
 /** The news of one action; undefined where nobody knows whether it was done. */
@@ -160,6 +183,7 @@ async function takeResults(
     const why = refusalIn(result);
     if (why !== undefined && after) await tellParked(act, why, journey, context);
   }
+  if (after?.erasedAt) await removeLateAnswer(journey, context);
   const failed = ended.find(({ result }) => !result.ok && refusalIn(result) === undefined)?.result;
   if (failed?.ok === false && failed.why === 'error') throw failed.error;
 }

@@ -22,6 +22,8 @@ export function dueRules(
 export interface Verdict {
   rule: LoadedAnswerRule;
   matches: boolean;
+  /** Why its condition could not be told. */
+  flaw?: string;
 }
 
 /** The name of a rule for the marker of an action: without the signs that a vendor could change in a note. */
@@ -38,7 +40,8 @@ export function judged(verdicts: readonly Verdict[], version: number, at: Date):
     if (erasedAt || answer?.version !== version || fresh.length === 0) return undefined;
     const acts: Act[] = [];
     const trace: string[] = [];
-    for (const { rule, matches } of fresh) {
+    for (const { rule, matches, flaw } of fresh) {
+      if (flaw !== undefined) trace.push(`answer rule "${rule.name}" could not be judged: ${flaw}`);
       const did = acting.judged[rule.name]?.matched === true;
       if (matches && did) trace.push(`answer rule "${rule.name}" still matches: its actions are not repeated`);
       if (!matches && did) trace.push(`answer rule "${rule.name}" matches no more: nothing is undone`);

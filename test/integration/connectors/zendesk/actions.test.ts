@@ -68,6 +68,44 @@ test('a closed ticket gets one follow-up ticket, linked to it, without its tags'
   expect(standin.tickets()).toHaveLength(before + 1);
 });
 
+test('a closed ticket gets one follow-up ticket, also where the outcome was unknown for longer than Zendesk keeps the key', async () => {
+  let now = Date.now();
+  const { standin, source, solved } = await account({}, { now: () => new Date(now) });
+  const id = solved();
+  await standin.setStatus({ id, status: 'closed' });
+  const first = await actOnce(source, request(id, {}));
+  // A customer's own reply follows up on the ticket as well.
+  standin.followUp(id);
+  const before = standin.tickets().length;
+  now += 3 * 3_600_000;
+  expect(await actOnce(source, request(id, { again: true }))).toEqual(first);
+  expect(standin.tickets()).toHaveLength(before);
+});
+
+test('the follow-up ticket of a closed one asks nobody once it is solved', async () => {
+  const { standin, source, solved } = await account();
+  const id = solved();
+  await standin.setStatus({ id, status: 'closed' });
+  await actOnce(source, request(id, {}));
+  const made = Math.max(...standin.tickets().map((one) => one.id));
+  expect(made).toBeGreaterThan(id);
+  await standin.setStatus({ id: made, status: 'solved' });
+  const [read] = await source.read([String(made)]);
+  expect(read).toMatchObject({ ok: true, record: { state: { is: 'out', why: expect.stringContaining('closeloop') } } });
+});
+
+test('a group that is gone by now is told, and the other actions are done', async () => {
+  const { source, solved, standin } = await account();
+  const [id, other] = [solved(), solved()];
+  const note = request(id, { name: 'note', params: 'Graded 1', marker: 'support/14.1.a1.unhappy.1' });
+  const results = await source.act?.([request(id, { params: { group: 'Nobody' } }), note, request(other, {})]);
+  expect(results?.map(({ ok }) => ok)).toEqual([false, true, true]);
+  expect(results?.[0]).toMatchObject({
+    error: { message: expect.stringContaining('"Nobody"'), advice: { kind: 'permanent' } },
+  });
+  expect(standin.ticket(id).ticket).toMatchObject({ status: 'solved' });
+});
+
 test('a ticket that is gone says so', async () => {
   const { source } = await account();
   expect(await actOnce(source, request(99_999, {}))).toMatchObject({ ok: false, why: 'not-found' });
@@ -107,6 +145,15 @@ describe('many actions', () => {
         tags: ['unhappy'],
         mails: 0,
       });
+  });
+
+  test('look up their group once', async () => {
+    const { standin, source, solved } = await account();
+    standin.addGroup({ id: 2002, name: 'Escalations' });
+    const ids = [solved(), solved(), solved()];
+    await source.act?.(ids.map((id) => request(id, { params: { group: 'Escalations' } })));
+    expect(countCalls(standin.calls)['GET /api/v2/groups']).toBe(1);
+    for (const id of ids) expect(standin.ticket(id).ticket).toMatchObject({ group_id: 2002 });
   });
 
   test('of which one is refused leave the others done, and say why', async () => {

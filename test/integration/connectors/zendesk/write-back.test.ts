@@ -45,7 +45,9 @@ describe('an answer', () => {
     expect(standin.ticket(id).tags.sort()).toEqual(['fb_answered', 'fb_grade_2.5', 'vip']);
     await source.writeBack([answer(id, { grade: 4.5, marker: 'later' })]);
     expect(standin.ticket(id).tags.sort()).toEqual(['fb_answered', 'fb_grade_4.5', 'vip']);
-    expect(await source.forget?.([String(id)])).toEqual(["the tickets' history"]);
+    expect(await source.forget?.([String(id)])).toEqual([
+      "the internal notes, also those of answer rules (redact them), and the tickets' history",
+    ]);
     expect(standin.ticket(id).tags).toEqual(['vip']);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
+import { ToyVendor } from '../../../support/toy-connector.ts';
 import { passwords, users } from '../../../support/worker/dashboard/users.ts';
 import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
 import { openFollowUps } from '../../../support/worker/follow-ups.ts';
@@ -8,9 +9,10 @@ import { openFollowUps } from '../../../support/worker/follow-ups.ts';
 const redis = useRedis();
 let sources = 0;
 
-async function startShown(general: object = {}) {
+async function startShown(general: object = {}, vendor = new ToyVendor()) {
   await redis.handle.client.flushall();
   const loop = await startLoop(redis, {
+    vendor,
     source: `said-${++sources}`,
     general: `dashboard: ${JSON.stringify({ port: 0, ...general })}`,
   });
@@ -126,7 +128,11 @@ describe('answers', () => {
   });
 
   test('show who may only look no address, and each its follow-up', async () => {
-    const { loop, get, submit } = await startShown({ users });
+    const vendor = new ToyVendor();
+    // Its records are called by addresses, in whose place there are digests here.
+    vendor.vendorIds = async (ids) => ids.map((id) => `${id}@example.com`);
+    vendor.recordUrl = (id) => `https://toy.example/${id}`;
+    const { loop, get, submit } = await startShown({ users }, vendor);
     await openFollowUps(loop, redis, { a: -3 });
     await submit('/login', { name: 'bob', password: passwords.bob });
     const { text } = await get('/answers');
@@ -134,6 +140,7 @@ describe('answers', () => {
       new RegExp(`Follow-up: <a href="/follow-ups/${loop.store.source}/a.1">open, 2 hours overdue</a>`),
     );
     expect(text).toContain('a•••@e•••');
-    expect(text + (await get('/answers.csv')).text + (await get('/')).text).not.toContain('a@example.com');
+    const journey = (await get(`/journeys/${loop.store.source}/a.1`)).text;
+    expect(text + journey + (await get('/answers.csv')).text + (await get('/')).text).not.toContain('a@example.com');
   });
 });

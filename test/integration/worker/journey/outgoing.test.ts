@@ -130,3 +130,16 @@ test('what is kept for a target that nobody serves ends by itself', async () => 
   const left = await Promise.all(keys.map((key) => redis.handle.client.pttl(key)));
   expect(left.every((ms) => ms > 29 * 86_400_000)).toBe(true);
 });
+
+test('what a target never takes is forgotten some day, also where it is given more without end', async () => {
+  const { store, answer, pass } = await opened();
+  const { outgoing } = store;
+  const one = 'webhook.one';
+  const day = 86_400_000;
+  for (let version = 1; version <= 8; version++) {
+    await answer('r', version);
+    await outgoing.giveUp(one, 'r');
+    expect((await outgoing.counts(one)).givenUp).toBe(Math.min(version, 5));
+    pass(14 * day);
+  }
+});

@@ -54,7 +54,7 @@ function ticket(
   updatedAt = '2026-11-20T00:00:00Z',
 ): Ticket {
   const custom_fields = Object.entries(fields).map(([id, value]) => ({ id, value }));
-  return { id: '7', status: 'solved', updated_at: updatedAt, tags, custom_fields };
+  return { id: '7', status: 'solved', updated_at: updatedAt, tags, custom_fields, followup_ids: [] };
 }
 
 describe('a grade', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Job, jobWatch, resultsOf } from '../../../../connectors/zendesk/jobs.ts';
+import { CloseloopError } from '../../../../core/errors.ts';
 import { readOnlyApi } from '../../../support/connectors/zendesk/ports.ts';
 
 const job = (id: string, status: string): Job => ({ id, status, results: [] });
@@ -83,6 +84,15 @@ describe('jobWatch', () => {
     broken = false;
     expect((await watch(job('c', 'queued'))).status).toBe('completed');
   });
+});
+
+test('a call for a status that was refused leaves open what became of the job', async () => {
+  const waits = { kind: 'transient', throttled: true, retryAfterMs: 5_000 } as const;
+  const api = readOnlyApi(() => {
+    throw new CloseloopError('Zendesk asks us to wait', waits, { outcome: 'refused' });
+  });
+  const watch = jobWatch(api, async () => {});
+  await expect(watch(job('a', 'queued'))).rejects.toMatchObject({ outcome: 'unknown', advice: waits });
 });
 
 test('resultsOf keeps what it understands, by ticket', () => {

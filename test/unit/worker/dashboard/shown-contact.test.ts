@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { shownContact } from '../../../../worker/dashboard/shown-contact.ts';
+import { shownContact, shownRecord } from '../../../../worker/dashboard/shown-contact.ts';
 
 describe('an address that is masked', () => {
   test.each([
@@ -25,3 +25,15 @@ describe('an address that is masked', () => {
     );
   });
 });
+
+test.each([
+  ['41960', '41960', false, '41960'],
+  ['ann@example.com', 'r-digest', false, undefined],
+  ['ann@example.com', 'r-digest', true, 'ann@example.com'],
+  [undefined, 'r-digest', true, undefined],
+])(
+  'a record that its vendor calls %s, and closeloop %s, is shown (in full: %s) as %s',
+  (name, own, isInFull, shown) => {
+    expect(shownRecord(name, own, isInFull)).toBe(shown);
+  },
+);

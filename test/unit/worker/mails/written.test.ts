@@ -40,6 +40,12 @@ describe('a mail', () => {
     expect(textOf(shown)).toContain('> a\n  > -- \n  > b');
   });
 
+  test('keeps its styles, whatever it is called', () => {
+    const shown = htmlOf({ ...busyWeek, name: 'LIFESTYLE' });
+    expect(shown).toContain('<title>LIFESTYLE, week');
+    expect(shown).toMatch(/<style>\n@media/);
+  });
+
   test('cuts a long comment', () => {
     const long = {
       ...busyWeek,

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { erased, step } from '../../../../../worker/journey/transitions.ts';
-import { act } from '../../../../../worker/pipeline/act/act.ts';
+import { act, giveUpAct } from '../../../../../worker/pipeline/act/act.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
-import { asking, closedAs, jobsOf, type UnitContext, useManual } from '../../../../support/manual.ts';
+import { replay } from '../../../../../worker/support/repair.ts';
+import { asking, closedAs, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
 
 const manual = useManual();
@@ -203,6 +204,59 @@ describe('an action whose response was lost', () => {
   });
 });
 
+describe('a person who is forgotten meanwhile', () => {
+  const forgotten = (unit: UnitContext) =>
+    unit.store.update('p.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
+
+  test('has no action begun, although it was decided on just before', async () => {
+    const { unit, vendor } = await asked();
+    await answered(unit, 1);
+    const { store } = unit.context;
+    const racing = overriding(store, {
+      update: async (of, decide, pass) => {
+        const before = await store.get('p.1');
+        const begins = before && decide(before)?.journey.acting?.acts.some(({ state }) => state === 'begun');
+        // What was decided is not stored, as the journey has changed since it was read.
+        if (begins) await forgotten(unit);
+        return await store.update(of, decide, pass);
+      },
+    });
+    await act({ journeyId: 'p.1' }, { ...unit.context, store: racing });
+    expect((await store.get('p.1'))?.erasedAt).toBeDefined();
+    expect(vendor.acted).toEqual([]);
+  });
+
+  test('has no action begun where the erasure was requested while the record was read', async () => {
+    const { unit, vendor } = await asked();
+    await answered(unit, 1);
+    const { read, erasures } = unit.context;
+    const slow: typeof read = async (...about) => {
+      const reading = await read(...about);
+      await erasures.forgotten.note(['requested everybody'], new Date(), 3_600_000);
+      return reading;
+    };
+    await act({ journeyId: 'p.1' }, { ...unit.context, read: slow });
+    expect(vendor.acted).toEqual([]);
+  });
+
+  test.each([false, true])(
+    'has what was done during the erasure taken off again; after a kill: %s',
+    async (isKilled) => {
+      const { unit, run } = await asked();
+      await answered(unit, 1);
+      const doing: typeof unit.context.act = async (requests) => {
+        await forgotten(unit);
+        if (isKilled) throw lost;
+        return await unit.context.act(requests);
+      };
+      await act({ journeyId: 'p.1' }, { ...unit.context, act: doing }).catch(() => undefined);
+      await run();
+      const open = await unit.context.erasures.open();
+      expect(open.map(({ what }) => what)).toEqual(['an answer was being written while its person was forgotten']);
+    },
+  );
+});
+
 describe('an action that can not be done', () => {
   test.each([
     [
@@ -224,6 +278,58 @@ describe('an action that can not be done', () => {
     expect(await trace()).toContain(`reopen is parked: ${why}`);
   });
 
+  test.each([
+    ['$number(answer.comment)', 'parked'],
+    ['[answer.grade, 1]', 'parked'],
+    ['answer.answers.q1', 'done'],
+    ['answer.grade', 'done'],
+  ])('as its text is %s is %s, and the other ones are done', async (note, state) => {
+    const answers = `[{ name: bad, settle: 0, do: [{ note: '${note}' }, { tag: [unhappy] }] }]`;
+    const { unit, vendor, run, get } = await asked({ answers });
+    await answered(unit, 1);
+    expect(await run()).toEqual({ do: 'done' });
+    expect((await get())?.acting?.acts.map((one) => one.state)).toEqual([state, 'done']);
+    expect(vendor.acted.map(({ name, params }) => [name, params])).toEqual([
+      ...(note === 'answer.grade' ? [['note', '1']] : []),
+      ['tag', ['unhappy']],
+    ]);
+  });
+
+  test('as a proxy may have answered is not given up at the first attempt', async () => {
+    const { unit, vendor, run, get } = await asked();
+    await answered(unit, 1);
+    const doubtful = new CloseloopError('a page', { kind: 'permanent', doubtful: true });
+    vendor.actResults.push({ ok: false, why: 'error', error: doubtful });
+    await expect(run()).rejects.toThrow('a page');
+    expect(await run()).toEqual({ do: 'done' });
+    expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['done', 'done', 'done']);
+  });
+
+  test('holds back the ones behind it while nobody knows whether it was done', async () => {
+    const { unit, vendor } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push(lost, refused);
+    const run = () => act({ journeyId: 'p.1' }, { ...unit.context, searchAfterMs: 3_600_000 });
+    await expect(run()).rejects.toThrow('no answer');
+    expect(await run()).toMatchObject({ do: 'wait' });
+    expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
+  });
+
+  test('and is taken up again by a person is looked for first, where it was begun', async () => {
+    const { unit, vendor, run, get } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push(lost);
+    await expect(run()).rejects.toThrow('no answer');
+    await giveUpAct({ journeyId: 'p.1' }, 'for a week', unit.context);
+    await replay((await get()) ?? expect.fail('no journey'), unit.context);
+    await run();
+    expect(vendor.acted.map(({ name, again }) => [name, again])).toEqual([
+      ['reopen', false],
+      ['note', false],
+      ['reopen', true],
+    ]);
+  });
+
   test('beyond the number that a record may have in a day is parked', async () => {
     const { unit, run, get } = await asked({ general: 'policy: { actions: { perRecord: 1 } }' });
     await answered(unit, 1);
@@ -239,6 +345,15 @@ describe('an action that can not be done', () => {
     await act({ journeyId: 'p.1' }, { ...unit.context, answerRules: [] });
     expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['parked', 'done', 'done']);
   });
+});
+
+test('a condition that fails keeps no other rule from acting, and is told', async () => {
+  const broken = '{ name: broken, when: $number(ticket.store) > 1, settle: 0, do: [{ tag: [x] }] }';
+  const { unit, vendor, run, trace } = await asked({ answers: `[${broken}, ${unhappy}]` });
+  await answered(unit, 1);
+  expect(await run()).toEqual({ do: 'done' });
+  expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
+  expect(await trace()).toContain('answer rule "broken" could not be judged');
 });
 
 test('in test mode actions are stored, and none is done', async () => {
