@@ -11,7 +11,7 @@ import { freshdeskSample } from '../../support/connectors/freshdesk/sample.ts';
 import { hubspotSample } from '../../support/connectors/hubspot/sample.ts';
 import { intercomSample } from '../../support/connectors/intercom/sample.ts';
 import { shopifySample } from '../../support/connectors/shopify/sample.ts';
-import { hookUrl } from '../../support/connectors/vendor-account.ts';
+import { hookUrl, useRealClocks } from '../../support/connectors/vendor-account.ts';
 import { woocommerceSample } from '../../support/connectors/woocommerce/sample.ts';
 import { zendeskSample } from '../../support/connectors/zendesk/sample.ts';
 import type { ConnectorSample, Vendor } from '../../support/contract/sample.ts';
@@ -291,6 +291,7 @@ export async function actingRun({ answers, kills, seed, say }: ActingOptions): P
   feedback.addAccount({ name: 'acme' });
   feedback.addKey({ account: 'acme', key: 'demo-key' });
   feedback.addCampaign({ account: 'acme', id: 41, customFields: [{ name: 'closeloop' }] });
+  useRealClocks();
   const desks = await openDesks();
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, configuration(desks, service.url, socket));
