@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
  * what one ticket runs: `npm run test:long`, which CI runs as well.
  */
 const long = [
-  'test/system/{chaos,dashboard,docs,dry-run,fuzz,package,race,redis-outages,send-times,steering}/*.test.ts',
+  'test/system/{acting,chaos,dashboard,docs,dry-run,fuzz,package,race,redis-outages,send-times,steering}/*.test.ts',
   'test/system/{bench,walk}.test.ts',
   'test/system/core/mapping/expression-limits.test.ts',
   'test/system/worker/{backup,upgrade,acting-under-kills,completion,pipeline/kill}.test.ts',
