@@ -1,11 +1,18 @@
 /* Keeps what is marked data-live as new as the server's: the page is fetched again, and that part of it replaced. Without this
    script a page shows how things were when it was loaded. */
-const everyMs = 2_000;
+const usualSeconds = 2;
 const parts = () => document.querySelectorAll('[data-live][id]');
+
+/** As often as the part that says the least: a page that many leave open all day is dear. */
+function everyMs() {
+  const seconds = [...parts()].map(({ dataset }) => Number(dataset.live) || usualSeconds);
+  return 1_000 * Math.min(...seconds, seconds.length === 0 ? usualSeconds : Number.POSITIVE_INFINITY);
+}
 
 /** Nobody looks, or somebody is in the middle of it. */
 function isBusy(part) {
-  return part.contains(document.activeElement) || part.contains(getSelection()?.anchorNode ?? null);
+  const isOpened = part.querySelector('details[open]') !== null;
+  return isOpened || part.contains(document.activeElement) || part.contains(getSelection()?.anchorNode ?? null);
 }
 
 async function refresh() {
@@ -27,7 +34,7 @@ document.querySelector('nav .tab[aria-current="page"]')?.scrollIntoView({ block:
 async function repeat() {
   // The server may be away for a while: it is asked again.
   await refresh().catch(() => undefined);
-  setTimeout(repeat, everyMs);
+  setTimeout(repeat, everyMs());
 }
 
-setTimeout(repeat, everyMs);
+setTimeout(repeat, everyMs());

@@ -40,8 +40,17 @@ export function answersView(shown: Answers): Html {
   return html`${periodTabs('/answers', query, keptIn(query))}
 ${filter(shown)}
 <p><strong>${daysInWords(period)}</strong> <span class="quiet">in days of ${timeZone}: answers given or changed then, the newest first, of customers that closeloop has asked.</span></p>
+${leagues(shown)}
 ${answers.length === 0 ? nothing(shown) : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone }, followUpLine(one, shown)))}</ul>`}
 ${further(shown)}`;
+}
+
+/** To the same by agent, by store. */
+function leagues(shown: Answers): Content {
+  const { fields, query } = shown;
+  if (fields.length === 0) return undefined;
+  const at = (by: string) => pathTo('/grades', { ...daysOf(shown), campaign: query.campaign?.toString(), by });
+  return html`<p>Compare: ${fields.map((field, i) => html`${i > 0 && ' · '}<a href="${at(field)}">by ${field}</a>`)}</p>`;
 }
 
 /** Of the address, without the period and the page. */

@@ -68,10 +68,11 @@ function lastFigure(last: { x: number; y: number; figure: number } | undefined):
   return html`<text class="value" x="${Math.min(last.x + 8, width - 2)}" y="${y}" text-anchor="end">${written(last.figure)}</text>`;
 }
 
-/** Both ends and what lies between: a grade has a line of its own, a per cent every fourth part. */
+/** From the lowest on: each of few grades, every second of more, and of a per cent every fourth part. */
 function ticksOf([low, high]: readonly [number, number]): number[] {
-  const size = high - low <= 5 ? 1 : (high - low) / 4;
-  return Array.from({ length: Math.round((high - low) / size) + 1 }, (_, i) => low + i * size);
+  const span = high - low;
+  const size = span <= 5 ? 1 : span <= 12 ? 2 : span / 4;
+  return Array.from({ length: Math.floor(span / size) + 1 }, (_, i) => low + i * size);
 }
 
 function anchorAt(x: number): 'start' | 'middle' | 'end' {

@@ -32,6 +32,8 @@ interface Overview {
   timeZone: string;
 }
 
+/** How often the page renews itself: many leave it open. */
+const everySeconds = 15;
 /** Campaigns with a card of their own. */
 const mostCards = 4;
 /** Custom fields that a card leads to. */
@@ -43,7 +45,7 @@ export function overviewView(overview: Overview): Html {
 ${periodTabs('/', query)}
 <p><strong>${daysInWords(period)}</strong>, compared with ${daysInWords(before)}. <span class="quiet">Days of ${timeZone}.</span></p>
 <div class="columns">
-<div>${results(overview)}</div>
+<div id="results" data-live="${everySeconds}">${results(overview)}</div>
 <div>${followUpPart(overview)}
 ${answerPart(overview)}</div>
 </div>`;
@@ -56,7 +58,7 @@ function health({ notices: { urgent, others } }: Overview): Html {
       : others > 0
         ? ['notice', `${others} ${others === 1 ? 'thing mends' : 'things mend'} by itself`]
         : ['notice good', 'All clear'];
-  return html`<p class="${tone} health" id="health" data-live><a href="/operations">${text}</a></p>`;
+  return html`<p class="${tone} health" id="health" data-live="${everySeconds}"><a href="/operations">${text}</a></p>`;
 }
 
 function daysOf({ query, period }: Pick<Overview, 'query' | 'period'>): Record<string, string | undefined> {
@@ -111,12 +113,12 @@ function followUpPart({ followUps, counts, now }: Overview): Html {
       .filter((one) => one !== '')
       .join(' · ')}</p></li>`;
   };
-  return html`<section id="waiting" data-live><h2>Waiting for a person <span class="quiet">${counts.open > 0 && `${counts.open}, ${counts.overdue} overdue`}</span></h2>
+  return html`<section id="waiting" data-live="${everySeconds}"><h2>Waiting for a person <span class="quiet">${counts.open > 0 && `${counts.open}, ${counts.overdue} overdue`}</span></h2>
 ${counts.open === 0 ? html`<p class="notice good">Nobody.</p>` : html`<ul class="cards">${followUps.map(row)}</ul><p><a href="/follow-ups">All follow-ups</a></p>`}</section>`;
 }
 
 function answerPart(overview: Overview): Html {
   const { answers, now, timeZone } = overview;
-  return html`<section id="newest" data-live><h2>Newest answers</h2>
+  return html`<section id="newest" data-live="${everySeconds}"><h2>Newest answers</h2>
 ${answers.length === 0 ? html`<p class="notice">None in this period.</p>` : html`<ul class="cards">${answers.map((one) => answerCard(one, { now, timeZone }))}</ul><p><a href="${answersAt(daysOf(overview))}">All answers</a></p>`}</section>`;
 }

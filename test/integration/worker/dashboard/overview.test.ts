@@ -39,7 +39,9 @@ test('the overview tells results, the newest answers, who waits and whether all 
   expect(text).not.toContain('<script>alert');
   expect(text).toContain('<a href="/answers?in.Store=Tallinn">Tallinn</a>');
   expect(text).toContain(`href="/journeys/${source}/b.1"`);
-  expect(text).toContain('<p class="notice good health" id="health" data-live><a href="/operations">All clear</a></p>');
+  expect(text).toContain(
+    '<p class="notice good health" id="health" data-live="15"><a href="/operations">All clear</a></p>',
+  );
   expect(text).toContain('<p class="notice good">Nobody.</p>');
 
   await loop.store.update('c.1', (now) => ({ journey: { ...now, state: 'parked', why: 'unclear' }, trace: [] }));
