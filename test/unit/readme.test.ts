@@ -2,11 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { connectors } from '../../connectors/index.ts';
-import { assumedOperations } from '../../core/feedback/operations.ts';
 import { loadConfig } from '../../worker/config/config.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
 
 /** Loads a configuration with every variable that it names set to something. */
@@ -41,13 +39,4 @@ test('every connector has a configuration to begin with, and docs/configuration.
 
 test.each(shown)('%s is a good configuration', (_, yaml) => {
   expect(load(yaml).sources.flatMap(({ rules }) => rules).length).toBeGreaterThan(0);
-});
-
-test('its table of assumptions says what closeloop works by', () => {
-  for (const name of ['create', 'get', 'grade', 'comment', 'cancel'] as const) {
-    const { method, path, body } = assumedOperations[name];
-    expect(readme).toContain(`| ${name} | \`${method} ${path}`);
-    for (const place of Object.values(body)) if (place !== null) expect(readme).toContain(place);
-  }
-  expect(readme).toContain(Object.values(assumedOperations.record).join(', '));
 });
