@@ -3,14 +3,14 @@ import { defineConfig } from 'vitest/config';
 
 /**
  * Minutes of kills, outages, clocks that jump, inputs and closings by the thousand, of installing the package, of upgrades and restored
- * copies of Redis, of the page in a browser, of every command that the pages show, of benchmarks, and of what one ticket runs:
- * `npm run test:long`, which CI runs as well.
+ * copies of Redis, of the page in a browser, of every command that the pages show, of other shells, of benchmarks, and of
+ * what one ticket runs: `npm run test:long`, which CI runs as well.
  */
 const long = [
   'test/system/{chaos,dashboard,docs,dry-run,fuzz,package,race,redis-outages,send-times,steering}/*.test.ts',
   'test/system/{bench,walk}.test.ts',
   'test/system/core/mapping/expression-limits.test.ts',
-  'test/system/worker/{backup,upgrade,acting-under-kills,pipeline/kill}.test.ts',
+  'test/system/worker/{backup,upgrade,acting-under-kills,completion,pipeline/kill}.test.ts',
   'test/system/monitoring/*.test.ts',
   'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
 ];

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { addAnswers, addCatalogue, addExport, addReport } from './commands/account.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addContacts } from './commands/contacts.ts';
 import { addDashboard } from './commands/dashboard.ts';
 import { addFollowUps } from './commands/follow-ups.ts';
@@ -44,6 +45,7 @@ const groups = [
   addExport,
   addDashboard,
   addStandin,
+  addCompletion,
 ];
 for (const add of groups) add(program);
 
