@@ -45,7 +45,7 @@ export async function replay(journey: Journey, context: RepairContext): Promise<
     (await store.update(id, ifStill(journey.state, { to, at: clock.now(), change, trace: [why] })))?.state === to;
 
   if (journey.erasedAt) return 'not replayed: it was erased';
-  if (hasParkedActs(journey)) return await actAgain(journey, context);
+  if (hasOpenActs(journey)) return await actAgain(journey, context);
   if (journey.answer && (journey.state === 'failed' || journey.state === 'parked')) {
     if (await move('answered')) await context.queueWriteBack([id]);
     return 'written back again';
@@ -78,6 +78,10 @@ export async function replay(journey: Journey, context: RepairContext): Promise<
 
 /** It was begun before it was parked, so it is looked for first. */
 const mayBeDone = { state: 'begun' } as const;
+
+/** Parked, or taken up again by a command that was killed before it had queued them. */
+const hasOpenActs = ({ acting }: Pick<Journey, 'acting'>): boolean =>
+  acting?.acts.some(({ state }) => state === 'parked' || state === 'wanted' || state === 'begun') === true;
 
 const hasParkedActs = ({ acting }: Pick<Journey, 'acting'>): boolean =>
   acting?.acts.some(({ state }) => state === 'parked') === true;

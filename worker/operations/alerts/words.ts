@@ -15,7 +15,9 @@ const kindWords: Readonly<Record<AlertGroup['kind'], string>> = {
 /** Longer texts are cut or refused by chats. */
 const longest = 300;
 
-const cut = (text: string, most = longest): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+/** Not within a character, which chats refuse. */
+const cut = (text: string, most = longest): string =>
+  text.length > most ? `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
 
 /** "support: stopped", and how many others there are. */
 export function titleOf(message: Message | AnswerMessage): string {

@@ -330,6 +330,20 @@ describe('an action that can not be done', () => {
     ]);
   });
 
+  test('is taken up again also where the command was killed before it had queued that', async () => {
+    const { unit, vendor, run, get } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push({ ok: false, why: 'closed', message: 'it is archived' });
+    await run();
+    const { queue } = unit.pipeline.jobs.act;
+    await queue.obliterate({ force: true });
+    const journey = async () => (await get()) ?? expect.fail('no journey');
+    const killed = { ...unit.context, queueAct: () => Promise.reject(new Error('killed')) };
+    await expect(replay(await journey(), killed)).rejects.toThrow('killed');
+    expect(await replay(await journey(), unit.context)).toBe('its actions are tried again');
+    expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1' }]);
+  });
+
   test('beyond the number that a record may have in a day is parked', async () => {
     const { unit, run, get } = await asked({ general: 'policy: { actions: { perRecord: 1 } }' });
     await answered(unit, 1);
