@@ -26,7 +26,7 @@ export interface ExplainedClosing extends Explanation {
   source: string;
   journey: Journey;
   timeZone: string;
-  /** Of one that waits: why it is to be asked then, from its trace. */
+  /** While it waits: why the customer is to be asked then, from its trace. After an answer: what that has led to. */
   because: readonly string[];
 }
 
@@ -98,9 +98,18 @@ async function explained({
     source: name,
     journey,
     timeZone,
-    because,
+    because: [...because, ...actsInWords(journey)],
     ...explain(journey, { standing, isThroughOther }),
   };
+}
+
+/** Each answer rule that led to something, with its actions: 'answer rule "unhappy": reopen done, note parked (no such group)'. */
+function actsInWords({ acting }: Pick<Journey, 'acting'>): string[] {
+  const byRule = Map.groupBy(acting?.acts ?? [], ({ rule }) => rule);
+  return [...byRule].map(([rule, acts]) => {
+    const each = acts.map(({ name, state, why }) => `${name} ${state}${why === undefined ? '' : ` (${why})`}`);
+    return `answer rule "${rule}": ${each.join(', ')}`;
+  });
 }
 
 async function standingOf({ context, pauses, holds }: AskedSource, redis: RedisClient): Promise<Standing> {

@@ -382,6 +382,19 @@ const cases: Record<string, Case> = {
     },
     { byRecordOnly: true },
   ),
+  'answered, and what that led to': {
+    plant: async (unit) => {
+      await asks(unit);
+      const act = { rule: 'unhappy', version: 1, at: new Date(), closing: '' } as const;
+      const acts = [
+        { ...act, marker: 'm.0', step: 0, name: 'note', state: 'done' as const },
+        { ...act, marker: 'm.1', step: 1, name: 'tag', state: 'parked' as const, why: 'no such tag' },
+      ];
+      await unit.store.update('x.1', (now) => ({ journey: { ...now, acting: { judged: {}, acts } }, trace: [] }));
+    },
+    first: /; answer rule "unhappy": note done, tag parked \(no such tag\)$/,
+    isAsked: true,
+  },
   erased: {
     plant: async (unit) => {
       await asks(unit);
