@@ -180,8 +180,9 @@ export async function changeFollowUp(
     if (!change.ok || change.trace.length === 0) return undefined;
     return { journey: { ...now, followUp: change.followUp }, trace: change.trace };
   });
-  // The last decision is the one that holds; an erased journey, and one that is gone, is not decided about.
-  const change = decided.at(-1) ?? changed(undefined, step);
+  // The last decision is the one that holds; an erased journey, and one that is gone, is not decided about, whatever was decided before.
+  const isThere = after !== undefined && after.erasedAt === undefined;
+  const change = (isThere ? decided.at(-1) : undefined) ?? changed(undefined, step);
   if (!change.ok) throw new CloseloopError(`${refOf(name, id)}: ${change.why}.`, { kind: 'permanent' });
   await followUps.relist(id, store);
   return after?.followUp ?? change.followUp;

@@ -7,6 +7,7 @@ import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
 import { erased } from '../../../../worker/journey/transitions.ts';
 import { changeFollowUp } from '../../../../worker/support/follow-ups.ts';
 import { startLoop } from '../../../support/loop.ts';
+import { overriding } from '../../../support/manual.ts';
 import { printed, useCommands } from '../../../support/worker/cli/commands.ts';
 import { openFollowUps } from '../../../support/worker/follow-ups.ts';
 
@@ -123,6 +124,23 @@ describe('a follow-up', () => {
     expect(results.filter(({ status: is }) => is === 'fulfilled')).toHaveLength(1);
     const trace = (await store.trace('a.1')).filter(({ text }) => text.startsWith('follow-up taken'));
     expect(trace).toHaveLength(1);
+    await loop.close();
+  });
+
+  test('is taken by nobody where its person was erased at the same moment', async () => {
+    const { loop, store, lists } = await withFollowUps({ a: 1 });
+    const journey = (await store.get('a.1')) ?? expect.fail('no journey');
+    const racing = overriding(store, {
+      update: async (of, decide, pass) => {
+        decide(journey);
+        // What was decided is not stored, as the journey has changed since it was read.
+        await store.update('a.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
+        return await store.update(of, decide, pass);
+      },
+    });
+    const context = { name: store.source, store: racing, followUps: lists };
+    const taken = changeFollowUp(journey, { do: 'take', by: 'Maria', at: new Date() }, context);
+    await expect(taken).rejects.toThrow('there is no follow-up');
     await loop.close();
   });
 
