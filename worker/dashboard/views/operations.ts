@@ -84,6 +84,13 @@ export function countNotices(operations: Omit<Operations, 'mayAct' | 'causes'>):
   return { urgent, others: all.length - urgent };
 }
 
+function whatHelps({ source, state, cause }: Issue, mayAct: boolean): Content {
+  const query = { source, state, cause };
+  if (state === 'parked')
+    return html`Look at one, and say what you found out. <a class="button" href="${listAt(query)}">Look at them</a>`;
+  return html`Mend the cause, then replay them.${mayAct && html` <a class="button" href="${pathTo('/many/replay', query)}">Replay all…</a>`}`;
+}
+
 /** Why nobody was asked, by reason. */
 function skipsPart({ causes }: Operations): Content {
   if (causes === undefined || causes.skips.length === 0) return undefined;
@@ -128,7 +135,7 @@ ${dataTable({
       ago(one.first, at, timeZone),
       ago(one.last, at, timeZone),
       stateBadge(one.state),
-      html`${one.state === 'failed' ? 'Mend the cause, then replay them.' : 'Look at one, and say what you found out.'}${mayAct && html` <a class="button" href="${pathTo('/many/replay', listOf(one))}">Replay all…</a>`}`,
+      whatHelps(one, mayAct),
     ]),
 })}`;
 }

@@ -32,7 +32,7 @@ ${caption !== undefined && html`<caption>${caption}</caption>`}
 export function cellsOf(cells: readonly Content[], columns: readonly Column[]): Content {
   return cells.map((content, i) => {
     const { name = '', kind } = columns[i] ?? {};
-    if (i === 0) return html`<th scope="row"${classOf(kind)}>${content}</th>`;
+    if (i === 0) return html`<th scope="row"${classOf(kind)}>${together(content)}</th>`;
     return html`<td${classOf(kind)} data-label="${kind === 'drawn' ? '' : name}">${together(content)}</td>`;
   });
 }
