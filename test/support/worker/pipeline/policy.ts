@@ -17,7 +17,11 @@ export const campaignWith = (more: object = {}): Campaign =>
 /** Everything that a decision takes of a source `desk`, whose campaigns are these. */
 export function decisionContext(
   rules: string,
-  { general = '', campaigns = [campaignWith()] }: { general?: string; campaigns?: readonly Campaign[] } = {},
+  {
+    general = '',
+    campaigns = [campaignWith()],
+    ownDomains = [],
+  }: { general?: string; campaigns?: readonly Campaign[]; ownDomains?: readonly string[] } = {},
 ) {
   const text = `
 feedback: { baseUrl: "https://feedback.example.com/api", apiKey: k, timeZone: Europe/Tallinn }
@@ -25,14 +29,14 @@ ${general}
 sources: { desk: { connector: toy, secret: good, rules: [${rules}] } }`;
   const { connector } = Object.assign(new ToyVendor(), { parts: { tags: ['ticket.tags'] } });
   const config = loadConfig(text, { env: {}, connectors: [connector] });
-  const [source] = config.sources;
+  const source = config.sources[0] ?? expect.fail('no source');
   const get = async (id: number): Promise<Campaign> => {
     const found = campaigns.find((one) => one.id === id);
     if (found) return found;
     throw new FeedbackError('no such campaign', { kind: 'permanent' }, { status: 404 });
   };
   return {
-    ...policyOf(source ?? expect.fail('no source'), config),
+    ...policyOf({ ...source, ownDomains }, config),
     name: 'desk',
     storedAs: 'desk',
     campaigns: { get },

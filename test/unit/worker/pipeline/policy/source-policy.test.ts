@@ -12,6 +12,14 @@ test('the addresses of a customer stand where the rules find them, unless an exp
   ]);
 });
 
+test("the company's own domains, as the connector knows them, are not asked, unless the policy says so", () => {
+  const own = (general?: string) => {
+    const { never } = decisionContext(all, { ownDomains: ['acme.ee'], ...(general !== undefined && { general }) });
+    return never.ofPerson.map(({ what }) => what);
+  };
+  expect([own(), own('policy: { askAnyway: [own-domains] }')]).toEqual([['ownDomains: acme.ee'], []]);
+});
+
 test('the service adds no delay where a request can carry a date', () => {
   expect(decisionContext(all).serviceAddsDelay).toBe(false);
 });
