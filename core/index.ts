@@ -117,6 +117,7 @@ export {
   tagAction,
 } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
+export { noneOf } from './connector/desk/in-turn.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {
   comparedFields,

@@ -11,13 +11,14 @@ import {
   noteAction,
   tagAction,
 } from '../../core/connector/desk/act.ts';
+import { noneOf } from '../../core/connector/desk/in-turn.ts';
 import { isFailure, ownError, type Rows } from '../../core/connector/desk/rows.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { mostTextUnits } from './answer.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 import { closingOf, externalIdOf } from './closing.ts';
-import { JobResponse, type JobWatch, resultsOf } from './jobs.ts';
+import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
 import { hasNote, noteMetadata } from './note.ts';
 import { ticketUpdates } from './quota.ts';
 import { isTicketId, showMany, type Ticket } from './ticket.ts';
@@ -91,11 +92,13 @@ async function followUp(
   { id, subject, followup_ids }: Ticket,
   params: Reopen,
   { marker, again }: ActionRequest,
+  more: { texts: readonly string[]; tags: readonly string[] } = { texts: [], tags: [] },
 ): Promise<string> {
   if (again) for (const made of followup_ids) if (await hasNote(api, made, marker)) return followUpMade(made);
-  const comment = { body: noteText({ text: `Follow-up of ticket ${id}`, marker }), public: false };
+  const text = [`Follow-up of ticket ${id}`, ...more.texts].join('\n\n');
+  const comment = { body: noteText({ text, marker }, mostTextUnits), public: false };
   const linked = { via_followup_source_id: Number(id), external_id: externalIdOf(marker) };
-  const made = { subject: subject ?? '', ...linked, tags: [], comment };
+  const made = { subject: subject ?? '', ...linked, tags: more.tags, comment };
   const body = { ticket: { ...made, ...(await assignment(groups, params)) } };
   const via = { ...ticketUpdates, headers: { 'idempotency-key': marker } };
   const { ticket } = await api.send('POST', '/api/v2/tickets.json', body, Made, via);
@@ -146,10 +149,28 @@ interface Together {
   done: Map<ActionRequest, string>;
 }
 
+/** Nobody can change a closed ticket: what follows its reopening goes on the follow-up ticket. */
+async function onFollowUp(api: ZendeskApi, groups: Groups, ticket: Ticket, requests: readonly ActionRequest[]) {
+  const done = new Map<ActionRequest, string>();
+  const [first, ...others] = requests;
+  const wanted = first?.name === 'reopen' ? Reopen.parse(first.params) : undefined;
+  if (first === undefined || wanted?.whenClosed !== 'followUpTicket') return done;
+  const texts = others.filter(({ name }) => name === 'note').map(({ params }) => noteAction.parse(params));
+  const tags = others.filter(({ name }) => name === 'tag').flatMap(({ params }) => tagAction.parse(params));
+  const made = await followUp(api, groups, ticket, wanted, first, { texts, tags }).catch(ownError);
+  // Done alone, it says why it can't be done.
+  if (made === undefined || isFailure(made)) return done;
+  for (const request of others) {
+    if (request.name === 'note') done.set(request, `a note is on the ${made}`);
+    if (request.name === 'tag') done.set(request, `${tagged(tagAction.parse(request.params))}, on the ${made}`);
+  }
+  return done.set(first, made);
+}
+
 /** The first actions on a ticket that one update can do. An update adds one note, and only where none is to be looked for first. */
 async function togetherOf(groups: Groups, { ticket, state }: Row, requests: readonly ActionRequest[]) {
   const one: Together = { ticket, change: {}, done: new Map() };
-  if (ticket.status === 'closed' || ticket.status === 'deleted') return one;
+  if (ticket.status === 'deleted') return one;
   for (const request of requests) {
     const { name, params, marker, again } = request;
     if (name === 'reopen') {
@@ -188,26 +209,35 @@ async function doTogether(
   const all: Together[] = [];
   for (const [id, some] of byTicket) {
     const row = rows.get(id);
-    if (row !== undefined && !isFailure(row)) all.push(await togetherOf(groups, row, some));
+    if (row === undefined || isFailure(row)) continue;
+    const { ticket } = row;
+    if (ticket.status !== 'closed') all.push(await togetherOf(groups, row, some));
+    else all.push({ ticket, change: {}, done: await onFollowUp(api, groups, ticket, some) });
   }
   const tickets = all
     .filter(({ change }) => Object.keys(change).length > 0)
     .map(({ ticket, change }) => {
       return { id: Number(ticket.id), ...change, safe_update: true, updated_stamp: ticket.updated_at };
     });
-  if (tickets.length === 0) return new Map();
-  const { job_status } = await api.send(
-    'PUT',
-    '/api/v2/tickets/update_many.json',
-    { tickets },
-    JobResponse,
-    ticketUpdates,
-  );
-  const results = resultsOf(await finished(job_status));
-  // A job that ended without a word on a ticket may have changed it.
-  if (tickets.some(({ id }) => !results.has(String(id)))) throw unknownEnd();
+  const updated = async () => (tickets.length === 0 ? new Map() : await updateMany(api, finished, tickets));
+  // Follow-up tickets are made already: what is refused as a whole leaves them as they are.
+  const results: ReadonlyMap<string, JobResult> = await updated().catch(refusedAsWhole);
   const taken = all.filter(({ ticket, change }) => results.get(ticket.id)?.success ?? Object.keys(change).length === 0);
   return new Map(taken.flatMap(({ done }) => [...done]));
+}
+
+/** @throws CloseloopError of unknown outcome where the job ended without a word on a ticket, which it may have changed */
+async function updateMany(api: ZendeskApi, finished: JobWatch, tickets: readonly { id: number }[]) {
+  const path = '/api/v2/tickets/update_many.json';
+  const { job_status } = await api.send('PUT', path, { tickets }, JobResponse, ticketUpdates);
+  const results = resultsOf(await finished(job_status));
+  if (tickets.some(({ id }) => !results.has(String(id)))) throw unknownEnd();
+  return results;
+}
+
+function refusedAsWhole(error: unknown): ReadonlyMap<string, JobResult> {
+  noneOf(error);
+  return new Map();
 }
 
 const unknownEnd = (): CloseloopError =>

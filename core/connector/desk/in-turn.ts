@@ -25,7 +25,7 @@ const notTried = (error: Error): ActionResult => failed(new CloseloopError(messa
 const none: ReadonlyMap<ActionRequest, string> = new Map();
 
 /** What is refused in one call may be refused because of one record: each is done alone then. @throws any other error */
-function noneOf(error: unknown): typeof none {
+export function noneOf(error: unknown): typeof none {
   const isRefused = error instanceof CloseloopError && error.outcome === 'refused';
   if (!isRefused || error.advice.kind !== 'permanent' || error.advice.doubtful) throw error;
   return none;
