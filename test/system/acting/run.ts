@@ -121,6 +121,8 @@ function configuration(desks: readonly Desk[], feedbackUrl: string, socket: stri
     http: { port: 0, publicUrl: new URL(hookUrl).origin },
     lookup: { after: '1s' },
     collect: { every: '300ms' },
+    // An account hands out what it delivered last, which may be about what closeloop has just written: the closing is found by a poll then.
+    poll: { every: '20s' },
     sources: Object.fromEntries(sources),
   });
 }
