@@ -6,15 +6,19 @@ import type { Seal } from '../redis/seal.ts';
 
 const dayMs = 86_400_000;
 
-/** Takes a place among the record's actions of a day; an action keeps its place. KEYS actions · ARGV marker, now, most, ms of a day */
+/** Takes places among the record's actions of a day; an action keeps its place. Returns how many have one. KEYS actions · ARGV now, most, ms of a day, markers… */
 const takeScript = `
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[2] - ARGV[4])
-if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then
-  if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
-  redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1] - ARGV[3])
+local taken = 0
+for i = 4, #ARGV do
+  if not redis.call('ZSCORE', KEYS[1], ARGV[i]) then
+    if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then break end
+    redis.call('ZADD', KEYS[1], ARGV[1], ARGV[i])
+  end
+  taken = taken + 1
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return 1`;
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return taken`;
 
 /** How many actions answers have set going on each record within a day, over all processes. */
 export class ActionLimit {
@@ -28,18 +32,21 @@ export class ActionLimit {
     this.#seal = seal;
   }
 
-  /** Whether one more may run. @param marker the action: it is counted once, however often it is tried */
-  async take(recordId: string, marker: string, most: number, now: Date): Promise<boolean> {
+  /**
+   * How many of these may run, from the first on.
+   * @param markers the actions: each is counted once, however often it is tried
+   */
+  async take(recordId: string, markers: readonly string[], most: number, now: Date): Promise<number> {
     const key = `${this.#tag}:actions:${this.#seal.digest(recordId)}`;
     const taken = await runScript(
       this.#redis,
       takeScript,
       [key],
-      this.#seal.digest(marker),
       now.getTime(),
       most,
       dayMs,
+      ...markers.map((marker) => this.#seal.digest(marker)),
     );
-    return z.number().parse(taken) === 1;
+    return z.number().parse(taken);
   }
 }

@@ -110,19 +110,20 @@ async function tellFlaw({ name }: LoadedAnswerRule, why: string, { id }: Journey
 }
 
 /** Does what is still to be done. @returns how long actions that can't be done yet have to wait. Real time. */
-async function perform({ id }: Journey, context: ActContext): Promise<number[]> {
-  const { store, answerRules } = context;
-  // As it is now: another process may have begun some of it.
-  const journey = await store.get(id);
-  if (journey === undefined || openActs(journey).length === 0) return [];
-  if ((await erasureSince(journey, context)) !== undefined) return [];
-  const { steps, unsaid } = stepsOf(openActs(journey), answerRules);
+async function perform(journey: Journey, context: ActContext): Promise<number[]> {
+  const { steps, unsaid } = stepsOf(openActs(journey), context.answerRules);
   await park(unsaid, 'the answer rule no longer says so', journey, context);
-  for (const { act, params } of steps) if (act.name === 'followUp') await openFollowUp(act, params, journey, context);
-  await tell(steps.filter(isTelling), journey, context);
-  const others = steps.filter((step) => step.act.name !== 'followUp' && !isTelling(step));
+  const own = steps.filter((step) => isFollowUp(step) || isTelling(step));
+  if (own.length > 0) {
+    if ((await erasureSince(journey, context)) !== undefined) return [];
+    for (const { act, params } of own.filter(isFollowUp)) await openFollowUp(act, params, journey, context);
+    await tell(own.filter(isTelling), journey, context);
+  }
+  const others = steps.filter((step) => !own.includes(step));
   return await actAtVendor(others, journey, context);
 }
+
+const isFollowUp = ({ act }: Step): boolean => act.name === 'followUp';
 
 /** `unsaid`: actions of which the configuration says nothing any more. */
 function stepsOf(acts: readonly Act[], rules: readonly LoadedAnswerRule[]): { steps: Step[]; unsaid: Act[] } {

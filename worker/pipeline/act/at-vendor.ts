@@ -52,14 +52,12 @@ export async function actAtVendor(steps: readonly Step[], journey: Journey, cont
 async function withinLimit(steps: readonly Step[], journey: Journey, context: VendorActContext): Promise<Step[]> {
   const { actions, policy, ports } = context;
   const { perRecord } = policy.actions;
-  const [allowed, beyond]: [Step[], Act[]] = [[], []];
-  for (const step of steps) {
-    const isTaken = await actions.take(currentRecordOf(journey), step.act.marker, perRecord, ports.now());
-    if (isTaken) allowed.push(step);
-    else beyond.push(step.act);
-  }
+  if (steps.length === 0) return [];
+  const markers = steps.map(({ act }) => act.marker);
+  const allowed = await actions.take(currentRecordOf(journey), markers, perRecord, ports.now());
+  const beyond = steps.slice(allowed).map(({ act }) => act);
   await park(beyond, `more than ${perRecord} actions on this record within a day`, journey, context);
-  return allowed;
+  return steps.slice(0, allowed);
 }
 
 /** @returns false where another process has begun any of them meanwhile */
@@ -85,9 +83,9 @@ async function doNow(steps: readonly Step[], journey: Journey, context: VendorAc
   // Looked at last, as reading the record may have taken its time.
   if (requests.length === 0 || (await erasureSince(journey, context)) !== undefined) return true;
   // Stored first: whoever finds them begun knows that the vendor may have done them.
-  const ours = await begin(acts, requests, journey, context);
+  const { ours, begun } = await begin(acts, requests, journey, context);
   const mine = requests.filter(({ marker }) => ours.has(marker));
-  if (mine.length > 0) await takeResults(acts, mine, await attempted(mine, context), journey, context);
+  if (mine.length > 0) await takeResults(acts, mine, await attempted(mine, context), begun, context);
   return mine.length === requests.length;
 }
 
@@ -110,16 +108,16 @@ async function endWithoutText({ marker, rule, name }: Act, { id }: Journey, { st
   await store.update(id, noted([{ marker, change: { state: 'done', at: ports.now() }, trace }]));
 }
 
-/** The markers of the actions that this process has begun. */
+/** The markers of the actions that this process has begun, and the journey with them. */
 async function begin(
   acts: readonly Act[],
   requests: readonly ActionRequest[],
-  { id }: Journey,
+  journey: Journey,
   { store, ports }: VendorActContext,
-): Promise<ReadonlySet<string>> {
+): Promise<{ ours: ReadonlySet<string>; begun: Journey }> {
   const at = ports.now();
   let ours: ReadonlySet<string> = new Set();
-  const after = await store.update(id, (now) => {
+  const after = await store.update(journey, (now) => {
     const markers = new Set(unchanged(acts, now).map(({ marker }) => marker));
     const wanted = requests.filter(({ marker }) => markers.has(marker));
     const decision = noted(
@@ -129,7 +127,8 @@ async function begin(
     return decision;
   });
   // An erased journey is not decided on: what was decided before its erasure was not stored.
-  return after === undefined || after.erasedAt ? new Set() : ours;
+  const isStored = after !== undefined && !after.erasedAt;
+  return { ours: isStored ? ours : new Set(), begun: after ?? journey };
 }
 
 /** One result per request: an error of the whole call holds for each of them. */
@@ -176,7 +175,7 @@ async function takeResults(
     return act === undefined || result === undefined ? [] : [{ act, result }];
   });
   const after = await context.store.update(
-    journey.id,
+    journey,
     noted(ended.flatMap(({ act, result }) => newsOf(act, result, now) ?? [])),
   );
   for (const { act, result } of ended) {
