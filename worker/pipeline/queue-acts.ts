@@ -4,6 +4,28 @@ import type { Queues } from './queues.ts';
 
 export interface ActingContext extends Pick<Policy, 'answerRules'>, Pick<Queues, 'queueAct'> {}
 
+/*
+ * The write-back and the actions of an answer keep off one another: where tags can only be replaced as a whole, each would put back those of
+ * before the other. An action begins only while no write is due, and a write waits for actions that have begun: both look at the journey, whose
+ * changes have an order.
+ */
+
+/** Whether the answer may be being put on the record just now: it is due, and not there yet. */
+export function isBeingWritten(
+  { state, answer }: Pick<Journey, 'state' | 'answer'>,
+  settleMs: number,
+  now: Date,
+): boolean {
+  return state === 'answered' && answer !== undefined && answer.seenAt.getTime() + settleMs <= now.getTime();
+}
+
+/** Whether an action is under way at the vendor, or was until its process died less than `searchAfterMs` ago. */
+export function isActedOn({ acting }: Pick<Journey, 'acting'>, searchAfterMs: number, now: Date): boolean {
+  return (
+    acting?.acts.some(({ state, at }) => state === 'begun' && at.getTime() + searchAfterMs > now.getTime()) ?? false
+  );
+}
+
 /** Queues what the answer rules make of a journey's answer, as soon as it has settled for the first of them. */
 export async function queueActs(
   { id, answer }: Pick<Journey, 'id' | 'answer'>,

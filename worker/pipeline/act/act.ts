@@ -5,7 +5,6 @@ import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams, ReceiverNames } from '../../config/answer-rule.ts';
 import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
-import type { Clock } from '../clock.ts';
 import { erasureSince, removeLateAnswer } from '../erasure-guard.ts';
 import { type ActJob, done, type JobResult } from '../jobs.ts';
 import type { Service } from '../open-service.ts';
@@ -21,9 +20,7 @@ export interface ActContext
   extends VendorActContext,
     Pick<Journeys, 'followUps'>,
     Pick<Policy, 'answerRules'>,
-    Pick<Service, 'feedback'> {
-  clock: Clock;
-}
+    Pick<Service, 'feedback'> {}
 
 /** States in which there is an answer that counts. */
 const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'parked', 'failed', 'tested'];

@@ -5,9 +5,11 @@ import { redacted } from '../../../core/redaction.ts';
 import type { Act, Journey } from '../../journey/journey.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
+import type { Clock } from '../clock.ts';
 import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
+import { isBeingWritten } from '../queue-acts.ts';
 import type { Journeys } from '../source-store.ts';
 import type { Vendor } from '../vendor.ts';
 import { type News, noted, unchanged } from './judge.ts';
@@ -17,8 +19,9 @@ export interface VendorActContext
   extends Pick<Journeys, 'store' | 'actions'>,
     Pick<Vendor, 'act' | 'read'>,
     LateAnswerContext,
-    Pick<Policy, 'searchAfterMs' | 'policy'> {
+    Pick<Policy, 'searchAfterMs' | 'settleMs' | 'policy'> {
   name: string;
+  clock: Clock;
   ports: Ports;
   alert: AlertOfSource;
 }
@@ -30,12 +33,16 @@ export interface Step extends RuleStep {
   act: Act;
 }
 
+/** An action looks so often whether the answer is on the record. Real time. */
+const writingMs = 1_000;
+
 /**
  * Does the actions of one record at the vendor, together, so that a vendor that can does them in one call.
  * @returns how long those have to wait that can't be done yet. Real time.
  */
 export async function actAtVendor(steps: readonly Step[], journey: Journey, context: VendorActContext) {
-  const { ports, searchAfterMs } = context;
+  const { ports, searchAfterMs, settleMs, clock } = context;
+  if (steps.length > 0 && isBeingWritten(journey, settleMs, clock.now())) return [writingMs];
   // Another process may be at it, or the vendor may still carry it out.
   const leftMs = ({ act: { state, at } }: Step): number =>
     state === 'begun' ? Math.max(0, at.getTime() + searchAfterMs - ports.now().getTime()) : 0;
@@ -113,11 +120,13 @@ async function begin(
   acts: readonly Act[],
   requests: readonly ActionRequest[],
   journey: Journey,
-  { store, ports }: VendorActContext,
+  { store, ports, clock, settleMs }: VendorActContext,
 ): Promise<{ ours: ReadonlySet<string>; begun: Journey }> {
   const at = ports.now();
   let ours: ReadonlySet<string> = new Set();
   const after = await store.update(journey, (now) => {
+    ours = new Set();
+    if (isBeingWritten(now, settleMs, clock.now())) return undefined;
     const markers = new Set(unchanged(acts, now).map(({ marker }) => marker));
     const wanted = requests.filter(({ marker }) => markers.has(marker));
     const decision = noted(

@@ -8,7 +8,7 @@ import { type Decision, ifStill, step } from '../../journey/transitions.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
-import { type ActingContext, queueActs } from '../queue-acts.ts';
+import { type ActingContext, isActedOn, queueActs } from '../queue-acts.ts';
 import { checkLateWrite, type Sending, send } from './late-write.ts';
 import { about, laterAnswer, leftTo, type RecordContext, writeLaterAgain } from './later-answer.ts';
 
@@ -17,10 +17,14 @@ export interface WriteBackContext extends RecordContext, Sending, LateAnswerCont
   log: Log;
   alert: AlertOfSource;
   settleMs: number;
+  /** How long whoever began an action may be at it. Real time. */
+  searchAfterMs: number;
 }
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
 const expiringMs = 1_000;
+/** A write looks so often whether the actions on its record are over. Real time. */
+const actingMs = 1_000;
 /** The answer to write has changed meanwhile. */
 const again: JobResult = { do: 'wait', delayMs: 0 };
 
@@ -48,6 +52,7 @@ export async function writeBack(
   await queueActs(journey, context);
   const settlesInMs = context.clock.until(new Date(answer.seenAt.getTime() + context.settleMs));
   if (settlesInMs > 0) return { do: 'wait', delayMs: settlesInMs };
+  if (isActedOn(journey, context.searchAfterMs, context.ports.now())) return { do: 'wait', delayMs: actingMs };
 
   const later = await laterAnswer(journey, context);
   if (later) {

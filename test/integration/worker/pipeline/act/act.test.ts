@@ -41,14 +41,17 @@ async function asked({ answers = `[${unhappy}]`, ...options }: Options = {}) {
 const answered = (
   { store }: UnitContext,
   grade: number,
-  { version = 1, ago = 0, comment = 'no' as string | null } = {},
+  { version = 1, ago = 0, comment = 'no' as string | null, isWritten = true } = {},
 ) =>
-  store.update('p.1', (now) => ({
-    journey: step(now, 'answered', new Date(), {
-      answer: { grade, comment, seenAt: new Date(Date.now() - ago), version },
-    }),
-    trace: [],
-  }));
+  store.update('p.1', (now) => {
+    const answer = { grade, comment, seenAt: new Date(Date.now() - ago), version };
+    const journey = step(now, 'answered', new Date(), { answer });
+    // Actions keep off a record that the answer is being put on.
+    return {
+      journey: isWritten ? step(journey, 'written', new Date(), { writtenVersion: version }) : journey,
+      trace: [],
+    };
+  });
 
 const lost = new CloseloopError('no answer in 30 s', { kind: 'transient' }, { outcome: 'unknown' });
 const refused = new CloseloopError('the vendor asks us to wait', { kind: 'transient' }, { outcome: 'refused' });
@@ -63,7 +66,7 @@ describe('an answer that a rule matches', () => {
       { name: 'note', params: 'Graded 1: no', again: false },
     ]);
     expect(vendor.acted[0]?.closing).toBe((await get())?.closing);
-    expect(await get()).toMatchObject({ state: 'answered', followUp: { state: 'open', to: 'agent', rule: 'unhappy' } });
+    expect(await get()).toMatchObject({ state: 'written', followUp: { state: 'open', to: 'agent', rule: 'unhappy' } });
     expect(await trace()).toMatch(
       /"unhappy" matches: reopen, note, followUp[\s\S]*follow-up for agent[\s\S]*reopen done[\s\S]*note done/,
     );
@@ -370,6 +373,48 @@ test('a condition that fails keeps no other rule from acting, and is told', asyn
   expect(await trace()).toContain('answer rule "broken" could not be judged');
 });
 
+describe('the write-back and the actions of an answer', () => {
+  test('keep off one another: actions wait until the answer is on the record, but for follow-ups', async () => {
+    const { unit, vendor, run, get } = await asked();
+    await answered(unit, 1, { isWritten: false });
+    expect(await run()).toEqual({ do: 'wait', delayMs: 1_000 });
+    expect([vendor.acted, (await get())?.followUp?.state]).toEqual([[], 'open']);
+    await writeBack({ journeyId: 'p.1' }, unit.context);
+    expect((await get())?.state).toBe('written');
+    expect(await run()).toEqual({ do: 'done' });
+    expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
+  });
+
+  test('and a newer answer waits until actions that have begun are over, or their process has died', async () => {
+    const { unit, vendor, run, get } = await asked();
+    await answered(unit, 1);
+    vendor.actResults.push(lost);
+    await expect(run()).rejects.toThrow('no answer');
+    await answered(unit, 2, { version: 2, isWritten: false });
+    const context = { ...unit.context, searchAfterMs: 60_000 };
+    expect(await writeBack({ journeyId: 'p.1' }, context)).toEqual({ do: 'wait', delayMs: 1_000 });
+    expect(vendor.written).toEqual([]);
+    await writeBack({ journeyId: 'p.1' }, { ...unit.context, searchAfterMs: 0 });
+    expect((await get())?.state).toBe('written');
+  });
+
+  test('an action that was about to begin does not, once a newer answer is being written', async () => {
+    const { unit, vendor, run } = await asked();
+    await answered(unit, 1);
+    const { read } = unit.context;
+    const later: typeof read = async (...about) => {
+      const reading = await read(...about);
+      await answered(unit, 2, { version: 2, isWritten: false });
+      return reading;
+    };
+    await act({ journeyId: 'p.1' }, { ...unit.context, read: later });
+    expect(vendor.acted).toEqual([]);
+    await writeBack({ journeyId: 'p.1' }, unit.context);
+    await run();
+    expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
+  });
+});
+
 test('in test mode actions are stored, and none is done', async () => {
   const { unit, vendor, run, get } = await asked({
     rule: '{ name: all, campaign: 12, contact: customer.email, test: { email: test@example.com } }',
@@ -385,12 +430,12 @@ test('in test mode actions are stored, and none is done', async () => {
 
 test('the write-back queues it for each version, due when the answer has settled, and only where there are rules', async () => {
   const { unit } = await asked();
-  await answered(unit, 1);
+  await answered(unit, 1, { isWritten: false });
   await writeBack({ journeyId: 'p.1' }, unit.context);
   expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1' }]);
   const without = await asked({ answers: '[]' });
   await without.unit.pipeline.jobs.act.queue.obliterate({ force: true });
-  await answered(without.unit, 1);
+  await answered(without.unit, 1, { isWritten: false });
   await writeBack({ journeyId: 'p.1' }, without.unit.context);
   expect(await jobsOf(without.unit.pipeline.jobs.act)).toEqual([]);
 });
