@@ -11,7 +11,8 @@ import { shapeNames } from './record.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
 const text = orElse(z.string(), '');
-const Ref = z.object({ id: Id });
+/** Goes into paths, which errors name. */
+const Ref = z.object({ id: Id.pipe(z.string().regex(/^\d+$/)) });
 const Queue = z.object({ TicketCustomFields: orElse(listOf(Ref.extend({ name: z.string() })), []) });
 const Field = z.object({
   ...{ Name: text, Type: text, MaxValues: text, Pattern: text },
