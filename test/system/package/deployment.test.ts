@@ -147,6 +147,8 @@ describe('deploy/Caddyfile', () => {
   async function ask(port: number, host: string, path: string, body?: string) {
     const headers = { host, 'content-type': 'application/json' };
     const asking = request({ port, path, headers, method: body === undefined ? 'GET' : 'POST' });
+    // A call that nobody answers while the processes start is made again.
+    asking.setTimeout(10_000, () => asking.destroy(new Error('no answer')));
     // Caddy answers a body that is too large before it has read all of it.
     asking.on('error', () => {}).end(body);
     const [response] = z.tuple([z.instanceof(IncomingMessage)]).parse(await once(asking, 'response'));
@@ -178,6 +180,8 @@ sources:
     rules: [{ name: all, campaign: 12, contact: customer.email }]
 `,
     );
+    // The image's journeys are of another account.
+    await redis.handle.client.flushall();
     const running = background(['start', '--role', 'intake', '--config', join(dir, 'closeloop.yaml')]);
     onTestFinished(async () => void (await running.stop()));
     writeFileSync(join(dir, 'Caddyfile'), onThisMachine({ 'intake:8080': intake, 'intake:8082': page, caddy }));
