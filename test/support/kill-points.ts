@@ -28,7 +28,7 @@ export const killPoints = {
   'contact-locked': /^redis (?:eval|set) \S+:person:\S+:lock/,
   'last-asked-noted': /^redis eval \S+:address:\S+ \S+:notes:/,
   // A customer who is due at once: the journey is stored together with the intent.
-  'intent-saved': new RegExp(`${moves('waiting', 'creating').source}|:merges:\\S+ \\S+:state:creating$`),
+  'intent-saved': new RegExp(`${moves('waiting', 'creating').source}|:merges:\\S+ \\S+:state:creating \\S+:answers$`),
   'create-answered': /^call POST \/api\/appeals\/$/,
   'campaign-noted': /^redis zadd \S+:asked-in/,
   'asked-saved': moves('creating', 'asked'),
