@@ -18,7 +18,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { mostTextUnits } from './answer.ts';
 import { readPages, type ZendeskApi } from './api.ts';
 import { closingOf, externalIdOf } from './closing.ts';
-import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
+import { type JobResult, type JobWatch, updateMany } from './jobs.ts';
 import { hasNote, noteMetadata } from './note.ts';
 import { ticketUpdates } from './quota.ts';
 import { isTicketId, showMany, type Ticket } from './ticket.ts';
@@ -219,7 +219,7 @@ async function doTogether(
     .map(({ ticket, change }) => {
       return { id: Number(ticket.id), ...change, safe_update: true, updated_stamp: ticket.updated_at };
     });
-  const updated = async () => (tickets.length === 0 ? new Map() : await updateMany(api, finished, tickets));
+  const updated = async () => (tickets.length === 0 ? new Map() : await updateAll(api, finished, tickets));
   // Follow-up tickets are made already: what is refused as a whole leaves them as they are.
   const results: ReadonlyMap<string, JobResult> = await updated().catch(refusedAsWhole);
   const taken = all.filter(({ ticket, change }) => results.get(ticket.id)?.success ?? Object.keys(change).length === 0);
@@ -227,10 +227,8 @@ async function doTogether(
 }
 
 /** @throws CloseloopError of unknown outcome where the job ended without a word on a ticket, which it may have changed */
-async function updateMany(api: ZendeskApi, finished: JobWatch, tickets: readonly { id: number }[]) {
-  const path = '/api/v2/tickets/update_many.json';
-  const { job_status } = await api.send('PUT', path, { tickets }, JobResponse, ticketUpdates);
-  const results = resultsOf(await finished(job_status));
+async function updateAll(api: ZendeskApi, finished: JobWatch, tickets: readonly { id: number }[]) {
+  const results = await updateMany(api, finished, 'tickets', tickets);
   if (tickets.some(({ id }) => !results.has(String(id)))) throw unknownEnd();
   return results;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listOf } from '../../core/entries.ts';
 import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import type { ZendeskApi } from './api.ts';
+import { ticketUpdates, userUpdates } from './quota.ts';
 
 const JobResult = z.object({
   id: z.union([z.number(), z.string()]).transform(String),
@@ -19,7 +20,7 @@ const Job = z.object({
 });
 export type Job = z.output<typeof Job>;
 
-export const JobResponse = z.object({ job_status: Job });
+const JobResponse = z.object({ job_status: Job });
 const JobsResponse = z.object({ job_statuses: listOf(Job) });
 
 /** A job that has not ended after so long is taken for dead, which nothing begins any more. Zendesk documents no limit. */
@@ -94,6 +95,20 @@ export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>):
       void pollUntilDone();
     });
   };
+}
+
+const updates = { tickets: ticketUpdates, users: userUpdates };
+
+/** Changes up to 100 tickets or users in one job, and waits for its end. @returns `resultsOf` the job */
+export async function updateMany(
+  api: ZendeskApi,
+  finished: JobWatch,
+  what: keyof typeof updates,
+  changes: readonly object[],
+): Promise<ReadonlyMap<string, JobResult>> {
+  const path = `/api/v2/${what}/update_many.json`;
+  const { job_status } = await api.send('PUT', path, { [what]: changes }, JobResponse, updates[what]);
+  return resultsOf(await finished(job_status));
 }
 
 /** The job's result for each ticket, by id. Tickets without a result are absent. */

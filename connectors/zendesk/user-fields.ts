@@ -5,8 +5,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { holdsNewer, missing, notTaken, type Values, type WantedField, wantedFields } from './answer.ts';
 import type { ZendeskApi } from './api.ts';
 import { cacheMs, userFields } from './fields.ts';
-import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
-import { userUpdates } from './quota.ts';
+import { type JobResult, type JobWatch, updateMany } from './jobs.ts';
 import { errorName } from './responses.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { refuseRetired, resolveUserFields, userField, writableTargets } from './targets.ts';
@@ -81,8 +80,7 @@ export async function updateUsers(
     id: Number(userId),
     user_fields: Object.fromEntries(wanted.map(({ id, value }) => [id, value])),
   }));
-  const { job_status } = await api.send('PUT', '/api/v2/users/update_many.json', { users }, JobResponse, userUpdates);
-  const outcomes = resultsOf(await finished(job_status));
+  const outcomes = await updateMany(api, finished, 'users', users);
   const after = await showUsers(
     api,
     orders.map(({ userId }) => userId),

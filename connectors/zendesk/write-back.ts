@@ -23,9 +23,8 @@ import type { ZendeskApi } from './api.ts';
 import { answersOnly, closedEdits, fallBack } from './closed.ts';
 import { recordWriter } from './custom-object.ts';
 import type { Catalogue } from './fields.ts';
-import { JobResponse, type JobResult, type JobWatch, resultsOf } from './jobs.ts';
+import { type JobResult, type JobWatch, updateMany } from './jobs.ts';
 import { hasNote, noteMetadata } from './note.ts';
-import { ticketUpdates } from './quota.ts';
 import { errorName } from './responses.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { refuseRetired, resolveFields, type Targets, writableTargets } from './targets.ts';
@@ -144,10 +143,7 @@ async function planFor(
 export function ticketUpdater(api: ZendeskApi, finished: JobWatch): UpdateTickets {
   return async (orders) => {
     if (orders.length === 0) return [];
-    const body = { tickets: orders.map(bodyOf) };
-    const via = ticketUpdates;
-    const { job_status } = await api.send('PUT', '/api/v2/tickets/update_many.json', body, JobResponse, via);
-    const outcomes = resultsOf(await finished(job_status));
+    const outcomes = await updateMany(api, finished, 'tickets', orders.map(bodyOf));
     const ids = orders.map(({ ticket }) => ticket.id);
     const after = (await showMany(api, ids)).tickets;
     return orders.map((order) => outcomeOf(order, outcomes.get(order.ticket.id), after.get(order.ticket.id)));

@@ -10,7 +10,7 @@ import { fieldPrefix, readPlace, writePlace } from './addresses.ts';
 import { seesContacts } from './guard.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
-import { PeriodQuery, periodOf } from './period-query.ts';
+import { NumberQuery, PeriodQuery, periodOf } from './period-query.ts';
 import { type ShownAnswer, shownAnswers } from './shown-answer.ts';
 import { answersView } from './views/answers.ts';
 
@@ -19,16 +19,10 @@ const size = 50;
 const most = 1_000;
 
 const text = z.string().trim().max(500).catch('');
-const grade = z
-  .string()
-  .regex(/^-?\d{1,9}(\.\d{1,4})?$/)
-  .transform(Number)
-  .optional()
-  .catch(undefined);
 const Query = PeriodQuery.extend({
-  from: grade,
-  to: grade,
-  campaign: grade,
+  from: NumberQuery,
+  to: NumberQuery,
+  campaign: NumberQuery,
   rule: text,
   source: text,
   words: z.literal('yes').optional().catch(undefined),

@@ -7,21 +7,15 @@ import { type Period, periodBefore } from '../reports/period.ts';
 import { responsesByHour, storedCounts } from '../reports/stored-counts.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
-import { PeriodQuery, periodOf } from './period-query.ts';
+import { NumberQuery, PeriodQuery, periodOf } from './period-query.ts';
 import type { ByField, Readings, Rows } from './readings.ts';
 import { serviceThere, type There } from './service.ts';
 import { gradesView, mostByField } from './views/grades.ts';
 
-const number = z
-  .string()
-  .regex(/^-?\d{1,9}(\.\d{1,4})?$/)
-  .transform(Number)
-  .optional()
-  .catch(undefined);
 const Query = PeriodQuery.extend({
   /** A custom field, or `noField`. Left out: the first there is. */
   by: z.string().trim().max(500).optional().catch(undefined),
-  campaign: number,
+  campaign: NumberQuery,
 });
 type Query = z.output<typeof Query>;
 

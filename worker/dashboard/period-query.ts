@@ -4,6 +4,14 @@ import { namedPeriods } from '../reports/period-names.ts';
 import { daysIn } from '../support/shown-time.ts';
 import type { DashboardOptions } from './options.ts';
 
+/** A number in an address; undefined for what is none. */
+export const NumberQuery = z
+  .string()
+  .regex(/^-?\d{1,9}(\.\d{1,4})?$/)
+  .transform(Number)
+  .optional()
+  .catch(undefined);
+
 const day = z.iso.date().optional().catch(undefined);
 
 /** The period of a page, in its address. */

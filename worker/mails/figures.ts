@@ -1,13 +1,14 @@
 import type { Source } from '../../core/connector/contract.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
-import { lookUp } from '../../core/look-up.ts';
 import type { MailPeriod } from '../config/mail-periods.ts';
 import type { ReportMail } from '../config/reports.ts';
+import { isOverdue } from '../journey/follow-up.ts';
 import type { FollowUpLists } from '../journey/follow-up-lists.ts';
 import { gradeInWords } from '../journey/grade-in-words.ts';
 import type { Journey } from '../journey/journey.ts';
 import { currentRecordOf } from '../journey/refs.ts';
 import { type Comment, mostAnswers, newestComments } from '../reports/comments.ts';
+import { hasValues } from '../reports/find-answers.ts';
 import { type FollowUpFigures, followUpReport } from '../reports/follow-ups.ts';
 import { type GradesRow, gradesOverTime, resultOf } from '../reports/grades.ts';
 import { gradesByField } from '../reports/grades-by-field.ts';
@@ -108,9 +109,10 @@ export async function mailFigures(
   };
 }
 
-function isAbout({ campaigns, field }: ReportMail, { campaign, values = {} }: Journey): boolean {
+function isAbout({ campaigns, field = {} }: ReportMail, journey: Journey): boolean {
+  const { campaign } = journey;
   if (campaigns && (campaign === undefined || !campaigns.includes(campaign))) return false;
-  return Object.entries(field ?? {}).every(([name, value]) => String(lookUp(values, name) ?? '') === value);
+  return hasValues(journey, field);
 }
 
 function scopeOf({ field }: ReportMail): string | undefined {
@@ -139,7 +141,7 @@ async function resultsOf(
   return { results, others: count };
 }
 
-/** By campaign, period by period; of one value of a custom field where the mail is about that. */
+/** Figures by campaign and period. Where the mail is about one value of a custom field, they are those of that value. */
 async function rowsOf(
   { campaigns, field }: ReportMail,
   steps: readonly Period[],
@@ -192,13 +194,13 @@ function commentOf(one: Comment, sources: readonly MailSource[]): MailComment {
 
 function openFollowUp({ followUp, journey, context }: FoundFollowUp<MailSource>, now: Date): OpenFollowUp {
   const record = currentRecordOf(journey);
-  const { to, takenBy, dueAt } = followUp;
+  const { to, takenBy } = followUp;
   return {
     grade: gradeInWords(journey),
     whose: to === 'agent' ? `the agent of the ${nounOf(context.source)}` : to,
     takenBy,
     due: dueInWords(followUp, now),
-    isOverdue: dueAt <= now,
+    isOverdue: isOverdue(followUp, now),
     record,
     url: addressOf(record, context.source),
   };

@@ -115,8 +115,8 @@ export function openVendor(
     keyOf: ([first]: readonly ActionRequest[]) => first?.marker ?? '',
     run: async (records: readonly (readonly ActionRequest[])[]) => {
       const results = await whole.act(actOf(source)(records.flat()), records.length);
-      const from = records.map((_, n) => records.slice(0, n).flat().length);
-      return records.map((requests, n) => results.slice(from[n], (from[n] ?? 0) + requests.length));
+      const left = [...results];
+      return records.map((requests) => left.splice(0, requests.length));
     },
     mayGrow: () => jobs.act.hasMore(),
   });

@@ -1,3 +1,4 @@
+import { lookUp } from '../../core/look-up.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { Searched } from '../support/journey-filter.ts';
 import { type JourneyPage, journeyPage, type Place } from '../support/journey-pages.ts';
@@ -38,12 +39,17 @@ export async function findAnswers<In extends Searched>(
   return await journeyPage(sources, { lists: ['answers'], since, until, fits: fitting(filter), ...reading });
 }
 
+/** Whether the journey has these values in custom fields. */
+export function hasValues({ values = {} }: Pick<Journey, 'values'>, wanted: Readonly<Record<string, string>>): boolean {
+  return Object.entries(wanted).every(([field, value]) => String(lookUp(values, field) ?? '') === value);
+}
+
 /** Pure. The list may be a moment ahead of its journey, or behind. */
 export function fitting(filter: AnswerFilter): (journey: Journey) => boolean {
   const { since, until, campaign, rule, from, to, values = {}, hasWords, text = '' } = filter;
-  const wanted = Object.entries(values);
   const part = text.trim().toLowerCase();
-  return ({ answer, test, erasedAt, campaign: of, rule: by, values: own = {} }) => {
+  return (journey) => {
+    const { answer, test, erasedAt, campaign: of, rule: by } = journey;
     if (answer === undefined || test || erasedAt) return false;
     const { grade, comment, seenAt } = answer;
     const words = (comment ?? '').trim();
@@ -56,7 +62,7 @@ export function fitting(filter: AnswerFilter): (journey: Journey) => boolean {
       (to === undefined || (grade !== null && grade <= to)) &&
       (hasWords !== true || words !== '') &&
       (part === '' || words.toLowerCase().includes(part)) &&
-      wanted.every(([field, value]) => String(own[field] ?? '') === value)
+      hasValues(journey, values)
     );
   };
 }

@@ -1,48 +1,27 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fakes, startFakes } from '../fakes.ts';
+import { startFakes } from '../fakes.ts';
 import { inTurns, type Measure } from '../harness.ts';
-import { deliveriesOf, freshTickets, sendAll } from '../load.ts';
-import {
-  type BenchRedis,
-  deskOfFakes,
-  journeysIn,
-  type Product,
-  program,
-  startProduct,
-  startRedis,
-} from '../product.ts';
-import { node } from './commands.ts';
+import { freshTickets } from '../load.ts';
+import { deskOfFakes, startProduct, startRedis } from '../product.ts';
+import { answerAll, type Target } from './write-backs.ts';
 
-const inFlight = 200;
 const sizes = { full: { answers: 3_000, rounds: 3 }, short: { answers: 60, rounds: 1 } };
 const actions = 3;
 const rules = `
     answers:
       - { name: all, settle: 0, do: [{ reopen: { status: open } }, { note: '"Graded " & answer.grade' }, { tag: [unhappy] }] }`;
 
-interface Target {
-  fakes: Fakes;
-  redis: BenchRedis;
-  product: Product;
+interface ActingTarget extends Omit<Target, 'earlier'> {
   acts: number;
 }
 
 /** Milliseconds from the page that showed the first grade to the last write or action. */
-async function round(closings: readonly number[], earlier: number, target: Target): Promise<number> {
-  const { fakes, redis, product, acts } = target;
-  await fakes.reset({ requests: earlier });
-  const created = fakes.created(closings.length);
-  await sendAll(product.hooks, deliveriesOf(closings), inFlight);
-  await created;
-  while ((await journeysIn(redis, 'asked')) < closings.length) await sleep(50);
-  await fakes.grade(closings.length);
-  await node(program, 'collect', '--once', '--config', product.config);
-  const { lastWriteAt } = await fakes.written(closings.length);
-  const { firstPageAt, lastActAt } = await fakes.acted(acts * closings.length);
+async function round(closings: readonly number[], earlier: number, target: ActingTarget): Promise<number> {
+  const { lastWriteAt } = await answerAll(closings, { ...target, earlier });
+  const { firstPageAt, lastActAt } = await target.fakes.acted(target.acts * closings.length);
   return Math.max(lastWriteAt, lastActAt) - firstPageAt;
 }
 
-async function open(acts: number): Promise<Target> {
+async function open(acts: number): Promise<ActingTarget> {
   const [fakes, redis] = await Promise.all([startFakes(), startRedis()]);
   const settings = `${deskOfFakes(fakes.url, '')}${acts > 0 ? rules : ''}`;
   return { fakes, redis, product: await startProduct({ url: fakes.url, redis, settings }), acts };

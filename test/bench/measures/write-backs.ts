@@ -9,7 +9,7 @@ import { node } from './commands.ts';
 const inFlight = 200;
 const sizes = { full: { answers: 5_000, rounds: 3 }, short: { answers: 60, rounds: 1 } };
 
-interface Target {
+export interface Target {
   fakes: Fakes;
   redis: BenchRedis;
   product: Product;
@@ -17,8 +17,8 @@ interface Target {
   earlier: number;
 }
 
-/** Answers written a second: from the page that showed the first grade, to the last ticket that was written. */
-async function round(closings: readonly number[], { fakes, redis, product, earlier }: Target): Promise<number> {
+/** Asks about these closings, has each answered, and waits until the answers are on their tickets. */
+export async function answerAll(closings: readonly number[], { fakes, redis, product, earlier }: Target) {
   await fakes.reset({ requests: earlier });
   const created = fakes.created(closings.length);
   await sendAll(product.hooks, deliveriesOf(closings), inFlight);
@@ -27,7 +27,12 @@ async function round(closings: readonly number[], { fakes, redis, product, earli
   await fakes.grade(closings.length);
   const written = fakes.written(closings.length);
   await node(program, 'collect', '--once', '--config', product.config);
-  const { firstPageAt, lastWriteAt } = await written;
+  return await written;
+}
+
+/** Answers written a second: from the page that showed the first grade, to the last ticket that was written. */
+async function round(closings: readonly number[], target: Target): Promise<number> {
+  const { firstPageAt, lastWriteAt } = await answerAll(closings, target);
   return closings.length / ((lastWriteAt - firstPageAt) / 1_000);
 }
 
