@@ -90,7 +90,7 @@ const ownerFlaw = async (owners: OwnerReader, email: string | undefined): Promis
     ? undefined
     : noSuch('user', email, "Name an active user's address (HubSpot: Settings > Users & Teams)");
 
-/** The flaw of a scope that the app lacks, found by a request that changes nothing. */
+/** Asks HubSpot for a change of nothing. @returns what to do where the app lacks the scope for that */
 async function scopeFlaw(api: HubSpotApi, plural: string, scope: string): Promise<Flaw | undefined> {
   const prober = accountProber(api);
   const probe = { method: 'POST', path: paths.batchUpdate(plural), body: { inputs: [] }, schema: z.unknown() } as const;

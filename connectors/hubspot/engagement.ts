@@ -132,9 +132,9 @@ export async function withoutNotes(
 }
 
 /**
- * Which of these notes or tasks are on their records already? By association, not by search, which lags behind what was just
- * written. One call per 250 records, one per 100 notes or tasks on them.
- * @returns markers
+ * Reads by association which of these notes or tasks are on their records already: HubSpot's search lags behind what was just written.
+ * Takes a call for every 250 records, and a call for every 100 notes or tasks on the records.
+ * @returns the markers of those that are there
  */
 export async function find(
   api: HubSpotApi,

@@ -29,7 +29,7 @@ type Assign = z.output<typeof Reopen>;
 
 export const actions = { reopen: Reopen, assign: Assign, tag: tagAction, note: noteAction };
 
-/** What closeloop names that is not there any more concerns one action, not the source. */
+/** Intercom lacks the team, teammate or tag that the action names. That parks the action, and leaves the source running. */
 function parked(error: unknown): never {
   if (!(error instanceof VendorError) || !/^(assignee|team|tag)_not_found$/.test(error.code)) throw error;
   throw new CloseloopError(`Intercom: the team, teammate or tag is gone (${error.code})`, { kind: 'permanent' });

@@ -26,7 +26,11 @@ const Now = z.object({
   Owner: z.object({ id: z.string() }),
 });
 
-/** The names of what the ticket has not become. Request Tracker tells of a refusal in sentences of the user's language, with a success. */
+/**
+ * Compares the ticket, as it is now, with what was asked for. Request Tracker answers a change that it refuses with a success, and a sentence in
+ * the language of closeloop's user.
+ * @returns the names of what was refused
+ */
 function refusedIn({ status, queue, owner, priority }: Reopen, now: z.output<typeof Now>): string[] {
   // As Request Tracker does, without regard to case.
   const same = (one: string, other: string | undefined) =>

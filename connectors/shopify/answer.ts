@@ -170,7 +170,7 @@ function textOf(value: AnswerValue | null): string | null {
   return isBlank(text) ? null : cut(text, limits.text);
 }
 
-/** Of an answer, which the next answer replaces. */
+/** Matches the line of an answer. The next answer replaces it. */
 const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
 /** The note with closeloop's line, which replaces an earlier one. Brackets and line breaks in a comment would hide the line's end. */
@@ -185,7 +185,7 @@ function noteWith(item: WriteBack, note: string): string {
   return head + (item.comment === null ? '' : `: "${cut(inLine(item.comment), room)}"`) + tail;
 }
 
-/** Of a note that an answer rule adds: only an erasure takes it off. */
+/** Matches the line of a note that an answer rule has added. Only an erasure takes it off. */
 const lineOfAction = /\n?\[note: [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
 /** The note with a line more, once for each marker; undefined where it has no room. */

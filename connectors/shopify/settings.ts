@@ -49,7 +49,7 @@ const tags = z
   )
   .min(1);
 
-/** What an answer can have tagged. */
+/** Tags that an answer rule adds: a list is for the order; else each of order and customer has a list of its own. */
 export const TagAction = z
   .union([
     tags,

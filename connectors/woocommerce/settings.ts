@@ -20,7 +20,7 @@ const metaName = z
   .max(100)
   .regex(/^feedback_[a-z0-9_]+$/, 'a name of small letters, digits and _ that begins with "feedback_"');
 
-/** An action: WooCommerce's own keys begin with "_", and would change the order. */
+/** What the action `set` takes. It refuses keys that begin with "_": they are WooCommerce's own, and changing them would change the order. */
 export const SetMeta = setAction
   .refine((meta) => Object.keys(meta).every((key) => !key.startsWith('_')), 'names a key that begins with "_"')
   .describe('Sets meta data of the order, by key; null takes one off');

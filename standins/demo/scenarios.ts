@@ -4,8 +4,9 @@ export interface Scenario {
   what: string;
   customer: { name: string; phone?: string; email?: string; agent?: boolean };
   store: string;
-  /** Ids of the agent and of the group; left out: the first ones. */
+  /** The id of the agent who solves the ticket. Left out: the first agent of the demo. */
   agent?: number;
+  /** The id of the ticket's group. Left out: the first group of the demo. */
   group?: number;
   tags?: string[];
   solvedAt: number;

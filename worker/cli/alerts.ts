@@ -29,7 +29,7 @@ export async function testAlerts(options: RuntimeOptions & { json: boolean }): P
   return sent.length > 0 && sent.every(({ taken }) => taken) ? 0 : 1;
 }
 
-/** Those that answer rules may tell of answers. */
+/** The receivers that answer rules may name in `notify`. */
 function namedOf(alerts: AlertSettings | undefined, log: Log) {
   return Object.entries(alerts?.receivers ?? {}).flatMap(([name, settings]) =>
     receiversOf(settings, livePorts, log).map(({ name: channel, setting, deliver }) => ({

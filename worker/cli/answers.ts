@@ -19,7 +19,7 @@ interface AnswersOptions extends RuntimeOptions {
   cursor?: string;
   /** A file that holds the cursor from run to run; it need not be there yet. */
   cursorFile?: string;
-  /** Of a CSV file: custom fields that have a column of their own, separated by commas. */
+  /** Only for CSV: custom fields that get a column of their own, separated by commas. */
   fields?: string;
 }
 

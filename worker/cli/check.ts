@@ -56,7 +56,7 @@ export async function check(
   return options.strict && warnings > 0 ? 3 : 0;
 }
 
-/** What concerns no single source. */
+/** Findings about parts of the configuration that all sources share: mails and webhooks. */
 async function commonFindings(config: Config, [first]: readonly SourcePipeline[]): Promise<Finding[]> {
   const ofReports = first ? await reportFindings(config.reports, first.context.feedback) : [];
   return [...(await webhookFindings(config)), ...ofReports];

@@ -49,7 +49,7 @@ function flagOf({ long, description, required, optional, argChoices }: Option): 
   return [{ text: long, meaning: meaningOf(description), takesValue: required || optional, choices: argChoices ?? [] }];
 }
 
-/** As much as a list has room for: the first part of the sentence. */
+/** The first part of the sentence: a list of completions has no room for more. */
 const meaningOf = (description: string): string => description.split(/[;(]/)[0]?.trim() ?? '';
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

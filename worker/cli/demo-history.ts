@@ -89,7 +89,10 @@ function stepsOf(past: PastCase, requestId: string, newest: number | undefined, 
   ];
 }
 
-/** Done long ago, but for the newest ones: one that nobody has taken, one that somebody has, and one that is not due yet. */
+/**
+ * A follow-up that was done long ago. The three newest are not done: the newest is not due yet, nobody has taken the second, which is overdue, and
+ * somebody has taken the third.
+ */
 function followUpOf(newest: number, agent: string, answeredAt: Date, now: Date): FollowUp {
   const openedAt = later(answeredAt, 0.5);
   const opened = { rule: 'unhappy', to: 'agent', openedAt, dueAt: later(answeredAt, 4) };

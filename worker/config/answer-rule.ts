@@ -14,7 +14,7 @@ export const FollowUpParams = z
   .prefault({})
   .describe('Opens a follow-up: somebody has to see to this customer');
 
-/** Those whom the configuration names, and an answer rule may tell. Left out: any name will do. */
+/** The receivers and webhooks that the configuration has, by name: an answer rule may tell no others. Left out: any name is accepted. */
 export interface KnownReceivers {
   notify: readonly string[];
   send: readonly string[];

@@ -31,7 +31,7 @@ export function listAt(query: Readonly<Record<string, string | undefined>>): str
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-/** Of the answers of customers that share these. @param values of custom fields */
+/** The address of the answers that fit this filter. @param values of custom fields, by name */
 export function answersAt(query: Query, values: Query = {}): string {
   const fields = Object.entries(values).map(([field, value]) => [`${fieldPrefix}${field}`, value] as const);
   return pathTo('/answers', { ...query, ...Object.fromEntries(fields) });
@@ -40,7 +40,7 @@ export function answersAt(query: Query, values: Query = {}): string {
 /** Before the name of a custom field in an address. */
 export const fieldPrefix = 'in.';
 
-/** Of a follow-up's page, and of what is done with it. */
+/** The address of a follow-up's page, or of a deed on it. */
 export function followUpAt(source: string, id: string, action = ''): string {
   return `/follow-ups/${source}/${encodeURIComponent(id)}${action === '' ? '' : `/${action}`}`;
 }

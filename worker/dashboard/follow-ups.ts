@@ -24,7 +24,7 @@ import { type FollowUpQuery, followUpsView } from './views/follow-ups.ts';
 
 /** On one page. */
 const size = 25;
-/** Of each source that are looked at for it. */
+/** Follow-ups of each source that are looked at for one page. */
 const most = 500;
 /** Follow-ups that are read for the figures above them, and how long a person waits for these. */
 const mostCounted = 300;
@@ -84,7 +84,7 @@ function listFollowUps(app: FastifyInstance, options: DashboardOptions): void {
   });
 }
 
-/** Of thirty days, beside the thirty before; counted at most once a minute, as each takes many journeys. */
+/** Reads the figures of the last thirty days, at most once a minute, as they take many journeys. */
 function reportOf(options: DashboardOptions) {
   const readings = new RecentReadings<Report>({ patienceMs, now: options.now });
   return async (sources: readonly FollowedSource[], source: string) => {

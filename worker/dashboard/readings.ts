@@ -48,7 +48,7 @@ export function createReadings(options: Pick<DashboardOptions, 'config' | 'now'>
   ): Promise<ByField> => {
     const { feedback, marker } = options.config();
     const own = all.value?.filter(({ campaign }) => query.campaign === undefined || query.campaign === campaign) ?? [];
-    // The journey's reference is another one for every request.
+    // Each request has its own journey's reference in this field: grades by it would be a row for each request.
     const fields = [...new Set(own.flatMap((row) => row.fields))].filter((name) => name !== marker);
     const by = query.by === noField ? undefined : query.by || fields[0];
     if (by === undefined || all.value === undefined) return { by, byField: undefined, fields, isCut: false };

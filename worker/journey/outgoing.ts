@@ -79,7 +79,7 @@ function told(before: Journey, after: Journey): Happened[] {
   return news.map((act) => ({ type: 'answer.matched', version: act.version, rule: act.rule, to: act }));
 }
 
-/** What a target does not get within this time, and what was given up for so long, is forgotten. */
+/** Events that a target has not taken within this time are forgotten, and so are events that were given up so long ago. */
 const keepMs = 30 * 86_400_000;
 
 /**
@@ -146,7 +146,7 @@ function read(text: string): OutgoingEvent {
   return { type, journeyId, at, version, rule };
 }
 
-/** Also of an event of a later version, whose type nobody knows here. */
+/** The record of a stored event, also of an event that a later version of closeloop has stored, with a type that is not known here. */
 const recordOfEvent = (text: string): string =>
   recordOf(z.tuple([z.string(), z.string()], z.unknown()).parse(JSON.parse(text))[1]);
 
@@ -205,7 +205,7 @@ export class OutgoingEvents {
     return text === null ? undefined : read(text);
   }
 
-  /** It is sent, or nothing is left to tell. */
+  /** Takes the event off its list: it was sent, or there is nothing left to tell. */
   async end(target: string, recordId: string, event: OutgoingEvent): Promise<void> {
     const { list, due } = this.#keys(target, recordId);
     await runScript(this.#redis, endScript, [list, due], written(event));

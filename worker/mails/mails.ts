@@ -95,7 +95,7 @@ async function queueDue(receiver: Receiver, every: MailPeriod, options: MailOpti
   await queueOnce(redis, { mark, lists: [messages] }, { last, period: period.until, text: JSON.stringify(queued) });
 }
 
-/** By the name of the mail and the receiver, of which a digest is stored. */
+/** The keys of one mail to one person begin with this. It holds a digest of the name and the address. */
 function keyOf({ mail, to }: Receiver, seal: Seal): string {
   return `${globalTag}:reports:${seal.digest(`report ${mail.name} ${nameOf(to)}`).slice(0, 22)}`;
 }
@@ -125,7 +125,7 @@ async function deliverMail(
   await sendMail({ id, from: reports.from, to: [to], ...written }, reports.server, log);
 }
 
-/** What the mail about this period says. */
+/** Writes the mail about this period. */
 export async function writeMail(
   mail: ReportMail,
   every: MailPeriod,

@@ -91,7 +91,7 @@ export class Outbox<Message> {
     return undefined;
   }
 
-  /** What else changes once the receiver has taken the message. */
+  /** Adds to the batch what else changes once the receiver has taken the message. */
   protected settle(_batch: ChainableCommander, _message: Message): void {}
 
   async #isLeftAlone(): Promise<boolean> {

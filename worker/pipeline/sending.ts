@@ -20,13 +20,13 @@ interface SendingOptions {
   onLost: (error: Error) => void;
 }
 
-/** What logs and metrics call it, in place of a source. */
+/** Logs and metrics show this in place of a source's name. */
 export const outgoing = 'outgoing';
-/** What a target does not take for so long is given up. Real time. */
+/** An event that a target has not taken for this long is given up. Real time. */
 const retryForMs = 3 * 86_400_000;
-/** So many records of a webhook are worked on at once. A chat takes one message a second: there it is one. */
+/** Records of a webhook that are worked on at once. For chats it is one record, as they take one message a second. */
 const webhookAtOnce = 25;
-/** So long a sweep looks at one target and source: the next one goes on from there. Real time. */
+/** A sweep spends at most this long on one target and source. The next sweep goes on from there. Real time. */
 const longestMs = 2_000;
 
 interface Opened {

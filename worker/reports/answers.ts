@@ -41,7 +41,7 @@ interface FollowUpRow extends Pick<FollowUp, 'state' | 'rule' | 'to' | 'openedAt
   takenAt: Date | null;
   doneBy: string | null;
   doneAt: Date | null;
-  /** In the words of who did it. */
+  /** What was done, in the words of the person who did it. */
   outcome: string | null;
 }
 
@@ -83,7 +83,7 @@ function latest(...times: readonly (Date | undefined)[]): Date | undefined {
   return known.length === 0 ? undefined : new Date(Math.max(...known));
 }
 
-/** Of answers that have not changed themselves. What is open is looked at whole, and what was done since then. */
+/** Answers that are unchanged, and whose follow-up has changed. Reads all open follow-ups, and those that were done since then. */
 async function* changedFollowUps(
   of: AnswerSource,
   { fits, changedSince, now }: { fits: (journey: Journey) => boolean; changedSince: Date; now: Date },

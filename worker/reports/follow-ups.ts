@@ -9,9 +9,9 @@ import { instantsOf, type Period, periodBefore } from './period.ts';
 export interface FollowUpFigures {
   opened: number;
   done: number;
-  /** Done by the time that they were due. */
+  /** How many were done by the time they were due. */
   withinDue: number;
-  /** Not done, and their time is up. */
+  /** How many are not done though their time is up. */
   overdue: number;
   /** The median of the time from opening until somebody first took or ended one; null: nobody has. */
   firstActionMs: number | null;
@@ -53,7 +53,7 @@ function firstActionMs(followUp: FollowUp): number | undefined {
   return first && Math.max(0, first.getTime() - followUp.openedAt.getTime());
 }
 
-/** Of an even number the mean of the two in the middle. */
+/** The median. Of an even number of figures it is the mean of the two in the middle. */
 function medianOf(figures: readonly number[]): number | null {
   const sorted = figures.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];

@@ -160,7 +160,7 @@ function sharedActions<Row, Value>(
   return actions;
 }
 
-/** What the vendor does not let closeloop look at, it does not let it do. */
+/** A vendor that refuses closeloop the reading of what an action names would refuse the action, too: the refusal is the flaw. */
 function flawIn(error: unknown): Flaw {
   if (error instanceof VendorError) return error;
   throw error;

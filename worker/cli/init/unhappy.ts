@@ -23,7 +23,7 @@ export function unhappyUpTo(campaign: Pick<Campaign, 'metric' | 'grade_list'> | 
   return Math.max(...grades.filter((grade) => grade <= least + (most - least) * 0.4));
 }
 
-/** As it is written in the configuration. */
+/** The answer rule as the configuration has it. Undefined where nobody is to be told. */
 export function unhappyRule(unhappy: Unhappy, upTo: number): object | undefined {
   if (unhappy === 'nobody') return undefined;
   const tells = unhappy === 'list' ? [] : [{ notify: ['unhappy'] }];

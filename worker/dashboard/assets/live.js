@@ -3,7 +3,7 @@
 const usualSeconds = 2;
 const parts = () => document.querySelectorAll('[data-live][id]');
 
-/** As often as the part that says the least: a page that many leave open all day is dear. */
+/** The shortest interval that a part of the page asks for: many people leave such a page open all day. */
 function everyMs() {
   const seconds = [...parts()].map(({ dataset }) => Number(dataset.live) || usualSeconds);
   return 1_000 * Math.min(...seconds, seconds.length === 0 ? usualSeconds : Number.POSITIVE_INFINITY);

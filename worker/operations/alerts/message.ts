@@ -75,7 +75,7 @@ export interface AnswerMessage {
   /** "2 of 5" */
   grade: string | undefined;
   comment: string | null;
-  /** The customer has changed the answer since the rule matched. */
+  /** Whether the customer has changed the answer since the rule matched. */
   isChanged: boolean;
   customer: string | undefined;
   agent: string | undefined;

@@ -43,7 +43,7 @@ export async function act({ journeyId }: ActJob, given: ActContext): Promise<Job
   return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
 }
 
-/** What was being done while the person was forgotten may have put the customer's words on the record after the erasure had seen to it. */
+/** An action that was under way during an erasure may have put the customer's words on the record after the erasure had cleared it. */
 async function removeLateNote(journey: Journey, context: ActContext): Promise<JobResult> {
   const isUnderWay = journey.acting?.acts.some(({ state }) => state === 'begun');
   return isUnderWay ? await removeLateAnswer(journey, context) : done;

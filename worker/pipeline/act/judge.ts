@@ -63,7 +63,7 @@ export function judged(verdicts: readonly Verdict[], version: number, at: Date):
 export const openActs = ({ acting = none }: Pick<Journey, 'acting'>): Act[] =>
   acting.acts.filter(({ state }) => state === 'wanted' || state === 'begun');
 
-/** Those of the actions that are as they were read: no other process has begun or ended them since. */
+/** The actions that no other process has begun or ended since they were read. */
 export const unchanged = (read: readonly Act[], now: Pick<Journey, 'acting'>): Act[] =>
   openActs(now).filter(({ marker, state, at }) =>
     read.some((one) => one.marker === marker && one.state === state && one.at.getTime() === at.getTime()),
