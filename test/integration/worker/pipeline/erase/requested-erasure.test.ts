@@ -41,9 +41,14 @@ const request = (who: Partial<EraseEvent>): EraseEvent => ({
 });
 
 /** The vendor asks, and is answered 2xx. Nobody works on the erasure: its worker was killed, the service is away, … */
-async function accepted({ engine }: UnitContext, who: Partial<EraseEvent>, source = 'calm'): Promise<void> {
+async function accepted(
+  { engine }: UnitContext,
+  who: Partial<EraseEvent>,
+  source = 'calm',
+  at = new Date(),
+): Promise<void> {
   await engine.openInlets();
-  await engine.inlets.store(source, [request(who)], new Date());
+  await engine.inlets.store(source, [request(who)], at);
 }
 
 /** The erasure that waited is done. */
@@ -139,7 +144,8 @@ describe('an erasure that was requested, and has not begun', () => {
     const unit = await waiting();
     await accepted(unit, { personIds: ['p-8'], contacts: ['other@example.com'], recordIds: ['y'] });
     await ask({ journeyId: 'x.1' }, unit.context);
-    await accepted(unit, { personIds: ['p-7'], key: 'another' });
+    // Not within the millisecond in which the next record is closed.
+    await accepted(unit, { personIds: ['p-7'], key: 'another' }, 'calm', ago(1_000));
     unit.vendor.close('z', erika);
     await plan(eventOf('z', { receivedAt: new Date(Date.now() + 1_000) }), unit.context);
     await ask({ journeyId: 'z.1' }, unit.context);
