@@ -46,8 +46,8 @@ interface RealLoop {
   contact: string;
   /** So many closings are asked about and answered. */
   closings: number;
-  /** How many closings no webhook tells of: half of them happen while closeloop is down, and some systems tell again later. */
-  foundByPoll: { least: number; most: number };
+  /** So many closings at least no webhook tells of: half of them happen while closeloop is down, and some systems tell again later. */
+  foundByPoll: number;
 }
 
 /** Of each kind that is not asked, or not written. */
@@ -123,8 +123,9 @@ export async function playRealLoop(options: RealLoop): Promise<void> {
     expect({ grade, notes }).toEqual({ grade: undefined, notes: [] });
   }
   const { missed } = (await loop.status()).poll;
-  expect(missed).toBeGreaterThanOrEqual(options.foundByPoll.least);
-  expect(missed).toBeLessThanOrEqual(options.foundByPoll.most);
+  expect(missed).toBeGreaterThanOrEqual(options.foundByPoll);
+  // At least one closing came by a webhook. No tighter bound: after a kill, a poll may come before the job of a webhook under way.
+  expect(missed).toBeLessThan([...asked, ...reopened, ...removed, ...merged].length);
 }
 
 /** closeloop, the service and the records, and what a test does with them. It ends with the test; the logs stay if that fails. */
