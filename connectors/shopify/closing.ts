@@ -1,6 +1,5 @@
 import type { RecordState } from '../../core/connector/contract.ts';
-import { idOf } from './ids.ts';
-import type { Fulfillment, Order, OrderState } from './order.ts';
+import { type Fulfillment, idOf, type Order, type OrderState } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 
 /** The input of the state: the order's state and, where the whole order was read, its items and customer. */

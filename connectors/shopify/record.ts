@@ -1,9 +1,8 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
+import { internationalPhone } from '../../core/contact.ts';
 import { type Choice, stateOf } from './closing.ts';
-import { idOf } from './ids.ts';
-import type { Order } from './order.ts';
-import { phonesOf } from './phones.ts';
+import { idOf, type Order, type WholeOrder } from './order.ts';
 
 type Absent<T> = T | undefined;
 
@@ -62,6 +61,8 @@ export interface ShopifyShape {
   }>;
 }
 
+type Presented = Omit<PresentedRecord<ShopifyShape>, 'id' | 'currentId'>;
+
 interface Item {
   title: string;
   variant: Absent<string>;
@@ -72,13 +73,7 @@ interface Item {
   shipped: boolean;
 }
 
-/** @param metafields values by "namespace.key" */
-export function present(
-  order: Order,
-  metafields: Record<string, string>,
-  choice: Choice,
-  now: Date,
-): PresentedRecord<ShopifyShape> {
+export function present({ order, metafields }: WholeOrder, choice: Choice, now: Date): Presented {
   const { customer, shippingAddress, billingAddress } = order;
   const id = idOf(order.id);
   const contact = { email: order.email ?? customer?.defaultEmailAddress?.emailAddress, phones: phonesOf(order) };
@@ -86,8 +81,6 @@ export function present(
   const locale = order.customerLocale ?? customer?.locale;
   const { timeZone, countryCodeV2: country, provinceCode: region, city } = shippingAddress ?? billingAddress ?? {};
   return {
-    id,
-    currentId: id,
     state: stateOf({ ...order, hasContact }, choice, now),
     shape: {
       order: {
@@ -144,3 +137,20 @@ const itemsOf = ({ lineItems }: Order): ShopifyShape['order']['items'] =>
   }));
 
 const place = (found: Absent<{ id: string; name: string }>) => found && { id: idOf(found.id), name: found.name };
+
+/**
+ * The phone numbers of an order, best first, each once: the order's own, the customer's, then those of the addresses. In
+ * international form where the country of an address allows it; otherwise as written.
+ */
+export function phonesOf({ phone, customer, shippingAddress, billingAddress }: Order): string[] {
+  const home = shippingAddress?.countryCodeV2 ?? billingAddress?.countryCodeV2;
+  const written: [text: string | undefined, country: string | undefined][] = [
+    [phone, home],
+    [customer?.defaultPhoneNumber?.phoneNumber, home],
+    [shippingAddress?.phone, shippingAddress?.countryCodeV2],
+    [billingAddress?.phone, billingAddress?.countryCodeV2],
+  ];
+  return [
+    ...new Set(written.flatMap(([text, country]) => (text === undefined ? [] : [internationalPhone(text, country)]))),
+  ];
+}

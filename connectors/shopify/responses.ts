@@ -9,7 +9,9 @@ import {
 } from '../../core/connector/classify.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { lookUp } from '../../core/look-up.ts';
-import { scopes } from './scopes.ts';
+
+/** The scopes that the app needs. A write scope includes the read scope. */
+export const scopes = ['read_orders', 'write_orders', 'read_customers', 'read_fulfillments', 'read_locations'] as const;
 
 /** More than any plan has: larger figures are errors. */
 const mostPoints = 1_000_000;

@@ -65,6 +65,8 @@ export interface CurrentField {
   required: boolean;
   /** The values of a list from which one is taken; left out for other fields. */
   values?: readonly string[] | undefined;
+  /** What else keeps it from taking its part of answers: 'takes only short texts'. */
+  problem?: string | undefined;
 }
 
 export interface FieldWords<Item extends MissingItem> {
@@ -105,6 +107,7 @@ export function compareFields<Item extends MissingItem>(
     const lacks = found.values && values.filter((value) => !found.values?.includes(value));
     if (lacks !== undefined && lacks.length > 0)
       return [errorAt(at, `${what} lacks the values ${lacks.join(', ')}`, `Add them (${place})`)];
+    if (found.problem !== undefined) return [errorAt(at, `${what} ${found.problem}`, `Change that (${place})`)];
     return found.required ? [warningAt(at, `${what} is required of people`, `Switch that off (${place})`)] : [];
   });
   return { findings, missing: missingItems };

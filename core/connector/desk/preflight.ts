@@ -36,6 +36,8 @@ export interface WantedHook {
   id: string;
   /** 'the rule "closeloop: ticket closed"' */
   what: string;
+  /** What is wrong where it is missing. Default: 'is missing'. */
+  missing?: string;
   /** The level of the finding if the hook is missing or wrong. Default 'error'. */
   level?: Finding['level'];
 }
@@ -106,7 +108,7 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
     const there = all
       .filter((hook) => is(hook, one))
       .toSorted((a, b) => flaws(a, one).length - flaws(b, one).length)[0];
-    const wrong = there === undefined ? ['is missing'] : flaws(there, one);
+    const wrong = there === undefined ? [one.missing ?? 'is missing'] : flaws(there, one);
     if (wrong.length === 0) return { findings: [], missing: [] };
     const what = `${there === undefined ? 'create' : 'correct'} ${one.what}`;
     return {
