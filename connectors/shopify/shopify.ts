@@ -2,7 +2,7 @@ import { defineConnector } from '../../core/connector/contract.ts';
 import { desk } from '../../core/connector/desk/desk.ts';
 import { actions, actor } from './actions.ts';
 import { shopifyApi } from './api.ts';
-import { events, verify } from './events.ts';
+import { events, proof, verify } from './events.ts';
 import { isOrderId, type WholeOrder, wholeReader } from './order.ts';
 import { poller } from './poll.ts';
 import { preflight } from './preflight.ts';
@@ -30,10 +30,12 @@ export const shopify = defineConnector({
     customer: ['contact.email', 'contact.phones'],
   },
   open: (settings, ports) => {
+    const { webhookSecrets: secrets } = settings;
     const api = shopifyApi(settings, ports);
     // Answers and actions have rows of their own.
     return desk<WholeOrder, ShopifyShape, string, unknown>({
       ...{ vendor: 'Shopify', record: 'order', poll: poller(settings, api, ports) },
+      intake: { secrets, proof, events: (body, delivery) => events(body, delivery, settings) },
       read: {
         isId: isOrderId,
         many: wholeReader(settings, api),
@@ -42,8 +44,7 @@ export const shopify = defineConnector({
       write: writing(settings, api),
       own: {
         taken: { status: 200 },
-        verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.shop),
-        events: (delivery) => events(delivery, settings),
+        verify: (delivery) => verify(delivery, secrets, settings.shop),
         ...actor(settings, api),
         ...preflight(settings, api),
         // People know an order by its name (#1042), which is not its id.
