@@ -128,6 +128,7 @@ export {
   type DeskHooks,
   type DeskPreflight,
   type DeskProbe,
+  deskPreflight,
   type WantedHook,
 } from './connector/desk/preflight.ts';
 export { isFailure, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
@@ -166,6 +167,7 @@ export {
   noAnswerNeeds,
   numericId,
   oneKindOfCredentials,
+  ownPlaces,
   secret,
   standinOrigin,
   webhookSecrets,

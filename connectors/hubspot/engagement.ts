@@ -4,11 +4,10 @@ import { chunks } from '../../core/connector/batches.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { maxTextUnits } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
-import { BatchResponse, batchSize, Texts } from './batch.ts';
-import { type ObjectType, objectTypes, paths } from './objects.ts';
-import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
+import { batchSize, readBatch } from './batch.ts';
+import { maxTextUnits, type ObjectType, objectTypes, paths } from './objects.ts';
+import { ErrorBody, inWords, refusalOf } from './responses.ts';
 
 /* Notes and tasks on records. HubSpot makes neither idempotent: each ends with its marker, by which it is looked for. */
 
@@ -37,10 +36,7 @@ const recordsPerCall = 250;
 /** The errors of what could not be made, by marker. */
 type Failures = Map<string, Error>;
 
-const Created = z.object({
-  results: listOf(z.object({ properties: Texts.default({}) })).default([]),
-  errors: listOf(ErrorBody).optional(),
-});
+const Created = z.object({ results: listOf(z.unknown()).default([]), errors: listOf(ErrorBody).default([]) });
 
 /**
  * Makes notes or tasks, 100 per call; a refused call is halved until the refused one stands alone. Not idempotent: when this throws,
@@ -53,9 +49,8 @@ export async function create(
   wanted: readonly Engagement[],
 ): Promise<Failures> {
   const failures: Failures = new Map();
-  for (const some of chunks(wanted, batchSize)) {
+  for (const some of chunks(wanted, batchSize))
     for (const [marker, error] of await createSome(api, kind, type, some)) failures.set(marker, error);
-  }
   return failures;
 }
 
@@ -67,31 +62,27 @@ async function createSome(
 ): Promise<Failures> {
   const path = paths.batchCreate(kind);
   const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: objectTypes[type].engagements[kind] }];
-  const inputs = wanted.map(({ recordId, marker, properties }) => ({
-    properties,
-    associations: [{ to: { id: recordId }, types }],
-    objectWriteTraceId: marker,
-  }));
+  const inputs = wanted.map(({ recordId, marker, properties }) => {
+    return { properties, associations: [{ to: { id: recordId }, types }], objectWriteTraceId: marker };
+  });
   const answer = await api.attempt('POST', path, Created, { body: { inputs } });
-  const refused = (refusal: Refusal) =>
-    new CloseloopError(`HubSpot did not take the ${singular(kind)} on the ${type}: ${inWords(refusal)}`, {
-      kind: 'permanent',
-    });
+  const refused = (why: string) =>
+    new CloseloopError(`HubSpot did not take the ${kind.slice(0, -1)} on the ${type}: ${why}`, { kind: 'permanent' });
   if (!answer.ok) {
     const [first, ...others] = wanted;
     if (first === undefined) return new Map();
-    if (others.length === 0) return new Map([[first.marker, refused(answer.refusal)]]);
+    if (others.length === 0) return new Map([[first.marker, refused(inWords(answer.refusal))]]);
     const middle = Math.ceil(wanted.length / 2);
-    return new Map([
-      ...(await createSome(api, kind, type, wanted.slice(0, middle))),
-      ...(await createSome(api, kind, type, wanted.slice(middle))),
-    ]);
+    const half = (some: readonly Engagement[]) => createSome(api, kind, type, some);
+    return new Map([...(await half(wanted.slice(0, middle))), ...(await half(wanted.slice(middle)))]);
   }
-  const { results, errors = [] } = answer.body;
-  const failures: Failures = new Map();
-  for (const error of errors) {
-    for (const marker of error.context?.objectWriteTraceId ?? []) failures.set(marker, refused(refusalOf(0, error)));
-  }
+  const { results, errors } = answer.body;
+  const failures: Failures = new Map(
+    errors.flatMap((error) => {
+      const markers = error.context?.objectWriteTraceId ?? [];
+      return markers.map((marker) => [marker, refused(inWords(refusalOf(0, error)))] as const);
+    }),
+  );
   // HubSpot doesn't always name those that are missing; the next attempt looks for them.
   if (results.length + failures.size < wanted.length) {
     const text = `HubSpot: POST ${path}: it did not make all ${kind}; those that are missing are looked for and tried again`;
@@ -99,8 +90,6 @@ async function createSome(
   }
   return failures;
 }
-
-const singular = (kind: Kind) => kind.slice(0, -1);
 
 const Associations = z.object({
   results: listOf(
@@ -110,23 +99,25 @@ const Associations = z.object({
       paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
     }),
   ),
-  errors: listOf(ErrorBody).optional(),
+  errors: listOf(ErrorBody).default([]),
 });
 
+/** The notes or tasks of up to 250 records. */
+const associated = (api: HubSpotApi, kind: Kind, type: ObjectType, inputs: readonly { id: string; after?: string }[]) =>
+  api.call('POST', paths.engagementsOf(objectTypes[type].plural, kind), Associations, { body: { inputs } });
+
 /** The records without any note, as HubSpot reports for each record. One call per 250 records. */
-export async function withoutNotes(
-  api: HubSpotApi,
-  type: ObjectType,
-  recordIds: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]) {
   const found = new Set<string>();
-  const path = paths.engagementsOf(objectTypes[type].plural, 'notes');
   for (const some of chunks([...new Set(recordIds)], recordsPerCall)) {
-    const body = { inputs: some.map((id) => ({ id })) };
-    const { errors = [] } = await api.call('POST', path, Associations, { body });
-    for (const error of errors) {
-      if (error.subCategory?.endsWith('NO_ASSOCIATIONS_FOUND')) for (const id of refusalOf(0, error).ids) found.add(id);
-    }
+    const { errors } = await associated(
+      api,
+      'notes',
+      type,
+      some.map((id) => ({ id })),
+    );
+    const none = errors.filter(({ subCategory }) => subCategory?.endsWith('NO_ASSOCIATIONS_FOUND'));
+    for (const id of none.flatMap((error) => refusalOf(0, error).ids)) found.add(id);
   }
   return found;
 }
@@ -163,12 +154,11 @@ export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: 
 async function engagementsOn(api: HubSpotApi, kind: Kind, type: ObjectType, recordIds: readonly string[]) {
   const found = new Set<string>();
   const watch = pageWatch(`HubSpot ${kind} of records`, 100_000);
-  const path = paths.engagementsOf(objectTypes[type].plural, kind);
   let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
   while (inputs.length > 0) {
     const next: typeof inputs = [];
     for (const some of chunks(inputs, recordsPerCall)) {
-      const { results } = await api.call('POST', path, Associations, { body: { inputs: some } });
+      const { results } = await associated(api, kind, type, some);
       for (const { from, to, paging } of results) {
         for (const { toObjectId } of to) found.add(toObjectId);
         if (!paging?.next) continue;
@@ -180,8 +170,7 @@ async function engagementsOn(api: HubSpotApi, kind: Kind, type: ObjectType, reco
   }
   const all: { id: string; text: string }[] = [];
   for (const some of chunks([...found], batchSize)) {
-    const body = { inputs: some.map((id) => ({ id })), properties: [texts[kind]], propertiesWithHistory: [] };
-    const { results } = await api.call('POST', paths.batchRead(kind), BatchResponse, { body });
+    const { results } = await readBatch(api, kind, some, [texts[kind]]);
     all.push(...results.map(({ id, properties }) => ({ id, text: properties[texts[kind]] ?? '' })));
   }
   return all;

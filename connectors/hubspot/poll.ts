@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { instantOf } from '../../core/connector/answer.ts';
 import type { ConnectorPorts, PollPage, RecordEvent } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { instant } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
 import { Texts } from './batch.ts';
 import { stageOf, stateOf } from './closing.ts';
@@ -13,7 +13,7 @@ import type { HubSpotSettings } from './settings.ts';
 const Found = z.object({
   results: listOf(
     z.object({ id: z.coerce.string(), properties: Texts }).transform(({ id, properties }, context) => {
-      const at = instant(properties[modified]);
+      const at = instantOf(properties[modified]);
       if (at === undefined) context.addIssue({ code: 'custom', path: ['properties', modified] });
       return { id, at: at ?? Number.NaN, properties };
     }),
@@ -76,8 +76,8 @@ export function eventOf(
   settings: Pick<HubSpotSettings, 'pipelines' | 'stages'>,
   from: number,
 ): RecordEvent | undefined {
-  const since = instant(properties[entered]);
-  const closedDate = instant(properties[objectTypes[type].closedDate]);
+  const since = instantOf(properties[entered]);
+  const closedDate = instantOf(properties[objectTypes[type].closedDate]);
   const cameAt = since ?? (type === 'ticket' ? closedDate : undefined);
   if (cameAt !== undefined && cameAt < from) return undefined;
   const { stageId } = stageOf(type, { properties });

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { config, type Meaning, type MeaningTable, type ResponseRules } from '../../core/connector/classify.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
@@ -5,7 +6,6 @@ import { tooIntricate } from '../../core/connector/json-structure.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
 import { listOf, mapOf, orElse } from '../../core/entries.ts';
 import { objectTypes } from './objects.ts';
-import { untilMidnightMs } from './quota.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /**
@@ -152,18 +152,25 @@ function usedUp({ policyName }: Refusal, now: Date, timeZone: string | undefined
 
 function notAllowed({ scopes }: Refusal, path: string): Meaning {
   const missing = scopes.length > 0 ? scopes.join(', ') : scopeFor(path.split('?')[0] ?? '');
-  const remedy = `a HubSpot admin must add the scope ${missing} to the app and install the app again`;
-  return config('not allowed', remedy);
+  const remedy = `a HubSpot admin must add the scope ${missing} to the app (project app: requiredScopes in app-hsmeta.json; legacy app: its Scopes tab) and install the app again`;
+  return config(`the app has no scope ${missing}`, remedy);
 }
 
 /** The scope each path needs. Source: HubSpot's API specifications. */
 function scopeFor(path: string): string {
+  if (path.startsWith('/account-info')) return 'oauth';
   if (path.includes('/owners')) return 'crm.objects.owners.read';
-  if (path.includes('/objects/') && /\/(contacts|notes)\//.test(path)) {
-    return /\/batch\/(update|create)$/.test(path) ? 'crm.objects.contacts.write' : 'crm.objects.contacts.read';
-  }
-  const type = path.includes('/deals') ? 'deal' : 'ticket';
-  const { read, write } = objectTypes[type].scopes;
+  const isWrite = /\/batch\/(update|create)$/.test(path);
+  if (/^\/crm\/(objects|properties)\/[^/]+\/(contacts|notes|tasks)\b/.test(path))
+    return `crm.objects.contacts.${isWrite ? 'write' : 'read'}`;
+  const { read, write } = objectTypes[path.includes('/deals') ? 'deal' : 'ticket'].scopes;
   if (path.includes('/associations/')) return `${read}, crm.objects.contacts.read`;
-  return path.endsWith('/batch/update') ? write : read;
+  return isWrite ? write : read;
+}
+
+/** The daily limit is full again at midnight in the account's zone. With an unknown zone closeloop tries again in an hour. */
+export function untilMidnightMs(now: Date, timeZone: string | undefined): number {
+  if (timeZone === undefined) return 3_600_000;
+  const here = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone);
+  return here.add({ days: 1 }).startOfDay().epochMilliseconds - now.getTime();
 }

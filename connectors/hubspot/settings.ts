@@ -4,6 +4,7 @@ import {
   answerPlaces,
   noAnswerNeeds,
   oneKindOfCredentials,
+  ownPlaces,
   secret,
   webhookSecrets,
 } from '../../core/connector/settings.ts';
@@ -94,6 +95,7 @@ const fields = z.strictObject({
           comment: PropertyName.optional().describe('Takes the comment'),
           answeredAt: PropertyName.optional().describe('Takes the time of the answer'),
         })
+        .refine(...ownPlaces)
         .default({})
         .describe('Properties of the contact who was asked'),
       noAnswer: z.boolean().default(false).describe('Writes to `status` and the note also that no answer came'),
@@ -101,6 +103,7 @@ const fields = z.strictObject({
     .refine(
       ...noAnswerNeeds(['status', 'note'], 'has nowhere to say it: give status (a choice property), or note: true'),
     )
+    .refine(...ownPlaces)
     .prefault({})
     .describe('Where the answer goes. Each is optional; grade and comment are cleared when an answer has none'),
 });

@@ -29,6 +29,8 @@ export interface DeskFields {
   types(part: PartName, grades: readonly number[]): Pick<NeededField, 'types' | 'neededBy' | 'values'>;
   /** Creates a field; the note says what a person has to do next. Left out: people create fields by hand. */
   make?(needed: NeededField): ReturnType<SetupStep['apply']>;
+  /** Adds values to the list of a field. Left out: people do. */
+  extend?(needed: NeededField, values: readonly string[]): ReturnType<SetupStep['apply']>;
 }
 
 export interface WantedHook {
@@ -80,7 +82,7 @@ export interface DeskPreflight {
 
 /** The fields that the places of answers need, compared with those that the account has. */
 export async function comparedFields(
-  { of, field, place, list, types, make }: DeskFields,
+  { of, field, place, list, types, make, extend }: DeskFields,
   places: AnswerPlaces<string>,
   grades: readonly number[],
 ): Promise<Comparison<SetupItem>> {
@@ -92,6 +94,13 @@ export async function comparedFields(
       id: `${of}: ${one.name}`,
       what: `create the ${field} "${one.name}" of ${of} (${one.types[0]})`,
       make: async () => (await make?.(one)) ?? {},
+    }),
+    ...(extend && {
+      lacking: (one, values) => ({
+        id: `values of ${of}: ${one.name}`,
+        what: `add ${values.join(', ')} to the ${field} "${one.name}" of ${of}`,
+        make: () => extend(one, values),
+      }),
     }),
   });
 }
