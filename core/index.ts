@@ -158,6 +158,7 @@ export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connec
 export { jsonBody } from './connector/json-body.ts';
 export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
+export { type EntryBounds, inPaidCalls, type PricedCall, pointsSender } from './connector/points.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
 export { numbered } from './connector/record-name.ts';
 export { inSeconds } from './connector/seconds.ts';

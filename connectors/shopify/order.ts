@@ -116,30 +116,31 @@ const orderPoints = 25;
 /** An order as in the response. Its own schema reports what is malformed. */
 export type Node = z.output<typeof Node>;
 const Node = z.looseObject({ id: z.string() });
-const Nodes = z.looseObject({ nodes: listOf(z.unknown(), 1_000) });
+const Nodes = z.object({ nodes: listOf(z.unknown(), 1_000), definitions: z.unknown().optional() });
 
 /**
  * Reads orders by their ids, as many per call as the points afford. When a call fails, the orders of earlier calls keep their results, and an
  * order of another shape fails alone. An order that the app may not see (older than 60 days, without `read_all_orders`) is absent.
- * @param rowOf is given what stands beside the orders in the response, too
+ * @param rowOf is given the `definitions` beside the orders in the response, too
  */
 export async function readOrders<Row>(
   api: ShopifyApi,
   { document, ...operation }: Omit<Operation<z.ZodType>, 'data'> & { document: string },
   ids: readonly string[],
-  rowOf: (node: Node, data: z.output<typeof Nodes>) => Promise<Row>,
+  rowOf: (node: Node, definitions: unknown) => Promise<Row>,
 ): Promise<Rows<Row>> {
   const rows = new Map<string, Row | CloseloopError>();
   const requestOf = (page: readonly string[]) => ({ document, variables: { ids: page.map(orderGid) } });
   for await (const page of inPages(api, { ...operation, data: Nodes }, ids, requestOf)) {
     for (const [index, id] of page.items.entries()) {
-      const error = 'error' in page ? page.error : page.failures.get(`nodes.${index}`);
+      const error = page.error ?? page.answer?.failures.get(`nodes.${index}`);
       if (error !== undefined) rows.set(id, error);
     }
-    for (const one of 'error' in page ? [] : page.data.nodes) {
+    for (const one of page.answer?.data.nodes ?? []) {
       const { data: node } = Node.safeParse(one); // null: there is no such order
-      if (node === undefined || 'error' in page || rows.has(idOf(node.id))) continue;
-      rows.set(idOf(node.id), await rowOf(node, page.data).catch((error: unknown) => shapeError(node, error)));
+      if (node === undefined || rows.has(idOf(node.id))) continue;
+      const row = await rowOf(node, page.answer?.data.definitions).catch((error: unknown) => shapeError(node, error));
+      rows.set(idOf(node.id), row);
     }
   }
   return rows;

@@ -7,6 +7,7 @@ import {
   transient,
   VendorError,
 } from '../../core/connector/classify.ts';
+import type { HttpResponse } from '../../core/connector/send.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { lookUp } from '../../core/look-up.ts';
 
@@ -47,9 +48,15 @@ export type Envelope = z.output<typeof Envelope>;
 
 const codeOf = ({ extensions }: GraphqlError) => extensions?.code ?? '';
 
-/** The cost of a call that was refused for its cost. */
-export const exceededCost = ({ errors = [] }: Envelope): number | undefined =>
-  errors.find((one) => codeOf(one) === 'MAX_COST_EXCEEDED')?.extensions?.cost;
+/** The points that a call was charged with, also one that was refused for its cost; and the bucket after it. */
+export function costIn({ json }: Pick<HttpResponse, 'json'>) {
+  const { extensions, errors = [] } = Envelope.safeParse(json).data ?? {};
+  const { cost } = extensions ?? {};
+  const exceeded = errors.find((one) => codeOf(one) === 'MAX_COST_EXCEEDED')?.extensions?.cost;
+  if (cost === undefined) return { charged: exceeded };
+  const { maximumAvailable: limit, currentlyAvailable: available, restoreRate: perSecond } = cost.throttleStatus;
+  return { charged: cost.requestedQueryCost, bucket: { limit, available, perSecond } };
+}
 
 /** The entry of a response that an error concerns: `nodes.3`, `o3`; undefined for the whole response. */
 function entryOf({ path = [] }: GraphqlError): string | undefined {

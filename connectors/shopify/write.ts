@@ -71,7 +71,7 @@ export function currentReader(writeBack: WriteBackSettings, api: ShopifyApi, fur
   const operation = { name, document, price: { base: grade ? 5 : 0, each } };
 
   return (ids: readonly string[]): Promise<Rows<CurrentOrder>> =>
-    readOrders(api, operation, ids, async (node, { definitions }) => {
+    readOrders(api, operation, ids, async (node, definitions) => {
       const held = new Map(
         keys.flatMap((key, n) => {
           const { data } = Held.safeParse(node[`m${n}`]);
@@ -184,8 +184,8 @@ export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string
     for await (const page of inPages(api, operation, [...work], requestOf, ([, mutations]) => mutations.length)) {
       const all = page.items.flatMap(([id, mutations]) => mutations.map((mutation) => ({ id, mutation })));
       for (const [n, { id, mutation }] of all.entries()) {
-        const why =
-          'error' in page ? page.error : (page.failures.get(`o${n}`) ?? refusalOf(mutation, page.data[`o${n}`]));
+        const { error, answer } = page;
+        const why = error ?? answer?.failures.get(`o${n}`) ?? refusalOf(mutation, answer?.data[`o${n}`]);
         if (why !== undefined) undone.set(id, why);
       }
     }
