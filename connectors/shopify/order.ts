@@ -49,13 +49,14 @@ export type OrderState = z.output<typeof OrderState>;
 const Customer = z.object({
   ...{ id: z.string(), firstName: text, lastName: text, locale: text, tags: texts },
   /** A 64-bit number, as text. */
-  numberOfOrders: absent(z.coerce.number()),
+  orders: absent(z.coerce.number()),
   defaultEmailAddress: absent(z.object({ emailAddress: text, marketingState: text })),
   defaultPhoneNumber: absent(z.object({ phoneNumber: text, smsMarketingConsent: absent(z.object({ state: text })) })),
 });
-const LineItem = z.object({
-  ...{ title: z.string(), variantTitle: text, sku: text, vendor: text },
-  ...{ currentQuantity: z.number(), isGiftCard: z.boolean(), requiresShipping: z.boolean() },
+/** As rules see it, too. */
+const Item = z.object({
+  ...{ title: z.string(), variant: text, sku: text, vendor: text },
+  ...{ quantity: z.number(), giftCard: z.boolean(), shipped: z.boolean() },
 });
 
 /** All fields that rules can read. */
@@ -68,14 +69,15 @@ export const Order = z.object({
   retailLocation: absent(Place),
   shipped: listOf(z.object({ location: absent(Place) })).default([]),
   ...{ shippingAddress: absent(Address), billingAddress: absent(Address), customer: absent(Customer) },
-  lineItems: z.object({ nodes: listOf(LineItem) }).default({ nodes: [] }),
+  lineItems: z.object({ nodes: listOf(Item) }).default({ nodes: [] }),
 });
 export type Order = z.output<typeof Order>;
 
 const fulfillments = 'id status displayStatus createdAt updatedAt deliveredAt requiresShipping';
 const payments = 'id kind status processedAt';
-const lineItems =
-  'nodes { title variantTitle sku vendor currentQuantity isGiftCard requiresShipping } pageInfo { hasNextPage endCursor }';
+const items =
+  'title variant: variantTitle sku vendor quantity: currentQuantity giftCard: isGiftCard shipped: requiresShipping';
+const lineItems = `nodes { ${items} } pageInfo { hasNextPage endCursor }`;
 const address = '{ phone countryCodeV2 provinceCode city timeZone }';
 
 type Trigger = ShopifySettings['trigger'];
@@ -106,7 +108,7 @@ const orderFields = `
   shipped: fulfillments(first: 1) { location { id name } }
   shippingAddress ${address} billingAddress ${address}
   customer {
-    id firstName lastName locale tags numberOfOrders
+    id firstName lastName locale tags orders: numberOfOrders
     defaultEmailAddress { emailAddress marketingState }
     defaultPhoneNumber { phoneNumber smsMarketingConsent { state } }
   }

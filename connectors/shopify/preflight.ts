@@ -5,7 +5,6 @@ import {
   errorAt,
   hookUrlFindings,
   type SetupItem,
-  type ShapeNames,
   setupSteps,
   unknownReads,
   warningAt,
@@ -40,26 +39,27 @@ const Definition = z.object({
   validations: listOf(z.object({ name: z.string(), value: z.string().nullish() })),
 });
 
-const Answer = z.object({
-  currentAppInstallation: z.object({ accessScopes: Granted, app: z.object({ webhookApiVersion: z.string() }) }),
-  shop: z.object({ myshopifyDomain: z.string() }),
-  ...Subscriptions.shape,
-  metafieldDefinitions: z.object({ nodes: listOf(Definition) }),
-});
-
 /** The parts of the shop that this source needs. */
-export interface Inventory {
-  scopes: readonly string[];
-  /** The version that shapes webhooks: a setting of the app. */
-  webhookVersion: string;
-  shop: string;
-  subscriptions: readonly Subscription[];
-  /** Of order metafields in the namespace of `writeBack`. */
-  definitions: readonly z.output<typeof Definition>[];
-}
+const Inventory = z
+  .object({
+    currentAppInstallation: z.object({ accessScopes: Granted, app: z.object({ webhookApiVersion: z.string() }) }),
+    shop: z.object({ myshopifyDomain: z.string() }),
+    ...Subscriptions.shape,
+    metafieldDefinitions: z.object({ nodes: listOf(Definition) }),
+  })
+  .transform(({ currentAppInstallation: { accessScopes: scopes, app }, ...found }) => ({
+    scopes,
+    /** The version that shapes webhooks: a setting of the app. */
+    webhookVersion: app.webhookApiVersion,
+    shop: found.shop.myshopifyDomain,
+    subscriptions: found.webhookSubscriptions.nodes,
+    /** Of order metafields in the namespace of `writeBack`. */
+    definitions: found.metafieldDefinitions.nodes,
+  }));
+export type Inventory = z.output<typeof Inventory>;
 
 /** One call. */
-async function takeInventory({ writeBack: { namespace } }: ShopifySettings, api: ShopifyApi): Promise<Inventory> {
+function takeInventory({ writeBack: { namespace } }: ShopifySettings, api: ShopifyApi): Promise<Inventory> {
   const document = `query Inventory($namespace: String!) {
     currentAppInstallation { accessScopes { handle } app { webhookApiVersion } }
     shop { myshopifyDomain }
@@ -68,15 +68,8 @@ async function takeInventory({ writeBack: { namespace } }: ShopifySettings, api:
       nodes { key type { name } validations { name value } }
     }
   }`;
-  const operation = { name: 'Inventory', document, data: Answer, price: { base: 900, each: 0 } };
-  const { currentAppInstallation, ...found } = await api.call(operation, { namespace });
-  return {
-    scopes: currentAppInstallation.accessScopes,
-    webhookVersion: currentAppInstallation.app.webhookApiVersion,
-    shop: found.shop.myshopifyDomain,
-    subscriptions: found.webhookSubscriptions.nodes,
-    definitions: found.metafieldDefinitions.nodes,
-  };
+  const operation = { name: 'Inventory', document, data: Inventory, price: { base: 900, each: 0 } };
+  return api.call(operation, { namespace });
 }
 
 /** `check` finds everything that would keep a source from working, in one call; `setup` makes the metafields and webhooks. */
@@ -267,17 +260,17 @@ function problemOf({ part, values = [] }: NeededField, limits: ReadonlyMap<strin
   return part !== 'status' && max < 1_000 ? 'takes only short texts: longer answers would be refused' : undefined;
 }
 
-const namesOf = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true as const]));
+const names = (list: string) => Object.fromEntries(list.split(' ').map((name) => [name, true as const]));
 
 /** The names in a presented order. */
-const shapeNames: ShapeNames = {
-  order: namesOf(
-    ...['id', 'name', 'source', 'tags', 'note', 'attributes', 'metafields', 'discountCodes', 'total', 'currency'],
-    ...['financialStatus', 'fulfillmentStatus', 'createdAt', 'branch', 'shippedFrom', 'country', 'city', 'items'],
-  ),
-  fulfillments: namesOf('id', 'status', 'createdAt', 'deliveredAt'),
-  contact: namesOf('email', 'phones'),
-  customer: namesOf('id', 'firstName', 'lastName', 'locale', 'tags', 'orders', 'emailConsent', 'smsConsent'),
+const shapeNames = {
+  order: {
+    ...names('id name source tags note attributes metafields discountCodes total currency financialStatus'),
+    ...names('fulfillmentStatus createdAt branch shippedFrom country city items'),
+  },
+  fulfillments: names('id status createdAt deliveredAt'),
+  contact: names('email phones'),
+  customer: names('id firstName lastName locale tags orders emailConsent smsConsent'),
 };
 
 function ofReads({ metafields, trigger }: ShopifySettings, reads: PreflightContext['reads']): Finding[] {

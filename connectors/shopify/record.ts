@@ -74,7 +74,8 @@ interface Item {
 }
 
 export function present({ order, metafields }: WholeOrder, choice: Choice, now: Date): Presented {
-  const { customer, shippingAddress, billingAddress } = order;
+  const { name, tags, note, discountCodes, customer, shippingAddress, billingAddress } = order;
+  const money = order.currentTotalPriceSet?.shopMoney;
   const id = idOf(order.id);
   const contact = { email: order.email ?? customer?.defaultEmailAddress?.emailAddress, phones: phonesOf(order) };
   const hasContact = contact.email !== undefined || contact.phones.length > 0;
@@ -84,24 +85,14 @@ export function present({ order, metafields }: WholeOrder, choice: Choice, now: 
     state: stateOf({ ...order, hasContact }, choice, now),
     shape: {
       order: {
-        id,
-        name: order.name,
-        source: order.sourceName,
-        tags: order.tags,
-        note: order.note,
+        ...{ id, name, source: order.sourceName, tags, note },
         attributes: Object.fromEntries(order.customAttributes.map(({ key, value }) => [key, value ?? ''])),
-        metafields,
-        discountCodes: order.discountCodes,
-        total: order.currentTotalPriceSet?.shopMoney.amount,
-        currency: order.currentTotalPriceSet?.shopMoney.currencyCode,
+        ...{ metafields, discountCodes, total: money?.amount, currency: money?.currencyCode },
         financialStatus: order.displayFinancialStatus,
         fulfillmentStatus: order.displayFulfillmentStatus,
         createdAt: order.createdAt.toISOString(),
-        branch: place(order.retailLocation),
-        shippedFrom: place(order.shipped[0]?.location),
-        country,
-        city,
-        items: itemsOf(order),
+        ...{ branch: place(order.retailLocation), shippedFrom: place(order.shipped[0]?.location), country, city },
+        items: order.lineItems.nodes,
       },
       fulfillments: order.fulfillments.map((one) => ({
         id: idOf(one.id),
@@ -111,12 +102,8 @@ export function present({ order, metafields }: WholeOrder, choice: Choice, now: 
       })),
       contact,
       customer: customer && {
-        id: idOf(customer.id),
-        firstName: customer.firstName,
-        lastName: customer.lastName,
-        locale: customer.locale,
-        tags: customer.tags,
-        orders: customer.numberOfOrders,
+        ...{ id: idOf(customer.id), firstName: customer.firstName, lastName: customer.lastName },
+        ...{ locale: customer.locale, tags: customer.tags, orders: customer.orders },
         emailConsent: customer.defaultEmailAddress?.marketingState,
         smsConsent: customer.defaultPhoneNumber?.smsMarketingConsent?.state,
       },
@@ -124,17 +111,6 @@ export function present({ order, metafields }: WholeOrder, choice: Choice, now: 
     ...customerOf({ personId: customer && idOf(customer.id), timeZone, country, region, locale }),
   };
 }
-
-const itemsOf = ({ lineItems }: Order): ShopifyShape['order']['items'] =>
-  lineItems.nodes.map(({ title, variantTitle, sku, vendor, currentQuantity, isGiftCard, requiresShipping }) => ({
-    title,
-    variant: variantTitle,
-    sku,
-    vendor,
-    quantity: currentQuantity,
-    giftCard: isGiftCard,
-    shipped: requiresShipping,
-  }));
 
 const place = (found: Absent<{ id: string; name: string }>) => found && { id: idOf(found.id), name: found.name };
 
@@ -150,7 +126,5 @@ export function phonesOf({ phone, customer, shippingAddress, billingAddress }: O
     [shippingAddress?.phone, shippingAddress?.countryCodeV2],
     [billingAddress?.phone, billingAddress?.countryCodeV2],
   ];
-  return [
-    ...new Set(written.flatMap(([text, country]) => (text === undefined ? [] : [internationalPhone(text, country)]))),
-  ];
+  return [...new Set(written.flatMap(([text, country]) => (text ? [internationalPhone(text, country)] : [])))];
 }
