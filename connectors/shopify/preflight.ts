@@ -72,60 +72,54 @@ function takeInventory({ writeBack: { namespace } }: ShopifySettings, api: Shopi
   return api.call(operation, { namespace });
 }
 
+/** A shop as it was found. */
+interface Found {
+  settings: ShopifySettings;
+  api: ShopifyApi;
+  inventory: Inventory;
+}
+
 /** `check` finds everything that would keep a source from working, in one call; `setup` makes the metafields and webhooks. */
 export function preflight(settings: ShopifySettings, api: ShopifyApi): Required<Pick<Source, 'check' | 'setup'>> {
+  const find = async () => ({ settings, api, inventory: await takeInventory(settings, api) });
   return {
     async check(about) {
       try {
-        return await findingsIn(await takeInventory(settings, api), settings, about, api);
+        return await findingsIn(await find(), about);
       } catch (error) {
         // Refused access is a finding; a shop that doesn't respond may be in order.
         if (!(error instanceof VendorError) || error.advice.kind !== 'config') throw error;
         return [errorAt('access', error.problem, error.remedy)];
       }
     },
-    setup: (about) =>
-      setupSteps(async () => (await compared(await takeInventory(settings, api), settings, about, api)).missing),
+    setup: (about) => setupSteps(async () => (await compared(await find(), about)).missing),
   };
 }
 
 /** Compares the inventory with the needs of the settings. */
-export async function findingsIn(
-  inventory: Inventory,
-  settings: ShopifySettings,
-  about: PreflightContext,
-  api: ShopifyApi,
-): Promise<Finding[]> {
-  const { findings } = await compared(inventory, settings, about, api);
+export async function findingsIn(found: Found, about: PreflightContext): Promise<Finding[]> {
+  const { webhooks, baseUrl } = found.settings;
   return [
-    ...ofAccess(inventory, settings, about),
-    ...(settings.webhooks ? hookUrlFindings('Shopify', about.hookUrl, settings.baseUrl !== undefined) : []),
-    ...findings,
-    ...ofReads(settings, about.reads),
+    ...ofAccess(found, about),
+    ...(webhooks ? hookUrlFindings('Shopify', about.hookUrl, baseUrl !== undefined) : []),
+    ...(await compared(found, about)).findings,
+    ...ofReads(found.settings, about.reads),
   ];
 }
 
 /** The metafields and the webhooks, where the API shows them. */
-async function compared(
-  inventory: Inventory,
-  settings: ShopifySettings,
-  { hookUrl, grades }: PreflightContext,
-  api: ShopifyApi,
-): Promise<Comparison<SetupItem>> {
-  const ofFields = await comparedFields(fieldsOf(inventory, settings, api), settings.writeBack, grades);
-  const ofHooks = settings.webhooks && hookUrl ? [await webhooksCompared(inventory, settings, hookUrl, api)] : [];
-  return combined([ofFields, ...ofHooks]);
+async function compared(found: Found, { hookUrl, grades }: PreflightContext): Promise<Comparison<SetupItem>> {
+  const { writeBack, webhooks } = found.settings;
+  const ofHooks = webhooks && hookUrl ? [await webhooksCompared(found, hookUrl)] : [];
+  return combined([await comparedFields(fieldsOf(found), writeBack, grades), ...ofHooks]);
 }
 
 const aDayMs = 86_400_000;
 /** Without `read_all_orders` an app sees orders of so many days. */
 const visibleDays = 60;
 
-function ofAccess(
-  { scopes, webhookVersion, shop }: Inventory,
-  settings: ShopifySettings,
-  { answersWithinMs }: PreflightContext,
-): Finding[] {
+function ofAccess({ inventory, settings }: Found, { answersWithinMs }: PreflightContext): Finding[] {
+  const { scopes, webhookVersion, shop } = inventory;
   const found = missingScopes(scopes).map((scope) =>
     errorAt('scopes', `the app lacks ${scope}`, 'Add it to the app in the Dev Dashboard and install the app again.'),
   );
@@ -147,12 +141,8 @@ function ofAccess(
   return found;
 }
 
-async function webhooksCompared(
-  { subscriptions }: Inventory,
-  settings: ShopifySettings,
-  hookUrl: string,
-  api: ShopifyApi,
-): Promise<Comparison<SetupItem>> {
+async function webhooksCompared({ inventory, settings, api }: Found, hookUrl: string): Promise<Comparison<SetupItem>> {
+  const { subscriptions } = inventory;
   const ours = subscriptions.filter(({ uri }) => uri === hookUrl);
   const wanted = topicsFor(settings).map((topic): WantedHook => {
     const isElsewhere = subscriptions.some((one) => one.topic === topic);
@@ -163,9 +153,7 @@ async function webhooksCompared(
   const made = await comparedHooks<Subscription, WantedHook>(
     {
       list: async () => ours,
-      wanted: () => wanted,
-      is: ({ topic }, { id }) => topic === id,
-      flaws: (one) => flawsOf(one),
+      ...{ wanted: () => wanted, is: ({ topic }, { id }) => topic === id, flaws: flawsOf },
       async make({ id: topic }, there) {
         if (there !== undefined) await unsubscribe(api, there.id);
         await subscribe(api, topic, hookUrl);
@@ -204,12 +192,11 @@ function oddWebhooks(ours: readonly Subscription[], wanted: readonly string[]): 
   });
 }
 
-const Made = z.object({
-  made: z.object({ userErrors: listOf(z.object({ code: z.string().nullish() })) }).nullable(),
-});
+const UserError = z.object({ code: z.string().nullish() });
+const Made = z.object({ made: z.object({ userErrors: listOf(UserError) }).nullable() });
 
-function fieldsOf({ definitions }: Inventory, { writeBack }: ShopifySettings, api: ShopifyApi): DeskFields {
-  const { namespace } = writeBack;
+function fieldsOf({ inventory: { definitions }, settings, api }: Found): DeskFields {
+  const { namespace } = settings.writeBack;
   return {
     ...{ of: `orders (namespace ${namespace})`, field: 'metafield', place: 'Settings > Metafields > Orders' },
     list: async (needed) =>
@@ -223,28 +210,29 @@ function fieldsOf({ definitions }: Inventory, { writeBack }: ShopifySettings, ap
         return { types: gradeTypes(grades, gradeKinds), neededBy: fractionsIn(grades), values: grades.map(String) };
       return { types: [kindOf(part).type], ...(part === 'status' && { values: ['answered', 'no answer'] }) };
     },
-    async make({ part, name: key, types: [type] }) {
-      const document = `mutation Define($definition: MetafieldDefinitionInput!) {
-        made: metafieldDefinitionCreate(definition: $definition) { userErrors { code } }
-      }`;
-      const definition = {
-        ...{ name: kindOf(part).label, namespace, key, ownerType: 'ORDER', type },
-        description: 'What the customer answered when asked for feedback on this order. Written by closeloop.',
-        // An app may set the access only in its own namespace.
-        ...(namespace.startsWith('$app') && { access: { admin: 'MERCHANT_READ' } }),
-      };
-      const operation = { name: 'Define', document, data: Made, price: { base: 11, each: 0 } };
-      const { made } = await api.call(operation, { definition });
-      const codes = made === null ? ['no answer'] : made.userErrors.map(({ code }) => code ?? 'refused');
-      const refused = codes.find((code) => code !== 'TAKEN');
-      if (refused === undefined)
-        return { note: 'Pin it (Settings > Metafields and metaobjects > Orders) to have it shown on every order.' };
-      const code = /^[A-Z_]{1,60}$/.test(refused) ? refused : 'refused';
-      const problem = `Shopify refuses the definition of metafield ${namespace}.${key} (${code})`;
-      const remedy = `choose another namespace or key in writeBack.${part}`;
-      throw new CloseloopError(`${problem}: ${remedy}`, { kind: 'config' });
-    },
+    make: (needed) => define(needed, namespace, api),
   };
+}
+
+async function define({ part, name: key, types: [type] }: NeededField, namespace: string, api: ShopifyApi) {
+  const document = `mutation Define($definition: MetafieldDefinitionInput!) {
+    made: metafieldDefinitionCreate(definition: $definition) { userErrors { code } }
+  }`;
+  const definition = {
+    ...{ name: kindOf(part).label, namespace, key, ownerType: 'ORDER', type },
+    description: 'What the customer answered when asked for feedback on this order. Written by closeloop.',
+    // An app may set the access only in its own namespace.
+    ...(namespace.startsWith('$app') && { access: { admin: 'MERCHANT_READ' } }),
+  };
+  const operation = { name: 'Define', document, data: Made, price: { base: 11, each: 0 } };
+  const { made } = await api.call(operation, { definition });
+  const refused = (made?.userErrors ?? [{ code: 'no answer' }]).find(({ code }) => code !== 'TAKEN');
+  if (refused === undefined)
+    return { note: 'Pin it (Settings > Metafields and metaobjects > Orders) to have it shown on every order.' };
+  const code = /^[A-Z_]{1,60}$/.test(refused.code ?? '') ? refused.code : 'refused';
+  const problem = `Shopify refuses the definition of metafield ${namespace}.${key} (${code})`;
+  const remedy = `choose another namespace or key in writeBack.${part}`;
+  throw new CloseloopError(`${problem}: ${remedy}`, { kind: 'config' });
 }
 
 /** Why its validations keep a metafield from taking its part of answers. */

@@ -44,7 +44,8 @@ async function found(more: Partial<Inventory>, settings: object = {}, going: Par
   const all = settingsOf({ writeBack, ...settings });
   const context = about(going);
   if (context.hookUrl === '') delete context.hookUrl;
-  const findings = await findingsIn(inventory(more), all, context, shopifyApi(all, testPorts().ports));
+  const shop = { settings: all, api: shopifyApi(all, testPorts().ports), inventory: inventory(more) };
+  const findings = await findingsIn(shop, context);
   return findings.map(({ level, at, problem }) => `${level} ${at}: ${problem}`);
 }
 const instead = (topic: string, more: object) =>
