@@ -121,6 +121,7 @@ export {
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export { type ChangeSearch, pollSearches } from './connector/desk/poll-searches.ts';
 export {
   comparedFields,
   comparedHooks,

@@ -49,7 +49,7 @@ export const hubspot = defineConnector({
       ...{ vendor: 'HubSpot', record: 'record', actions: acting(context) },
       intake: { secrets, proof: proofOf(publicUrl), events: (body, delivery) => events(body, delivery, settings) },
       read: reading(context),
-      poll: poller(settings, api, ports, pipelines),
+      poll: poller(context),
       // Writing is its own: a record may live on as another, and answers also go on contacts.
       write: { settings: writeBack, written: textOf, at: ({ record }, place) => record.properties[place] },
       own: {
