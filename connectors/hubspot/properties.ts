@@ -3,7 +3,7 @@ import { isSurveyPart, type PartName } from '../../core/connector/answer.ts';
 import { type Comparison, combined, type SetupItem } from '../../core/connector/check.ts';
 import { comparedFields, type DeskFields } from '../../core/connector/desk/preflight.ts';
 import type { CurrentField, NeededField } from '../../core/connector/fields.ts';
-import { listOf } from '../../core/entries.ts';
+import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
 import { type CrmObject, objectTypes, paths, pluralOf } from './objects.ts';
@@ -13,54 +13,38 @@ import { statusValues } from './write.ts';
 
 /* The properties that answers go to: what each has to be, for `check` and `setup`, and whether the account's is that. */
 
-interface PropertySpec {
-  label: string;
-  /** By `type` or `type/fieldType`; the first as `setup` makes it. */
-  types: NeededField['types'];
-  fieldType: string;
-  /** Of types that take what is written, and have a drawback. */
-  drawbacks: Readonly<Record<string, string>>;
+/**
+ * @param fits by `type` or `type/fieldType`; the first as `setup` makes it
+ * @param drawbacks of further types that take what is written
+ */
+function spec(label: string, fieldType: string, fits: NeededField['types'], drawbacks: Record<string, string> = {}) {
+  const types: NeededField['types'] = [...fits, ...Object.keys(drawbacks)];
+  return { label, fieldType, types, drawbacks };
 }
 
-const noSum = 'reports can neither sum nor average text';
-const noOrder = 'reports can neither sort nor group text by time';
 const refusing = 'HubSpot refuses an answer of another kind, and the grade with it';
-const others = ['number', 'enumeration', 'bool', 'date', 'datetime'];
-const asText = (label: string) => ({ label, fieldType: 'textarea' });
+const others = ['number', 'enumeration', 'bool', 'date', 'datetime'].map((type) => [type, refusing]);
 
 /** Source: HubSpot, properties guide. */
-const specs: Record<'grade' | 'comment' | 'answeredAt' | 'status' | 'answer', PropertySpec> = {
-  grade: {
-    ...{ label: 'Feedback grade', fieldType: 'number' },
-    ...{ types: ['number', 'enumeration', 'string'], drawbacks: { string: noSum } },
-  },
-  comment: {
-    ...asText('Feedback comment'),
-    types: ['string/textarea', 'string/text', 'string/html'],
-    drawbacks: {
-      'string/text': 'a single line runs a longer comment together',
-      'string/html': 'rich text takes < and & in a comment for markup',
-    },
-  },
-  answeredAt: {
-    ...{ label: 'Feedback answered at', fieldType: 'date' },
-    ...{ types: ['datetime', 'string'], drawbacks: { string: noOrder } },
-  },
-  status: { label: 'Feedback status', fieldType: 'select', types: ['enumeration', 'string'], drawbacks: {} },
-  answer: {
-    ...asText('Feedback answer'),
-    types: ['string', ...others],
-    drawbacks: Object.fromEntries(others.map((type) => [type, refusing])),
-  },
+const specs = {
+  grade: spec('Feedback grade', 'number', ['number', 'enumeration'], {
+    string: 'reports can neither sum nor average text',
+  }),
+  comment: spec('Feedback comment', 'textarea', ['string/textarea'], {
+    'string/text': 'a single line runs a longer comment together',
+    'string/html': 'rich text takes < and & in a comment for markup',
+  }),
+  answeredAt: spec('Feedback answered at', 'date', ['datetime'], {
+    string: 'reports can neither sort nor group text by time',
+  }),
+  status: spec('Feedback status', 'select', ['enumeration', 'string']),
+  answer: spec('Feedback answer', 'textarea', ['string'], Object.fromEntries(others)),
 };
-const specOf = (part: PartName): PropertySpec => specs[isSurveyPart(part) ? 'answer' : part];
+const specOf = (part: PartName) => specs[isSurveyPart(part) ? 'answer' : part];
 
 const Option = z.object({
   ...{ label: z.string(), value: z.string(), displayOrder: z.number().default(-1), hidden: z.boolean().default(false) },
-  description: z
-    .string()
-    .nullish()
-    .transform((text) => text || undefined),
+  description: orElse(z.string().min(1), undefined),
 });
 const flag = z.boolean().nullish();
 

@@ -30,14 +30,8 @@ const context = orElse(mapOf(Texts), undefined).optional();
 
 /** HubSpot documents every field of an error as optional. Also an entry of `errors` in a 200 or 207. */
 export const ErrorBody = z.object({
-  status: text,
-  category: text,
-  subCategory: text,
-  code: text,
-  message: text,
-  policyName: text,
-  context,
-  errors: orElse(listOf(z.object({ code: text, subCategory: text, context })), undefined).optional(),
+  ...{ category: text, subCategory: text, code: text, message: text, policyName: text, context },
+  errors: orElse(listOf(z.object({ code: text, context })), undefined).optional(),
 });
 export type ErrorBody = z.output<typeof ErrorBody>;
 
@@ -64,23 +58,15 @@ export function refusalOf(status: number, body: ErrorBody): Refusal {
     ...details.map(({ code, context }) => ({ code, property: context?.propertyName?.[0] })),
     ...itemsWithin(body.message).map(({ error, name }) => ({ code: error, property: name })),
   ];
+  const told = (...names: string[]) => details.flatMap(({ context }) => names.flatMap((name) => context?.[name] ?? []));
   return {
     status,
     category: [body.category, body.subCategory].find(isCode) ?? 'error',
     problems: named
       .filter(({ code, property }) => isCode(code) || isName(property))
-      .map(({ code, property }) => ({
-        code: isCode(code) ? code : 'INVALID',
-        ...(isName(property) && { property }),
-      })),
-    ids: details.flatMap(({ context }) => [
-      ...(context?.ids ?? []),
-      ...(context?.id ?? []),
-      ...(context?.fromObjectId ?? []),
-    ]),
-    scopes: details
-      .flatMap(({ context }) => [...(context?.requiredGranularScopes ?? []), ...(context?.requiredScopes ?? [])])
-      .filter((scope) => /^[a-z][a-z_.-]{1,80}$/.test(scope)),
+      .map(({ code, property }) => ({ code: isCode(code) ? code : 'INVALID', ...(isName(property) && { property }) })),
+    ids: told('ids', 'id', 'fromObjectId'),
+    scopes: told('requiredGranularScopes', 'requiredScopes').filter((scope) => /^[a-z][a-z_.-]{1,80}$/.test(scope)),
     ...(isCode(body.policyName) && { policyName: body.policyName }),
   };
 }
@@ -97,20 +83,12 @@ export const isAboutRequest = (status: number): boolean =>
 
 const again = 'it is tried again';
 
+const redirect = { problem: 'a redirect, which is not followed', remedy: "set baseUrl to the API's own address" };
+const moving = { problem: 'the account is being moved to another data centre', remedy: 'calls wait for the end of it' };
 const table: MeaningTable = {
-  '3xx': {
-    kind: 'config',
-    doubtful: true,
-    problem: 'a redirect, which is not followed',
-    remedy: "set baseUrl to the API's own address, or leave it out",
-  },
+  '3xx': { kind: 'config', doubtful: true, ...redirect },
   423: { kind: 'transient', outcome: 'refused', ms: 2000, problem: 'locked for a moment', remedy: again },
-  477: {
-    kind: 'wait',
-    ms: 3_600_000,
-    problem: 'the account is being moved to another data centre',
-    remedy: 'calls wait for the end of it',
-  },
+  477: { kind: 'wait', ms: 3_600_000, ...moving },
 };
 
 const tokenRefused: Meaning = config(
@@ -138,16 +116,9 @@ export function responseRules(
 
 /** HubSpot's documented windows. The daily limit is full again at midnight in the account's zone, and is shared by all apps. */
 function usedUp({ policyName }: Refusal, now: Date, timeZone: string | undefined): Meaning {
-  const problem = `${policyName ?? 'rate'} limit reached`;
-  const isDaily = policyName === 'DAILY';
-  const ms = isDaily ? untilMidnightMs(now, timeZone) : policyName === 'SECONDLY' ? 1000 : 10_000;
-  return {
-    kind: 'wait',
-    ms,
-    pauses: isDaily ? 'account' : 'endpoint',
-    problem,
-    remedy: 'calls wait for the next window',
-  };
+  const words = { problem: `${policyName ?? 'rate'} limit reached`, remedy: 'calls wait for the next window' };
+  if (policyName === 'DAILY') return { kind: 'wait', ms: untilMidnightMs(now, timeZone), pauses: 'account', ...words };
+  return { kind: 'wait', ms: policyName === 'SECONDLY' ? 1000 : 10_000, pauses: 'endpoint', ...words };
 }
 
 function notAllowed({ scopes }: Refusal, path: string): Meaning {

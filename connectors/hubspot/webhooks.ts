@@ -63,30 +63,25 @@ export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | u
     );
   const { protocol, search, hash } = new URL(url);
   // a stand-in on this machine delivers to this machine
-  const isHere = isLoopback(url) && isLoopback(baseUrl);
-  const findings: Finding[] = [];
-  if (isLoopback(url) && !isHere)
-    findings.push(
-      ...error(`HubSpot can't reach ${url}: it is this machine's own`, 'Give the address that the internet sees'),
-    );
-  else if (protocol !== 'https:' && !isHere)
-    findings.push(
-      ...error(
-        `${url} is not https: HubSpot delivers to nothing else`,
-        'Put closeloop behind https, and give that address',
-      ),
-    );
-  if (search !== '' || hash !== '') {
-    const problem = 'the address has a query or a fragment: signatures would not fit';
-    findings.push(...error(problem, 'Give it without anything after the path'));
-  }
-  if (publicUrl !== undefined && hookUrl !== undefined && publicUrl !== hookUrl) {
-    const problem = `HubSpot signs for ${publicUrl}, while closeloop's own address of this source is ${hookUrl}: right only if a proxy in between rewrites the path`;
-    const remedy =
-      'If there is no such proxy, leave publicUrl out of this source, and set the target URL in HubSpot accordingly';
-    findings.push(warningAt(at, problem, remedy));
-  }
-  return findings;
+  const isOpen = protocol === 'https:' || (isLoopback(url) && isLoopback(baseUrl));
+  const isFar = !isLoopback(url) || isLoopback(baseUrl);
+  const proxied = `HubSpot signs for ${publicUrl}, while closeloop's own address of this source is ${hookUrl}: right only if a proxy in between rewrites the path`;
+  const noProxy =
+    'If there is no such proxy, leave publicUrl out of this source, and set the target URL in HubSpot accordingly';
+  return [
+    ...(isFar
+      ? []
+      : error(`HubSpot can't reach ${url}: it is this machine's own`, 'Give the address that the internet sees')),
+    ...(isOpen || !isFar
+      ? []
+      : error(`${url} is not https: HubSpot delivers to nothing else`, 'Put closeloop behind https, and give that')),
+    ...(search + hash === ''
+      ? []
+      : error('the address has a query or a fragment: signatures would not fit', 'Give it without these')),
+    ...(publicUrl === undefined || hookUrl === undefined || publicUrl === hookUrl
+      ? []
+      : [warningAt(at, proxied, noProxy)]),
+  ];
 }
 
 const where =
