@@ -35,7 +35,7 @@ export {
   tagsOf,
   takesAnswers,
 } from './connector/answer.ts';
-export { chunks, writeInBatches, writeInTurn } from './connector/batches.ts';
+export { type Blame, chunks, sendApart, type Writable, writeInBatches, writeInTurn } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
 export {
   type Comparison,

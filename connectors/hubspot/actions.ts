@@ -119,8 +119,8 @@ async function stageFlaw({ settings, api }: Context, stage: string, pipeline: st
 
 /** Looks first where it may be there already: HubSpot makes no note and no task idempotent. */
 async function once({ api }: Context, kind: Kind, { type }: Standing, wanted: Engagement, { again }: ActionRequest) {
-  if (again && (await find(api, kind, type, [wanted])).has(wanted.marker)) return;
-  const failure = (await create(api, kind, type, [wanted])).get(wanted.marker);
+  if (again && (await find(api, kind, type, [wanted])).has(wanted.id)) return;
+  const failure = (await create(api, kind, type, [wanted])).get(wanted.id);
   if (failure) throw failure;
 }
 
@@ -150,7 +150,7 @@ const tasking = (context: Context): DeskAction<Standing> =>
         ...(priority && { hs_task_priority: priority.toUpperCase() }),
         ...(of && { hubspot_owner_id: of }),
       };
-      await once(context, 'tasks', standing, { recordId, marker, properties }, request);
+      await once(context, 'tasks', standing, { recordId, id: marker, properties }, request);
       return 'a task is made';
     },
     async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await tryWriting(context, ['contacts'])),

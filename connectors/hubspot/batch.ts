@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { newestBy } from '../../core/connector/answer.ts';
-import { chunks } from '../../core/connector/batches.ts';
+import { chunks, sendApart, type Writable } from '../../core/connector/batches.ts';
 import { listOf, mapOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { mismatchesOf } from '../../core/mismatches.ts';
@@ -116,9 +116,7 @@ export async function currentOf(
 }
 
 /** One record and the string for each of its properties; '' clears. */
-export interface Write {
-  id: string;
-  properties: Record<string, string>;
+export interface Write extends Writable {
   /** Of two writes of one record the later one counts. */
   at: Date;
 }
@@ -204,19 +202,12 @@ async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string
   return found;
 }
 
-type Fates = Map<string, Fate>;
-
-async function updateOnce(api: HubSpotApi, plural: Plural, writes: readonly Write[]): Promise<Fates> {
-  const all = await Promise.all(chunks(writes, batchSize).map((some) => update(api, plural, some)));
-  return new Map(all.flatMap((found) => [...found]));
-}
-
 /** One call. @returns HubSpot's refusal of the whole call */
 export async function updateBatch(
   api: HubSpotApi,
   plural: Plural,
-  writes: readonly Omit<Write, 'at'>[],
-): Promise<Fates | Refusal> {
+  writes: readonly Writable[],
+): Promise<Map<string, Fate> | Refusal> {
   const path = paths.batchUpdate(plural);
   const inputs = writes.map(({ id, properties }) => ({ id, properties }));
   const answer = await api.attempt('POST', path, BatchResponse, { body: { inputs } });
@@ -224,46 +215,17 @@ export async function updateBatch(
   return answer.ok ? fates(path, ids, answer.body) : answer.refusal;
 }
 
-async function update(api: HubSpotApi, plural: Plural, writes: readonly Write[]): Promise<Fates> {
-  const found = await updateBatch(api, plural, writes);
-  return found instanceof Map ? found : afterRefusal(api, plural, writes, found);
-}
-
-/**
- * One invalid value fails the whole call: this finds the records with it and writes the others. Records that HubSpot names are taken out.
- * Else the call is halved, sorted by the property that HubSpot names, until the remaining records share the value: a grade that the
- * property's options lack costs a few calls, however many records have it.
- */
-async function afterRefusal(api: HubSpotApi, plural: Plural, writes: readonly Write[], refusal: Refusal) {
-  const { problems, ids } = refusal;
-  const missingProperty = problems.find(({ code }) => /^PROPERTY_(DOESNT_EXIST|NOT_FOUND)$/.test(code));
-  if (missingProperty) throw noSuchProperty(plural, missingProperty.property);
-
-  const property = problems.find((problem) => problem.property !== undefined)?.property ?? '';
-  const sent = (write: Write) => write.properties[property] ?? '';
-  const byValue = writes.toSorted((a, b) => (sent(a) < sent(b) ? -1 : sent(a) > sent(b) ? 1 : 0));
-  const values = byValue.map(sent);
-  const isBlamed = problems.some((one) => one.property === property && one.code.startsWith('INVALID'));
-  const isOneBadValue =
-    isBlamed && writes.every(({ properties }) => property in properties) && new Set(values).size === 1;
-  if (writes.length === 1 || isOneBadValue) return new Map(writes.map(({ id }) => [id, refused(plural, refusal)]));
-
-  const guilty = byValue.filter(({ id }) => ids.includes(id));
-  const others = byValue.filter(({ id }) => !ids.includes(id));
-  const middle = middleOf(values);
-  const isNamed = guilty.length > 0 && others.length > 0;
-  const results: Fates = new Map();
-  for (const part of isNamed ? [guilty, others] : [byValue.slice(0, middle), byValue.slice(middle)])
-    for (const [id, fate] of await update(api, plural, part)) results.set(id, fate);
-  return results;
-}
-
-/** The index that halves a sorted list: between two values if there are several, so that equal ones stay together. */
-function middleOf(values: readonly string[]): number {
-  const half = Math.ceil(values.length / 2);
-  const value = values[half] ?? '';
-  const edge = values.indexOf(value) || values.lastIndexOf(value) + 1;
-  return edge < values.length ? edge : half;
+async function updateOnce(api: HubSpotApi, plural: Plural, writes: readonly Write[]): Promise<Map<string, Fate>> {
+  const send = async (some: readonly Writable[]) => {
+    const found = await updateBatch(api, plural, some);
+    const problems = found instanceof Map ? [] : found.problems;
+    const missing = problems.find(({ code }) => /^PROPERTY_(DOESNT_EXIST|NOT_FOUND)$/.test(code));
+    if (missing) throw noSuchProperty(plural, missing.property);
+    return found;
+  };
+  const update = (some: readonly Write[]) => sendApart(some, send, (refusal) => refused(plural, refusal));
+  const all = await Promise.all(chunks(writes, batchSize).map(update));
+  return new Map(all.flatMap((found) => [...found]));
 }
 
 const wordFor = (plural: Plural) => plural.slice(0, -1);

@@ -1,30 +1,28 @@
 import { z } from 'zod';
 import { escapeHtml, linesOf, markerIn, markerOf, type Noted, noteHtml } from '../../core/connector/answer.ts';
-import { chunks } from '../../core/connector/batches.ts';
+import { chunks, sendApart, type Writable } from '../../core/connector/batches.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { HubSpotApi } from './api.ts';
 import { batchSize, readBatch } from './batch.ts';
 import { maxTextUnits, type ObjectType, objectTypes, paths } from './objects.ts';
-import { ErrorBody, inWords, refusalOf } from './responses.ts';
+import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 
 /* Notes and tasks on records. HubSpot makes neither idempotent: each ends with its marker, by which it is looked for. */
 
 export type Kind = 'notes' | 'tasks';
 const texts = { notes: 'hs_note_body', tasks: 'hs_task_body' } as const;
 
-/** A note or a task to make, and the record it goes to. */
-export interface Engagement {
+/** A note or a task to make, by its marker, and the record it goes to. */
+export interface Engagement extends Writable {
   recordId: string;
-  marker: string;
-  properties: Readonly<Record<string, string>>;
 }
 
 /** @param at the time that the note has */
 export const noteOn = (recordId: string, about: Noted, at: Date): Engagement => {
   const properties = { hs_timestamp: at.toISOString(), hs_note_body: noteHtml(about, maxTextUnits) };
-  return { recordId, marker: about.marker, properties };
+  return { recordId, id: about.marker, properties };
 };
 
 /**
@@ -48,46 +46,30 @@ export async function create(
   type: ObjectType,
   wanted: readonly Engagement[],
 ): Promise<Failures> {
-  const failures: Failures = new Map();
-  for (const some of chunks(wanted, batchSize))
-    for (const [marker, error] of await createSome(api, kind, type, some)) failures.set(marker, error);
-  return failures;
-}
-
-async function createSome(
-  api: HubSpotApi,
-  kind: Kind,
-  type: ObjectType,
-  wanted: readonly Engagement[],
-): Promise<Failures> {
+  const refused = (refusal: Refusal) => {
+    const why = `HubSpot did not take the ${kind.slice(0, -1)} on the ${type}: ${inWords(refusal)}`;
+    return new CloseloopError(why, { kind: 'permanent' });
+  };
   const path = paths.batchCreate(kind);
   const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: objectTypes[type].engagements[kind] }];
-  const inputs = wanted.map(({ recordId, marker, properties }) => {
-    return { properties, associations: [{ to: { id: recordId }, types }], objectWriteTraceId: marker };
-  });
-  const answer = await api.attempt('POST', path, Created, { body: { inputs } });
-  const refused = (why: string) =>
-    new CloseloopError(`HubSpot did not take the ${kind.slice(0, -1)} on the ${type}: ${why}`, { kind: 'permanent' });
-  if (!answer.ok) {
-    const [first, ...others] = wanted;
-    if (first === undefined) return new Map();
-    if (others.length === 0) return new Map([[first.marker, refused(inWords(answer.refusal))]]);
-    const middle = Math.ceil(wanted.length / 2);
-    const half = (some: readonly Engagement[]) => createSome(api, kind, type, some);
-    return new Map([...(await half(wanted.slice(0, middle))), ...(await half(wanted.slice(middle)))]);
-  }
-  const { results, errors } = answer.body;
-  const failures: Failures = new Map(
-    errors.flatMap((error) => {
-      const markers = error.context?.objectWriteTraceId ?? [];
-      return markers.map((marker) => [marker, refused(inWords(refusalOf(0, error)))] as const);
-    }),
-  );
-  // HubSpot doesn't always name those that are missing; the next attempt looks for them.
-  if (results.length + failures.size < wanted.length) {
+  const send = async (some: readonly Engagement[]): Promise<Failures | Refusal> => {
+    const inputs = some.map(({ recordId, id: objectWriteTraceId, properties }) => {
+      return { properties, associations: [{ to: { id: recordId }, types }], objectWriteTraceId };
+    });
+    const answer = await api.attempt('POST', path, Created, { body: { inputs } });
+    if (!answer.ok) return answer.refusal;
+    const { results, errors } = answer.body;
+    const failures: Failures = new Map();
+    for (const error of errors)
+      for (const marker of error.context?.objectWriteTraceId ?? []) failures.set(marker, refused(refusalOf(0, error)));
+    if (results.length + failures.size >= some.length) return failures;
+    // HubSpot doesn't always name those that are missing; the next attempt looks for them.
     const text = `HubSpot: POST ${path}: it did not make all ${kind}; those that are missing are looked for and tried again`;
     throw new CloseloopError(text, { kind: 'transient' }, { outcome: 'unknown' });
-  }
+  };
+  const failures: Failures = new Map();
+  for (const some of chunks(wanted, batchSize))
+    for (const [marker, error] of await sendApart(some, send, refused)) failures.set(marker, error);
   return failures;
 }
 
@@ -136,7 +118,7 @@ export async function find(
   const ids = wanted.map(({ recordId }) => recordId);
   const lines = (await engagementsOn(api, kind, type, ids)).flatMap(({ text }) => linesOf(text));
   const there = new Set(lines.map(markerIn));
-  const markers = wanted.map(({ marker }) => marker);
+  const markers = wanted.map(({ id }) => id);
   return new Set(markers.filter((marker) => there.has(escapeHtml(marker))));
 }
 

@@ -18,8 +18,9 @@ export interface Refusal {
   category: string;
   /** `INVALID_OPTION`, `PROPERTY_DOESNT_EXIST` … with the property each is about. */
   problems: { code: string; property?: string }[];
-  /** The records that HubSpot names as the cause. */
+  /** The records that HubSpot names as the cause, and the property whose values it finds invalid. */
   ids: string[];
+  place?: string | undefined;
   scopes: string[];
   policyName?: string;
 }
@@ -59,12 +60,14 @@ export function refusalOf(status: number, body: ErrorBody): Refusal {
     ...itemsWithin(body.message).map(({ error, name }) => ({ code: error, property: name })),
   ];
   const told = (...names: string[]) => details.flatMap(({ context }) => names.flatMap((name) => context?.[name] ?? []));
+  const problems = named
+    .filter(({ code, property }) => isCode(code) || isName(property))
+    .map(({ code, property }) => ({ code: isCode(code) ? code : 'INVALID', ...(isName(property) && { property }) }));
   return {
     status,
     category: [body.category, body.subCategory].find(isCode) ?? 'error',
-    problems: named
-      .filter(({ code, property }) => isCode(code) || isName(property))
-      .map(({ code, property }) => ({ code: isCode(code) ? code : 'INVALID', ...(isName(property) && { property }) })),
+    problems,
+    place: problems.find(({ property, code }) => property !== undefined && code.startsWith('INVALID'))?.property,
     ids: told('ids', 'id', 'fromObjectId'),
     scopes: told('requiredGranularScopes', 'requiredScopes').filter((scope) => /^[a-z][a-z_.-]{1,80}$/.test(scope)),
     ...(isCode(body.policyName) && { policyName: body.policyName }),
