@@ -262,15 +262,8 @@ describe('a delivery', () => {
     expect(summary(read([{ ...stage, ...change }], settings))).toEqual([expected]),
   );
 
-  const noArray = 'the body is not a JSON array of HubSpot events';
-  test.each([
-    ['{}', noArray],
-    ['', 'no JSON'],
-    ['null', noArray],
-    ['{"a":1', 'no JSON'],
-    ['"text"', noArray],
-  ])('of %j is not parseable', (body, why) => {
-    expect(read(body)).toEqual({ ok: false, why });
+  test.each(['{}', 'null', '"text"'])('of %j is not parseable', (body) => {
+    expect(read(body)).toEqual({ ok: false, why: 'the body is not a JSON array of HubSpot events' });
   });
 
   test('with something that is no event says so', () => {
