@@ -119,8 +119,8 @@ async function stageFlaw({ settings, api }: Context, stage: string, pipeline: st
 
 /** Looks first where it may be there already: HubSpot makes no note and no task idempotent. */
 async function once({ api }: Context, kind: Kind, { type }: Standing, wanted: Engagement, { again }: ActionRequest) {
-  if (again && (await find(api, kind, type, [wanted])).has(wanted.id)) return;
-  const failure = (await create(api, kind, type, [wanted])).get(wanted.id);
+  if (again && (await find({ api, kind, type }, [wanted])).has(wanted.id)) return;
+  const failure = (await create({ api, kind, type }, [wanted])).get(wanted.id);
   if (failure) throw failure;
 }
 

@@ -14,6 +14,13 @@ import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 export type Kind = 'notes' | 'tasks';
 const texts = { notes: 'hs_note_body', tasks: 'hs_task_body' } as const;
 
+/** Where notes or tasks are: on records of a type. */
+interface Where {
+  api: HubSpotApi;
+  type: ObjectType;
+  kind: Kind;
+}
+
 /** A note or a task to make, by its marker, and the record it goes to. */
 export interface Engagement extends Writable {
   recordId: string;
@@ -40,12 +47,7 @@ const Created = z.object({ results: listOf(z.unknown()).default([]), errors: lis
  * Makes notes or tasks, 100 per call; a refused call is halved until the refused one stands alone. Not idempotent: when this throws,
  * they may exist.
  */
-export async function create(
-  api: HubSpotApi,
-  kind: Kind,
-  type: ObjectType,
-  wanted: readonly Engagement[],
-): Promise<Failures> {
+export async function create({ api, type, kind }: Where, wanted: readonly Engagement[]): Promise<Failures> {
   const refused = (refusal: Refusal) => {
     const why = `HubSpot did not take the ${kind.slice(0, -1)} on the ${type}: ${inWords(refusal)}`;
     return new CloseloopError(why, { kind: 'permanent' });
@@ -85,19 +87,15 @@ const Associations = z.object({
 });
 
 /** The notes or tasks of up to 250 records. */
-const associated = (api: HubSpotApi, kind: Kind, type: ObjectType, inputs: readonly { id: string; after?: string }[]) =>
+const associated = ({ api, type, kind }: Where, inputs: readonly { id: string; after?: string }[]) =>
   api.call('POST', paths.engagementsOf(objectTypes[type].plural, kind), Associations, { body: { inputs } });
 
 /** The records without any note, as HubSpot reports for each record. One call per 250 records. */
 export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]) {
+  const inputs = [...new Set(recordIds)].map((id) => ({ id }));
   const found = new Set<string>();
-  for (const some of chunks([...new Set(recordIds)], recordsPerCall)) {
-    const { errors } = await associated(
-      api,
-      'notes',
-      type,
-      some.map((id) => ({ id })),
-    );
+  for (const some of chunks(inputs, recordsPerCall)) {
+    const { errors } = await associated({ api, type, kind: 'notes' }, some);
     const none = errors.filter(({ subCategory }) => subCategory?.endsWith('NO_ASSOCIATIONS_FOUND'));
     for (const id of none.flatMap((error) => refusalOf(0, error).ids)) found.add(id);
   }
@@ -109,14 +107,9 @@ export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds:
  * Takes a call for every 250 records, and a call for every 100 notes or tasks on the records.
  * @returns the markers of those that are there
  */
-export async function find(
-  api: HubSpotApi,
-  kind: Kind,
-  type: ObjectType,
-  wanted: readonly Engagement[],
-): Promise<Set<string>> {
+export async function find(where: Where, wanted: readonly Engagement[]): Promise<Set<string>> {
   const ids = wanted.map(({ recordId }) => recordId);
-  const lines = (await engagementsOn(api, kind, type, ids)).flatMap(({ text }) => linesOf(text));
+  const lines = (await engagementsOn(where, ids)).flatMap(({ text }) => linesOf(text));
   const there = new Set(lines.map(markerIn));
   const markers = wanted.map(({ id }) => id);
   return new Set(markers.filter((marker) => there.has(escapeHtml(marker))));
@@ -124,7 +117,7 @@ export async function find(
 
 /** Archives all of closeloop's notes on records: the calls of `find`, and one per 100 notes. */
 export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]): Promise<void> {
-  const notes = await engagementsOn(api, 'notes', type, recordIds);
+  const notes = await engagementsOn({ api, type, kind: 'notes' }, recordIds);
   const ours = notes.filter(({ text }) => markerOf(text) !== undefined);
   for (const some of chunks(ours, batchSize)) {
     const inputs = some.map(({ id }) => ({ id }));
@@ -133,14 +126,15 @@ export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: 
 }
 
 /** The notes or tasks on these records. */
-async function engagementsOn(api: HubSpotApi, kind: Kind, type: ObjectType, recordIds: readonly string[]) {
+async function engagementsOn(where: Where, recordIds: readonly string[]) {
+  const { api, kind } = where;
   const found = new Set<string>();
   const watch = pageWatch(`HubSpot ${kind} of records`, 100_000);
   let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
   while (inputs.length > 0) {
     const next: typeof inputs = [];
     for (const some of chunks(inputs, recordsPerCall)) {
-      const { results } = await associated(api, kind, type, some);
+      const { results } = await associated(where, some);
       for (const { from, to, paging } of results) {
         for (const { toObjectId } of to) found.add(toObjectId);
         if (!paging?.next) continue;

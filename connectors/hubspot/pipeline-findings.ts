@@ -1,18 +1,17 @@
-import type { z } from 'zod';
 import { errorAt, warningAt } from '../../core/connector/check.ts';
 import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import type { ObjectType } from './objects.ts';
-import { isClosed, type PipelineList } from './pipelines.ts';
+import { isClosed, type Pipeline } from './pipelines.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /** A pipeline and its object type. */
-type Pipeline = z.output<typeof PipelineList>['results'][number] & { type: ObjectType };
+type Owned = Pipeline & { type: ObjectType };
 
 type Choice = Pick<HubSpotSettings, 'pipelines' | 'stages'>;
 
 export function pipelineFindings(
   { pipelines, stages }: Choice,
-  all: readonly Pipeline[],
+  all: readonly Owned[],
   reads: PreflightContext['reads'],
 ): Finding[] {
   const checked = all.filter(({ id, archived }) => !archived && (pipelines?.includes(id) ?? true));
@@ -31,7 +30,7 @@ const choice = (all: readonly Labelled[]) => {
   return used.map(({ id, label }) => `${id} (${label ?? ''})`).join(', ') || 'there is none';
 };
 
-function missingPipeline(id: string, all: readonly Pipeline[]): Finding[] {
+function missingPipeline(id: string, all: readonly Owned[]): Finding[] {
   const found = all.filter((pipeline) => pipeline.id === id);
   if (found.some(({ archived }) => !archived)) return [];
   const archived = `pipeline ${id} (${found[0]?.label ?? ''}) is archived: nothing closes in it any more`;
@@ -40,8 +39,8 @@ function missingPipeline(id: string, all: readonly Pipeline[]): Finding[] {
 }
 
 /** A configured stage must be one in which records are closed: by its metadata, whatever it is called. */
-function stageFindings(id: string, all: readonly Pipeline[], checked: readonly Pipeline[]): Finding[] {
-  const inAny = (pipelines: readonly Pipeline[]) =>
+function stageFindings(id: string, all: readonly Owned[], checked: readonly Owned[]): Finding[] {
+  const inAny = (pipelines: readonly Owned[]) =>
     pipelines.flatMap(({ stages }) => stages).filter((one) => one.id === id);
   const here = inAny(checked);
   const named = `stage ${id} (${inAny(all)[0]?.label ?? ''})`;
@@ -55,10 +54,10 @@ function stageFindings(id: string, all: readonly Pipeline[], checked: readonly P
   return finding(`${named} is not a closed one: a record in it counts as open and never asks`);
 }
 
-const closedStages = ({ stages }: Pipeline) =>
+const closedStages = ({ stages }: Owned) =>
   stages.filter(({ archived, metadata }) => !archived && isClosed(metadata ?? {}));
 
-function neverCloses({ type, id, label }: Pipeline, isChosen: boolean): Finding {
+function neverCloses({ type, id, label }: Owned, isChosen: boolean): Finding {
   const problem = `${type} pipeline ${id} (${label ?? ''}) has no closed stage: nothing in it ever asks`;
   const remedy =
     type === 'ticket'
@@ -70,7 +69,7 @@ function neverCloses({ type, id, label }: Pipeline, isChosen: boolean): Finding 
 const tellsWonFromLost = /^(stage|dealstage|hs_deal_stage_probability|hs_is_closed(_won|_lost)?)$/;
 
 /** A lost deal is as closed as a won one. A configuration that asks for both names both stages in `stages`. */
-function lostDeals(checked: readonly Pipeline[], reads: PreflightContext['reads']): Finding[] {
+function lostDeals(checked: readonly Owned[], reads: PreflightContext['reads']): Finding[] {
   if (reads.some(({ path }) => path[0] === 'deal' && path.some((name) => tellsWonFromLost.test(name)))) return [];
   const closed = checked.filter(({ type }) => type === 'deal').flatMap(closedStages);
   const [lost, won] = [0, 1].map((chance) => closed.filter(({ metadata }) => Number(metadata?.probability) === chance));

@@ -7,23 +7,11 @@ import { type ObjectType, objectTypes, paths } from './objects.ts';
 const keepMs = 5 * 60_000;
 const againMs = 10_000;
 
-export const PipelineList = z.object({
-  results: listOf(
-    z.object({
-      id: z.coerce.string(),
-      label: z.string().nullish(),
-      archived: z.boolean().nullish(),
-      stages: listOf(
-        z.object({
-          id: z.coerce.string(),
-          label: z.string().nullish(),
-          archived: z.boolean().nullish(),
-          metadata: mapOf(z.coerce.string()).nullish(),
-        }),
-      ),
-    }),
-  ),
-});
+const described = { id: z.coerce.string(), label: z.string().nullish(), archived: z.boolean().nullish() };
+const ListedStage = z.object({ ...described, metadata: mapOf(z.coerce.string()).nullish() });
+const Pipeline = z.object({ ...described, stages: listOf(ListedStage) });
+export type Pipeline = z.output<typeof Pipeline>;
+export const PipelineList = z.object({ results: listOf(Pipeline) });
 
 export interface Stage {
   id: string;

@@ -31,7 +31,7 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
     return appId === undefined ? undefined : comparedWebhooks(settings, targetOf(settings, hookUrl), appId, ports);
   };
   const probes: [DeskProbe, ...DeskProbe[]] = [
-    { ...{ at: credential, what: 'the account' }, read: () => ofAccount(settings, api) },
+    { ...{ at: credential, what: 'the account' }, read: () => ofAccount(settings, api, credential) },
     { ...{ at: 'appId', what: 'the app' }, read: async () => ofApp(settings, await appIdOf(settings, api, ports)) },
     { ...{ at: 'pipelines', what: 'the pipelines' }, read: (about) => ofPipelines(settings, api, about) },
     { ...{ at: 'properties', what: 'the properties' }, read: (about) => ofReads(settings, api, about) },
@@ -92,13 +92,13 @@ function writtenIn({ objects, writeBack }: HubSpotSettings): string[] {
 const Account = z.object({ portalId: z.coerce.string(), timeZone: z.string().nullish() });
 
 /** The first call: whatever keeps it from an answer keeps all others from one. But for a scope that the app may lack. */
-async function ofAccount(settings: HubSpotSettings, api: HubSpotApi): Promise<Finding[]> {
+async function ofAccount(settings: HubSpotSettings, api: HubSpotApi, at: string): Promise<Finding[]> {
   try {
     return accountFindings(settings, await api.call('GET', paths.account, Account));
   } catch (error) {
     if (!(error instanceof CloseloopError)) throw error;
     if (error instanceof VendorError && error.status !== 403) throw error;
-    if (error instanceof VendorError) return [errorAt('accessToken', error.problem, error.remedy)];
+    if (error instanceof VendorError) return [errorAt(at, error.problem, error.remedy)];
     const { message: problem, advice, outcome } = error;
     throw new VendorError('HubSpot', { problem, remedy: 'do that', advice, outcome, status: 401, code: '' });
   }

@@ -131,10 +131,11 @@ const instantIn = (properties: Properties | undefined, name: string | undefined)
  * attempt with an unknown outcome), or where that is unknown, the record's notes are read.
  */
 async function writeNotes(api: HubSpotApi, type: ObjectType, orders: readonly Order[]) {
+  const where = { api, type, kind: 'notes' } as const;
   const note = ({ item, id }: Order) => noteOn(id, item, item.answeredAt);
-  const there = await find(api, 'notes', type, orders.filter(mayHaveNote).map(note));
+  const there = await find(where, orders.filter(mayHaveNote).map(note));
   const missing = orders.filter(({ item }) => !there.has(item.marker));
-  return create(api, 'notes', type, missing.map(note));
+  return create(where, missing.map(note));
 }
 
 function mayHaveNote({ properties, before }: Order): boolean {
