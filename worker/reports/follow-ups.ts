@@ -83,7 +83,7 @@ export interface FollowedSource {
 export const mostFollowUps = 10_000;
 /** The closings of a person that are looked at for the next grade. */
 const mostClosings = 20;
-const atOnce = 50;
+const atOnce = 200;
 
 interface Reading {
   /** The account's. */
@@ -155,6 +155,7 @@ async function* pagesOf(
   }
 }
 
+/** Adds the same person's next closing that was graded after the follow-up was opened, in whichever source. */
 async function withNext(
   journeys: readonly Journey[],
   source: FollowedSource,
@@ -162,41 +163,44 @@ async function withNext(
 ): Promise<FollowedAnswer[]> {
   const found: FollowedAnswer[] = [];
   for (const some of slices(journeys, atOnce)) {
-    const read = some.map(async (journey) => {
-      const next = await nextGraded(journey, source, sources);
+    const later = await Promise.all(sources.map((one) => laterClosings(some, one, one === source)));
+    for (const journey of some) {
       const { followUp, maxGrade, answer } = journey;
-      if (followUp === undefined) return [];
+      if (followUp === undefined) continue;
+      const next = firstGraded(
+        later.flatMap((of) => of.get(journey) ?? []),
+        followUp,
+      );
       const one = { followUp, grade: answer?.grade ?? null, maxGrade };
-      return [next ? { ...one, next: { ...gradeOf(next), hasFollowUp: next.followUp !== undefined } } : one];
-    });
-    found.push(...(await Promise.all(read)).flat());
+      found.push(next ? { ...one, next: { ...gradeOf(next), hasFollowUp: next.followUp !== undefined } } : one);
+    }
   }
   return found;
 }
 
 const gradeOf = ({ answer, maxGrade }: Journey): Graded => ({ grade: answer?.grade ?? null, maxGrade });
 
-/** The same person's next closing that was graded after the follow-up was opened, in whichever source. */
-async function nextGraded(
-  { id, source: storedAs, followUp, contact, personId, closedAt }: Journey,
-  source: FollowedSource,
-  sources: readonly FollowedSource[],
-): Promise<Journey | undefined> {
-  const later = await Promise.all([
-    ...(contact ? sources.map(({ store }) => store.queries.knownBySince({ contact }, closedAt, mostClosings)) : []),
-    ...(personId === undefined ? [] : [source.store.queries.knownBySince({ personId }, closedAt, mostClosings)]),
-  ]);
-  const graded = later
-    .flat()
-    .filter(
-      (one) =>
-        (one.id !== id || one.source !== storedAs) &&
-        !one.test &&
-        (one.answer?.grade ?? null) !== null &&
-        isLater(one.answer?.seenAt, followUp),
-    );
-  return graded.toSorted((a, b) => a.closedAt.getTime() - b.closedAt.getTime())[0];
+/** The further closings of each journey's person in one source, from the journey's own on. A vendor's id of a person means nothing in another source. */
+async function laterClosings(
+  journeys: readonly Journey[],
+  { store }: FollowedSource,
+  isOwn: boolean,
+): Promise<Map<Journey, Journey[]>> {
+  const asked = journeys.flatMap((journey) => {
+    const { id, contact, personId, closedAt } = journey;
+    const people = [...(contact ? [{ contact }] : []), ...(isOwn && personId !== undefined ? [{ personId }] : [])];
+    return people.map((who) => ({ journey, who, closedAt, ...(isOwn && { but: id }) }));
+  });
+  const closings = await store.queries.knownBySince(asked, mostClosings);
+  const found = new Map<Journey, Journey[]>();
+  for (const [i, { journey }] of asked.entries())
+    found.set(journey, [...(found.get(journey) ?? []), ...(closings[i] ?? [])]);
+  return found;
 }
 
-const isLater = (seenAt: Date | undefined, followUp: FollowUp | undefined): boolean =>
-  seenAt !== undefined && followUp !== undefined && seenAt > followUp.openedAt;
+function firstGraded(later: readonly Journey[], { openedAt }: FollowUp): Journey | undefined {
+  const graded = later.filter(
+    ({ test, answer }) => !test && answer !== undefined && answer.grade !== null && answer.seenAt > openedAt,
+  );
+  return graded.toSorted((a, b) => a.closedAt.getTime() - b.closedAt.getTime())[0];
+}
