@@ -3,7 +3,7 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
-import { type Counts, countsBetween } from './hourly-counts.ts';
+import { countsBetween, type HourCounts } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
@@ -11,8 +11,8 @@ import { type ListEntry, type ListName, StateLists } from './state-lists.ts';
 
 const endOfTime = new Date(8.64e15);
 
-/** Page size of a list whose caller may stop at any entry. */
-const latestSize = 200;
+/** Entries of the first page of a list whose caller may stop at any entry, and of a later one; each page has twice as many as the one before. */
+const [firstSize, latestSize] = [50, 400];
 
 /** Reads entries of many people at once: a command for each takes longer than all else. KEYS sorted set of each person · ARGV most, then from and to of each… */
 const entriesScript = `
@@ -60,7 +60,7 @@ export class JourneyQueries {
   }
 
   /** The journeys of the newest closings among those of `knownBy`, oldest first, and how many `knownBy` has. */
-  async newestKnownBy(who: Who, most: number): Promise<{ journeys: Journey[]; count: number }> {
+  async newestKnownBy(who: Who | { digest: string }, most: number): Promise<{ journeys: Journey[]; count: number }> {
     const { key, from, to } = this.#keys.personRange(this.#keys.person(who));
     const [entries, count] = await Promise.all([
       this.#redis.zrevrangebylex(key, `(${to}`, `[${from}`, 'LIMIT', 0, most),
@@ -177,10 +177,10 @@ export class JourneyQueries {
     from: ListEntry = { id: '', at: Number.MAX_SAFE_INTEGER },
   ): AsyncGenerator<ListEntry, undefined> {
     let last = from;
-    for (;;) {
-      const page = await this.#lists.page(state, 'previous', last, latestSize);
+    for (let size = firstSize; ; size = Math.min(2 * size, latestSize)) {
+      const page = await this.#lists.page(state, 'previous', last, size);
       yield* page;
-      if (page.length < latestSize) return;
+      if (page.length < size) return;
       last = page.at(-1) ?? last;
     }
   }
@@ -190,27 +190,9 @@ export class JourneyQueries {
     return await this.#lists.countBetween(state, from, until);
   }
 
-  /** How many were asked and answered in this time, to the hour, by campaign; of the last 400 days. */
-  async countsBetween(time: { from: Date; until: Date }): Promise<Map<number, Counts>> {
-    return await countsBetween(
-      this.#redis,
-      (day) => this.#keys.counts(day),
-      time,
-      ({ campaign }) => campaign,
-    );
-  }
-
-  /** How many were asked in each hour of the day, and how many of these have answered; `hourOf` an instant, on whichever clock. */
-  async countsByHour(
-    time: { from: Date; until: Date },
-    { hourOf, campaign }: { hourOf: (at: Date) => number; campaign?: number | undefined },
-  ): Promise<Map<number | undefined, Counts>> {
-    return await countsBetween(
-      this.#redis,
-      (day) => this.#keys.counts(day),
-      time,
-      (one) => (campaign === undefined || campaign === one.campaign ? hourOf(one.at) : undefined),
-    );
+  /** How many were asked and answered in this time, by campaign and hour; of the last 400 days. */
+  async countsBetween(time: { from: Date; until: Date }): Promise<HourCounts[]> {
+    return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time);
   }
 
   async counts(): Promise<Record<JourneyState, number>> {

@@ -13,6 +13,7 @@ import { tagOf } from '../redis/keys.ts';
 import { type QueueDepth, queueDepth } from '../redis/queued-jobs.ts';
 import { countFollowUps } from './follow-ups.ts';
 import type { Searched } from './journey-filter.ts';
+import { journeyPage } from './journey-pages.ts';
 
 /** The data of one source in Redis: needs no connector, no client and no queue. */
 export interface StoredSource extends Searched {
@@ -81,7 +82,7 @@ const weekMs = 168 * hourMs;
 /** Asked and answered within seven days, to the hour. */
 async function weekOf({ store }: StoredSource, now: Date) {
   const time = { from: new Date(now.getTime() - weekMs), until: new Date(now.getTime() + hourMs) };
-  const { asked, answered, responses } = sumOf((await store.queries.countsBetween(time)).values());
+  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(time));
   return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
 }
 
@@ -118,14 +119,10 @@ export function stateOfProcesses(
   return { processes, configuration, problems, ...(remarks.length > 0 && { remarks }) };
 }
 
-const mostParked = 5;
+const [mostParked, mostLookedAt] = [5, 100];
 
 /** Journeys that wait for a person, last changed first, with what they wait for. */
-async function lastParked({ name, store }: StoredSource): Promise<{ journey: string; why: string }[]> {
-  const found: { journey: string; why: string }[] = [];
-  for await (const { id, why = '' } of store.queries.newest(['parked'])) {
-    found.push({ journey: refOf(name, id), why });
-    if (found.length === mostParked) break;
-  }
-  return found;
+async function lastParked(source: StoredSource): Promise<{ journey: string; why: string }[]> {
+  const { found } = await journeyPage([source], { lists: ['parked'], size: mostParked, most: mostLookedAt });
+  return found.map(({ journey: { id, why = '' } }) => ({ journey: refOf(source.name, id), why }));
 }
