@@ -113,31 +113,44 @@ const isBefore =
   ({ followUp }: FollowedAnswer): boolean =>
     followUp.openedAt < at;
 
+interface Opened {
+  found: FollowedAnswer[];
+  isCut: boolean;
+}
+
 /** The follow-ups that were opened from one instant on, up to another; without those of tests. Changes nothing. */
-export async function followUpsOpened(
+async function followUpsOpened(
+  sources: readonly FollowedSource[],
+  time: { from: Date; until: Date },
+  options: Pick<Reading, 'fits' | 'most'>,
+): Promise<Opened> {
+  const all = await Promise.all(sources.map((source) => openedIn(source, sources, time, options)));
+  return { found: all.flatMap(({ found }) => found), isCut: all.some(({ isCut }) => isCut) };
+}
+
+async function openedIn(
+  source: FollowedSource,
   sources: readonly FollowedSource[],
   { from, until }: { from: Date; until: Date },
-  { fits = () => true, most = mostFollowUps }: Partial<Pick<Reading, 'fits' | 'most'>> = {},
-): Promise<{ found: FollowedAnswer[]; isCut: boolean }> {
+  { fits = () => true, most = mostFollowUps }: Pick<Reading, 'fits' | 'most'>,
+): Promise<Opened> {
   const found: FollowedAnswer[] = [];
   let isCut = false;
-  for (const source of sources) {
-    // One that is done meanwhile is in both lists.
-    const seen = new Set<string>();
-    for (const list of ['open', 'done'] as const) {
-      let read = 0;
-      for await (const journeys of pagesOf(source, list, from)) {
-        read += journeys.length;
-        const wanted = journeys.filter(
-          ({ id, test, followUp }) =>
-            followUp && !test && !seen.has(id) && followUp.openedAt >= from && followUp.openedAt < until,
-        );
-        for (const { id } of wanted) seen.add(id);
-        found.push(...(await withNext(wanted.filter(fits), source, sources)));
-        if (read >= most) break;
-      }
-      isCut ||= read >= most;
+  // One that is done meanwhile is in both lists.
+  const seen = new Set<string>();
+  for (const list of ['open', 'done'] as const) {
+    let read = 0;
+    for await (const journeys of pagesOf(source, list, from)) {
+      read += journeys.length;
+      const wanted = journeys.filter(
+        ({ id, test, followUp }) =>
+          followUp && !test && !seen.has(id) && followUp.openedAt >= from && followUp.openedAt < until,
+      );
+      for (const { id } of wanted) seen.add(id);
+      found.push(...(await withNext(wanted.filter(fits), source, sources)));
+      if (read >= most) break;
     }
+    isCut ||= read >= most;
   }
   return { found, isCut };
 }
