@@ -33,7 +33,7 @@ export async function stateOfSource(
   { service, redis, now }: { service: Down | undefined; redis: RedisClient; now: Date },
 ) {
   const { name, storedAs, store, erasures: asked, pauses, holds, vendor } = source;
-  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
+  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, followUps, refused, last] =
     await Promise.all([
       store.queries.counts(),
       weekOf(source, now),
@@ -42,7 +42,7 @@ export async function stateOfSource(
       vendor.down({ now: true }),
       vendor.quota(),
       pollState(redis, storedAs),
-      asked.all(),
+      asked.count(),
       asked.open(),
       Promise.all(
         stepQueues.map(
@@ -50,6 +50,7 @@ export async function stateOfSource(
         ),
       ),
       lastParked(source),
+      countFollowUps([source], now),
       refusedOf(redis, storedAs),
       lastDeliveries(redis, storedAs),
     ]);
@@ -62,15 +63,14 @@ export async function stateOfSource(
     quotaUsedUpUntil: quota?.until,
     down: [down, service].flatMap((one) => (one ? [shownDown(one)] : [])),
     parked,
-    followUps: await countFollowUps([source], now),
+    followUps,
     notPlanned: jobsIn(depths[0]?.[1]),
     queues: Object.fromEntries(depths),
     poll,
     refused,
     ...last,
-    erasures: erasures.length,
-    // Kept as proof of the erasure.
-    erased: erasures,
+    /** Those that are done. */
+    erasures,
     /** Asked for, and not done yet. */
     erasing,
   };
