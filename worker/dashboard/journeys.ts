@@ -97,7 +97,7 @@ interface Extent {
 }
 
 /** Those of a list's address. */
-export async function journeysOf(query: ListQuery, { engine, config, now }: Options, extent: Extent) {
+export async function journeysOf(query: ListQuery, { engine, config, now }: Omit<Options, 'seal'>, extent: Extent) {
   const { source = '' } = query;
   // A link from before a rename has the source's earlier name.
   const sources = (await engine().sources()).filter(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { numbered } from '../../../../core/connector/record-name.ts';
+import { journeysOf } from '../../../../worker/dashboard/journeys.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -107,6 +108,11 @@ describe('the list of journeys', () => {
       expect(pages.map(({ length }) => length)).toEqual([50, 50, 20]);
       expect(new Set(pages.flat())).toEqual(new Set(ids.map((id) => `${source}/${id}.1`)));
     }
+    const { to } = await post('/journeys/search', { q: contact.value });
+    const person = new URL(to, 'http://page').searchParams.get('person') ?? '';
+    const options = { engine: () => loop.app.engine, config: () => expect.fail('not asked for'), now: () => at };
+    const newest = await journeysOf({ person }, options, { size: 50, most: 30 });
+    expect([newest.journeys.length, newest.isCut, newest.next]).toEqual([30, true, undefined]);
   });
 });
 
