@@ -67,7 +67,7 @@ async function listAnswers(redis: RedisClient, seal: Seal): Promise<void> {
   await redis.del(placeKey);
 }
 
-/** Yields the last journey of each page, once the answers of the page are listed. */
+/** Yields the last journey of each page, once the answers of the page are listed. A journey that can't be read is left out, as no page could show its answer. */
 async function* listingAnswers(
   { source, state }: Pick<z.output<typeof Place>, 'source' | 'state'>,
   from: ListEntry,
