@@ -22,6 +22,7 @@ for i, key in ipairs(KEYS) do
 end
 return found`;
 const Entries = z.array(z.array(z.string()));
+const peopleAtOnce = 50;
 
 function isBefore(one: ListEntry, other: ListEntry | undefined): boolean {
   return other === undefined || one.at > other.at || (one.at === other.at && one.id > other.id);
@@ -76,7 +77,7 @@ export class JourneyQueries {
    */
   async knownBySince(asked: readonly { who: Who; closedAt: Date; but?: string }[], most: number): Promise<Journey[][]> {
     const ids: string[][] = [];
-    for (const some of slices(asked, 100)) {
+    for (const some of slices(asked, peopleAtOnce)) {
       const ranges = some.map(({ who, closedAt }) => this.#keys.personRangeFrom(this.#keys.person(who), closedAt));
       const bounds = ranges.flatMap(({ from, to }) => [`[${from}`, `(${to}`]);
       const keys = ranges.map(({ key }) => key);
