@@ -50,7 +50,11 @@ function sending(doors: { now: string }) {
 
 const sameData: Change[] = [];
 const newerData: Change[] = [
-  { file: 'worker/redis/data-version.ts', at: /^export const dataVersion = 3;$/m, becomes: 'export const dataVersion = 4;' },
+  {
+    file: 'worker/redis/data-version.ts',
+    at: /^export const dataVersion = 3;$/m,
+    becomes: 'export const dataVersion = 4;',
+  },
   {
     file: 'worker/journey/migrations.ts',
     at: /\[2, onlyOfTheLastLayout\]/,
