@@ -24,13 +24,13 @@ import { dataKeyOf, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
 import type { Watch } from './watch.ts';
 
-/** What a process does: take deliveries, work on them, or both. */
+/** The work of a process: it takes deliveries, works on them, or does both. */
 export type Role = 'intake' | 'worker' | 'all';
 
 /** Where a process is asked how it is, and where its page is, if it was given no port. */
 const usualPorts = { admin: 8081, dashboard: 8082 };
 
-/** What runs gets this long to end before it is handed back, all together: whoever ends the process waits 35 s. */
+/** All running jobs together get this long to end, then they go back to the queue: service managers wait 35 s for the process. */
 const graceMs = 25_000;
 /** The same without Redis, where nothing can end well. */
 const awayGraceMs = 3_000;

@@ -39,7 +39,7 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   const runtime = await openRedis(config, dir, { cache: serverCache(join(project, 'redis-server'), process.env), say });
   const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
   world.pointWebhooksAt(`${app.url}/hooks/support`);
-  // What is checked begins with nothing; what is looked at has weeks behind it.
+  // `--once` is a check, and begins without data. A person who looks at the page finds some weeks of history.
   if (!options.once) await plantHistory(world.past(), contextOf(app), start);
   say(styleText('bold', `See it in a browser: ${app.dashboardUrl}`));
   say(`${firstLook}\n`);
@@ -186,7 +186,7 @@ function answerReporter(world: DemoWorld, now: () => Date, say: (line: string) =
 
 const format = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', hour: '2-digit', minute: '2-digit' });
 
-/** What happens, in the demo's time, for people. */
+/** A log for people: it shows what happens, in the demo's time. */
 function terminalLog(now: () => Date, say: (line: string) => void): Log {
   const write = (color: 'red' | 'yellow' | 'gray' | 'reset') => (fields: object, message: string) => {
     const shown = Object.entries(fields).map(([key, value]) => {

@@ -22,7 +22,7 @@ import { type StoredSource, withStored } from './with-stored.ts';
 type Options = RuntimeOptions & { json: boolean };
 type OneOptions = Options & { journey: string };
 
-/** What people have to see to, the most overdue first; no words of customers. */
+/** Shows the follow-ups that people have to do, the most overdue first, without the words of customers. */
 export async function listFollowUps(
   options: Options & FollowUpFilter & { source?: string; limit: number },
 ): Promise<number> {
@@ -50,7 +50,7 @@ function rowsOf(found: readonly FoundFollowUp<StoredSource>[], now: Date): strin
   return [head, ...rows];
 }
 
-/** As machines are shown it, without the words of customer and staff. */
+/** A follow-up as JSON, without the words of customer and staff. */
 function forMachines({ followUp, journey, context }: FoundFollowUp<Pick<StoredSource, 'name'>>, now: Date) {
   const { outcome: _, alertedAt: _1, ...shown } = followUp;
   return {

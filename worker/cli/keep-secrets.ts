@@ -8,7 +8,7 @@ export interface KeptSecrets {
   file?: string;
   /** By variable. */
   secrets: Readonly<Record<string, string>>;
-  /** What a person has to do, in sentences. */
+  /** Sentences that say what a person has to do. */
   next: string[];
 }
 

@@ -9,7 +9,7 @@ import { type Progress, progress } from './progress.ts';
 import { summaryText } from './summary-text.ts';
 import { table } from './table.ts';
 
-/** What would become of a closing, as it is shown. Contacts are masked: the output may be pasted into a ticket. */
+/** A closing with what would become of it, for the table. Contacts are masked: people may paste the output into a ticket. */
 interface Row {
   record: string;
   decision: 'ask' | 'skip';
@@ -19,7 +19,7 @@ interface Row {
   rule?: string | undefined;
   reason?: string | undefined;
   why?: string | undefined;
-  /** Of a journey that the closing has: `backfill` leaves it as it is. */
+  /** The state of the journey that the closing has: `backfill` does not change that journey. */
   state?: string | undefined;
 }
 

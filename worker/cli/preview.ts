@@ -66,7 +66,7 @@ async function previewRecord(
   return found.record === undefined ? 1 : 0;
 }
 
-/** What the answer rules would do about an answer of the record's customer. */
+/** The actions that answer rules would take because of an answer of the record's customer. */
 async function actsOn(
   found: Preview,
   { grade, comment }: { grade: number; comment: string | undefined },

@@ -39,11 +39,11 @@ export interface RuntimeOptions {
   env?: Readonly<Record<string, string | undefined>>;
   data: string;
   connectors: readonly BuiltIn[];
-  /** Of what `start --dry-run` does. Default false. */
+  /** Whether to use the data of `start --dry-run`. Default false. */
   dryRun?: boolean;
 }
 
-/** What a command reads of the configuration. Left out: all. */
+/** The part of the configuration that a command reads. Left out: all. */
 export type Reading = Pick<LoadOptions, 'uses' | 'sources'>;
 
 /** Opens the configuration, read and checked, and the Redis that it names or the embedded one, which may not answer yet. @param log of a process that logs; left out: a person reads standard error */

@@ -60,7 +60,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
   });
 }
 
-/** As people are shown it. */
+/** The state of a source, in lines for people. */
 function linesOf(state: SourceState, canPoll: boolean): string[] {
   const { source, journeys, refused, quotaUsedUpUntil, parked } = state;
   const states = journeyStates.filter((one) => journeys[one] > 0).map((one) => `${one} ${journeys[one]}`);

@@ -17,9 +17,9 @@ import { type RuntimeOptions, readConfig } from './runtime.ts';
 interface WindowsOptions extends RuntimeOptions {
   source?: string;
   rule?: string;
-  /** Of a recipient. Left out: the account's. */
+  /** The recipient's zone. Left out: the account's. */
   zone?: string;
-  /** Of a recipient's address: its holidays hold, and its clock where there is one. */
+  /** The country of the recipient's address: its holidays hold, and its clock if the whole country has one clock. */
   country?: string;
   /** The first day, 2026-11-23; left out: today. */
   from?: string;

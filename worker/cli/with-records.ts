@@ -9,7 +9,7 @@ import { livePorts } from './live-ports.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { type Stored, type StoredSource, withStored } from './with-stored.ts';
 
-/** What is stored of a source, with its connector, which knows how people call its records. */
+/** A source's stored data, with its connector, which knows how people call the records. */
 export interface NamedRecords extends StoredSource {
   source: Source;
 }

@@ -63,7 +63,7 @@ function requestsIn({ earlier = [], withdrawn, ...last }: LastAsked): AskedOnce[
   return withdrawn ? earlier : [last, ...earlier];
 }
 
-/** Those of the requests, newest first, that a note keeps. */
+/** The requests, newest first, that the note of an address keeps. */
 function bounded(requests: readonly AskedOnce[]): AskedOnce[] {
   const counts = new Map<number | undefined, number>();
   const oldest = Math.max(...requests.map(({ at }) => at.getTime())) - memoryMs;

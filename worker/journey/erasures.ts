@@ -19,7 +19,7 @@ const Erasure = z.object({
   everybody: z.boolean(),
   /** Attempts so far that did not finish the erasure. */
   tries: z.number().int(),
-  /** What the last attempt could not do, and why. */
+  /** The steps that the last attempt could not do, and why. */
   held: z.array(z.string()),
   nextAt: z.coerce.date(),
 });
@@ -68,13 +68,13 @@ const Proof = z.object({
   journeys: z.number(),
   contacts: z.number(),
   requestsMasked: z.number(),
-  /** Of the contacts, those that had been masked before in whole; left out: none. */
+  /** How many of the contacts had already been masked completely; left out: none. */
   maskedBefore: z.number().optional(),
   /** Snapshots of other people's records from which a mention of the person was removed. */
   mentions: z.number().default(0),
   /** Answers that had been written on records: removed, or kept by the vendor. */
   writtenAnswers: z.string(),
-  /** What remains at the service and at vendors, for the person's request to be answered. */
+  /** The data that remain at the service and at vendors, for the answer to the person's request. */
   kept: z.array(z.string()),
   /** Journeys and jobs that could not be read: their data is still stored. */
   unreadable: z.array(z.string()).optional(),

@@ -5,7 +5,7 @@ import type { FollowUp, Journey } from './journey.ts';
 /** The follow-up afterwards with its line in the trace; none where nothing changes; or why it may not be. */
 export type FollowUpChange = { ok: true; followUp: FollowUp; trace: readonly string[] } | { ok: false; why: string };
 
-/** What a person does with a follow-up. `outcome`: what was done, in their words; no trace has it. */
+/** A person's step with a follow-up. `outcome`: the result in the person's words, which no trace repeats. */
 export type FollowUpDeed = { do: 'take' } | { do: 'done'; outcome: string } | { do: 'reopen' };
 export type FollowUpStep = { by: string; at: Date } & FollowUpDeed;
 

@@ -31,7 +31,7 @@ export function addressDigest(seal: Seal, key: string): string {
   return seal.digest(key).slice(0, 22);
 }
 
-/** What is remembered of records with journeys: see record-memory.ts. */
+/** The key of the memory of records with journeys: see record-memory.ts. */
 export function recordsKey(tag: string, recordId: string): string {
   return `${tag}:records:${bucketOf(recordId, 'records')}`;
 }
@@ -80,7 +80,7 @@ export class JourneyKeys {
   countOf(list: string): string {
     return `${list}:count`;
   }
-  /** Of one day, UTC: see hourly-counts.ts. */
+  /** The key of the counts of one day, UTC: see hourly-counts.ts. */
   counts(day: string): string {
     return `${this.tag}:counts:${day}`;
   }

@@ -7,7 +7,7 @@ import { recordOf } from './refs.ts';
 
 /* What others are told of journeys: webhooks, and the receivers of `alerts` that an answer rule names. */
 
-/** What a webhook may ask to be told of. */
+/** The events that a webhook may subscribe to. */
 export const eventTypes = [
   'answer.received',
   'answer.changed',
@@ -183,7 +183,7 @@ export class OutgoingEvents {
     this.#ports = ports;
   }
 
-  /** What a change of a journey stores with it (`tellOthers`), and what is to be done once it is stored. */
+  /** The arguments with which a change of a journey also stores its events (`tellOthers`), and the work that follows once they are stored. */
   of(before: Journey, after: Journey): { args: (string | number)[]; onStored(): Promise<void> } {
     const { tells, now } = this.#ports;
     if (!tells) return nothing;

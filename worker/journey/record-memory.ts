@@ -132,10 +132,10 @@ interface Memory {
   seen: string;
 }
 
-/** Of a record itself, then of the records that were merged into it, recursively. */
+/** The memory of a record itself, then the memories of the records that were merged into it, recursively. */
 type Memories = readonly [Memory, ...Memory[]];
 
-/** What was remembered of a record when it was read, and of the records that were merged into it. */
+/** The memory of a record, and of the records that were merged into it, as it was when it was read. */
 export class RememberedRecord {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
@@ -156,7 +156,7 @@ export class RememberedRecord {
     return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
   }
 
-  /** What a later event would change: whether the record was asked about, and when it changed. Undefined where merged records count as well. */
+  /** A text that a later event would change: whether the record was asked about, and when it changed. Undefined if records were merged into it. */
   get seen(): string | undefined {
     return this.#all.length === 1 ? this.#own.seen : undefined;
   }
@@ -233,7 +233,7 @@ function idOf(recordId: string, n: number): string {
   return `${recordId}.${n}`;
 }
 
-/** What is remembered of each record of one source: its journeys, who was asked about it, and where it was merged. */
+/** The memory of each record of one source: its journeys, who was asked about it, and into which record it was merged. */
 export class RecordMemory {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;

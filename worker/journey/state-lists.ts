@@ -15,7 +15,7 @@ import type { JourneyKeys } from './journey-keys.ts';
 //
 // Entries of one instant are always in one piece, however many they are: so an instant says which piece it is.
 
-/** What Redis packs unless it is told otherwise (zset-max-listpack-entries). */
+/** The longest set that Redis stores compactly by default (zset-max-listpack-entries). */
 const mostInPiece = 128;
 
 const passing: readonly JourneyState[] = ['received', 'waiting', 'creating'];

@@ -366,7 +366,7 @@ export class JourneyStore {
   }
 }
 
-/** As it is stored. */
+/** A journey with its trace, packed and sealed for Redis. */
 function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
   const packed = isPassing(journey) ? packAsIs : pack;
   return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));

@@ -57,7 +57,7 @@ export class Holds {
     onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
     /** Whose jobs may be held. */
     queues: () => readonly Queue[];
-    /** As `probeTurnMs`. */
+    /** Default: `probeTurnMs`. */
     probeEveryMs?: number;
   }) {
     this.#redis = options.redis;

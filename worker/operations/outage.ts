@@ -97,7 +97,7 @@ export interface Down {
   triedAt: Date;
 }
 
-/** What a person does who knows that the wait is over. */
+/** The remedy for a person who knows that the wait is over. */
 export const resumeRemedy = '"closeloop source resume" has it tried at once';
 
 /** An endpoint that is down, for people: why, and where it asks for a wait, by whose word until when, and when it is tried. */

@@ -33,7 +33,7 @@ export interface OutboxOptions<Message> {
   redis: RedisClient;
   /** Beginning of the keys. All keys of outboxes that are written together lie in one slot of a cluster. */
   prefix: string;
-  /** What is sent, in the log: "an alert". */
+  /** The word for a message in the log: "an alert". */
   what: string;
   parse(text: string): Message;
   now: () => Date;

@@ -8,12 +8,12 @@ import { addressOf, type RecordPlaces } from './record-address.ts';
 
 /** A customer's answer, as other programs are given it: without the contact, with the customer's words. */
 export interface AnswerRow {
-  /** Of the journey, `support/41960.1`: one answer has one id, however often it changes. */
+  /** The id of the journey, `support/41960.1`: an answer keeps its id, however often it changes. */
   id: string;
   /** When the answer or its follow-up changed last. */
   changedAt: Date;
   source: string;
-  /** As the vendor names it; a digest in place of an id that is an address. */
+  /** The record's id at the vendor; a digest in place of an id that is an address. */
   record: string;
   /** Where people see the record; null where nobody can tell, and where the record's id is a digest here. */
   url: string | null;
@@ -34,14 +34,14 @@ export interface AnswerRow {
   followUp: FollowUpRow | null;
 }
 
-/** What a person has to do, or has done, because of the answer; null where that is not known, or has not happened. */
+/** The follow-up of the answer. A value is null if it is not known, or if it has not happened yet. */
 interface FollowUpRow extends Pick<FollowUp, 'state' | 'rule' | 'to' | 'openedAt' | 'dueAt'> {
   firstActionAt: Date | null;
   takenBy: string | null;
   takenAt: Date | null;
   doneBy: string | null;
   doneAt: Date | null;
-  /** What was done, in the words of the person who did it. */
+  /** The result, in the words of the person who did the follow-up. */
   outcome: string | null;
 }
 
@@ -57,7 +57,7 @@ export interface AnswerSource {
 export interface ChangedAnswers extends Pick<AnswerFilter, 'since' | 'until' | 'campaign'> {
   /** Only what has changed at or after this, follow-ups included. */
   changedSince?: Date | undefined;
-  /** What changes after this is left to the next run. */
+  /** Later changes are left to the next run. */
   now: Date;
 }
 

@@ -142,7 +142,7 @@ export async function followUpsOpened(
   return { found, isCut };
 }
 
-/** What was done before an instant was opened before it, too. */
+/** A follow-up that was done before an instant was also opened before that instant. */
 async function* pagesOf(
   { store, followUps }: FollowedSource,
   list: FollowUpList,

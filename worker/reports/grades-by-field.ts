@@ -95,7 +95,7 @@ function index(rule: IndexRule | undefined, grades: ValueGrades | undefined, per
 
 interface Asked {
   asked: Statistics;
-  /** Of those whose grade ever changed: the ones that have one. */
+  /** The requests whose grade ever changed, and that have a grade now. */
   graded: Statistics | undefined;
   field: string;
   campaign: Campaign;

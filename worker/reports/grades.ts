@@ -24,7 +24,7 @@ export interface GradeFigures {
 /** By which figure requests are measured; null: they have no grade. */
 export type Measure = Exclude<Metric, 'survey'> | null;
 
-/** What the service says of the requests that were scheduled in a period, beside those of the period before. */
+/** The service's figures for the requests of a period (by their scheduled time), and for those of the period before. */
 export interface GradesRow {
   campaign: number;
   name: string;
@@ -35,7 +35,7 @@ export interface GradesRow {
   scale: readonly number[];
   /** Its custom fields. */
   fields: readonly string[];
-  /** Of a chart: the step of the period; `before` is the step before it. */
+  /** In a chart: the step of the period; `before` is the step before it. */
   step?: Period;
   /** With `--by`: the custom field, and the value that these requests have in it. */
   by?: { field: string; value: string };

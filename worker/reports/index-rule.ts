@@ -77,7 +77,7 @@ export function totalOf(grades: readonly GradeCount[]): number {
   return grades.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** As the service's figures are. */
+/** Rounds to two decimals, as the service does. */
 export function twoDecimals(figure: number): number {
   return Math.round(figure * 100) / 100;
 }

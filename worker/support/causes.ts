@@ -3,7 +3,7 @@ import type { Searched } from './journey-filter.ts';
 import { journeyPage } from './journey-pages.ts';
 import { instants } from './shown-time.ts';
 
-/** What reasons have in common that differ only in instants, numbers and ids. Pure. */
+/** The common text of reasons that differ only in instants, numbers and ids. Pure. */
 export function causeOf(why: string): string {
   return why
     .replaceAll(instants, '…')
@@ -24,7 +24,7 @@ export interface Issue {
   last: Date;
 }
 
-/** What keeps journeys from going on, by cause, the most first. `isCut`: of the last `most` of them. */
+/** The causes that keep journeys from going on, the most frequent first. `isCut`: only the last `most` journeys were read. */
 export async function issuesIn(
   sources: readonly Searched[],
   most: number,

@@ -8,13 +8,13 @@ import type { LoadedRule } from '../pipeline/rules.ts';
 export interface Condition {
   of: 'never' | 'rule';
   rule?: string;
-  /** As the configuration has it; `always` where a rule has none. */
+  /** The condition as the configuration has it; `always` for a rule without a condition. */
   condition: string;
   /** `not-reached`: it is about the contacts that a rule finds, and no rule was chosen. */
   is: 'true' | 'false' | 'error' | 'not-reached';
-  /** Of an error. */
+  /** The reason of an error. */
   why?: string;
-  /** What its names are in the record; `(personal)` for what is of the customer, and for what looks like an address or a number. */
+  /** The record's values for the names in the condition; `(personal)` in place of the customer's values, and of everything that looks like an address or a number. */
   saw?: Record<string, string>;
   /** Whether the decision was made by it. */
   decides: boolean;
@@ -22,7 +22,7 @@ export interface Condition {
 
 type Conditional = Pick<Policy, 'never' | 'rules' | 'customerPaths'>;
 
-/** What was decided about the record, as far as it could be. */
+/** The decision about the record, as far as closeloop could make it. */
 interface Decided {
   reason?: SkipReason | undefined;
   rule?: Pick<LoadedRule, 'name'> | undefined;

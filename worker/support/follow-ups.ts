@@ -16,7 +16,7 @@ export interface FollowUpFilter {
   /** Done ones, the last one first; left out: open and taken ones, the most overdue first. */
   done?: boolean;
   overdue?: boolean;
-  /** Those that this person has taken or done; and open ones that are meant for them. */
+  /** Only follow-ups that this person has taken or done, and open follow-ups that are meant for this person. */
   mine?: string;
 }
 
@@ -39,7 +39,7 @@ interface FollowUpPage<In> {
   found: FoundFollowUp<In>[];
   /** Behind it there is more. */
   next?: Place;
-  /** As many as may be were looked at: there may be more that fit behind it. */
+  /** The search has read as many entries as it may: more that fit may follow. */
   isCut: boolean;
 }
 
@@ -121,7 +121,7 @@ async function* followUpsOf(
     const page = after
       ? all.filter(({ id, at }) => isBehind({ at: at.getTime(), ref: refOf(name, id) }, after, isDone))
       : all;
-    // What can't be read is no reason to take it out of the list.
+    // A follow-up that can't be read stays in the list.
     const unreadable = new Set<string>();
     const ids = page.map(({ id }) => id);
     const journeys = await store.queries.those(ids, (id) => void unreadable.add(id));

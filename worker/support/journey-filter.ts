@@ -15,7 +15,7 @@ export interface JourneyFilter {
   state?: JourneyState;
   /** Phone number, e-mail address or identifier. */
   contact?: string;
-  /** What the contact is; left out: whatever it may be. */
+  /** The kind of the contact; left out: any kind that the text may be. */
   as?: Contact['kind'];
   record?: string;
   /** Changed at or after this. */
@@ -60,7 +60,7 @@ export function knownRecordIn(of: Named, text: string): string | undefined {
   return recordNamed(of.source ?? {}, withinSource(of, text) ?? text);
 }
 
-/** As `knownRecordIn`; a text that can't be a record is returned as it was written. */
+/** Does the same as `knownRecordIn`, and returns a text that can't be a record as it was written. */
 export function recordIn(of: Named, text: string): string {
   return knownRecordIn(of, text) ?? withinSource(of, text) ?? text;
 }
@@ -89,7 +89,7 @@ async function* candidates(context: Searched, { contact, as, record, state }: Jo
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 
-/** Those of all these contacts, each once. */
+/** The journeys of all these contacts, each once. */
 async function journeysOf(contacts: readonly Contact[], { queries }: Searched['store']): Promise<Journey[]> {
   const found = await Promise.all(contacts.map((contact) => queries.knownBy({ contact })));
   return [...new Map(found.flat().map((journey) => [journey.id, journey])).values()];

@@ -27,7 +27,7 @@ export interface JourneyPage<In> {
   found: Found<In>[];
   /** Behind it there is more; undefined: it is the last page. */
   next?: Place;
-  /** As many as may be were looked at: there may be more that fit behind it. */
+  /** The search has read as many entries as it may: more that fit may follow. */
   isCut: boolean;
 }
 

@@ -41,7 +41,7 @@ export function peopleNamed(text: string, reading: ContactReading): [usual: Cont
   return [usual, ...others.filter((one) => !seen.has(contactKey(one)) && seen.add(contactKey(one)))];
 }
 
-/** What the service knows of each contact that the text may name. Most texts name one. */
+/** The service's data of each contact that the text may name. Most texts name one contact. */
 export async function knownAtService(
   text: string,
   reading: ContactReading,

@@ -107,7 +107,7 @@ async function throttlesOf(
   const last = lastCounted(known, await contacts.lastAsked(key));
   const found = await Promise.all(
     rules.flatMap(inEachCampaign).map(async ({ rule }) => {
-      // Of no journey: its own requests do not count for one that asks.
+      // Without a journey, as a throttle does not count the requests of the journey that asks.
       const note = { at: now, journey: '' };
       const no = throttled(await hitsNow(key, rule, { last, note }, { contacts, policy }), now);
       return no ? [{ source: name, rule: rule.name, why: no.why }] : [];

@@ -16,10 +16,10 @@ export async function findAnywhere(engine: Pick<Engine, 'source'>, ref: string) 
   return await findJourney(ref, (name) => engine.source(name));
 }
 
-/** What a person may do with a journey. */
+/** A person's ways to change a journey. */
 export type Repair = 'ask-now' | 'replay' | 'cancel' | 'resolve';
 
-/** What may help this journey, as it was read. */
+/** The repairs that this journey allows, as it was read. */
 export function repairsOf({ state, answer, requestId, erasedAt, acting }: Journey): Repair[] {
   const isStuck = state === 'failed' || state === 'parked';
   const mayReplay = answer
@@ -124,7 +124,7 @@ export async function cancel(journey: Journey, why: string, context: WithdrawCon
   throw refusal(`${refOf(name, journey.id)} is ${state ?? 'gone'} and can't be cancelled ("journeys show" says more)`);
 }
 
-/** What a person found out about a parked journey: it was asked by this request, was not asked, or its grade is on the record. */
+/** A person's finding about a parked journey: the customer was asked by this request, or was not asked, or the grade is on the record. */
 export type Settled = { asked: string } | 'not-asked' | 'written';
 
 /** Resolves a parked journey by what a person knows. @throws CloseloopError config where it can't be so */

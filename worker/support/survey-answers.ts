@@ -6,7 +6,7 @@ import { lookUp } from '../../core/look-up.ts';
 import type { Journey } from '../journey/journey.ts';
 import { questionsOf } from '../preflight/survey-questions.ts';
 
-/** What a customer answered to one question of a survey. */
+/** A customer's answer to one question of a survey. */
 export interface SurveyAnswer {
   id: string;
   /** Undefined: the service doesn't have it, or could not be asked. */

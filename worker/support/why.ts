@@ -17,7 +17,7 @@ export interface Answer {
   /** So many earlier ones are left out. */
   earlier: number;
   records: readonly ExplainedRecord[];
-  /** What holds up every source that was asked. */
+  /** For each source that was searched: the reasons that hold up its closings. */
   sources: readonly Standing[];
 }
 
@@ -132,13 +132,13 @@ interface Found<Context> extends ClosingsIn {
   standing: Standing;
 }
 
-/** What one source has of them. */
+/** The closings that one source has. */
 interface ClosingsIn {
   /** The newest. */
   closings: readonly Closing[];
-  /** Of all. */
+  /** The number of all closings. */
   count: number;
-  /** What the text would be as a record, where no closing of it is known. */
+  /** The record that the text would name, if no closing of that record is known. */
   record?: string | undefined;
 }
 

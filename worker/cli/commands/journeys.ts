@@ -29,7 +29,7 @@ export function addJourneys(program: Command): void {
   addRepairs(journeys);
 }
 
-/** What a person does about a journey. */
+/** Adds the commands by which a person changes a journey. */
 function addRepairs(journeys: Command): void {
   filtered(journeys.command('replay [journey]'))
     .description(

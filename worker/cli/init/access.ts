@@ -32,7 +32,7 @@ function answersOf({ settings, baseUrl }: AnsweredSource, secrets: Readonly<Reco
   return JSON.stringify([baseUrl, ...settings.values(), secrets]);
 }
 
-/** What `check` finds wrong with what was asked. What `setup` makes (fields, webhooks) need not be there yet. */
+/** The errors that `check` finds in the answers. Fields and webhooks may still be missing: `setup` creates them. */
 async function accessProblems(source: AnsweredSource, access: Access): Promise<string[]> {
   const { service, campaign, secrets, config, data, connectors } = access;
   const configText = configurationText({ ...service, unhappy: 'nobody', sources: [{ ...source, campaign }] });

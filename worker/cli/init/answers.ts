@@ -8,7 +8,7 @@ interface Question {
   ask: string;
   /** The default answer. Left out: an answer is required. */
   initial?: string | undefined;
-  /** What is wrong with an answer: it is told, and asked again. */
+  /** Finds what is wrong with an answer. `init` shows it, and asks again. */
   flaw?: Flaw | undefined;
 }
 
@@ -61,7 +61,7 @@ export class Answers {
     return await this.again({ ask, initial, flaw });
   }
 
-  /** Of a person, also where there was an answer before: `initial`. */
+  /** Asks a person, also if there was an answer before: `initial`. */
   async again({ ask, initial, flaw }: Omit<Question, 'flag'>): Promise<string> {
     for (;;) {
       const answer = (await this.person?.ask(`${ask}${hint(initial)}: `)) || initial;

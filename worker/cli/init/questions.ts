@@ -165,7 +165,7 @@ export async function askSettings(
   return { settings, baseUrl };
 }
 
-/** What goes into each custom field of a campaign. @param given `custom field=expression` */
+/** Asks for the value of each custom field of a campaign. @param given `custom field=expression` */
 export async function askFields(
   custom: readonly CustomFieldDefinition[],
   suggestions: readonly FieldSuggestion[],
