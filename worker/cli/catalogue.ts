@@ -43,7 +43,7 @@ export async function listSurveys(options: Options): Promise<number> {
   return 0;
 }
 
-/** Its questions in the order the customer sees them. */
+/** Shows a survey: its questions in the order in which the customer sees them. */
 export async function showSurvey(options: Options & { id: number }): Promise<number> {
   const { service } = await openAccount(options);
   const survey = await service.survey(options.id);

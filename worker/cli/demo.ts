@@ -22,7 +22,7 @@ import { openRedis } from './runtime.ts';
 /** Monday afternoon in Tallinn; an hour passes in a second, so that a night's closed window takes half a minute. */
 const start = new Date('2026-11-23T14:30:00Z');
 const speed = 3_600;
-/** All scenarios are over by then: a journey that isn't has gone wrong. */
+/** All scenarios end within this time: a journey that has not ended by then has gone wrong. */
 const longestHours = 60;
 
 /** The whole loop on stand-ins, with no account and no configuration. Returns the exit code. */

@@ -24,7 +24,7 @@ interface Row {
 }
 
 /**
- * What would become of the closings of a period, in these sources: a table, and the summary that a dry run ends with.
+ * Shows what would become of the closings of a period in these sources: a table, and the summary that a dry run ends with.
  * @returns 3 where a source would ask about none of its closings, which is seldom meant; else 0
  */
 export async function previewPast(

@@ -28,7 +28,7 @@ interface Options extends RuntimeOptions {
 }
 
 /**
- * What would be sent about a record, or about the closings since a date: to whom, when, with which values and why; or why not. Of an
+ * Shows what would be sent about a record, or about the closings since a date: to whom, when, with which values and why; or why not. For an
  * open record: what would be if it closed now. Sends and stores nothing.
  */
 export async function preview(options: Options): Promise<number> {

@@ -25,7 +25,7 @@ interface ReportOptions extends RuntimeOptions, Omit<ServiceFilter, 'type' | 'me
   /** Names of custom fields, separated by commas. */
   by?: string;
   every?: StepName;
-  /** So many of the newest. */
+  /** How many of the newest comments to show. */
   comments?: number;
 }
 

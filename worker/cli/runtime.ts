@@ -53,12 +53,12 @@ export async function openRuntime(options: RuntimeOptions, log?: Log): Promise<R
   return await openRedis(config, options.data, { say: log ? (line) => log.warn({}, line) : say });
 }
 
-/** The same for a command, which gives up when Redis doesn't answer. */
+/** Opens the runtime for a command, which gives up if Redis does not answer. */
 export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
   return await answering(await openRuntime(options), { begins: true });
 }
 
-/** The same for commands that only read: refuses an empty folder, where the answer would always be nothing. */
+/** Opens the runtime for a command that only reads. Refuses an empty folder, in which the command would find nothing. */
 export async function openToRead(options: RuntimeOptions, reading: Reading = {}): Promise<Runtime> {
   const config = await readConfig(options, reading);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {

@@ -14,7 +14,7 @@ export interface ServiceFilter {
   since?: string;
   /** And up to and including this day. */
   until?: string;
-  /** Whose grade changed on or after this day. */
+  /** Only requests whose grade changed on or after this day. */
   changedSince?: string;
   type?: CampaignType[];
   metric?: Metric[];

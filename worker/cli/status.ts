@@ -145,7 +145,7 @@ function processLines({
   ];
 }
 
-/** Where something was not taken. */
+/** The lines about webhooks that have not taken an event. */
 function webhookLines({
   webhook,
   waiting,

@@ -79,7 +79,7 @@ function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { s
   throw new CloseloopError(`There is no such rule; there are ${names}.`, { kind: 'config' });
 }
 
-/** Whose clock is drawn. A country with several clocks has none of its own: the account's. */
+/** The zone whose clock is drawn. For a country with several clocks this is the account's zone. */
 function zoneIn({ zone, country }: WindowsOptions, { feedback }: Config): string {
   if (zone !== undefined && !isZone(zone))
     throw new CloseloopError(`--zone "${zone}" is not a time zone like America/New_York`, { kind: 'config' });

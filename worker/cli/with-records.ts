@@ -19,7 +19,7 @@ interface Sources<Source> extends Pick<Stored, 'runtime' | 'anySource'> {
   sources(name?: string): Source[];
 }
 
-/** For commands that read nothing but Redis, about records as people name them: of vendors' code only the connectors are loaded. */
+/** Opens Redis for commands that read nothing else, and that take records as people name them: it loads the connectors, and no other code of vendors. */
 export async function withRecordNames<T>(
   options: RuntimeOptions,
   work: (opened: Sources<NamedRecords>) => Promise<T>,
@@ -46,7 +46,7 @@ export interface ReadSource extends Pick<StoredSource, 'pauses' | 'holds'> {
   context: ReadingContext;
 }
 
-/** For commands that read records at their vendors and decide about them as workers would. They change nothing, and open no queue. */
+/** Opens what commands need that read records at their vendors and decide about them as workers would. Such commands change nothing, and open no queue. */
 export async function withReading<T>(
   options: RuntimeOptions,
   work: (opened: Sources<ReadSource>) => Promise<T>,

@@ -34,7 +34,7 @@ export interface Stored {
 }
 
 /**
- * For commands that read nothing but Redis: they start several times as fast as commands that may call a vendor.
+ * Opens Redis for commands that read nothing else: they start several times as fast as commands that may call a vendor.
  * @param reading more of the configuration, for with-records.ts
  */
 export async function withStored<T>(

@@ -12,7 +12,7 @@ export interface CapScope {
 
 /** An hour in which a request could be made. */
 export interface CandidateHour {
-  /** Where the hour begins, where its day begins, and where the next day begins. */
+  /** The beginnings of the hour, of its day, and of the next day. */
   hour: number;
   dayFrom: number;
   dayUntil: number;

@@ -190,7 +190,7 @@ export interface WaitingClosing {
 const waitsMs = 30 * 86_400_000;
 
 /**
- * What is shared about one person over all sources: who is asking right now, when they were asked, and by which addresses they are
+ * The data of one person that all sources share: which journey is asking right now, when the person was asked, and by which addresses the person is
  * known. Keys hold a keyed digest of an address, never the address.
  */
 export class ContactMemory {
@@ -303,7 +303,7 @@ export class ContactMemory {
     );
   }
 
-  /** For an erasure: deletes the links between the addresses of the person with this address, and the closings that wait. */
+  /** Deletes, for an erasure, the links between the addresses of the person with this address, and the closings that wait. */
   async unlink(address: string): Promise<void> {
     for (const space of sharedSpaces)
       await runScript(this.#redis, forgetScript, [this.#linksOf(address, space)], address);

@@ -54,7 +54,7 @@ const Subject = z.discriminatedUnion('kind', [
     id: z.string(),
     left: z.array(z.string()).optional(),
   }),
-  /** By which id the vendor knows a record of the person's journeys, where events carry a digest: its snapshot is erased before its answer. */
+  /** The vendor's id of a record of the person's journeys, if events carry a digest: the snapshot that holds the id is erased before the answer. */
   z.object({ kind: z.literal('vendor-id'), source: z.string(), id: z.string(), vendorId: z.string() }),
 ]);
 export type Subject = z.output<typeof Subject>;

@@ -13,7 +13,7 @@ export interface FollowUpEntry {
   at: Date;
 }
 
-/** So many entries are read at once. */
+/** How many entries are read at once. */
 const pageSize = 500;
 
 /**

@@ -34,7 +34,7 @@ function taken(now: FollowUp, { by, at }: Step<'take'>): FollowUpChange {
   };
 }
 
-/** By whoever has taken it; by anybody where nobody has. */
+/** Only the person who has taken a follow-up may end it; if nobody has taken it, anybody may. */
 function finished(now: FollowUp, { by, at, outcome }: Step<'done'>): FollowUpChange {
   if (now.state === 'done')
     return now.doneBy === by && now.outcome === outcome ? asItIs(now) : { ok: false, why: doneWords(now) };
@@ -46,7 +46,7 @@ function finished(now: FollowUp, { by, at, outcome }: Step<'done'>): FollowUpCha
   };
 }
 
-/** By anybody: whoever has taken it may be away for weeks. What was done before stays to be read, until it is done again. */
+/** Anybody may open a follow-up again: the person who took it may be away for weeks. The earlier result stays readable until the follow-up is done again. */
 function reopened(now: FollowUp, { by, at }: Step<'reopen'>): FollowUpChange {
   if (now.state === 'open') return asItIs(now);
   const { takenBy: _, takenAt: _1, doneBy: _2, doneAt: _3, ...rest } = now;
@@ -77,7 +77,7 @@ export function isOverdue({ state, dueAt }: FollowUp, now: Date): boolean {
   return state !== 'done' && dueAt <= now;
 }
 
-/** Where a journey is listed, by what it says itself. */
+/** The list in which a journey has to be, by its own data. */
 export type FollowUpPlace = { list: 'open' | 'done'; at: Date } | 'awaited' | 'nowhere';
 
 /**

@@ -25,7 +25,7 @@ export class Forgotten {
       await this.#redis.zadd(this.#key, 'GT', ...some.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
     }
     await this.#redis.zremrangebyscore(this.#key, '-inf', at.getTime() - keepMs);
-    // Also where no entry is left.
+    // The key expires also if it has no entry left.
     await this.#redis.pexpire(this.#key, keepMs);
   }
 
@@ -35,7 +35,7 @@ export class Forgotten {
     return last !== undefined && Number(last) >= at.getTime();
   }
 
-  /** Which of these were forgotten at `at` or since. */
+  /** Those of the given people who were forgotten at `at` or later. */
   async since(at: Date, who: readonly string[]): Promise<string[]> {
     const times = await this.#timesOf(who);
     return who.filter((_, i) => (times[i] ?? Number.NEGATIVE_INFINITY) >= at.getTime());

@@ -24,7 +24,7 @@ export function bucketOf(text: string, kind: keyof typeof buckets): number {
 }
 
 /**
- * What indexes and throttles call an address, or a vendor's id of a person: 22 characters of a keyed digest (132 bits).
+ * The name of an address, or of a vendor's id of a person, in indexes and throttles: 22 characters of a keyed digest (132 bits).
  * @param key of a contact (`contactKey`), or another text that stands for a person
  */
 export function addressDigest(seal: Seal, key: string): string {
@@ -111,7 +111,7 @@ export class JourneyKeys {
   person(who: Who | { digest: string }): string {
     return 'digest' in who ? who.digest : addressDigest(this.#seal, nameOf(who));
   }
-  /** Where a person's journeys are: the sorted set, and in it the entry of a journey. */
+  /** The sorted set of a person's journeys, and the entry of a journey in it. */
   personEntry(digest: string, { id, closedAt }: Pick<Journey, 'id' | 'closedAt'>): [key: string, entry: string] {
     const { key, from } = this.personRange(digest);
     return [key, from + secondOf(closedAt) + id];

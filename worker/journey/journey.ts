@@ -66,7 +66,7 @@ const Act = keepingUnknown({
   /** Names the action at the vendor. */
   marker: z.string(),
   rule: z.string(),
-  /** Its place in the rule's `do`. */
+  /** The position of the action in the rule's `do`. */
   step: z.number().int(),
   /** 'reopen', 'followUp' … */
   name: z.string(),

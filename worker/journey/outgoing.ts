@@ -118,7 +118,7 @@ if #forgotten > 0 then redis.call('ZREM', KEYS[4], unpack(forgotten)) end
 for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[1]) end`;
 
 /**
- * What was given up since an instant comes before what is due by now, in its order. Returns how many.
+ * Puts the events that were given up since an instant before the events that are due by now, in their order. Returns their number.
  * KEYS list, due, list of what was given up, given up · ARGV the instant, ms to keep
  */
 const replayScript = `
@@ -165,7 +165,7 @@ interface OutgoingPorts {
 
 const nothing = { args: [], onStored: async () => undefined };
 
-/** So many entries are read at once. */
+/** How many entries are read at once. */
 const pageSize = 500;
 
 /**

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TraceLine } from './journey.ts';
 
 /**
- * What nearly every journey holds: parts of some, then three whole ones, the most frequent last, as deflate refers to what is near in
+ * Texts that nearly every journey holds: parts of some journeys, then three whole journeys, the most frequent last, as deflate refers to near text in
  * fewer bits. It must stay as it is: what is stored can only be read with the dictionary that it was stored with.
  */
 const dictionary = Buffer.from(
@@ -25,7 +25,7 @@ const options = { dictionary, windowBits: 13, memLevel: 5, chunkSize: 2_048 };
 /** A trace: each line with the milliseconds since the one before it, the first since 1970. */
 type PackedTrace = [later: number, text: string][];
 
-/** By hand: a list shows hundreds of journeys, and zod's tuples took as long as the rest of a journey. */
+/** Checked without zod: a list shows hundreds of journeys, and zod's tuples took as long as the rest of a journey. */
 const isPackedTrace = (trace: unknown): boolean =>
   Array.isArray(trace) &&
   trace.every(

@@ -11,7 +11,7 @@ import { mayHaveAsked } from './transitions.ts';
 // <tag>:merges:<record>   into: the record that it was merged into, from:<record>: those that were merged into it, asked: the
 //                         journey of one of these that asked; changes: when it was found changed, see `noteChange`
 
-/** For scripts that change what is remembered of records. */
+/** Functions for scripts that change the memory of records. */
 export const recordMemory = `
 local function recordsKey(tag, record)
   local sum = 0
@@ -128,7 +128,7 @@ interface Memory {
   asked: string | undefined;
   /** The record's events and closings, each with the number of its journey. */
   names: string;
-  /** Which journey asked, and when the record was found changed, as Redis has both. */
+  /** The journey that asked, and the time at which the record was found changed, both as Redis has them. */
   seen: string;
 }
 
@@ -177,7 +177,7 @@ export class RememberedRecord {
     return await this.#reader.those(this.#journeyIds(), left);
   }
 
-  /** The same without the journey of this id; `isNewer`: it is about a later closing. */
+  /** The journeys without the one of this id. `isNewer`: the journey is about a later closing. */
   async others(id: string): Promise<{ other: Journey; isNewer: boolean }[]> {
     const ids = this.#journeyIds();
     const others = await this.#reader.those(ids.filter((one) => one !== id));

@@ -325,7 +325,7 @@ export class JourneyStore {
     const { id } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const of = this.#keys;
-    // Where neither has changed they are in its index since it was saved last.
+    // If neither the contact nor the person has changed, the index has the people since the journey was saved last.
     const isSame = isAboutSame(before, journey);
     const people = isSame ? [] : of.people(journey);
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));

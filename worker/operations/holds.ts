@@ -55,7 +55,7 @@ export class Holds {
     source: string;
     log: Log;
     onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
-    /** Whose jobs may be held. */
+    /** The queues whose jobs may be held. */
     queues: () => readonly Queue[];
     /** Default: `probeTurnMs`. */
     probeEveryMs?: number;

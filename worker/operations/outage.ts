@@ -91,9 +91,9 @@ export interface Down {
   endpoint: string;
   since: Date;
   why: string;
-  /** By its own word. */
+  /** The time until which the endpoint asks to wait. */
   askedUntil?: Date | undefined;
-  /** When it is tried, whatever it asks. */
+  /** The time of the next try, whatever the endpoint asks. */
   triedAt: Date;
 }
 

@@ -18,7 +18,7 @@ const vendorOperations = ['read', 'writeBack', 'poll'] as const;
 export interface Measured {
   sources: readonly {
     source: string;
-    /** By its state. */
+    /** The number by state. */
     journeys: Readonly<Record<string, number>>;
     /** Seconds since the first due journey should have asked; 0: none is due. */
     overdueSeconds: number;
@@ -27,7 +27,7 @@ export interface Measured {
   queues: readonly {
     source: string;
     step: string;
-    /** By its state. */
+    /** The number by state. */
     jobs: Readonly<Record<string, number>>;
     /** Seconds since the oldest job that waits for a worker could have begun; 0: none waits. */
     oldestSeconds: number;

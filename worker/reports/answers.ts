@@ -15,7 +15,7 @@ export interface AnswerRow {
   source: string;
   /** The record's id at the vendor; a digest in place of an id that is an address. */
   record: string;
-  /** Where people see the record; null where nobody can tell, and where the record's id is a digest here. */
+  /** The record's address at the vendor; null if nobody can tell it, and if the record's id is a digest here. */
   url: string | null;
   rule: string | null;
   campaign: number | null;
@@ -50,7 +50,7 @@ export interface AnswerSource {
   name: string;
   store: Pick<JourneyStore, 'queries'>;
   followUps: Pick<FollowUpLists, 'pages'>;
-  /** Left out: a record is called as events call it, and nobody knows where people see it. */
+  /** Left out: a record has the name that events give it, and no address. */
   source?: RecordPlaces;
 }
 

@@ -15,9 +15,9 @@ export interface FollowUpFigures {
   overdue: number;
   /** The median of the time from opening until somebody first took or ended one; null: nobody has. */
   firstActionMs: number | null;
-  /** Their customers have graded a later closing since. */
+  /** How many of the customers have graded a later closing since. */
   gradedAgain: number;
-  /** … and that grade is better, and has opened no follow-up. */
+  /** How many of these later grades are better, and have opened no follow-up. */
   recovered: number;
 }
 
@@ -176,7 +176,7 @@ async function withNext(
 
 const gradeOf = ({ answer, maxGrade }: Journey): Graded => ({ grade: answer?.grade ?? null, maxGrade });
 
-/** The same person's next closing that was graded after the follow-up was opened, in whichever source. */
+/** The person's next closing that was graded after the follow-up was opened, in any source. */
 async function nextGraded(
   { id, source: storedAs, followUp, contact, personId, closedAt }: Journey,
   source: FollowedSource,

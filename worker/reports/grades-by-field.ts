@@ -10,7 +10,7 @@ type Service = Pick<FeedbackClient, 'campaigns' | 'customFieldStatistics' | 'req
 type Statistics = Awaited<ReturnType<Service['customFieldStatistics']>>;
 
 interface Narrowed {
-  /** Left out: all that have one of the fields. */
+  /** Left out: all campaigns that have one of the fields. */
   campaigns?: readonly number[] | undefined;
   /** Only requests whose grade changed on or after this day. */
   changedSince?: string | undefined;
@@ -105,10 +105,10 @@ function figuresByValue({ asked, graded, field, campaign }: Asked, indexOf: Inde
   const answers = graded && valuesIn(graded, field);
   const entries = [...valuesIn(asked, field)].map(([value, { count, average_grade = null }]) => {
     const answer = answers?.get(value);
-    // Where nobody has answered the average may be 0.
+    // The average may be 0 if nobody has answered.
     const mayBeZero = answers ? answer !== undefined : campaign.grade_list.includes(0);
     const average = average_grade === 0 && !mayBeZero ? null : average_grade;
-    // The same requests have the same average: where they have not, these are not all that have a grade.
+    // The same requests have the same average. If the averages differ, these are not all requests that have a grade.
     const isWhole = answers !== undefined && average === (answer?.average_grade ?? null);
     const answered = isWhole ? (answer?.count ?? 0) : null;
     const rate = rateOf(count, answered);

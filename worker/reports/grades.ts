@@ -21,7 +21,7 @@ export interface GradeFigures {
   grades: readonly GradeCount[] | null;
 }
 
-/** By which figure requests are measured; null: they have no grade. */
+/** The figure by which requests are measured; null: they have no grade. */
 export type Measure = Exclude<Metric, 'survey'> | null;
 
 /** The service's figures for the requests of a period (by their scheduled time), and for those of the period before. */
@@ -57,7 +57,7 @@ export async function gradesByCampaign(service: Campaigns, period: Period, only?
   return rowsOf(now, before, only).filter(hasRequests);
 }
 
-/** The same for each of these steps, which follow on each other, beside the step before it. One list is read for each, and one more. */
+/** The grades of each step beside those of the step before. The steps follow each other. One list is read for each step, and one more. */
 export async function gradesOverTime(service: Campaigns, steps: readonly Period[], only?: Only): Promise<GradesRow[]> {
   const [first] = steps;
   if (first === undefined) return [];

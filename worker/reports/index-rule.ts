@@ -1,14 +1,14 @@
 import type { Campaign } from '../../core/feedback/schemas.ts';
 
-/** So many feedback requests have this grade. */
+/** How many feedback requests have this grade. */
 export interface GradeCount {
   grade: number;
   count: number;
 }
 
-/** How a campaign's index is made of grades. */
+/** The rule by which a campaign's index is calculated from grades. */
 export interface IndexRule {
-  /** For people. */
+  /** The rule in words, for people. */
   inWords: string;
   /** Null without a grade. */
   of(grades: readonly GradeCount[]): number | null;

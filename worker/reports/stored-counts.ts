@@ -26,7 +26,7 @@ export interface HourOfDay extends Pick<Counts, 'asked' | 'responses'> {
   hour: number;
 }
 
-/** By the hour of the day in which customers were asked, on the account's clock; hours in which nobody was are left out. */
+/** The response rate by the hour of the day in which customers were asked, on the account's clock. Hours in which nobody was asked are left out. */
 export async function responsesByHour(
   sources: readonly Counted[],
   period: Period,

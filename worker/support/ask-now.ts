@@ -30,7 +30,7 @@ export async function askNow(journey: Journey, context: PreviewContext & Pick<Qu
     }),
   );
   if (after?.state !== 'waiting') throw refusal(`Nothing was changed: ${ref} is ${after?.state ?? 'gone'} since`);
-  // Also where it was hurried before: the process may have ended before it queued the job.
+  // Queued also if the journey was hurried before: the process may have ended before it queued the job.
   await context.queueAskAhead(journey, dueAt);
   return dueAt;
 }

@@ -96,7 +96,7 @@ async function lookedThrough<In extends FollowUpSource>(
   return { found: found.slice(0, limit), frontier };
 }
 
-/** Where it stands in its list. */
+/** The place of a follow-up in its list. */
 function placeIn({ followUp, journey, context }: FoundFollowUp<Pick<Searched, 'name'>>): Place {
   const { state, dueAt, doneAt = dueAt } = followUp;
   return { at: (state === 'done' ? doneAt : dueAt).getTime(), ref: refOf(context.name, journey.id) };
@@ -114,7 +114,7 @@ async function* followUpsOf(
 ): AsyncGenerator<{ followUp: FollowUp; journey: Journey }> {
   const list: FollowUpList = isDone ? 'done' : 'open';
   const from = after && new Date(after.at);
-  // Whose a follow-up is its journey says: of many, few may be theirs.
+  // Only its journey tells whose follow-up it is: few of many may belong to this person.
   const size = mine === undefined ? Math.min(500, limit) : 500;
   const pages = followUps.pages(list, { from, ...(overdue && !isDone && { until: now }), size });
   for await (const all of pages) {

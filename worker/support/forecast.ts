@@ -10,7 +10,7 @@ export interface Forecast {
   reason?: SkipReason | undefined;
   why?: string | undefined;
   rule?: LoadedRule | undefined;
-  /** Left out where the decision needed none of it. */
+  /** Left out if the decision needed no request. */
   request?: {
     campaign: Campaign;
     contact: Contact;

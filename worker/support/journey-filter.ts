@@ -9,7 +9,7 @@ import type { Policy } from '../pipeline/policy/source-policy.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { peopleNamed } from './named-contacts.ts';
 
-/** Which journeys a command is about. */
+/** The journeys that a command is about. */
 export interface JourneyFilter {
   source?: string;
   state?: JourneyState;
@@ -31,7 +31,7 @@ export interface Searched extends Pick<Policy, 'timeZone' | 'defaultCountry'> {
   name: string;
   storedAs: string;
   store: JourneyStore;
-  /** Left out: a record is named as events name it. */
+  /** Left out: a record has the name that events give it. */
   source?: Pick<Source, 'recordNames' | 'mayNamePerson'>;
 }
 

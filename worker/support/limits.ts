@@ -17,7 +17,7 @@ import type { Journeys } from '../pipeline/source-store.ts';
 // Tells people, before a request is made, what throttles and caps would do. Nothing is reserved, and no slot is taken.
 
 /**
- * What holds a request to this contact at an instant, of each throttle for the sake of the newest request: the contact's note and what
+ * The throttles that hold back a request to this contact at an instant, each by the newest request only: the contact's note and what
  * throttles count may be the same request.
  * @param last as `lastCounted` finds it; @param note of the journey that would ask
  */

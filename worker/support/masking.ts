@@ -3,7 +3,7 @@ import { begin } from '../pipeline/erase/erase.ts';
 import type { EraseContext } from '../pipeline/erase/find.ts';
 import { noteRequested } from '../pipeline/erasure-guard.ts';
 
-/** Any source takes an erasure, which searches all of them. */
+/** Any source can take an erasure, as an erasure searches all sources. */
 export function takingErasures<Context>(pipelines: Iterable<{ context: Context }>): Context {
   for (const { context } of pipelines) return context;
   throw new Error('every configuration has a source');

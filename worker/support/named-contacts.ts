@@ -34,7 +34,7 @@ export function contactsNamed(
   throw new CloseloopError(`--as ${as}: the contact is no ${kindNames[as]}; ${remedy}.`, { kind: 'config' });
 }
 
-/** The same for what is stored here, where every spelling of a contact is one. */
+/** The contacts that a text may name in stored data, in which all spellings of a contact count as the same contact. */
 export function peopleNamed(text: string, reading: ContactReading): [usual: Contact, ...others: Contact[]] {
   const [usual, ...others] = contactsNamed(text, reading);
   const seen = new Set([contactKey(usual)]);

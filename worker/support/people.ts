@@ -46,11 +46,11 @@ export interface PersonHere {
   askedBy: Contact[];
   /** Values of custom fields that were sent about them, by field. */
   values: Map<string, Set<string>>;
-  /** So many addresses count as one person for throttles, this one among them. */
+  /** How many addresses count as this person for throttles, the given address included. */
   addresses: number;
-  /** Their requests that throttles count, newest first. */
+  /** The person's requests that throttles count, newest first. */
   asks: Ask[];
-  /** Why rules would not ask them now, for the sake of earlier requests. */
+  /** The reasons why rules would not ask the person now, because of earlier requests. */
   throttles: { source: string; rule: string; why: string }[];
   /** They were erased, and are remembered by a digest: data from before that is not stored again. */
   isErased: boolean;

@@ -11,7 +11,7 @@ import type { Queues } from '../pipeline/queues.ts';
 import { type WithdrawContext, withdraw } from '../pipeline/withdraw.ts';
 import { findJourney } from './journey-filter.ts';
 
-/** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
+/** Finds a journey, also of a source that this configuration does not have. @throws CloseloopError if there is no such journey */
 export async function findAnywhere(engine: Pick<Engine, 'source'>, ref: string) {
   return await findJourney(ref, (name) => engine.source(name));
 }

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
 import { mayText, messageHours } from '../pipeline/policy/asking-time.ts';
 
-/** All that says when a rule may ask in a campaign. @param recipient what is known of them */
+/** Everything that decides when a rule may ask in a campaign. @param recipient the known data of the recipient */
 export function hoursIn(
   rule: Rule,
   campaign: Campaign,

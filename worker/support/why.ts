@@ -14,7 +14,7 @@ import type { ExplainedRecord } from './why-record.ts';
 export interface Answer {
   /** Newest first: the first one tells the reason of today. */
   closings: readonly ExplainedClosing[];
-  /** So many earlier ones are left out. */
+  /** How many earlier closings are left out. */
   earlier: number;
   records: readonly ExplainedRecord[];
   /** For each source that was searched: the reasons that hold up its closings. */

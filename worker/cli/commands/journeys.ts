@@ -96,7 +96,7 @@ export function addEvents(program: Command): void {
     );
 }
 
-/** Which journeys. */
+/** Adds the options that choose journeys. */
 function filtered(command: Command): Command {
   return withConfig(command)
     .option('--source <name>', 'only this source')

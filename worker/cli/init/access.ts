@@ -6,10 +6,10 @@ import type { Answers } from './answers.ts';
 import { type Answered, type AnsweredSource, configurationText } from './configuration.ts';
 import { askSettings } from './questions.ts';
 
-/** With which the vendors are called, before anything is written. */
+/** The settings with which `init` calls the vendors before it writes anything. */
 export interface Access extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
   service: Omit<Answered, 'sources' | 'unhappy'>;
-  /** Any of the account's: a source has to have one. */
+  /** Any campaign of the account, as a source has to have a campaign. */
   campaign: string;
   secrets: Record<string, string>;
 }

@@ -24,7 +24,7 @@ export class Answers {
   /** Takes the default answer where there is one, without asking. */
   readonly #takesInitial: boolean;
   readonly #missing = new Set<string>();
-  /** Where nobody can be asked again. */
+  /** The wrong answers, if there is nobody who can be asked again. */
   readonly #wrong: string[] = [];
 
   /** @param given the flags as commander has them */
@@ -114,7 +114,7 @@ export class Answers {
     }
   }
 
-  /** Some of these, separated by commas. */
+  /** Lets a person choose several options, separated by commas. */
   async chooseSome(question: Choice): Promise<string[]> {
     const listed = (text: string) => text.split(',').map((one) => optionOf(one.trim(), question.options));
     const given = this.given(question.flag);

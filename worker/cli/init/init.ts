@@ -19,7 +19,7 @@ import { withStrangers } from './strangers.ts';
 import { unhappyUpTo } from './unhappy.ts';
 
 export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
-  /** For scripts: `custom field=expression`. */
+  /** The custom fields, for scripts: `custom field=expression`. */
   field: readonly string[];
   overwrite: boolean;
   yes: boolean;

@@ -124,7 +124,7 @@ export async function askSettings(
 ): Promise<Pick<AnsweredSource, 'settings' | 'baseUrl'>> {
   const settings = new Map(before?.settings);
   let baseUrl = before?.baseUrl ?? answers.given('base-url') ?? '';
-  // Where the address is one of the questions, it is the vendor's.
+  // A connector that asks for the address asks for the vendor's own address.
   const asksAddress = onboarding.questions.some(({ setting }) => setting === 'baseUrl');
   const takesStandins = !asksAddress && takesStandin(connector, 'http://127.0.0.1');
   if (takesStandins && !before && baseUrl === '')

@@ -55,7 +55,7 @@ export function figuresOf({ asked, answered, rate, givenUp, parked, stopped }: S
   ];
 }
 
-/** Where the page shows what an alert is about: its journey, its source's journeys, or how things stand. @param page its public address */
+/** The address on the page for an alert: its journey, its source's journeys, or the overview. @param page the page's public address */
 export function linkOf({ journeys, source }: Pick<AlertGroup, 'journeys' | 'source'>, page: string): string {
   const [first, ...others] = journeys;
   if (first === undefined) return `${page}/`;
