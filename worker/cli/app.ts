@@ -143,7 +143,7 @@ function healthOf(engine: () => Engine, handle: Runtime['handle'], role: Role): 
   };
 }
 
-/** Puts an engine to work beside another one. */
+/** Starts an engine while another engine may still work. */
 async function begin(engine: Engine, role: Role): Promise<void> {
   try {
     if (role !== 'worker') await engine.openInlets();

@@ -5,7 +5,7 @@ import { table } from './table.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 
-/** The account's campaigns, with how many were asked in them and what came of it. */
+/** Shows the account's campaigns, each with the number of requests and their results. */
 export async function listCampaigns(options: Options & ServiceFilter): Promise<number> {
   const { service, timeZone } = await openAccount(options);
   const { since, until } = readFilter(options, timeZone);

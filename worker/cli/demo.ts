@@ -87,7 +87,7 @@ function storeOf(app: App): JourneyStore {
 
 const hourMs = 3_600_000;
 
-/** Somebody takes up the follow-ups of the scenarios that have it so, calls, and solves the ticket again. */
+/** Plays the person who takes the follow-ups of some scenarios, calls the customer, and solves the ticket again. */
 async function followUp(app: App, world: DemoWorld, now: Date): Promise<void> {
   for (const { ticket, followedUp } of scenarios) {
     const journey = followedUp && (await storeOf(app).get(`${ticket}.1`));
@@ -151,7 +151,7 @@ async function summary(app: App, world: DemoWorld, say: (line: string) => void):
   return wrong === 0 ? 0 : 1;
 }
 
-/** Ended by a person: what has become of the tickets up to now, without a verdict. */
+/** Shows the state of the tickets when a person ends the demo, without a verdict. */
 async function soFar(app: App, world: DemoWorld, say: (line: string) => void): Promise<number> {
   say(styleText('bold', '\nWhat has become of the tickets so far:'));
   for (const scenario of scenarios) {
@@ -169,7 +169,7 @@ async function soFar(app: App, world: DemoWorld, say: (line: string) => void): P
   return 0;
 }
 
-/** Says each answer when it is on its ticket, and again when it was corrected. */
+/** Prints each answer when it is on its ticket, and again when the customer has corrected it. */
 function answerReporter(world: DemoWorld, now: () => Date, say: (line: string) => void): () => void {
   const shown = new Map<number, string>();
   return () => {

@@ -84,7 +84,7 @@ async function* closingsOf(
   shown.end();
 }
 
-/** Whether the record is still closed: of another one the rules say nothing. */
+/** Whether the record is still closed: rules decide about closed records only. */
 const isClosed = ({ forecast: { reason } }: PreviewedClosing): boolean => reason !== 'out' && reason !== 'reopened';
 
 /** Whether the rules would ask, whatever else keeps the person from being asked this time. */

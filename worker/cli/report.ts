@@ -113,7 +113,7 @@ async function storedOf(options: ReportOptions, period: Period, timeZone: string
 
 type FollowUps = Awaited<ReturnType<typeof followUpReport>>;
 
-/** Whether any was opened in either period. */
+/** Whether a follow-up was opened in one of the two periods. */
 function hasAny(followUps: FollowUps | undefined): followUps is FollowUps {
   return followUps !== undefined && followUps.now.opened + followUps.before.opened > 0;
 }

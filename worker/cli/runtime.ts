@@ -184,12 +184,12 @@ async function readInEarnest(
   return reading.uses === undefined ? withContactLists(withDays, file) : withDays;
 }
 
-/** The installation's data key, which opens what this Redis holds. @throws CloseloopError transient where it is new, and no replica takes it */
+/** The installation's key, which opens the data in this Redis. @throws CloseloopError transient if the key is new, and no replica takes it */
 export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
   return await DataKey.open(redis, operatorKeys(config, ownKey), async () => await handle.replicated(globalTag));
 }
 
-/** Makes the data key at an installation's first start, however long a replica takes for it: nobody need start again. */
+/** Makes the installation's key at the first start. It waits for a replica as long as needed, so that nobody has to start again. */
 export async function makeDataKey({ config, handle, redis, ownKey }: Runtime, log: Log): Promise<void> {
   const onWait = (why: CloseloopError) => log.warn({ why: why.message }, 'waiting for a replica of Redis');
   const replicated = async () => await untilReplicated(handle.replicated, globalTag, onWait);

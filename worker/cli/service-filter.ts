@@ -20,7 +20,7 @@ export interface ServiceFilter {
   metric?: Metric[];
 }
 
-/** The same, each day as YYYY-MM-DD of the account's calendar. @throws CloseloopError config for what is no day */
+/** The filter with each day as YYYY-MM-DD of the account's calendar. @throws CloseloopError config for a text that is no day */
 export function readFilter(filter: ServiceFilter, timeZone: string): Omit<ServiceFilter, 'type' | 'metric'> {
   const day = (text: string | undefined, option: string) =>
     text === undefined ? undefined : dayOn(text, option, timeZone);

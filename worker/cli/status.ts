@@ -161,7 +161,7 @@ function webhookLines({
   return [styleText('bold', `webhook ${webhook}`), lost === '' ? line : styleText('red', line)];
 }
 
-/** Events that were accepted and not planned yet: of deliveries and polls, and those that are replayed. */
+/** A sentence about events that were accepted and are not planned yet: from deliveries, polls and replays. */
 export function waitingInQueue(waiting: number): string {
   if (waiting === 0) return 'nothing waits to be planned';
   return waiting === 1 ? '1 event waits to be planned' : `${waiting} events wait to be planned`;

@@ -29,7 +29,7 @@ interface WindowsOptions extends RuntimeOptions {
   now?: Date;
 }
 
-/** One rule's weeks. */
+/** The coming weeks of one rule. */
 interface Drawn {
   source: string;
   rule: Rule;
@@ -39,7 +39,7 @@ interface Drawn {
   days: OpenDay[];
 }
 
-/** The coming weeks, rule by rule: when each may ask. 1 where a rule has no open hour in them, or its campaign can't be read. */
+/** Shows for each rule when it may ask in the coming weeks. Returns 1 if a rule has no open hour, or if its campaign can't be read. */
 export async function windows(options: WindowsOptions): Promise<number> {
   const config = await readConfig(options, { uses: 'service' });
   const service = createFeedbackClient(config.feedback, livePorts);

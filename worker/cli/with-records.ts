@@ -41,7 +41,7 @@ export async function withRecordNames<T>(
   return await withStored(options, open, { uses: 'redis' });
 }
 
-/** A source, with all that a decision about a closing takes, and what can hold that up. */
+/** A source, with everything that a decision about a closing needs, and with the states that can hold it up. */
 export interface ReadSource extends Pick<StoredSource, 'pauses' | 'holds'> {
   context: ReadingContext;
 }

@@ -40,7 +40,7 @@ export type LastAsked = z.output<typeof LastAsked>;
 /** A request that throttles count. */
 type AskedOnce = z.output<z.ZodObject<typeof asked>>;
 
-/** The most earlier requests of a note, whatever their campaigns; of each campaign this many are kept beyond that: the last may be withdrawn yet. */
+/** How many earlier requests a note keeps over all campaigns. Beyond that it keeps this many of each campaign, as the last request may still be withdrawn. */
 const mostEarlier = 10;
 const mostOfCampaign = 2;
 
@@ -105,7 +105,7 @@ return 1`;
 /** The most addresses of one person. A mailbox or number with more is shared, as in an office. */
 const mostAddresses = 16;
 
-/** A throttle, as of the moment of asking. */
+/** A throttle, as it is at the moment of asking. */
 export interface Limit {
   /** Requests after this instant count. */
   since: Date;
@@ -121,7 +121,7 @@ export interface Reservation {
   limits: readonly Limit[];
 }
 
-/** A throttle that holds a request. `limit`: its place among the limits; `at`: when the last request was that the throttle counts. */
+/** A throttle that holds back a request. `limit`: its position among the limits; `at`: the time of the last request that the throttle counts. */
 export interface HeldBy {
   limit: number;
   at: Date;

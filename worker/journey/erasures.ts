@@ -25,7 +25,7 @@ const Erasure = z.object({
 });
 export type Erasure = z.output<typeof Erasure>;
 
-/** A person, or data of theirs, that the erasure was requested for or has found. `source`: the name that its data is stored under. */
+/** A person, or a piece of the person's data, that the erasure was requested for or has found. `source`: the name under which its data is stored. */
 const Subject = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('contact'),
@@ -251,12 +251,12 @@ export function keysOf({ key, forms }: SubjectOf<'contact'>): string[] {
   return [...new Set([key, ...forms.map(contactKey)])];
 }
 
-/** Equal for equal erasures. */
+/** A key that is equal for equal erasures. */
 export function nameOf(subject: Subject): string {
   return subject.kind === 'contact' ? `contact:${subject.key}` : `${subject.kind}:${subject.source}/${subject.id}`;
 }
 
-/** One proof of two attempts: the later attempt finds nothing of what the earlier one has erased. */
+/** Joins the proofs of two attempts, as the later attempt finds nothing that the earlier attempt has erased. */
 function together(before: Proof, now: Proof): Proof {
   return {
     ...now,

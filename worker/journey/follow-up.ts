@@ -2,7 +2,7 @@ import type { FollowUp, Journey } from './journey.ts';
 
 /* What a person does with a follow-up. Pure. */
 
-/** The follow-up afterwards with its line in the trace; none where nothing changes; or why it may not be. */
+/** The follow-up after a step, with its line in the trace (no line if nothing changes); or the reason why the step is not allowed. */
 export type FollowUpChange = { ok: true; followUp: FollowUp; trace: readonly string[] } | { ok: false; why: string };
 
 /** A person's step with a follow-up. `outcome`: the result in the person's words, which no trace repeats. */
@@ -23,7 +23,7 @@ export function changed(now: FollowUp | undefined, step: FollowUpStep): FollowUp
 
 type Step<Do extends FollowUpStep['do']> = Extract<FollowUpStep, { do: Do }>;
 
-/** Whoever takes it first has it. */
+/** The first person who takes a follow-up has it. */
 function taken(now: FollowUp, { by, at }: Step<'take'>): FollowUpChange {
   if (now.state === 'done') return { ok: false, why: doneWords(now) };
   if (now.state === 'taken') return now.takenBy === by ? asItIs(now) : { ok: false, why: takenWords(now) };

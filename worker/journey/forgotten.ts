@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import { shared } from '../redis/shared.ts';
 
-/** Who was forgotten through one source, by digests, and as of when: data from before that must not be stored again. */
+/** The people who were forgotten through one source, as digests, and the time of each erasure: earlier data must not be stored again. */
 export class Forgotten {
   readonly #redis: RedisClient;
   readonly #key: string;

@@ -36,7 +36,7 @@ export function recordsKey(tag: string, recordId: string): string {
   return `${tag}:records:${bucketOf(recordId, 'records')}`;
 }
 
-/** So much of a person's digest is in an entry of the index of people. */
+/** How many characters of a person's digest an entry of the index of people holds. */
 const personDigits = 14;
 /** An entry says when its journey's record was closed, in seconds from 2020: six digits of base 36 reach to the year 2088. */
 const entriesBegin = Date.UTC(2020, 0) / 1_000;

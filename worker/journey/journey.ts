@@ -91,7 +91,7 @@ const Acting = keepingUnknown({
 });
 export type Acting = z.output<typeof Acting>;
 
-/** Something that a person has to see to, because of the answer. The words and the grade are the answer's. */
+/** A task for a person, because of the answer. The answer has the customer's words and the grade. */
 const FollowUp = keepingUnknown({
   state: z.enum(['open', 'taken', 'done']),
   /** The answer rule that opened it. */

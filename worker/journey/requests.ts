@@ -23,7 +23,7 @@ const beginPassScript = `
 if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
 return 1`;
 
-/** A collecting pass over one campaign. Of two, the one with the higher generation has read the newer export. */
+/** A collecting pass over one campaign. The pass with the higher generation has read the newer export. */
 export interface CollectPass {
   campaign: number;
   generation: number;

@@ -111,7 +111,7 @@ redis.call('DEL', tag .. ':snapshot:' .. record)
 forgetMerges(tag, record)
 return 1`;
 
-/** A trace of so many lines takes no more notes, as a sender may repeat an event without end. */
+/** A trace of so many lines takes no more notes, because a sender may repeat an event without end. */
 const mostLines = 1_000;
 
 const CreateAnswer = z.union([z.tuple([z.string(), z.literal([0, 1])]), z.tuple([])]);

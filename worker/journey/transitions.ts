@@ -38,7 +38,7 @@ export const settledStates: readonly JourneyState[] = [
 /** States in which the customer has not been asked, and will not be if the journey is cancelled. */
 export const unaskedStates: readonly JourneyState[] = ['received', 'waiting'];
 
-/** The customer has been asked, or may have been; by a dry run, would have been. */
+/** States in which the customer has been asked, may have been asked, or (in a dry run) would have been asked. */
 export const askedStates: readonly JourneyState[] = [
   'creating',
   'asked',
@@ -49,7 +49,7 @@ export const askedStates: readonly JourneyState[] = [
   'withheld',
 ];
 
-/** Who got the journey's request, or is being sent it: in test mode the test contact. */
+/** The contact that got the journey's request, or is getting it: in test mode the test contact. */
 export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'test'>): Journey['contact'] {
   return test?.contact ?? contact;
 }
@@ -70,7 +70,7 @@ export function endedUnasked(journey: Journey): boolean {
   return settledStates.includes(journey.state) && !mayHaveAsked(journey);
 }
 
-/** Nobody was asked because the record was gone: the journey is resumed should the record be back, with the same closing. */
+/** Whether nobody was asked because the record was gone. If the record comes back with the same closing, the journey is resumed. */
 export function mayComeBack({ state, wasOut, intent, requestId, answer, erasedAt }: Journey): boolean {
   const isUnasked = intent === undefined && requestId === undefined && answer === undefined;
   return state === 'cancelled' && wasOut === true && isUnasked && erasedAt === undefined;
@@ -135,13 +135,13 @@ export function ifStill(
   };
 }
 
-/** A copy: V8 keeps an object that has lost a field as a dictionary, which takes longer with every step that follows. */
+/** Copies the journey: V8 stores an object that has lost a field as a dictionary, which makes every later step slower. */
 function leaveOut(journey: Journey, field: NonNullable<Step['without']>[number]): Journey {
   const { [field]: _, ...rest } = journey;
   return rest;
 }
 
-/** The first of these decisions that changes the journey. */
+/** Takes the first of these decisions that changes the journey. */
 export function firstOf(...decisions: readonly ((now: Journey) => Decision)[]): (now: Journey) => Decision {
   return (now) => {
     for (const decide of decisions) {

@@ -6,7 +6,7 @@ import type { JourneyStore } from '../journey/store.ts';
 import { type AnswerFilter, fitting } from './find-answers.ts';
 import { addressOf, type RecordPlaces } from './record-address.ts';
 
-/** A customer's answer, as other programs are given it: without the contact, with the customer's words. */
+/** A customer's answer as other programs get it: without the contact, and with the customer's words. */
 export interface AnswerRow {
   /** The id of the journey, `support/41960.1`: an answer keeps its id, however often it changes. */
   id: string;
@@ -83,7 +83,7 @@ function latest(...times: readonly (Date | undefined)[]): Date | undefined {
   return known.length === 0 ? undefined : new Date(Math.max(...known));
 }
 
-/** Answers that are unchanged, and whose follow-up has changed. Reads all open follow-ups, and those that were done since then. */
+/** The answers that are unchanged but whose follow-up has changed. Reads all open follow-ups, and all that were done since then. */
 async function* changedFollowUps(
   of: AnswerSource,
   { fits, changedSince, now }: { fits: (journey: Journey) => boolean; changedSince: Date; now: Date },

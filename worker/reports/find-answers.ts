@@ -29,7 +29,7 @@ interface Reading {
   most: number;
 }
 
-/** A page of what customers who were asked by closeloop have answered, newest first; without tests and people who were erased. */
+/** A page of the answers of customers whom closeloop asked, newest first, without tests and erased people. */
 export async function findAnswers<In extends Searched>(
   sources: readonly In[],
   filter: AnswerFilter,

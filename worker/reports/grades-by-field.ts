@@ -18,10 +18,10 @@ interface Narrowed {
   timeZone: string;
 }
 
-/** Feedback requests of a campaign that are read for the index of each value, at most: ten calls. */
+/** How many feedback requests of a campaign are read at most for the index of each value: ten calls. */
 export const mostRead = 10_000;
 
-/** Before anybody was graded by this service: every grade has changed since. */
+/** A day before the service had any grade: every grade has changed since. */
 const ever = '2000-01-01';
 
 /**
@@ -85,7 +85,7 @@ async function rowsOf(campaign: Campaign, reading: Reading): Promise<GradesRow[]
 
 type Index = (field: string, value: string) => Pick<GradeFigures, 'index' | 'grades'>;
 
-/** The index of a value's grades in one period; null where no rule for it is known, or its grades are not. */
+/** The index of a value's grades in one period; null if its rule or its grades are not known. */
 function index(rule: IndexRule | undefined, grades: ValueGrades | undefined, period: number): Index {
   return (field, value) => {
     const given = grades?.(period, field, value) ?? null;

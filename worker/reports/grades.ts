@@ -51,7 +51,7 @@ interface Only {
   campaign?: number | undefined;
 }
 
-/** One row for each campaign that was asked in, in either period; by the service's own statistics. Two lists are read. */
+/** A row for each campaign that asked somebody in one of the two periods, by the service's own statistics. Two lists are read. */
 export async function gradesByCampaign(service: Campaigns, period: Period, only?: Only): Promise<GradesRow[]> {
   const [now, before] = await Promise.all([period, periodBefore(period)].map((one) => campaignsIn(service, one)));
   return rowsOf(now, before, only).filter(hasRequests);
@@ -132,7 +132,7 @@ export function changeOf(is: number | null, was: number | null): number | null {
   return is === null || was === null ? null : twoDecimals(is - was);
 }
 
-/** Answered of asked. */
+/** The response rate. */
 export function rateOf(asked: number, answered: number | null): number | null {
   return asked === 0 || answered === null ? null : answered / asked;
 }

@@ -22,7 +22,7 @@ interface Entry<T> extends Read<T> {
   reading?: Promise<void>;
 }
 
-/** Answers of the service to questions that pages ask again and again: each is read once at a time, and kept for when the service is away. */
+/** The service's responses for pages, which ask for the same again and again. Each is read once at a time, and stays available while the service is away. */
 export class RecentReadings<T> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #limited = pLimit(readingsAtOnce);

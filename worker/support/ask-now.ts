@@ -35,7 +35,7 @@ export async function askNow(journey: Journey, context: PreviewContext & Pick<Qu
   return dueAt;
 }
 
-/** @throws CloseloopError config where it can't be asked sooner than planned */
+/** @throws CloseloopError config if the customer can't be asked sooner than planned */
 async function earliest(journey: Journey, context: PreviewContext): Promise<Date> {
   const status = await readRecord(journey.recordId, context);
   if (status.is === 'out') throw refusal(`Nobody is asked about its record: ${status.why}`);

@@ -37,13 +37,13 @@ export async function issuesIn(
   return { issues: issues.toSorted((a, b) => b.count - a.count), isCut: next !== undefined };
 }
 
-/** How many of the last closings nobody was asked about for a reason. */
+/** How many of the last closings were skipped for a reason. */
 export interface SkipCount {
   reason: string;
   count: number;
 }
 
-/** The most first. `of`: so many of the last ones were counted. */
+/** The most frequent reason first. `of`: how many of the last closings were counted. */
 export async function skipsIn(sources: readonly Searched[], most: number): Promise<{ skips: SkipCount[]; of: number }> {
   const { found } = await journeyPage(sources, { lists: ['skipped'], size: most, most });
   const groups = Map.groupBy(found, ({ journey: { reason = '' } }) => reason);

@@ -81,7 +81,7 @@ async function personConditions(
   return never.ofPerson.map(({ what, reasonFor }) => ready(what, reasonFor(contacts) !== undefined));
 }
 
-/** Each by itself: one that is stopped must not take the others with it. */
+/** Evaluates each condition by itself: a condition that is stopped must not stop the others. */
 async function evaluateOne(
   when: Expression | undefined,
   shape: object,
@@ -100,7 +100,7 @@ async function evaluateOne(
   return { ...value, is: isTrue(found) ? 'true' : 'false' };
 }
 
-/** @param person what finds the customer's contact: what stands beside it is about them as well */
+/** @param person the expressions that find the customer's contact: values beside the contact are about the customer as well */
 function seenBy({ reads }: Expression, shape: object, person: readonly Expression[]): Record<string, string> {
   const paths = new Map(reads.map((path) => [path.join('.'), path]));
   return Object.fromEntries(
@@ -122,7 +122,7 @@ function shown(values: readonly string[]): string {
 
 const inOneLine = (source: string): string => source.trim().replaceAll(/\s+/g, ' ');
 
-/** Texts, numbers and ticks; an object is none of them, and says nothing here. */
+/** The texts, numbers, true and false at a path. Objects are left out. */
 function valuesAt(value: unknown, path: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => valuesAt(one, path));
   const [name, ...rest] = path;

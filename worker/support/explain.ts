@@ -55,7 +55,7 @@ export function explain(
   };
 }
 
-/** Why a step of the source does nothing now about closings of this rule, if so. @param rule `any`: which it will be is not known yet */
+/** The reason why a step of the source does nothing now about closings of this rule, if there is one. @param rule `any`: the rule is not known yet */
 export function stopsOf(
   step: string,
   rule: Parameters<typeof needsOf>[0] | 'any' | undefined,
@@ -129,7 +129,7 @@ function ofState(journey: Journey, source: string): Explanation {
   }
 }
 
-/** Who was asked, if anybody: a test asks the test contact, and a grade that was given elsewhere nobody asked for here. */
+/** The contact that was asked, if any: a test asks the test contact, and for a grade that was given elsewhere closeloop asked nobody. */
 function askingOf(
   { state, test, given, askedAt }: Journey,
   at: (instant: Date | undefined) => string,

@@ -26,7 +26,7 @@ export interface FoundFollowUp<In> {
   context: In;
 }
 
-/** The first `limit` that fit, over all these sources. What a list has and its journey has not is taken out of the list. */
+/** The first `limit` follow-ups that fit, over all these sources. An entry of a list whose journey has no such follow-up is removed from the list. */
 export async function followUpsIn<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
@@ -43,7 +43,7 @@ interface FollowUpPage<In> {
   isCut: boolean;
 }
 
-/** A page of what `followUpsIn` finds, read from where the page before ended, and no further than `most` of each source. */
+/** A page of the follow-ups of `followUpsIn`. It begins where the page before ended, and reads at most `most` of each source. */
 export async function followUpPage<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
@@ -64,7 +64,7 @@ interface Reading {
   after?: Place | undefined;
 }
 
-/** `frontier`: up to there all that fit are found. */
+/** `frontier`: all follow-ups that fit are found up to this place. */
 async function lookedThrough<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
@@ -151,7 +151,7 @@ function fits(followUp: FollowUp, { mine, overdue }: FollowUpFilter, now: Date):
   return (mine === undefined || owner === mine) && (!overdue || isOverdue(followUp, now));
 }
 
-/** Over all these sources, by their lists: for a moment a list may hold a follow-up that its journey does not have yet. */
+/** Counts follow-ups over all these sources by their lists. For a moment a list may hold a follow-up that its journey does not have yet. */
 export async function countFollowUps(
   sources: readonly Pick<FollowUpSource, 'followUps'>[],
   now: Date,
@@ -190,7 +190,7 @@ export async function changeFollowUp(
 
 const minuteMs = 60_000;
 
-/** "in 3 hours", "2 hours overdue": in the largest unit of which there are two, rounded down. */
+/** "in 3 hours", "2 hours overdue": in the largest unit that fits twice, rounded down. */
 export function dueInWords({ dueAt }: Pick<FollowUp, 'dueAt'>, now: Date): string {
   const ms = dueAt.getTime() - now.getTime();
   const minutes = Math.floor(Math.abs(ms) / minuteMs);

@@ -95,7 +95,7 @@ async function journeysOf(contacts: readonly Contact[], { queries }: Searched['s
   return [...new Map(found.flat().map((journey) => [journey.id, journey])).values()];
 }
 
-/** @param context of any source, where the filter names no contact */
+/** @param context of any source, if the filter names no contact */
 export function fitting(
   filter: JourneyFilter,
   context: Searched,
@@ -113,7 +113,7 @@ export function fitting(
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
 }
 
-/** Between which the journeys were changed, or closed. */
+/** The time in which the journeys changed, or closed. */
 export async function instantsOf(
   { since, until }: Pick<JourneyFilter, 'since' | 'until'>,
   { timeZone }: Pick<Searched, 'timeZone'>,

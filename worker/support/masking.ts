@@ -22,10 +22,10 @@ export async function beginMasking(contact: string, what: string, context: Erase
   return id;
 }
 
-/** In what is said of an erasure that erased nothing: the contact may have been written otherwise, or be done with. */
+/** The reason why an erasure erased nothing: the contact may be written in another way, or may be masked already. */
 export type NothingErased = 'nobody known' | 'masked before';
 
-/** Why nobody's data was erased; undefined where somebody's was. */
+/** The reason why no data was erased; undefined if data was erased. */
 export function nothingErased({
   journeys,
   requestsMasked,

@@ -10,7 +10,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { ContactRecord } from '../../core/feedback/schemas.ts';
 
-/** A contact as a person types it in a command or on the page, and what it is, where they say so. */
+/** A contact as a person types it in a command or on the page, and its kind if the person names it. */
 export interface ContactReading extends ContactOptions {
   as?: Contact['kind'] | undefined;
 }

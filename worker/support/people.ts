@@ -56,7 +56,7 @@ export interface PersonHere {
   isErased: boolean;
 }
 
-/** @param known what the service knows of them, whose last request throttles count as well */
+/** @param known the service's data of the person, as throttles also count the last request that the service knows */
 export async function personHere(
   contact: Contact,
   sources: readonly PersonSource[],
@@ -117,7 +117,7 @@ async function throttlesOf(
   return [...new Map(found.flat().map((one) => [`${one.rule} ${one.why}`, one])).values()];
 }
 
-/** Whether nothing but that they were erased, if so, is stored of them. */
+/** Whether closeloop stores nothing of the person, or only that the person was erased. */
 export function isNothing({ journeys, asks, throttles, addresses }: PersonHere): boolean {
   return journeys.length + asks.length + throttles.length === 0 && addresses === 1;
 }

@@ -14,7 +14,7 @@ import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';
 import type { Forecast } from './forecast.ts';
 import { capsAhead, hitsNow } from './limits.ts';
 
-/** A record as it was read now, and what becomes of it. */
+/** A record as it was read now, and the decision about it. */
 export type Preview =
   | { is: 'out'; why: string; record: PresentedRecord | undefined }
   | { is: 'open'; readAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast }
@@ -121,10 +121,10 @@ export async function ifClosedAt(
   return await forecastOf(record, id, { closedAt }, context);
 }
 
-/** The name of no closing. */
+/** A name that no closing has. */
 const notYet = 'not yet';
 
-/** Whatever the rules say now: about a closing that was asked about nobody is asked again. */
+/** Nobody is asked again about a closing that was asked about, whatever the rules say now. */
 function unlessAsked(journey: Journey | undefined, ref: string, forecast: Forecast): Forecast {
   if (journey === undefined || !mayHaveAsked(journey)) return forecast;
   const what = journey.requestId === undefined ? 'may have been asked' : 'was asked already';
@@ -143,7 +143,7 @@ function begun(
   return { id, source, recordId, state: 'received', closing, closedAt, receivedAt: now, updatedAt: now };
 }
 
-/** A later closing of the person that waits is asked about in its place, where a throttle prefers the latest. */
+/** If a throttle prefers the latest closing, closeloop asks about a later closing of the person that waits, in place of this closing. */
 async function unlessLater(journey: Journey, forecast: Forecast, context: PreviewContext): Promise<Forecast> {
   const { decision, rule, request } = forecast;
   if (decision === 'skip' || rule === undefined || request === undefined) return forecast;

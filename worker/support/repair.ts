@@ -76,10 +76,10 @@ export async function replay(journey: Journey, context: RepairContext): Promise<
   return 'planned anew';
 }
 
-/** It was begun before it was parked, so it is looked for first. */
+/** The action was begun before it was parked, so closeloop first looks whether it was done. */
 const mayBeDone = { state: 'begun' } as const;
 
-/** Parked, or taken up again by a command that was killed before it had queued them. */
+/** Whether actions are parked, or were resumed by a command that was killed before it had queued them. */
 const hasOpenActs = ({ acting }: Pick<Journey, 'acting'>): boolean =>
   acting?.acts.some(({ state }) => state === 'parked' || state === 'wanted' || state === 'begun') === true;
 
@@ -127,7 +127,7 @@ export async function cancel(journey: Journey, why: string, context: WithdrawCon
 /** A person's finding about a parked journey: the customer was asked by this request, or was not asked, or the grade is on the record. */
 export type Settled = { asked: string } | 'not-asked' | 'written';
 
-/** Resolves a parked journey by what a person knows. @throws CloseloopError config where it can't be so */
+/** Resolves a parked journey by what a person knows. @throws CloseloopError config if that is impossible */
 export async function resolve(journey: Journey, settled: Settled, context: RepairContext): Promise<JourneyState> {
   if (journey.state !== 'parked') throw refusal(`${refOf(context.name, journey.id)} is ${journey.state}, not parked`);
   if (settled === 'written') return await asWritten(journey, context);

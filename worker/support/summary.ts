@@ -25,7 +25,7 @@ export interface ForReview {
   why: string;
 }
 
-/** Closings by what became of them, or would. */
+/** Closings by their outcome, real or expected. */
 export interface Summary {
   closings: number;
   /** Most frequent first, without those that a person should look at. */

@@ -18,7 +18,7 @@ type Questions = Awaited<ReturnType<typeof questionsOf>>['known'];
 type Surveys = Pick<FeedbackClient, 'surveys' | 'survey'>;
 
 const keepMs = 300_000;
-/** The service is not asked again sooner after it refused, or did not answer. */
+/** After the service refused or did not answer, it is asked again after this time at the earliest. */
 const afterFailureMs = 30_000;
 
 /** Answers to surveys with their questions' texts, which are read at the service, and kept for five minutes. */

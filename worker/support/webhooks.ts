@@ -21,7 +21,7 @@ export async function webhookState(webhook: Webhook, sources: readonly Stored[],
   };
 }
 
-/** Has what was given up since then sent after all. @returns how many events */
+/** Sends the events again that were given up since then. @returns how many events */
 export async function replayWebhook(webhook: Webhook, since: Date, sources: readonly Stored[]): Promise<number> {
   const { key } = webhookTarget(webhook).target;
   const counts = await Promise.all(sources.map(({ store }) => store.outgoing.replay(key, since)));

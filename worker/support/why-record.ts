@@ -7,7 +7,7 @@ import { type Standing, stopsOf } from './explain.ts';
 import type { Forecast } from './forecast.ts';
 import { ifClosedAt, readRecord } from './preview.ts';
 
-/** A record as its vendor has it now. */
+/** A record as the vendor has it now. */
 export interface ExplainedRecord {
   source: string;
   timeZone: string;

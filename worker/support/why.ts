@@ -10,7 +10,7 @@ import { knownRecordIn, type Searched, withinSource } from './journey-filter.ts'
 import { peopleNamed } from './named-contacts.ts';
 import type { ExplainedRecord } from './why-record.ts';
 
-/** Why a customer was asked or not. */
+/** The explanation why a customer was asked or not. */
 export interface Answer {
   /** Newest first: the first one tells the reason of today. */
   closings: readonly ExplainedClosing[];
@@ -37,7 +37,7 @@ export interface AskedSource<Context extends Searched = Searched> {
   holds: Pick<Holds, 'list'>;
 }
 
-/** The most closings that are explained, and records that are read at their vendors. */
+/** How many closings are explained at most, and how many records are read at their vendors. */
 const mostClosings = 20;
 const mostRecords = 5;
 

@@ -26,10 +26,10 @@ type Secrets = Record<string, string>;
 
 const zoneHere = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Lists what the account has, which shows that address and key are right. */
+/** Lists the campaigns of the account, which proves that address and key are right. */
 export type ListCampaigns = (feedbackUrl: string, apiKey: string) => Promise<Campaign[]>;
 
-/** The address and the key are tried at once: whichever is refused is asked again. `campaigns`: undefined where nobody can be asked. */
+/** Asks for address and key, tries both together, and asks again for the refused value. `campaigns`: undefined if nobody can be asked. */
 async function askAccount(answers: Answers, list: ListCampaigns) {
   const address = {
     flag: 'feedback-url',
@@ -115,7 +115,7 @@ export async function askSources(
 
 type Asked = Pick<AnsweredSource, 'onboarding' | 'connector'>;
 
-/** @param before the answers of the first time: they stay where nothing else is said */
+/** @param before the earlier answers, which stay unless the person gives others */
 export async function askSettings(
   { onboarding, connector }: Asked,
   answers: Answers,

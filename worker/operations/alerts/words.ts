@@ -88,7 +88,7 @@ const mostOfComment = 1_500;
 const mostLinesOfComment = 30;
 const longestName = 80;
 
-/** Without line breaks, which a subject can't have, and without signs that would turn the text around. */
+/** Removes line breaks, which a subject can't have, and signs that would turn the direction of the text around. */
 const nameOf = (text: string): string => cut(withoutUnseen(text.replace(/\s+/g, ' ')), longestName);
 
 function answerTitleOf({ grade = 'a comment', customer }: AnswerMessage): string {
