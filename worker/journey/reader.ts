@@ -13,7 +13,7 @@ export function isUnreadable(error: unknown): boolean {
   return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
 }
 
-/** What is stored with a journey: its revision, which each change raises, and its trace. */
+/** The data beside a stored journey: its revision, which each change raises, and its trace. */
 export interface Stored {
   rev: string;
   trace: readonly TraceLine[];

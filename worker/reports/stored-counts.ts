@@ -8,7 +8,7 @@ interface Counted {
   store: Pick<JourneyStore, 'queries'>;
 }
 
-/** Of those who were asked in an hour of the day, how many have answered. */
+/** How many customers were asked in an hour of the day, and how many of them have answered. */
 export interface HourOfDay extends Pick<Counts, 'asked' | 'responses'> {
   /** 0 to 23, on the account's clock. */
   hour: number;
@@ -16,11 +16,11 @@ export interface HourOfDay extends Pick<Counts, 'asked' | 'responses'> {
 
 export interface StoredCounts {
   byCampaign: Map<number, Counts>;
-  /** Of one campaign, or of all; hours in which nobody was asked are left out. */
+  /** By the hour of the day on the account's clock, for one campaign or all. Hours in which nobody was asked are left out. */
   byHour: HourOfDay[];
 }
 
-/** What closeloop's own journeys say of these days, over all sources; of the last 400 days. */
+/** Counts of closeloop's own journeys of these days, over all sources; they reach 400 days back. */
 export async function storedCounts(
   sources: readonly Counted[],
   period: Period,
