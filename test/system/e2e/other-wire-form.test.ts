@@ -102,5 +102,4 @@ test('the example asks, collects the grade and writes it back (audit 37)', async
   service.standin.answer({ request: request.id, grade: 2, comment: 'Slow' });
   await loop.journey('t.1', 'written');
   expect(loop.vendor.written).toMatchObject([{ recordId: 't', grade: 2, comment: 'Slow' }]);
-  await loop.close();
 });

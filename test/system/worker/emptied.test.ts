@@ -27,8 +27,6 @@ test('Redis is emptied under a running loop: it goes on, and a loop that starts 
   await other.post(loop.vendor.delivery([{ kind: 'closed', id: 'b', at: new Date(), key: 'again' }]));
   await until(async () => (await other.store.trace('b.1')).some(({ text }) => text.includes('another webhook')));
   expect(await other.store.queries.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
-  await other.close();
-  await loop.close();
 });
 
 test('a process whose Redis began anew with another key ends, and says what to do (audit twice)', async () => {

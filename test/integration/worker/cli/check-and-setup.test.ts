@@ -21,7 +21,6 @@ describe('check and setup', () => {
     const remedy = expect.stringMatching(/into one of them/);
     expect(rows).toMatchObject([{ findings: expect.arrayContaining([expect.objectContaining({ at, remedy })]) }]);
     expect(code).toBe(0);
-    await loop.close();
   });
 
   const finding: Finding = { level: 'error', at: 'webhook', problem: 'there is none', remedy: 'make one' };
@@ -50,7 +49,6 @@ describe('check and setup', () => {
     expect(words.out).toMatch(/error.*webhook[\s\S]*→ make one[\s\S]*2 errors/);
     const remembered = await lastCheck(redis.handle.client);
     expect(remembered?.findings).toContainEqual(expect.objectContaining(finding));
-    await loop.close();
   });
 
   test('it finds rules that no closing reaches, and campaigns in which nobody can be asked or graded', async () => {
@@ -101,7 +99,6 @@ describe('check and setup', () => {
         remedy: expect.stringMatching(/^name one of 711 "How likely.*717 "At what time\?"$/),
       },
     ]);
-    await loop.close();
   });
 
   test('what is the same for every rule is said once, with all of their places (audit 37)', async () => {
@@ -119,7 +116,6 @@ describe('check and setup', () => {
         problem: expect.stringMatching(/^campaigns 12, 17 have no custom field "closeloop"/),
       },
     ]);
-    await loop.close();
   });
 
   test('it warns of campaigns that have no field to mark a test request with', async () => {
@@ -139,7 +135,6 @@ describe('check and setup', () => {
       },
       { level: 'warning', at: 'rules[0].campaign.fi', problem: expect.stringMatching(/campaign 121 has no/) },
     ]);
-    await loop.close();
   });
 
   const wrong: [what: string, rule: string, found: RegExp][] = [
@@ -165,7 +160,6 @@ describe('check and setup', () => {
     const loop = await startLoop(redis, { source: fresh(), rule });
     const { code, out } = await printed(() => check(beside(loop)));
     expect([code, out]).toEqual([1, expect.stringMatching(found)]);
-    await loop.close();
   });
 
   test.each([
@@ -179,7 +173,6 @@ describe('check and setup', () => {
     const loop = await startLoop(redis, { source: fresh(), vendor, rule });
     const { out } = await printed(() => check(beside(loop)));
     expect(out.match(/no rule names a campaign of type external/g) ?? []).toHaveLength(warnings);
-    await loop.close();
   });
 
   test('where nothing keeps it from working it says what shows whether the rules fit', async () => {
@@ -187,7 +180,6 @@ describe('check and setup', () => {
     const { code, out } = await printed(() => check({ ...beside(loop), json: false }));
     const last = expect.stringMatching(/\n"closeloop preview --since \d{4}-\d\d-\d\d" shows which closings[^\n]*\n$/);
     expect([code, out]).toEqual([0, last]);
-    await loop.close();
   });
 
   test.each([
@@ -199,7 +191,6 @@ describe('check and setup', () => {
     vendor.check = async () => [{ ...finding, level: hasError ? 'error' : 'warning' }];
     const loop = await startLoop(redis, { source: fresh(), vendor });
     expect((await printed(() => check({ ...beside(loop), strict }))).code).toBe(expected);
-    await loop.close();
   });
 
   test('an address of the service without /api is told with the one that would be right', async () => {
@@ -212,7 +203,6 @@ describe('check and setup', () => {
       { findings: expect.arrayContaining([expect.objectContaining({ level: 'error', remedy })]) },
     ]);
     expect(code).toBe(1);
-    await loop.close();
   });
 
   test('it shows the steps, does them, and says nothing is missing the next time', async () => {
@@ -242,7 +232,6 @@ describe('check and setup', () => {
     expect(readEnvFile(envFileOf(beside(loop).config))).toEqual({ TOY_SECRET: 's3' });
     const second = await printed(() => setup({ ...beside(loop), yes: true }));
     expect([second.rows, done]).toEqual([[{ missing: [], done: [] }], ['field']]);
-    await loop.close();
   });
 
   test.each([
@@ -255,7 +244,6 @@ describe('check and setup', () => {
     const loop = await startLoop(redis, { source: fresh(), rule, vendor });
     const { said } = await sayings(() => setup({ ...beside(loop), yes: true }));
     expect(said.filter((line) => /grades.*"closeloop check"/.test(line))).toHaveLength(times);
-    await loop.close();
   });
 });
 
@@ -286,7 +274,6 @@ describe('setup of several sources', () => {
     const { code, said } = await sayings(() => setup({ ...beside(loop), yes: true }));
     expect([code, done]).toEqual([0, ['create the field', 'create the webhook']]);
     expect(said.join('\n')).toMatch(/goes on in 2 s \(Toy: too many calls \(429\)\)/);
-    await loop.close();
   });
 
   test.each([
@@ -311,7 +298,6 @@ describe('setup of several sources', () => {
         failed: [{ source, why: error.message }],
       },
     ]);
-    await loop.close();
   });
 });
 

@@ -23,7 +23,6 @@ test('contact mask ends with 1 when nobody is known by the contact: it must not 
   ];
   expect(rows[0]).toMatchObject({ erasures: 2, erased });
   expect(out).not.toMatch(/@ex/);
-  await loop.close();
 });
 
 test('contact mask tells what was taken off records, and what the service and vendors keep (audit 7)', async () => {
@@ -44,7 +43,6 @@ test('contact mask tells what was taken off records, and what the service and ve
   expect(masking).toMatchObject({ code: 0, rows: [{ journeys: 1, requestsMasked: 1, kept }] });
   const { rows } = await printed(() => status(beside(loop)));
   expect(rows[0]).toMatchObject({ erased: [{ kept }] });
-  await loop.close();
 });
 
 test('contact mask says of a contact that was masked before that it was, and not that nobody is known', async () => {
@@ -57,7 +55,6 @@ test('contact mask says of a contact that was masked before that it was, and not
   const { rows } = await printed(() => status(beside(loop)));
   const before = { journeys: 0, requestsMasked: 0, maskedBefore: 1 };
   expect(rows[0]).toMatchObject({ erased: [{ requestsMasked: 1 }, before] });
-  await loop.close();
 });
 
 test('contact mask keeps what the service refuses: it is shown by list and status, and done by retry (audit 3)', async () => {
@@ -84,7 +81,6 @@ test('contact mask keeps what the service refuses: it is shown by list and statu
   await until(async () => (await loop.store.get('a.1'))?.erasedAt);
   expect((await printed(() => retryErasures(options))).code).toBe(0);
   expect((await printed(() => listErasures({ ...options, subjects: false }))).rows).toEqual([]);
-  await loop.close();
 });
 
 test('contact mask ends with 4 when something could not be read, and says what (audit trace)', async () => {
@@ -100,7 +96,6 @@ test('contact mask ends with 4 when something could not be read, and says what (
   expect(masking.said.join('')).toContain(`may still hold their data: ${source}/b.1.`);
   const { rows } = await printed(() => status(beside(loop)));
   expect(rows[0]).toMatchObject({ erased: [{ journeys: 1, unreadable: [`${source}/b.1`] }] });
-  await loop.close();
 });
 
 test('contact mask refuses a folder where closeloop never ran: nobody would be forgotten there', async () => {
@@ -110,7 +105,6 @@ test('contact mask refuses a folder where closeloop never ran: nobody would be f
   const data = join(dir, 'elsewhere');
   const masking = maskContact({ ...beside(loop), config, data, contact: 'a@example.com', yes: true });
   await expect(masking).rejects.toThrow(/There is no data in/);
-  await loop.close();
 });
 
 test('contact stored tells what is stored of a person, before and after they are erased', async () => {
@@ -134,5 +128,4 @@ test('contact stored tells what is stored of a person, before and after they are
     code: 1,
     rows: [{ journeys: [], requests: [], throttles: [], linkedAddresses: 1, erased: true }],
   });
-  await loop.close();
 });

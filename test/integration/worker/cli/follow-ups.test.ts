@@ -47,7 +47,6 @@ describe('follow-ups list', () => {
     expect(out + (await list()).out).not.toMatch(/too late|@example/);
     const shown = await printed(() => status({ ...options, json: false }));
     expect(stripVTControlCharacters(shown.out)).toContain('follow-ups  3 open · 2 overdue');
-    await loop.close();
   });
 
   test('takes out what its journey does not confirm, and keeps what an action is about to open', async () => {
@@ -61,7 +60,6 @@ describe('follow-ups list', () => {
     }));
     expect(await ids()).toEqual(['c.1']);
     expect(await listed('open')).toEqual(['b.1', 'c.1']);
-    await loop.close();
   });
 
   test('moves what was done by a process that was killed before it said so in the list', async () => {
@@ -73,7 +71,6 @@ describe('follow-ups list', () => {
     expect(await ids()).toEqual([]);
     expect(await listed('open')).toEqual([]);
     expect(await ids({ done: true })).toEqual(['a.1']);
-    await loop.close();
   });
 });
 
@@ -99,7 +96,6 @@ describe('a follow-up', () => {
     expect(await ids()).toEqual(['a.1']);
     const trace = (await store.trace('a.1')).map(({ text }) => text).slice(-3);
     expect(trace).toEqual(['follow-up taken by Maria', 'follow-up done by Maria', 'follow-up reopened by Jaan']);
-    await loop.close();
   });
 
   test('can be taken by one person only: the second is told who has it and since when', async () => {
@@ -110,7 +106,6 @@ describe('a follow-up', () => {
     await expect(second()).rejects.toMatchObject({ advice: { kind: 'permanent' } });
     const finish = () => printed(() => stepFollowUp({ ...ref('a'), by: 'Jaan' }, { do: 'done', outcome: 'Called' }));
     await expect(finish()).rejects.toThrow(/Maria has taken it/);
-    await loop.close();
   });
 
   test('that many take at the same moment is one person’s', async () => {
@@ -124,7 +119,6 @@ describe('a follow-up', () => {
     expect(results.filter(({ status: is }) => is === 'fulfilled')).toHaveLength(1);
     const trace = (await store.trace('a.1')).filter(({ text }) => text.startsWith('follow-up taken'));
     expect(trace).toHaveLength(1);
-    await loop.close();
   });
 
   test('is taken by nobody where its person was erased at the same moment', async () => {
@@ -141,7 +135,6 @@ describe('a follow-up', () => {
     const context = { name: store.source, store: racing, followUps: lists };
     const taken = changeFollowUp(journey, { do: 'take', by: 'Maria', at: new Date() }, context);
     await expect(taken).rejects.toThrow('there is no follow-up');
-    await loop.close();
   });
 
   test('that is reopened while a reader lists it as done is listed as open', async () => {
@@ -161,7 +154,6 @@ describe('a follow-up', () => {
     });
     expect(await listed('open')).toEqual(['a.1']);
     expect(await listed('done')).toEqual([]);
-    await loop.close();
   });
 
   test('shows no address of a record that was erased at its connector', async () => {
@@ -172,7 +164,6 @@ describe('a follow-up', () => {
     expect(rows).toMatchObject([{ state: 'open' }]);
     expect(rows[0]).not.toHaveProperty('url');
     expect(rows[0]).not.toHaveProperty('record');
-    await loop.close();
   });
 
   test('that is not there is an error, as is one of a person who was erased', async () => {
@@ -181,7 +172,6 @@ describe('a follow-up', () => {
     await store.update('a.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
     await expect(stepFollowUp({ ...ref('a'), by: 'Maria' }, { do: 'take' })).rejects.toThrow(/there is no follow-up/);
     await expect(showFollowUp(ref('a'))).rejects.toThrow(/there is no follow-up/);
-    await loop.close();
   });
 });
 

@@ -65,7 +65,6 @@ describe('journeys list', () => {
     expect(shown.rows).toMatchObject([{ state: 'asked', contact: 'email' }]);
     expect(shown.out).not.toMatch(/@example/);
     await expect(showJourney({ ...beside(loop), journey: `${source}/zz.1` })).rejects.toThrow(/no journey/);
-    await loop.close();
   });
 });
 
@@ -89,7 +88,6 @@ test('a journey is found by every address of its customer, also one about which 
   expect(await list('other@example.com')).toEqual([]);
   await printed(() => maskContact({ ...beside(loop), contact: customer.email, yes: true }));
   for (const contact of [customer.email, customer.phone]) expect([contact, await list(contact)]).toEqual([contact, []]);
-  await loop.close();
 });
 
 test('people are shown times on the clock of the account, machines UTC', async () => {
@@ -109,5 +107,4 @@ test('people are shown times on the clock of the account, machines UTC', async (
   }
   const { out } = await printed(() => listJourneys({ ...beside(loop), limit: 5 }));
   expect(JSON.parse(out)).toMatchObject({ updatedAt: expect.stringMatching(/Z$/) });
-  await loop.close();
 });

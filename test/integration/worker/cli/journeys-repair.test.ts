@@ -36,7 +36,6 @@ describe('journeys replay', () => {
     const both = { ...beside(loop), journey: b, error: 'usable' };
     await expect(replayJourneys(both)).rejects.toThrow(/not both/);
     expect(loop.feedback.standin.requests()).toHaveLength(2);
-    await loop.close();
   });
 
   test('it looks for the request of a journey that may have one before it asks anew', async () => {
@@ -57,7 +56,6 @@ describe('journeys replay', () => {
     await idle(loop);
     await until(async () => !['waiting', 'creating'].includes((await loop.store.get('a.1'))?.state ?? ''));
     expect(loop.feedback.standin.requests()).toHaveLength(1);
-    await loop.close();
   });
 
   test('it writes an answer back that could not be written', async () => {
@@ -72,7 +70,6 @@ describe('journeys replay', () => {
     const { rows } = await printed(() => replayJourneys({ ...beside(loop), error: 'no right' }));
     expect(rows).toMatchObject([{ outcomes: [{ outcome: 'written back again', count: 1 }] }]);
     await loop.journey('a.1', 'written');
-    await loop.close();
   });
 });
 
@@ -100,7 +97,6 @@ describe('a replay that is interrupted', () => {
     expect(seen).not.toContain('lost');
     await queue.resume();
     await loop.journey('a.2', 'asked');
-    await loop.close();
   });
 });
 
@@ -123,6 +119,5 @@ describe('journeys cancel', () => {
     await other.journey('a.1', 'asked');
     const asked = `${other.store.source}/a.1`;
     await expect(cancelJourney({ ...beside(other), journey: asked, why: 'x' })).rejects.toThrow(/can't be cancelled/);
-    await other.close();
   });
 });

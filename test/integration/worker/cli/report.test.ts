@@ -243,7 +243,6 @@ describe('the figures of report', () => {
     expect((await printed(() => report({ ...plain, campaign: 99 }))).out).not.toContain('follow-ups');
     expect((await printed(() => report({ ...plain, comments: 5, until: 'yesterday' }))).out).not.toContain('Quick');
     expect((await printed(() => report({ ...plain, comments: 5, campaign: 99 }))).out).not.toContain('Quick');
-    await loop.close();
   });
 
   test.each([

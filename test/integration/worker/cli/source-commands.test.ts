@@ -155,7 +155,6 @@ test('grades of a source whose collecting is paused stay at the service, and com
   await printed(loop, (options) => resumeSource({ ...options, name, step: 'collect' }));
   await loop.journey('a.1', 'written');
   await beside.close();
-  await loop.close();
 });
 
 test('a source that the configuration does not have can be neither paused nor resumed', async () => {
@@ -165,5 +164,4 @@ test('a source that the configuration does not have can be neither paused nor re
       'There is no source "nowhere"; there are: there.',
     );
   }
-  await loop.close();
 });

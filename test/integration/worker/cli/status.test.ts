@@ -24,7 +24,6 @@ test('status shows journeys by state, what waits and what webhooks missed', asyn
     },
     { processes: [], problems: ['no process runs: "closeloop start" does the work'] },
   ]);
-  await loop.close();
 });
 
 test('status shows what waits for a person, and why; what waits to be planned stands in a queue (audit 36) (audit 37)', async () => {
@@ -44,7 +43,6 @@ test('status shows what waits for a person, and why; what waits to be planned st
   // Mended, it is taken up again with all that are parked.
   await printed(() => replayJourneys({ ...beside(loop), source, state: 'parked' }));
   await loop.journey('a.1', 'written');
-  await loop.close();
 });
 
 test('status shows how many of seven days were asked, and how many of them answered', async () => {
@@ -60,7 +58,6 @@ test('status shows how many of seven days were asked, and how many of them answe
   expect(rows[0]).toMatchObject({ lastWeek: { asked: 3, answered: 1, responseRate: 1 / 3 } });
   const { out } = await printed(() => status({ ...beside(loop), json: false }));
   expect(out).toContain('7 days      asked 3 · answered 1 · response rate 33 %');
-  await loop.close();
 });
 
 test('status counts the deliveries that were refused, by reason, and shows that grades stand still (audit 29)', async () => {
@@ -79,5 +76,4 @@ test('status counts the deliveries that were refused, by reason, and shows that 
     { source: 'collect', paused: [{ stage: 'collect', why: 'no key' }] },
     { processes: [] },
   ]);
-  await loop.close();
 });

@@ -327,7 +327,6 @@ test('a delivery of more events than can be stored in time is refused with what 
   expect(await queued()).toBe(0);
   await until(async () => (await loop.post(delivery(mostEvents))).status === 202);
   await until(async () => (await loop.app.engine.busy()) === 0);
-  await loop.close();
 });
 
 test('while hundreds of events are stored, others get their turn (audit 30)', async () => {
@@ -345,7 +344,6 @@ test('while hundreds of events are stored, others get their turn (audit 30)', as
   await loop.app.engine.inlets.store('turns', events, new Date());
   isDone = true;
   expect(turns).toBeGreaterThan(4);
-  await loop.close();
 });
 
 test('an address that was put together wrongly is not shown: it may hold a number, an address or a key (audit leak)', async () => {

@@ -280,7 +280,6 @@ test('a quota that is used up for long is told, and shown until it is full again
   expect(await client.pttl('{cl:used-up}:outage:quota')).toBeLessThanOrEqual(960_000);
   await client.pexpire('{cl:used-up}:outage:quota', 1);
   await until(async () => (await loop.app.engine.paused())['used-up'] === undefined);
-  await loop.close();
 });
 
 test('a read that fails whole for good fails no journey of several: it may pass, else it stops the source (audit 17)', async () => {
@@ -301,7 +300,6 @@ test('a read that fails whole for good fails no journey of several: it may pass,
   await until(async () => (await loop.app.engine.paused()).whole);
   expect((await loop.app.engine.paused()).whole).toMatchObject([{ stage: 'plan', why: 'ticket_fields answered 404' }]);
   for (const id of more) expect(await loop.store.get(`${id}.1`)).toBeUndefined();
-  await loop.close();
 });
 
 test('the process that finds out whether the service is back is killed at it: another one does, and all are asked once (audit twice)', async () => {
