@@ -17,8 +17,6 @@ const none: Counts = {
   firstPageAt: 0,
   writes: 0,
   lastWriteAt: 0,
-  acts: 0,
-  lastActAt: 0,
 };
 const counts: Counts = { ...none };
 /** When requests were created. */
@@ -33,8 +31,7 @@ let graded = 0;
 const gradeGiven = 4;
 /** What was written on tickets. */
 const writtenOn = new Map<string, { grade: string; tags: string }>();
-let isDeskDown = false;
-let wanted: { of: 'creates' | 'writes' | 'acts'; count: number } | undefined;
+let wanted: { of: 'creates' | 'writes'; count: number } | undefined;
 /** Of this server. */
 let origin = '';
 /** Answers wait so long. Real time. */
@@ -119,9 +116,6 @@ const Updates = z.object({
       id: z.number(),
       custom_fields: z.array(z.object({ id: z.number(), value: z.unknown() })).default([]),
       additional_tags: z.array(z.string()).default([]),
-      comment: z.unknown().optional(),
-      /** Only what is reopened has it: the other changes are answers. */
-      status: z.string().optional(),
     }),
   ),
 });
@@ -129,38 +123,22 @@ const Updates = z.object({
 /** Done at once, which Zendesk says with the job's first status. */
 function updateMany(body: string): string {
   const { tickets } = Updates.parse(JSON.parse(body));
-  const answered = tickets.filter(({ status }) => status === undefined);
-  for (const { comment, additional_tags: tags } of tickets.filter(({ status }) => status !== undefined))
-    counts.acts += 1 + (comment === undefined ? 0 : 1) + (tags.length > 0 ? 1 : 0);
-  for (const { id, custom_fields: fields, additional_tags: tags } of answered) {
+  for (const { id, custom_fields: fields, additional_tags: tags } of tickets) {
     const grade = fields.find((field) => field.id === 360_001)?.value ?? null;
     writtenOn.set(String(id), { grade: JSON.stringify(grade), tags: JSON.stringify(tags).slice(1, -1) });
   }
-  const now = performance.timeOrigin + performance.now();
-  counts.writes += answered.length;
-  if (answered.length > 0) counts.lastWriteAt = now;
-  if (answered.length < tickets.length) counts.lastActAt = now;
+  counts.writes += tickets.length;
+  counts.lastWriteAt = performance.timeOrigin + performance.now();
   tellIfDone();
   const results = tickets.map(({ id }) => `{"index":0,"id":${id},"action":"update","status":"Updated","success":true}`);
   return `{"job_status":{"id":"job-${counts.vendor}","url":"http://127.0.0.1","total":${tickets.length},"progress":${tickets.length},"status":"completed","message":"","results":[${results.join()}]}}`;
-}
-
-/** A single ticket is reopened, gets a note, or tags. */
-function changed(id: string, answer: string): string {
-  counts.acts++;
-  counts.lastActAt = performance.timeOrigin + performance.now();
-  tellIfDone();
-  return answer || `{"ticket":${ticketOf(id)}}`;
 }
 
 function vendor({ method, path, body }: Request): string | undefined {
   if (method === 'PUT' && path === '/api/v2/tickets/update_many.json') return updateMany(body);
   const many = /^\/api\/v2\/tickets\/show_many\.json\?ids=([\d,]+)/.exec(path)?.[1];
   if (many !== undefined) return ticketsPage(many.split(','));
-  const tagged = /^\/api\/v2\/tickets\/(\d+)\/tags\.json/.exec(path)?.[1];
-  if (tagged !== undefined) return changed(tagged, '{"tags":["unhappy"]}');
   const ticket = /^\/api\/v2\/tickets\/(\d+)\.json/.exec(path)?.[1];
-  if (ticket !== undefined && method === 'PUT') return changed(ticket, '');
   if (ticket !== undefined) return `{"ticket":${ticketOf(ticket)}}`;
   const customer = /^\/api\/v2\/users\/7(\d+)\.json/.exec(path)?.[1];
   if (customer !== undefined) return `{"user":${customerOf(customer)}}`;
@@ -186,7 +164,6 @@ function answer(request: Request): Response {
     return service(request);
   }
   counts.vendor++;
-  if (isDeskDown) return { status: 503, body: '{}' };
   const page = vendor(request);
   return page === undefined ? { status: 404, body: '{}' } : { status: 200, body: page };
 }
@@ -207,7 +184,7 @@ function reset({ latencyMs: latency, requests: earlierOnes }: Extract<Command, {
   Object.assign(counts, none);
   times.length = 0;
   created.length = 0;
-  [graded, latencyMs, requests, isDeskDown] = [0, latency, earlierOnes, false];
+  [graded, latencyMs, requests] = [0, latency, earlierOnes];
   tell();
 }
 
@@ -223,9 +200,6 @@ process.on('message', (message) => {
       return tellIfDone();
     case 'grade':
       [graded, counts.firstPageAt] = [command.count, 0];
-      return tell();
-    case 'desk':
-      isDeskDown = command.isDown;
       return tell();
   }
 });

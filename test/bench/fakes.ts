@@ -7,11 +7,9 @@ import { z } from 'zod';
 export const Command = z.discriminatedUnion('do', [
   z.object({ do: z.literal('reset'), latencyMs: z.number(), requests: z.number() }),
   /** Tell when so many requests have been created, or tickets written. */
-  z.object({ do: z.literal('wait'), of: z.enum(['creates', 'writes', 'acts']), count: z.number() }),
+  z.object({ do: z.literal('wait'), of: z.enum(['creates', 'writes']), count: z.number() }),
   /** So many of the requests created since the last reset are graded, the first ones first. */
   z.object({ do: z.literal('grade'), count: z.number() }),
-  /** The help desk answers no more, or again. */
-  z.object({ do: z.literal('desk'), isDown: z.boolean() }),
   /** Tell when each of them was created. */
   z.object({ do: z.literal('times') }),
 ]);
@@ -31,9 +29,6 @@ const Counts = z.object({
   /** Tickets that answers were written on, and when the last was. */
   writes: z.number(),
   lastWriteAt: z.number(),
-  /** Reopenings, notes and tags of single tickets, and when the last was done. */
-  acts: z.number(),
-  lastActAt: z.number(),
 });
 export type Counts = z.output<typeof Counts>;
 
@@ -53,12 +48,8 @@ export interface Fakes {
   created(count: number): Promise<Counts>;
   /** Resolves when answers have been written on so many tickets since the last `reset`. */
   written(count: number): Promise<Counts>;
-  /** Resolves when so many actions have been done on single tickets since the last `reset`. */
-  acted(count: number): Promise<Counts>;
   /** So many of the requests created since the last `reset` are graded, the first ones first. */
   grade(count: number): Promise<Counts>;
-  /** From now on the help desk answers every call with 503, or well again. */
-  setDesk(state: 'down' | 'up'): Promise<Counts>;
   /** When requests were created, one after the other, since the last `reset`: milliseconds, since 1970. */
   times(): Promise<number[]>;
   /** When every ticket of its help desk was closed. */
@@ -79,9 +70,7 @@ export async function startFakes(): Promise<Fakes> {
       void Told.parse(await asked(child, { do: 'reset', latencyMs, requests })),
     created: async (count) => Told.parse(await asked(child, { do: 'wait', of: 'creates', count })).counts,
     written: async (count) => Told.parse(await asked(child, { do: 'wait', of: 'writes', count })).counts,
-    acted: async (count) => Told.parse(await asked(child, { do: 'wait', of: 'acts', count })).counts,
     grade: async (count) => Told.parse(await asked(child, { do: 'grade', count })).counts,
-    setDesk: async (state) => Told.parse(await asked(child, { do: 'desk', isDown: state === 'down' })).counts,
     times: async () => Times.parse(await asked(child, { do: 'times' })).times,
     close: async () => {
       const closed = once(child, 'close');

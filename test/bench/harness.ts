@@ -3,9 +3,9 @@ import { type MachineUse, watchMachine } from './machine.ts';
 /** `full` is what counts. `short` shows in seconds, and without fetching anything, that it completes and counts right. */
 export type Size = 'full' | 'short';
 
-/** What is to be reached: by the ratio to the baseline, by what is added to it, or by the value itself. */
+/** The figure to reach: by the ratio to the baseline, or by the value itself. */
 export interface Target {
-  of: 'ratio' | 'excess' | 'value';
+  of: 'ratio' | 'value';
   is: 'at least' | 'at most';
   figure: number;
 }
@@ -99,7 +99,7 @@ function judgedOf({ of }: Target, closeloop: readonly number[], baseline: readon
   // Round by round: what slowed one down slowed the other.
   const pairs = closeloop.flatMap((value, i) => {
     const other = baseline[i];
-    return other === undefined ? [] : [of === 'ratio' ? value / other : value - other];
+    return other === undefined ? [] : [value / other];
   });
   return pairs.length === 0 ? undefined : spreadOf(pairs).median;
 }

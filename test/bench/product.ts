@@ -88,8 +88,6 @@ export interface Product {
   config: string;
   /** From its start until it took deliveries, milliseconds. */
   startedInMs: number;
-  /** Lines of its log so far. */
-  logLines(): number;
   stop(): Promise<void>;
 }
 
@@ -137,7 +135,6 @@ export async function startProduct(options: ProductOptions): Promise<Product> {
     dashboard,
     config,
     startedInMs: performance.now() - begun,
-    logLines: () => readFileSync(log, 'utf8').split('\n').length - 1,
     stop: async () => {
       child.kill('SIGTERM');
       await closed;

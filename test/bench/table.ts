@@ -34,7 +34,7 @@ function verdictOf({ target, isReached }: Finding, isBusy: boolean): string {
 
 function targetText({ of, is, figure: wanted }: Target): string {
   const sign = is === 'at least' ? '≥' : '≤';
-  return of === 'ratio' ? `${sign} ${wanted} ×` : `${sign} ${of === 'excess' ? '+' : ''}${wanted}`;
+  return of === 'ratio' ? `${sign} ${wanted} ×` : `${sign} ${wanted}`;
 }
 
 function shown({ median, from, to }: Spread): string {

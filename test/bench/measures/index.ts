@@ -1,16 +1,12 @@
 import type { Measure } from '../harness.ts';
-import { acting } from './acting.ts';
 import { bytes } from './bytes.ts';
 import { calls } from './calls.ts';
 import { closings } from './closings.ts';
-import { collecting } from './collecting.ts';
 import { commands } from './commands.ts';
 import { deliveries } from './deliveries.ts';
 import { exporting } from './export.ts';
 import { lateness } from './lateness.ts';
-import { loneClosing } from './lone-closing.ts';
 import { memory } from './memory.ts';
-import { outage } from './outage.ts';
 import { pages } from './pages.ts';
 import { processes } from './processes.ts';
 import { writeBacks } from './write-backs.ts';
@@ -19,17 +15,13 @@ import { writeBacks } from './write-backs.ts';
 export const measures: readonly Measure[] = [
   closings,
   deliveries,
-  loneClosing,
   commands,
   memory,
   bytes,
   pages,
   lateness,
-  collecting,
   calls,
   exporting,
   processes,
-  outage,
   writeBacks,
-  acting,
 ];

@@ -9,7 +9,7 @@ import { node } from './commands.ts';
 const inFlight = 200;
 const sizes = { full: { answers: 5_000, rounds: 3 }, short: { answers: 60, rounds: 1 } };
 
-export interface Target {
+interface Target {
   fakes: Fakes;
   redis: BenchRedis;
   product: Product;
@@ -17,8 +17,11 @@ export interface Target {
   earlier: number;
 }
 
-/** Asks about these closings, has each answered, and waits until the answers are on their tickets. */
-export async function answerAll(closings: readonly number[], { fakes, redis, product, earlier }: Target) {
+/**
+ * Asks about these closings, has each answered, and waits until the answers are on their tickets.
+ * @returns answers written a second: from the page that showed the first grade, to the last ticket that was written
+ */
+async function round(closings: readonly number[], { fakes, redis, product, earlier }: Target): Promise<number> {
   await fakes.reset({ requests: earlier });
   const created = fakes.created(closings.length);
   await sendAll(product.hooks, deliveriesOf(closings), inFlight);
@@ -27,12 +30,7 @@ export async function answerAll(closings: readonly number[], { fakes, redis, pro
   await fakes.grade(closings.length);
   const written = fakes.written(closings.length);
   await node(program, 'collect', '--once', '--config', product.config);
-  return await written;
-}
-
-/** Answers written a second: from the page that showed the first grade, to the last ticket that was written. */
-async function round(closings: readonly number[], target: Target): Promise<number> {
-  const { firstPageAt, lastWriteAt } = await answerAll(closings, target);
+  const { firstPageAt, lastWriteAt } = await written;
   return closings.length / ((lastWriteAt - firstPageAt) / 1_000);
 }
 

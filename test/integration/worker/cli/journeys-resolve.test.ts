@@ -21,7 +21,7 @@ describe('journeys resolve', () => {
 
   test('it takes the request that a person found, and collects its grade', async () => {
     const { loop, requestId, ref } = await parked();
-    const other = await startLoop(redis, { source: fresh(), feedback: loop.feedback });
+    await startLoop(redis, { source: fresh(), feedback: loop.feedback });
     await expect(resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: '99999999' })).rejects.toThrow(
       /no feedback request/,
     );

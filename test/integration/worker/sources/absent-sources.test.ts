@@ -73,7 +73,7 @@ describe('erasures that wait in a source which is in no configuration any more',
 
   test('each is done all the same (audit trace)', async () => {
     const { knowing, queue, start } = await waitingFor('a', 'b');
-    const loop = await start();
+    await start();
     for (const name of ['a', 'b']) await until(() => isErased(knowing, name));
     await until(async () => (await queue.getJobs()).length === 0);
   });
@@ -85,7 +85,7 @@ describe('erasures that wait in a source which is in no configuration any more',
     await client.hset(keyOf('newer'), 'data', '{"kind":"of a later version"}');
     await client.hset(keyOf('broken'), 'data', '{"kind":');
     service.standin.faults.add({ path: '/contacts/refused', status: 422, body: { detail: 'No.' }, times: 1_000 });
-    const loop = await start();
+    await start();
     await until(() => isErased(knowing, 'fine'));
     const held = await until(async () => {
       const open = (await knowing.context.erasures.open()).flatMap((one) => one.held);
