@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -11,6 +10,7 @@ import { type App, run } from '../../../worker/cli/app.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { commandHere } from '../../support/command-here.ts';
+import { useFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { memoryLog, until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
@@ -19,7 +19,7 @@ import { useRedis } from '../../support/redis.ts';
 
 const redis = useRedis();
 const opened = new Map<string, { server: StandinServer; guide: Guide }>();
-let dir: string;
+const dir = useFolder();
 let port: number;
 let app: App;
 
@@ -59,7 +59,6 @@ beforeAll(async () => {
     .replace(/^ {4}connector: (\w+)$/gm, (line, name) =>
       name in doing ? `${line}\n    answers: [{ name: told, settle: 0, do: [${doing[name]}] }]` : line,
     );
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-guides-'));
   const file = join(dir, 'closeloop.yaml');
   writeFileSync(file, config);
   const { code, err } = await commandHere(['setup', '--yes', '--config', file]);
@@ -76,7 +75,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await app?.close();
   for (const { server } of opened.values()) await server.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 async function take(name: string, { method, path, body }: Step): Promise<string> {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -7,6 +6,7 @@ import { z } from 'zod';
 import type { OperationsForm } from '../../../standins/feedback/operations-form.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { commandHere } from '../../support/command-here.ts';
+import { useFolder } from '../../support/folder.ts';
 import { startLoop, until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
 
@@ -53,14 +53,12 @@ const form: OperationsForm = {
 
 const redis = useRedis();
 let service: Awaited<ReturnType<typeof startFeedbackStandin>>;
-let dir: string;
+const dir = useFolder();
 beforeAll(async () => {
   service = await startFeedbackStandin({ seed: true, form });
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-form-'));
 });
 afterAll(async () => {
   await service?.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 test('the example works with all five operations and the list, by hand (audit 37)', async () => {

@@ -1,31 +1,29 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the configuration's own notation
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { commandHere } from '../../support/command-here.ts';
 import { deskConfiguration } from '../../support/configurations.ts';
+import { useFolder } from '../../support/folder.ts';
 import { closeloop, command } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 import { standinHere } from '../../support/standin-here.ts';
 
 const redis = useRedis();
-let dir: string;
+const dir = useFolder();
 let config: string;
 let service: Awaited<ReturnType<typeof standinHere>>;
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-service-'));
   config = join(dir, 'closeloop.yaml');
   service = await standinHere('feedback');
   writeFileSync(config, deskConfiguration(redis, { serviceUrl: service.url }));
 });
 afterAll(async () => {
   await service?.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 const Row = z.looseObject({ id: z.coerce.string().optional() });

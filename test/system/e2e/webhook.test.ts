@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectors } from '../../../connectors/index.ts';
@@ -12,6 +11,7 @@ import type { JourneyState } from '../../../worker/journey/journey.ts';
 import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
 import { commandHere } from '../../support/command-here.ts';
+import { useFolder } from '../../support/folder.ts';
 import { memoryLog, type Told, until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
 
@@ -25,7 +25,7 @@ let board: Awaited<ReturnType<typeof startWebhookStandin>>;
 let desk: Awaited<ReturnType<typeof startZendeskStandin>>;
 let app: App;
 let told: Told[];
-let dir: string;
+const dir = useFolder();
 let file: string;
 
 const events = (more = '') => `
@@ -79,7 +79,6 @@ sources:
       - { name: rated in Zendesk, when: ticket.subject = "rated", campaign: ${external}, contact: ticket.id }
       - { name: all, campaign: ${grades}, contact: requester.email }
 `;
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-webhook-'));
   file = join(dir, 'closeloop.yaml');
   writeFileSync(
     file,
@@ -110,7 +109,6 @@ sources:
 afterAll(async () => {
   await app?.close();
   await Promise.all([feedback?.close(), board?.close(), desk?.close()]);
-  rmSync(dir, { recursive: true, force: true });
 });
 
 function hook(source: 'jobs' | 'ratings', key = secret): void {

@@ -17,6 +17,7 @@ import { loadConfig } from '../../../worker/config/config.ts';
 import { hashPassword } from '../../../worker/dashboard/password.ts';
 import { programOnPath } from '../../../worker/redis/server-binary.ts';
 import { fetchPackage } from '../../support/debian-packages.ts';
+import { testFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
@@ -157,8 +158,7 @@ describe('deploy/Caddyfile', () => {
 
   test('passes on deliveries at one name and the page with its login at the other, and nothing else', async () => {
     const [caddy, intake, page] = [await freePort(), await freePort(), await freePort()];
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-caddy-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = testFolder();
     writeFileSync(
       join(dir, 'closeloop.yaml'),
       `
@@ -231,8 +231,7 @@ describe('deploy/kubernetes.yaml', () => {
   const Kind = z.object({ apiVersion: z.string(), kind: z.string() });
 
   test('has only what Kubernetes’ types know', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-kubernetes-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = testFolder();
     const check = async (all: readonly unknown[]) => {
       const lines = all.map((document, i) => {
         const { apiVersion, kind } = Kind.parse(document);
@@ -317,8 +316,7 @@ test.runIf(await programOnPath(['systemd-analyze'], process.env.PATH ?? ''))(
       return stderr.split('\n').filter((line) => line.includes('closeloop'));
     };
     expect(await verify(join(root, 'deploy/closeloop.service'))).toEqual([]);
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-unit-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = testFolder();
     writeFileSync(join(dir, 'closeloop.service'), read('closeloop.service').replace('RestartSec=2', 'RestartSec=soon'));
     expect(await verify(join(dir, 'closeloop.service'))).not.toEqual([]);
   },

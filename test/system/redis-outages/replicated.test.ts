@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { connect, type RedisAddress } from '../../../worker/redis/connection.ts';
 import { createReplicated, hasReplica } from '../../../worker/redis/replicated.ts';
 import { shopConfiguration } from '../../support/configurations.ts';
+import { testFolder } from '../../support/folder.ts';
 import { logged } from '../../support/installation.ts';
 import { type Loop, startLoop, until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
@@ -58,7 +58,7 @@ test('a replica that does not keep up: nobody is asked before the intent is ther
 test('a replica that does not keep up: the first start waits for it, says so, and goes on', async () => {
   const { master, replica, stop } = await startSentinel();
   onTestFinished(stop);
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-first-start-'));
+  const dir = testFolder();
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, shopConfiguration({ url: master.url }, 'http://127.0.0.1:9'));
   replica.freeze();
@@ -66,7 +66,6 @@ test('a replica that does not keep up: the first start waits for it, says so, an
   onTestFinished(async () => {
     running.child.kill('SIGKILL');
     await running.ended;
-    rmSync(dir, { recursive: true });
   });
   const [waiting] = await logged(running, 'waiting for a replica of Redis');
   expect(waiting?.why).toMatch(/^No replica of Redis took a write/);

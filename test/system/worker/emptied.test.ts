@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { shopConfiguration } from '../../support/configurations.ts';
+import { testFolder } from '../../support/folder.ts';
 import { startLoop, until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
@@ -33,7 +33,7 @@ test('a process whose Redis began anew with another key ends, and says what to d
   const { client } = redis.handle;
   await client.flushall();
   const service = await startFeedbackStandin({ seed: true });
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-emptied-'));
+  const dir = testFolder();
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, shopConfiguration(redis, service.url));
   await sealOf(client);
@@ -46,5 +46,4 @@ test('a process whose Redis began anew with another key ends, and says what to d
   expect([await running.ended, running.errors()]).toEqual([2, expect.stringMatching(/start this process again/)]);
   expect((await sealOf(client)).open(its.seal('text'))).toBe('text');
   await service.close();
-  rmSync(dir, { recursive: true, force: true });
 });

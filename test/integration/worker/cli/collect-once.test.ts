@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { collectOnce } from '../../../../worker/cli/collect.ts';
 import { type Sources, withSources } from '../../../../worker/cli/with-engine.ts';
+import { useFolder } from '../../../support/folder.ts';
 import { startLoop, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import type { ToyVendor } from '../../../support/toy-connector.ts';
 
 const redis = useRedis();
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-collect-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 /** Two sources, a customer of each has answered, and nobody is at work: `prepare` is what happens before the command. */
 async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promise<void>) {

@@ -1,18 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { check } from '../../../../worker/cli/check.ts';
 import { maskContact } from '../../../../worker/cli/contact.ts';
 import { openRedis, openRuntime } from '../../../../worker/cli/runtime.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
+import { useFolder } from '../../../support/folder.ts';
 import { memoryLog, until } from '../../../support/loop.ts';
 import { serverCache } from '../../../support/redis-cache.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-runtime-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 const { connector, builtIn } = new ToyVendor();
 const text = `

@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { check } from '../../../../worker/cli/check.ts';
 import { showJourney } from '../../../../worker/cli/journeys.ts';
 import { renameSource } from '../../../../worker/cli/source.ts';
 import { pauseSource, resumeSource } from '../../../../worker/cli/source-pause.ts';
 import { status } from '../../../../worker/cli/status.ts';
+import { useFolder } from '../../../support/folder.ts';
 import { type Loop, startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-source-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 const rename = { from: 'old', to: 'new' };
 

@@ -1,19 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { windows } from '../../../../worker/cli/windows.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
 /** What the command prints of these rules; campaign 13 is e-mail from 09:00 to 20:00, 14 is text messages. */
 async function drawn(rules: object[], options: Partial<Parameters<typeof windows>[0]> = {}, policy: object = {}) {
   const feedback = await startFeedbackStandin({ seed: true });
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-windows-'));
+  const dir = testFolder();
   onTestFinished(async () => {
     await feedback.close();
-    rmSync(dir, { recursive: true, force: true });
   });
   const config = join(dir, 'closeloop.yaml');
   const sources = { toy: { connector: 'toy', secret: 'good', rules } };

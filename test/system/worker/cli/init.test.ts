@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,17 +9,17 @@ import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { startZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import { programOnPath } from '../../../../worker/redis/server-binary.ts';
 import { commandHere } from '../../../support/command-here.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { closeloop, command } from '../../../support/processes.ts';
 
 /** A folder, the service, and a help desk with a ticket field of its own. */
 async function world() {
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-init-'));
+  const dir = testFolder();
   const feedback = await startFeedbackStandin({ seed: true });
   const zendesk = await startZendeskStandin();
   onTestFinished(async () => {
     await feedback.close();
     await zendesk.close();
-    rmSync(dir, { recursive: true, force: true });
   });
   const config = join(dir, 'closeloop.yaml');
   const envFile = join(dir, 'closeloop.env');

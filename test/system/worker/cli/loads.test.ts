@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
 import { DataKey, operatorKeys } from '../../../../worker/redis/data-key.ts';
 import { deskConfiguration } from '../../../support/configurations.ts';
+import { useFolder } from '../../../support/folder.ts';
 import { closeloop } from '../../../support/processes.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-loads-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 const config = join(dir, 'c.yaml');
 const secretsKey = Buffer.alloc(32, 7);
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { shopConfiguration } from '../../../support/configurations.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { background, command } from '../../../support/processes.ts';
 import { startServer } from '../../redis-outages/servers.ts';
 
@@ -16,7 +16,7 @@ test.each(ways)(
   async (away) => {
     const server = await startServer();
     const feedback = await startFeedbackStandin({ seed: true });
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-away-'));
+    const dir = testFolder();
     const config = join(dir, 'closeloop.yaml');
     const key = Buffer.alloc(32, 1).toString('base64');
     writeFileSync(config, `${shopConfiguration(server, feedback.url)}secretsKey: ${key}\ndashboard: { port: 0 }\n`);
@@ -27,7 +27,6 @@ test.each(ways)(
       await running.ended;
       await server.stop();
       await feedback.close();
-      rmSync(dir, { recursive: true, force: true });
     });
     await running.says(/"msg":"started"/);
     const page = /"dashboard":"([^"]+)"/.exec(running.output())?.[1] ?? expect.fail('no page');

@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { useFolder } from '../../../support/folder.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
-let dir: string;
+const dir = useFolder();
 
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-external-'));
   writeFileSync(
     join(dir, 'load.ts'),
     `
@@ -41,7 +40,6 @@ for (const file of process.argv.slice(2)) {
 `,
   );
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const feedback = 'feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }';
 const rules = 'rules: [{ name: all, campaign: 12, contact: customer.email }]';

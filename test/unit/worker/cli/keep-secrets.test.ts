@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtIn } from '../../../../connectors/built-in.ts';
 import { readEnvFile } from '../../../../worker/cli/env-file.ts';
 import { keepSecrets } from '../../../../worker/cli/keep-secrets.ts';
 import { lostVariables } from '../../../../worker/cli/lost-variables.ts';
 import { ConfigError } from '../../../../worker/config/problem.ts';
+import { useFolder } from '../../../support/folder.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-secrets-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 const restart = /takes it up at its next start/;
 const variable = (name: string) => `\${${name}}`;

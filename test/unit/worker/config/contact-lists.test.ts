@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { changedPaths } from '../../../../worker/config/changes.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
 import { parseContactList } from '../../../../worker/config/contact-list.ts';
 import { withContactLists } from '../../../../worker/config/contact-lists.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
 test('a list takes addresses, numbers and identifiers in any spelling, and passes comments over', () => {
@@ -36,8 +36,7 @@ sources: { desk: { connector: toy, secret: s, rules: [{ name: all, campaign: 12,
 `;
 
 function inFolder(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'lists-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = testFolder();
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   return folder;
 }
