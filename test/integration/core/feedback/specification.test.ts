@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { FeedbackClient } from '../../../../core/feedback/client.ts';
+import type { FeedbackClient, NewRequest } from '../../../../core/feedback/client.ts';
 import { FeedbackSettings } from '../../../../core/feedback/settings.ts';
 import {
   campaign,
@@ -34,6 +34,7 @@ interface Row {
 }
 
 const day = (text: string): Date => new Date(text);
+const plain: NewRequest = { campaign: 12, contact: phone, customFields: {} };
 
 const nobodyGraded = { appeals_graded: 0, appeals_commented: 0, grade_counts: {} };
 const npsCampaign = {
@@ -167,6 +168,14 @@ const rows: Record<string, Row[]> = {
       body: { campaign: 12, email: 'a@b.example', scheduled: '2026-03-02T10:00:00.000Z' },
       reply: { status: 201, body: { ...record, phone: '', email: 'a@b.example' } },
       result: { ...request, phone: null, email: 'a@b.example' },
+    },
+    {
+      it: 'creates one with values of each kind as they are',
+      call: (c) => c.create({ ...plain, customFields: { Text: '', Number: -0.5, No: false } }),
+      sent: 'POST /api/appeals/',
+      body: { campaign: 12, phone: '+37255512345', custom_fields: { Text: '', Number: -0.5, No: false } },
+      reply: { status: 201, body: record },
+      result: request,
     },
     {
       it: 'creates one for an identifier',
@@ -402,33 +411,57 @@ describe('section 1, general rules', () => {
     expect(http.error?.issues).toMatchObject([{ path: ['baseUrl'], message: expect.stringContaining('https://') }]);
   });
 
-  const mustBe = (name: string) => `nothing was sent: ${name} must be a day written YYYY-MM-DD.`;
+  const never = new Date(Number.NaN);
+  const creating = (more: object) => (c: FeedbackClient) =>
+    c.create({ campaign: 12, contact: phone, customFields: {}, ...more } as NewRequest);
+  const filling = (customFields: object) => creating({ customFields });
+  const mustBe = (name: string) => `${name} must be a day written YYYY-MM-DD.`;
+  const noCampaign = 'the id of a campaign must be a whole number.';
+  const noPage = 'page must be a whole number from 1 on';
   const noId = /The id of the feedback request is empty/;
   const wrong: [name: string, call: (c: FeedbackClient) => Promise<unknown>, says: string | RegExp][] = [
     ['not a date', (c) => c.campaign(12, { statsFrom: 'yesterday' }), mustBe('statsFrom')],
     ['a date and time', (c) => c.campaign(12, { statsTo: '2026-01-01T00:00:00' }), mustBe('statsTo')],
     ['a day not in the calendar', (c) => all(c.campaigns({ statsFrom: '2026-02-29' })), mustBe('statsFrom')],
     [
-      'a date in another order',
+      'another order',
       (c) => c.customFieldStatistics({ campaign: 12, changedSince: '01-02-2026' }),
       mustBe('changedSince'),
     ],
     ['a first day that is none', (c) => c.customFieldStatistics({ campaign: 12, dateFrom: '1' }), mustBe('dateFrom')],
     ['a last day that is none', (c) => c.customFieldStatistics({ campaign: 12, dateTo: '' }), mustBe('dateTo')],
     ['a date without zeros', (c) => all(c.requests({ changedSince: '2026-1-2' })), mustBe('changedSince')],
-    ['a first day that is none', (c) => all(c.requests({ dateFrom: 'x' })), mustBe('dateFrom')],
-    ['a last day that is none', (c) => all(c.requests({ dateTo: 'x' })), mustBe('dateTo')],
-    ['half a campaign', (c) => c.campaign(1.5), 'the id of a campaign must be a whole number.'],
-    ['no campaign', (c) => c.customFieldStatistics({ campaign: Number.NaN }), 'the id of a campaign must be'],
-    ['half a survey', (c) => c.survey(1.5), 'Feedback service: nothing was sent: the id of a survey must be a whole'],
+    ['requests from no day', (c) => all(c.requests({ dateFrom: 'x' })), mustBe('dateFrom')],
+    ['requests to no day', (c) => all(c.requests({ dateTo: '2026-02-30' })), mustBe('dateTo')],
+    ['half a campaign', (c) => c.campaign(1.5), noCampaign],
+    ['statistics of no campaign', (c) => c.customFieldStatistics({ campaign: Number.NaN }), noCampaign],
+    ['requests of no campaign', (c) => all(c.requests({ campaign: Number.NaN })), noCampaign],
+    ['half a survey', (c) => c.survey(1.5), 'the id of a survey must be a whole number.'],
+    ['page 1.5', (c) => all(c.requests({ page: 1.5 })), noPage],
+    ['page 0', (c) => all(c.requestPages({ page: 0 })), noPage],
+    ['page NaN', (c) => all(c.exportPages({ page: Number.NaN })), noPage],
     ['an empty request id', (c) => c.request(''), noId],
     ['a request id that climbs', (c) => c.grade('..', 5), noId],
     ['a contact that climbs', (c) => c.mask({ kind: 'identifier', value: '..' }), /The contact is unusable/],
+    ['a grade NaN', (c) => c.grade('7', Number.NaN), 'the grade must be a number'],
+    ['an infinite grade', (c) => c.grade('7', Infinity), 'the grade must be a number'],
+    ['a request in campaign NaN', creating({ campaign: Number.NaN }), noCampaign],
+    ['a request in campaign 1.5', creating({ campaign: 1.5 }), noCampaign],
+    ['a request in an infinite campaign', creating({ campaign: Infinity }), noCampaign],
+    ['a request at no time', creating({ scheduled: never }), 'scheduled must be a valid date and time'],
+    ['no deadline', (c) => c.create(plain, { sendDeadline: never }), 'sendDeadline must be a valid date and time'],
+    ['a field value NaN', filling({ Store: 'x', Visits: Number.NaN }), 'the value given for Visits'],
+    ['an infinite field value', filling({ Visits: -Infinity }), 'the value given for Visits'],
+    ['a field value null', filling({ Store: null }), 'the value given for Store'],
+    ['a field value undefined', filling({ Store: undefined }), 'the value given for Store'],
+    ['a list for a field', filling({ Store: ['a'] }), 'the value given for Store'],
+    ['two such fields', filling({ 'My store': {}, Visits: Number.NaN, ok: 1 }), 'the value given for My store, Visits'],
   ];
   test.each(wrong)('it sends nothing for %s', async (_name, call, says) => {
-    const service = await serving({});
+    const service = await listen(() => ({ status: 201, body: { id: 7 } }));
     const error = await failureOf(call(clientFor(service.url)));
     expect(error).toMatchObject({ advice: { kind: 'permanent' }, outcome: 'never-sent' });
+    if (typeof says === 'string') expect(String(error)).toContain('Feedback service: nothing was sent: ');
     expect(String(error)).toMatch(says);
     expect(service.received).toEqual([]);
   });
