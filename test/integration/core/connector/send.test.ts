@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../../connectors/intercom/intercom.ts';
@@ -17,17 +17,11 @@ import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
 import { answer } from '../../../support/contract/bench.ts';
 import { quietPorts } from '../../../support/contract/quiet-ports.ts';
+import { listening } from '../../../support/listening.ts';
 import { memoryLog } from '../../../support/loop.ts';
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : expect.unreachable();
+  return `http://127.0.0.1:${await listening(createServer(listener))}`;
 }
 
 const get = (url: string, options: Partial<SendOptions> = {}) =>

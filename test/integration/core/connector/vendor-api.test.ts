@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { classifyResponse, type ResponseRules, VendorError } from '../../../../core/connector/classify.ts';
 import { staticToken } from '../../../../core/connector/token.ts';
@@ -9,6 +9,7 @@ import { FaultQueue } from '../../../../standins/kit/faults.ts';
 import type { StandinRequest, StandinResponse } from '../../../../standins/kit/message.ts';
 import { type StandinServer, serve } from '../../../../standins/kit/server.ts';
 import { quietPorts } from '../../../support/contract/quiet-ports.ts';
+import { listening } from '../../../support/listening.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');
 const asked = { takes: [] as unknown[], pauses: [] as unknown[], left: [] as unknown[] };
@@ -384,10 +385,7 @@ describe('no answer', () => {
       const drip = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(drip));
     });
-    await new Promise<void>((listening) => dripping.listen(0, '127.0.0.1', listening));
-    onTestFinished(() => void dripping.close());
-    const address = dripping.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = await listening(dripping);
     const error = await errorOf(api({ url: `http://127.0.0.1:${port}`, timeoutMs: 150 }).call(get, Thing));
     expect([error.advice, error.outcome]).toEqual([{ kind: 'transient' }, 'unknown']);
     expect(error.message).toContain('no whole answer within 150 ms');

@@ -4,6 +4,7 @@ import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { run } from '../../../../worker/cli/app.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
 import { liveClock } from '../../../../worker/pipeline/clock.ts';
+import { listening } from '../../../support/listening.ts';
 import { memoryLog } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
@@ -46,11 +47,7 @@ test('several workers on one machine need no ports of their own', async () => {
 });
 
 test('a port that was asked for, and is taken, is named with the setting', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => other.once('listening', resolve));
-  onTestFinished(() => void other.close());
-  const address = other.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const port = await listening(createServer());
   await expect(startWorker(`{ port: ${port} }`)).rejects.toThrow(
     new RegExp(`Port ${port} .*another process has it.*admin\\.port`),
   );

@@ -3,6 +3,7 @@ import { createConnection, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { MeteredServer, restMs } from '../../../../worker/intake/metered-server.ts';
+import { listening } from '../../../support/listening.ts';
 
 /** A server that counts the pieces that it parses, and a connection to it. Every request is answered with its body's length. */
 async function open(): Promise<{ socket: Socket; pieces: () => number; answered: Promise<string> }> {
@@ -13,15 +14,10 @@ async function open(): Promise<{ socket: Socket; pieces: () => number; answered:
       length += piece.length;
     });
     request.once('end', () => response.end(`${length} bytes`));
-  }).listen(0, '127.0.0.1');
-  server.on('connection', (one: Socket) => one.on('data', () => (pieces += 1)));
-  await once(server, 'listening');
-  const address = server.address();
-  const socket = createConnection(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
-  onTestFinished(() => {
-    socket.destroy();
-    server.close();
   });
+  server.on('connection', (one: Socket) => one.on('data', () => (pieces += 1)));
+  const socket = createConnection(await listening(server), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   const answered = new Promise<string>((resolve) => {
     let text = '';

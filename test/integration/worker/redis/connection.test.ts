@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createConnection, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { checkRedis, connect, type RedisHandle, verifyConnection } from '../../../../worker/redis/connection.ts';
 import { freePort } from '../../../support/free-port.ts';
+import { listening } from '../../../support/listening.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -129,10 +128,8 @@ test('a Redis that is given a wrong password says whose mistake that is', async 
     const inner = createConnection(redis.socket);
     socket.on('error', () => inner.destroy()).pipe(inner);
     inner.on('error', () => socket.destroy()).pipe(socket);
-  }).listen(0, '127.0.0.1');
-  undo.push(() => server.close());
-  await once(server, 'listening');
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  });
+  const port = await listening(server);
   const at = (password: string) => open({ url: `redis://closeloop:${password}@127.0.0.1:${port}` }).client;
   await expect(verifyConnection(at('right'))).resolves.toBeUndefined();
   const says = { advice: { kind: 'config' }, message: expect.stringMatching(/WRONGPASS.*REDIS_URL/) };
