@@ -73,8 +73,6 @@ export interface ProductOptions {
   rule?: string;
   /** Conversations with the service at once. */
   callsAtOnce?: number;
-  /** How often it looks for new grades. Left out: only when it is told to. */
-  collectEvery?: string;
   /** Options of Node itself, besides those of `npm start`. */
   nodeOptions?: readonly string[];
 }
@@ -99,10 +97,10 @@ process.once('exit', () => {
 
 /** A configuration as its users write it, for the fakes and this Redis. `config`: its file. */
 export async function configure(options: ProductOptions) {
-  const { url, redis, rule = '', callsAtOnce = 100, collectEvery = '1h', settings = deskOfFakes(url, rule) } = options;
+  const { url, redis, rule = '', callsAtOnce = 100, settings = deskOfFakes(url, rule) } = options;
   const { dir, remove } = temporaryFolder();
   const [config, port] = [join(dir, 'closeloop.yaml'), await freePort()];
-  writeFileSync(config, configuration({ url, socket: redis.socket, port, settings, callsAtOnce, collectEvery }));
+  writeFileSync(config, configuration({ url, socket: redis.socket, port, settings, callsAtOnce }));
   return { dir, config, port, remove };
 }
 
@@ -160,15 +158,14 @@ function configuration(options: {
   port: number;
   settings: string;
   callsAtOnce: number;
-  collectEvery: string;
 }): string {
-  const { url, socket, port, settings, callsAtOnce, collectEvery } = options;
+  const { url, socket, port, settings, callsAtOnce } = options;
   return `
 feedback: { baseUrl: "${url}/api", apiKey: demo-key, timeZone: Europe/Tallinn, callsAtOnce: ${callsAtOnce} }
 policy: { sms: { from: "00:00", until: "24:00" } }
 redis: { path: ${socket} }
 http: { port: ${port} }
-collect: { every: ${collectEvery} }
+collect: { every: 1h }
 poll: { every: 1d }
 sources:
   ${source}:

@@ -32,7 +32,6 @@ const counts = {
   bytes: 60,
   pages: 300,
   lateness: 60,
-  calls: 40,
   export: 3_000,
   processes: 60,
   'write-backs': 60,

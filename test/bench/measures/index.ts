@@ -1,6 +1,5 @@
 import type { Measure } from '../harness.ts';
 import { bytes } from './bytes.ts';
-import { calls } from './calls.ts';
 import { closings } from './closings.ts';
 import { commands } from './commands.ts';
 import { deliveries } from './deliveries.ts';
@@ -20,7 +19,6 @@ export const measures: readonly Measure[] = [
   bytes,
   pages,
   lateness,
-  calls,
   exporting,
   processes,
   writeBacks,
