@@ -78,10 +78,7 @@ export function reportText(
   const explained = findings.filter(({ fact }) => fact !== undefined);
   const open = findings.filter(({ fact }) => fact === undefined);
   const sections: [title: string, lines: string[]][] = [
-    [
-      'Differences that the facts explain:',
-      explained.flatMap(({ what, count, fact }) => [`${what} (${count}×)`, `  ${fact}`]),
-    ],
+    ['Differences, explained by the facts:', explained.flatMap((it) => [`${it.what} (${it.count}×)`, `  ${it.fact}`])],
     ['Good to know:', judged.flatMap(notesText)],
     ['Mismatches:', open.flatMap(({ what, count, example }) => [`${what} (${count}×)`, `  ${requestText(example)}`])],
   ];

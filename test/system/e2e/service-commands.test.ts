@@ -209,10 +209,7 @@ const mistakes: [args: string[], says: RegExp][] = [
     ['requests', 'create', '--campaign', '12', '--contact', 'a@example.com', '--fields', '{Store'],
     /--fields must be JSON/,
   ],
-  [
-    ['requests', 'create', '--campaign', '12', '--contact', 'a@example.com', '--scheduled', 'soon'],
-    /--scheduled must be/,
-  ],
+  [['requests', 'create', '--campaign', '12', '--contact', 'a@example.com', '--scheduled', '?'], /--scheduled must be/],
   [['export', 'everything'], /campaigns, requests/],
   [['requests', 'list', '--limit', '0'], /more than 0/],
   [['journeys', 'list', '--limit', '0'], /more than 0/],

@@ -34,36 +34,20 @@ made.judged(
     asked('slow', { reads: [{ ms: 200 }], taken: at(201 + freshMs, 'slow') }),
   ],
   ['takes a reading as old as may be', '', evidence({ reads: [{ ms: 200 }], taken: at(200 + freshMs, 'once') })],
-  [
-    "sees one by a reading of before it was due, the planning's",
-    'askedWrongly',
-    asked('slow', { reads: [{ ms: 200 }] }),
-  ],
+  ['sees one by a reading of before it was due', 'askedWrongly', asked('slow', { reads: [{ ms: 200 }] })],
   [
     'takes one by an earlier of two readings, as the later may be of another job',
     '',
     asked('slow', { reads: [{ ms: 200 }, { ms: 5_500 }, late] }),
   ],
-  [
-    'sees who was asked who had handed the record over',
-    'askedWrongly',
-    asked('slow', { reads: [{ ms: -9_000 }, { ms: 5_500, ...left }] }),
-  ],
+  ['sees who had handed it over', 'askedWrongly', asked('slow', { reads: [{ ms: -9_000 }, { ms: 5_500, ...left }] })],
   [
     'sees who was asked at an address that they had left',
     'askedWrongly',
     asked('slow', { reads: [{ ms: -9_000 }, { ms: 5_500, ...moved }] }),
   ],
-  [
-    'sees a value that the record had no more',
-    'askedWrongly',
-    asked('slow', { request: { values: { Store: 'once' } } }),
-  ],
-  [
-    'sees a value that nobody mapped',
-    'askedWrongly',
-    asked('slow', { request: { values: { Store: 'slow', Agent: 'Ann' } } }),
-  ],
+  ['sees a value that is no more', 'askedWrongly', asked('slow', { request: { values: { Store: 'once' } } })],
+  ['sees an unmapped value', 'askedWrongly', asked('slow', { request: { values: { Store: 'slow', Agent: 'Ann' } } })],
   ['sees a campaign that the rule has left', 'askedWrongly', asked('slow', { request: toStore, regimes: changing })],
   [
     'takes the campaign that the rule has now',
@@ -98,11 +82,7 @@ made.judged(
   ['sees who was asked at night', 'forbidden', asked('hours', shown({}, { zone: farZone }))],
   ['takes who was asked in their hours', '', asked('hours')],
   ['sees a customer who was asked in test mode', 'askedWrongly', asked('trial')],
-  [
-    'takes the tester in test mode, whose answer is written nowhere',
-    '',
-    asked('trial', { request: { contact: tester }, see: nothingSeen }),
-  ],
+  ['takes the tester, whose answer is nowhere', '', asked('trial', { request: { contact: tester }, see: nothingSeen })],
   [
     'sees the tester asked where test mode holds no more',
     'askedWrongly',

@@ -27,6 +27,7 @@ const post = (body: unknown): Recorded => {
   return { method: 'POST', path, query: '', type: 'application/json', body: text };
 };
 const ask = (query: string, variables?: object) => post({ query, ...(variables && { variables }) });
+const two = 'query A { staff { name } } query B { staff { name } }';
 const put = (...things: object[]) =>
   ask('mutation Put($t1: [ThingInput!]!) { put(things: $t1) { ok } }', { t1: things });
 
@@ -36,11 +37,7 @@ describe('a request is judged by the schema', () => {
     ['without variables', ask('{ staff { name } }'), []],
     ['null for them', post({ query: '{ staff { name } }', variables: null, operationName: null }), []],
     ['a charset beside the type', { ...ask('{ staff { name } }'), type: 'application/json; charset=utf-8' }, []],
-    [
-      'one of two operations',
-      post({ query: 'query A { staff { name } } query B { staff { name } }', operationName: 'B' }),
-      [],
-    ],
+    ['one of two operations', post({ query: two, operationName: 'B' }), []],
     ['another path', { ...ask('{ staff { name } }'), path: '/graphql.json' }, undefined],
     ['another method', { method: 'GET', path, query: '' }, undefined],
     ['something in the query', { ...ask('{ staff { name } }'), query: 'a=1' }, ['query: nothing is described there']],
@@ -61,11 +58,7 @@ describe('a request is judged by the schema', () => {
       ['body: is not {query, variables, operationName}'],
     ],
     ['no GraphQL', ask('query {'), ['body: its query is no GraphQL']],
-    [
-      'two operations and no name',
-      ask('query A { staff { name } } query B { staff { name } }'),
-      ['body: it does not say which operation is meant'],
-    ],
+    ['two operations and no name', ask(two), ['body: it does not say which operation is meant']],
     ['an unknown field', ask('{ staff { nmae } }'), ['Cannot query field "nmae" on type "Staff".']],
     [
       'a leaf with parts',
@@ -82,11 +75,7 @@ describe('a request is judged by the schema', () => {
       ask('query A($ids: [ID!]!) { things(ids: $ids) { id } }'),
       [expect.stringMatching(/^Variable "\$ids" .*non-null type "\[ID!\]!"/)],
     ],
-    [
-      'a variable that is not declared',
-      ask('{ staff { name } }', { after: null }),
-      ['Variable "$after" is given, but not declared.'],
-    ],
+    ['an undeclared', ask('{ staff { name } }', { after: null }), ['Variable "$after" is given, but not declared.']],
     ['values as described', put({ id: 1, name: null, sort: 'NAME', parts: [{ id: '2' }] }), []],
     [
       'an unknown key of a value',
@@ -99,11 +88,7 @@ describe('a request is judged by the schema', () => {
       put({ id: 1, name: 5 }),
       [expect.stringMatching(/at \[\]\.name: String cannot represent a non string value\.$/)],
     ],
-    [
-      'the same in every entry, once',
-      put({ id: 1, name: 5 }, { id: 2, name: 6 }),
-      [expect.stringMatching(/at \[\]\.name/)],
-    ],
+    ['the same of all, once', put({ id: 1, name: 5 }, { id: 2, name: 6 }), [expect.stringMatching(/at \[\]\.name/)]],
     ['a value outside an enum', put({ id: 1, sort: 'SIZE' }), [expect.stringMatching(/at \[\]\.sort: .*"Sort" enum/)]],
   ];
   test.each(rows)('%s', (_what, request, problems) => {
@@ -121,7 +106,7 @@ describe('it notes what is deprecated', () => {
     ['nothing', put({ id: 1, name: 'a', sort: 'NAME' }), []],
     ['a field', ask('{ things(ids: []) { label } }'), ['The field Thing.label is deprecated. Use name.']],
     [
-      'an argument',
+      'argument',
       ask('{ search(oldest: true) { id } }'),
       ['The argument "Query.search(oldest:)" is deprecated. Use by.'],
     ],
@@ -169,12 +154,7 @@ describe('it finds the rights that a call needs and we do not ask for', () => {
     ['of a type', ask('{ things(ids: []) { id } }'), [], lacks('Thing', 'read_things or read_all')],
     ['of a type further in', deep, ['read_things'], lacks('Staff', 'read_staff')],
     ['of a topic', subscribe('STAFF_HIRED'), ['read_things'], lacks('Webhook STAFF_HIRED', 'read_staff')],
-    [
-      'of a topic, over two lines',
-      subscribe('THINGS_MADE'),
-      [],
-      lacks('Webhook THINGS_MADE', 'read_things or read_all'),
-    ],
+    ['of a topic, on two lines', subscribe('THINGS_MADE'), [], lacks('Webhook THINGS_MADE', 'read_things or read_all')],
     ['of a topic, any', subscribe('THINGS_MADE'), ['read_all'], []],
   ];
   test.each(rows)('%s', (_what, request, asked, expected) => {

@@ -38,12 +38,7 @@ const rows: Row[] = [
   ['tells an inactive key', said(401, 'Inactive API key.'), config, /deactivated.*Active switch/],
   ['tells an expired key', said(401, 'Expired API token.'), config, /expired.*clears its expiry/],
   ['takes any other 401 for a bad key', said(401, 'No.'), config, /does not accept the key/, { detail: 'No.' }],
-  [
-    'tells a campaign that is inactive or not ours',
-    said(403, 'You do not …'),
-    config,
-    /campaign is not active.*another account/,
-  ],
+  ['tells a campaign that is not ours', said(403, 'You do not …'), config, /campaign is not active.*another account/],
   [
     'tells an unknown campaign',
     said(404, 'No Campaign matches the given query.'),
@@ -90,12 +85,7 @@ const rows: Row[] = [
     maybeConfig,
     /redirect.*slash.*feedback\.baseUrl/,
   ],
-  [
-    'follows no other redirect either',
-    { status: 307, headers: { location: 'http://127.0.0.1:1/' } },
-    maybeConfig,
-    /redirect/,
-  ],
+  ['follows no redirect', { status: 307, headers: { location: 'http://127.0.0.1:1/' } }, maybeConfig, /redirect/],
   [
     'names the parameter out of its choices',
     { status: 400, body: { type: ['Select a valid choice. x is not one of the available choices.'] } },

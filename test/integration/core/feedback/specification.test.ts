@@ -424,7 +424,7 @@ describe('section 1, general rules', () => {
     ['a date and time', (c) => c.campaign(12, { statsTo: '2026-01-01T00:00:00' }), mustBe('statsTo')],
     ['a day not in the calendar', (c) => all(c.campaigns({ statsFrom: '2026-02-29' })), mustBe('statsFrom')],
     [
-      'another order',
+      'an odd order',
       (c) => c.customFieldStatistics({ campaign: 12, changedSince: '01-02-2026' }),
       mustBe('changedSince'),
     ],

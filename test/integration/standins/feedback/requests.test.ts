@@ -48,12 +48,7 @@ describe('creating', () => {
     ['an unknown custom field', to9({ Store: 'x', store: 'x' }), 400, { store: noField }],
     ['custom fields that are no object', to9([]), 400, noFields],
     ['a scheduled date that is none', { campaign: 2, email, scheduled: 'soon' }, 400, { scheduled: wrongTime }],
-    [
-      'several mistakes',
-      { campaign: 9, scheduled: 1 },
-      400,
-      { email: required, scheduled: wrongTime, Store: required },
-    ],
+    ['two mistakes', { campaign: 9, scheduled: 1 }, 400, { email: required, scheduled: wrongTime, Store: required }],
     ['a campaign that does not exist', { campaign: 99 }, 404, detail.noCampaign],
     ['a draft campaign', { campaign: 7 }, 404, detail.noCampaign],
     ['an inactive campaign', { campaign: 6 }, 403, detail.forbidden],

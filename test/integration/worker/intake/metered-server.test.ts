@@ -37,13 +37,7 @@ const chunked = 'POST / HTTP/1.1\r\nHost: closeloop\r\nTransfer-Encoding: chunke
 const drips: [what: string, head: string, drip: string, end: string, answer: string][] = [
   ['bytes of a body', announced(400), 'x', '', '400 bytes'],
   ['chunks of a byte', chunked, '1\r\nx\r\n', '0\r\n\r\n', '400 bytes'],
-  [
-    'bytes of a head',
-    'POST / HTTP/1.1\r\nX-Long: ',
-    'x',
-    '\r\nHost: closeloop\r\nContent-Length: 0\r\n\r\n',
-    '0 bytes',
-  ],
+  ['bytes of heads', 'POST / HTTP/1.1\r\nX-Long: ', 'x', '\r\nHost: closeloop\r\nContent-Length: 0\r\n\r\n', '0 bytes'],
 ];
 test.each(drips)('%s that come singly are read many at a time, and all of them', async (_, head, drip, end, answer) => {
   const { socket, pieces, answered } = await open();

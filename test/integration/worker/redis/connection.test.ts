@@ -82,11 +82,7 @@ async function restore(): Promise<void> {
 describe('checkRedis', () => {
   const rows: [what: string, settings: Record<string, string>, says?: RegExp, refuses?: 'refuse'][] = [
     ['has nothing to say about the embedded one', { appendfsync: 'always' }],
-    [
-      'warns of what a power cut loses',
-      { appendfsync: 'everysec' },
-      /everysec: a power cut loses[\s\S]*"appendfsync always"/,
-    ],
+    ['warns of power cuts', { appendfsync: 'everysec' }, /everysec: a power cut loses[\s\S]*"appendfsync always"/],
     ['refuses one that evicts', { 'maxmemory-policy': 'allkeys-lru' }, /allkeys-lru[\s\S]*noeviction/, 'refuse'],
     ['warns of snapshots only', { appendonly: 'no', save: '3600 1' }, /snapshots but no append-only file/],
     ['warns of no persistence at all', { appendonly: 'no' }, /a restart loses everything/],

@@ -109,11 +109,7 @@ test.each([
 test.each([
   ['a method that the service does not take', { method: 'PUT' }, /not for this method.*feedback\.operations\.create/],
   ['a path that it does not have', { path: '/appeals/new/' }, /no such path.*feedback\.operations\.create/],
-  [
-    'a name that it does not know',
-    { body: { email: 'contact_email' } },
-    /does not know contact_email.*feedback\.operations\.create/,
-  ],
+  ['an unknown name', { body: { email: 'contact_email' } }, /not know contact_email.*feedback\.operations\.create/],
 ])(
   'create by %s fails nothing: it waits, with the remedy, and goes on with the right form (audit 17)',
   async (_, create, why) => {

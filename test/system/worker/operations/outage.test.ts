@@ -109,12 +109,7 @@ describe('watched calls', () => {
     ['a refusal', new CloseloopError('x', { kind: 'permanent' }), false, ['answered']],
     ['a refused key', new CloseloopError('x', { kind: 'config' }), false, ['answered']],
     ['nothing sent at all', new CloseloopError('x', { kind: 'config' }, { outcome: 'never-sent' }), false, []],
-    [
-      'a wait that the connector keeps to',
-      new CloseloopError('x', { kind: 'transient', throttled: true }),
-      false,
-      ['used up 0'],
-    ],
+    ['a wait of the connector', new CloseloopError('x', { kind: 'transient', throttled: true }), false, ['used up 0']],
     ['a wait for everybody', new CloseloopError('x', { kind: 'transient', throttled: true }), true, ['failed 5000']],
     ['a bug of ours', new TypeError('x'), false, []],
   ];

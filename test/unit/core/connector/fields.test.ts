@@ -18,21 +18,9 @@ const rows: [what: string, current: CurrentField[], found: (string | RegExp)[]][
   ['one that is there', [field()], []],
   ['one of another type that will do', [field({ type: 'decimal' }), field({ name: 'Other' })], []],
   ['one that is missing', [field({ name: 'Other' })], ['error', /no field "Grade"/, /setup/]],
-  [
-    'two of one name',
-    [field(), field()],
-    ['error', /have 2 of the name "Grade"/, /Rename all but one \(Admin > Fields\)/],
-  ],
-  [
-    'one of a wrong type',
-    [field({ type: 'text' })],
-    ['error', /is of type text, not integer or decimal/, /Name another field/],
-  ],
-  [
-    'one that people must fill in',
-    [field({ required: true })],
-    ['warning', /is required of people/, /Switch that off/],
-  ],
+  ['two alike', [field(), field()], ['error', /have 2 of the name "Grade"/, /Rename all but one \(Admin > Fields\)/]],
+  ['a wrong type', [field({ type: 'text' })], ['error', /of type text, not integer or decimal/, /Name another field/]],
+  ['one that people must fill', [field({ required: true })], ['warning', /is required of people/, /Switch that off/]],
 ];
 test.each(rows)('it tells of %s', (_what, current, [level, problem, remedy]) => {
   const { findings, missing } = compare(...current);

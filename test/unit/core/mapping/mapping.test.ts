@@ -50,11 +50,7 @@ describe('checkMapping', () => {
       { Store: '"Lasnamäe"' },
       ['"Store" (Choice): a text that is none of the choices: "Kadriorg", "Nõmme"'],
     ],
-    [
-      'finds a required field that is always empty',
-      { Store: '""' },
-      ['"Store" (Choice): it is required, and always empty'],
-    ],
+    ['finds a required field always empty', { Store: '""' }, ['"Store" (Choice): it is required, and always empty']],
     ['lets a date be that of a fixed instant', { Store: 'store', Closed: '"2026-11-21T22:30:00Z"' }, []],
     ['lets a required one be fixed', { Store: '"nõmme"' }, []],
     ['lets an optional one be empty', { Store: 'store', Visits: 'null' }, []],

@@ -22,11 +22,7 @@ table('the delay', [
 
 table('with a service that adds its own delay, the request', [
   ["is made at once for the campaign's delay", { sendDelay: 60, serviceAddsDelay: true }, saturday],
-  [
-    'waits only what the rule asks beyond it',
-    { delayMs: 3 * hour, sendDelay: 60, serviceAddsDelay: true },
-    '11-21T17:30',
-  ],
+  ['waits what the rule asks beyond it', { delayMs: 3 * hour, sendDelay: 60, serviceAddsDelay: true }, '11-21T17:30'],
   ['is made at once where the rule asks less', { delayMs: 60_000, sendDelay: 60, serviceAddsDelay: true }, saturday],
   [
     "counts the service's delay from now when it comes late",
@@ -46,11 +42,7 @@ table("the campaign's window", [
   ['opens later today', { now: '11-21T05:00', campaign: '09:00-20:00' }, '11-21T07:00'],
   ['opens tomorrow', { now: '11-21T18:30', campaign: '09:00-20:00' }, '11-22T07:00'],
   ['includes its first instant', { now: '11-21T07:00', campaign: '09:00-20:00' }, '11-21T07:00'],
-  [
-    'includes its last millisecond',
-    { now: '2026-11-21T17:59:59.999Z', campaign: '09:00-20:00' },
-    '2026-11-21T17:59:59.999Z',
-  ],
+  ['includes its last ms', { now: '2026-11-21T17:59:59.999Z', campaign: '09:00-20:00' }, '2026-11-21T17:59:59.999Z'],
   ['is kept to the second', { now: '2026-11-21T07:00:29Z', campaign: '09:00:30-20:00' }, '2026-11-21T07:00:30Z'],
   ['excludes its end', { now: '11-21T18:00', campaign: '09:00-20:00' }, '11-22T07:00'],
   ['is always open when it begins where it ends', { now: '11-21T01:00', campaign: '09:00-09:00' }, '11-21T01:00'],
@@ -86,7 +78,7 @@ table("a rule's window", [
     '11-22T23:00',
   ],
   [
-    'that begins where it ends is open all of its days',
+    'that begins at its end is always open',
     { window: { from: '09:00', until: '09:00', days: ['sun'] } },
     '11-21T22:00',
   ],
@@ -173,11 +165,7 @@ table('a text message', [
 // Tallinn: 03:00 becomes 04:00 on 29 March 2026 (01:00Z); 04:00 becomes 03:00 on 25 October 2026 (01:00Z).
 table('a clock change', [
   ['that skips the opening opens at its first instant', { now: '03-29T00:00', campaign: '03:30-12:00' }, '03-29T01:00'],
-  [
-    'that skips the whole window leaves it out that day',
-    { now: '03-29T00:00', campaign: '03:15-03:45' },
-    '03-30T00:15',
-  ],
+  ['that skips the whole window leaves out that day', { now: '03-29T00:00', campaign: '03:15-03:45' }, '03-30T00:15'],
   [
     'that skips a weekly window leaves it out that week',
     { now: '03-22T12:00', window: { from: '03:15', until: '03:45', days: ['sun'] } },
@@ -185,18 +173,10 @@ table('a clock change', [
   ],
   ['does not move an opening after it', { now: '03-29T00:00', campaign: '09:00-20:00' }, '03-29T06:00'],
   ['that repeats the opening opens the first time', { now: '10-24T23:00', campaign: '03:30-12:00' }, '10-25T00:30'],
-  [
-    'that repeats the opening closes until it comes again',
-    { now: '10-25T01:10', campaign: '03:30-12:00' },
-    '10-25T01:30',
-  ],
+  ['that repeats the opening closes until then', { now: '10-25T01:10', campaign: '03:30-12:00' }, '10-25T01:30'],
   ['that repeats the end opens again', { now: '10-25T00:45', campaign: '01:00-03:30' }, '10-25T01:00'],
   ['that repeats the end closes the second time', { now: '10-25T01:30', campaign: '01:00-03:30' }, '10-25T23:00'],
-  [
-    'at midnight does not move an opening',
-    { now: '04-23T22:10', campaign: '09:00-20:00', zone: 'Africa/Cairo' },
-    '04-24T06:00',
-  ],
+  ['at midnight moves none', { now: '04-23T22:10', campaign: '09:00-20:00', zone: 'Africa/Cairo' }, '04-24T06:00'],
   [
     'just before midnight opens what it skipped, not a while later',
     { now: '03-28T23:30', campaign: '23:15-02:00', zone: 'America/Scoresbysund' },
@@ -213,11 +193,7 @@ table('a clock change', [
     { now: '2022-02-24T23:00:00Z', campaign: '09:00-20:00', zone: 'Asia/Amman' },
     '2022-02-25T06:00:00Z',
   ],
-  [
-    'of half an hour counts',
-    { now: '10-03T15:15', campaign: '02:15-12:00', zone: 'Australia/Lord_Howe' },
-    '10-03T15:30',
-  ],
+  ['of 30 minutes counts', { now: '10-03T15:15', campaign: '02:15-12:00', zone: 'Australia/Lord_Howe' }, '10-03T15:30'],
   ['lies in a delay without making it longer or shorter', { now: '03-28T22:00', delayMs: 12 * hour }, '03-29T10:00'],
 ]);
 

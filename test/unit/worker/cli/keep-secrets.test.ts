@@ -43,12 +43,7 @@ const lost = (configText: string, env: Record<string, string>, error: unknown) =
   lostVariables(error, { config: 'c.yaml', configText, connectors: builtIn, env });
 
 test.each([
-  [
-    'a secret that the vendor tells again',
-    'zendesk',
-    'webhookSecrets',
-    /HOOK: .*any text and run "closeloop setup" again/,
-  ],
+  ['a secret that is told again', 'zendesk', 'webhookSecrets', /HOOK: .*any text and run "closeloop setup" again/],
   ['a secret of our own', 'woocommerce', 'webhookSecrets', /HOOK: .*delete the webhooks/],
   ['a credential', 'hubspot', 'accessToken', /HOOK: Access token of the app/],
 ])('a variable that is not set is told with where it comes from: %s', async (_what, connector, setting, message) => {

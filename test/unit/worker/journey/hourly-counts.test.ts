@@ -19,7 +19,7 @@ test.each([
     [on('05', 'answered:12:00'), on('04', 'responses:12:23')],
   ],
   [
-    'a changed answer counts once',
+    'a change counts once',
     answered,
     journeyIn('answered', { campaign, askedAt, answer: { ...answer, version: 2 } }),
     [],

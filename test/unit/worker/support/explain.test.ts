@@ -61,7 +61,7 @@ const others: [what: string, state: JourneyState, more: object, isAsked: boolean
     /^graded elsewhere at 2026-05-04T09:30:00.000Z, and not asked from here; not read back/,
   ],
   [
-    'a grade from elsewhere that is written',
+    'a written one from elsewhere',
     'written',
     { ...asked, answer, given },
     false,
