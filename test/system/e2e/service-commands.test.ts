@@ -65,14 +65,11 @@ const scheduled: [written: string, means: string][] = [
   ['2099-07-01', '2099-06-30T21:00:00.000Z'],
   ['2099-01-01T10:00:00-05:00', '2099-01-01T15:00:00.000Z'],
 ];
-test.each(scheduled)(
-  "--scheduled %s is read on the account's clock, not the machine's (audit 32)",
-  async (written, means) => {
-    const args = ['requests', 'create', '--campaign', '12', '--contact', 'zoe@example.com', '--scheduled', written];
-    const { out } = await command([...args, '--config', config, '--json'], farAway);
-    expect(JSON.parse(out)).toMatchObject({ scheduled: means });
-  },
-);
+test.each(scheduled)("--scheduled %s is read on the account's clock, not the machine's", async (written, means) => {
+  const args = ['requests', 'create', '--campaign', '12', '--contact', 'zoe@example.com', '--scheduled', written];
+  const { out } = await command([...args, '--config', config, '--json'], farAway);
+  expect(JSON.parse(out)).toMatchObject({ scheduled: means });
+});
 
 test('--help of every command that takes a moment says on whose clock it is read (audit 32)', async () => {
   for (const args of [['requests', 'create'], ['backfill'], ['journeys', 'list'], ['journeys', 'replay']]) {
@@ -181,7 +178,7 @@ test.each(known)('a person is shown %s, and so is who looked at their data', asy
 });
 
 test.each(['campaigns', 'requests', 'custom-fields', 'surveys'])(
-  '%s are exported as one JSON object a line',
+  '%s are exported as JSON, one a line',
   async (what) => {
     expect((await ok('export', what)).length).toBeGreaterThan(0);
   },

@@ -307,7 +307,7 @@ describe('deploy/kubernetes.yaml', () => {
 });
 
 test.runIf(await programOnPath(['systemd-analyze'], process.env.PATH ?? ''))(
-  'systemd takes deploy/closeloop.service as it is',
+  'systemd takes its unit file',
   async () => {
     const verify = async (path: string) => {
       const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', path]).catch((error) =>

@@ -78,37 +78,34 @@ test('a replica that does not keep up: the first start waits for it, says so, an
 test.for([
   ['found by its field', 40],
   ['found by its contact, time and values', 12],
-] as const)(
-  'a power cut that takes the last moments from the disk: nobody is asked twice (%s)',
-  async ([, campaign]) => {
-    const server = await startServer();
-    onTestFinished(() => server.stop());
-    const fields = campaign === 12 ? ', fields: { Store: ticket.id }' : '';
-    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 1h, throttle: 30d${fields} }`;
-    const feedback = await startFeedbackStandin({ seed: true });
-    onTestFinished(() => feedback.close());
-    feedback.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
-    const loop = await loopOn({ url: server.url }, { rule, feedback });
-    const ids = Array.from({ length: 10 }, (_, i) => `p${i}`);
-    for (const id of ids) expect((await loop.post(loop.vendor.close(id).delivery)).status).toBe(202);
-    for (const id of ids) await loop.journey(`${id}.1`, 'waiting');
-    const [file, copy] = [join(server.dir, 'appendonlydir'), join(server.dir, 'copy')];
-    cpSync(file, copy, { recursive: true });
-    await loop.hoursPass(1);
-    for (const id of ids) await loop.journey(`${id}.1`, 'asked');
-    await server.kill();
-    rmSync(file, { recursive: true });
-    cpSync(copy, file, { recursive: true });
-    await server.start();
-    // As if they had never been asked; and then they turn out to have been.
-    await loop.hoursPass(0);
-    for (const id of ids) await loop.journey(`${id}.1`, 'asked');
-    expect(loop.feedback.standin.requests().map(({ email }) => email)).toHaveLength(ids.length);
-    expect(JSON.stringify(await loop.store.trace('p0.1'))).toMatch(
-      /no journey knows of it[\s\S]*asked: feedback request/,
-    );
-  },
-);
+] as const)('a power cut takes the last moments from the disk: nobody is asked twice (%s)', async ([, campaign]) => {
+  const server = await startServer();
+  onTestFinished(() => server.stop());
+  const fields = campaign === 12 ? ', fields: { Store: ticket.id }' : '';
+  const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 1h, throttle: 30d${fields} }`;
+  const feedback = await startFeedbackStandin({ seed: true });
+  onTestFinished(() => feedback.close());
+  feedback.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
+  const loop = await loopOn({ url: server.url }, { rule, feedback });
+  const ids = Array.from({ length: 10 }, (_, i) => `p${i}`);
+  for (const id of ids) expect((await loop.post(loop.vendor.close(id).delivery)).status).toBe(202);
+  for (const id of ids) await loop.journey(`${id}.1`, 'waiting');
+  const [file, copy] = [join(server.dir, 'appendonlydir'), join(server.dir, 'copy')];
+  cpSync(file, copy, { recursive: true });
+  await loop.hoursPass(1);
+  for (const id of ids) await loop.journey(`${id}.1`, 'asked');
+  await server.kill();
+  rmSync(file, { recursive: true });
+  cpSync(copy, file, { recursive: true });
+  await server.start();
+  // As if they had never been asked; and then they turn out to have been.
+  await loop.hoursPass(0);
+  for (const id of ids) await loop.journey(`${id}.1`, 'asked');
+  expect(loop.feedback.standin.requests().map(({ email }) => email)).toHaveLength(ids.length);
+  expect(JSON.stringify(await loop.store.trace('p0.1'))).toMatch(
+    /no journey knows of it[\s\S]*asked: feedback request/,
+  );
+});
 
 test('writes are waited for in rounds: who comes during one shares the next', async () => {
   const { master, stop } = await startSentinel();

@@ -265,7 +265,7 @@ describe('a heap of marks on one letter', () => {
 
 describe('what nobody sees', () => {
   test.each(['sms', 'email', 'mixed', 'widget', 'external'] as const)(
-    'zero-width text is empty in a campaign of type %s (audit 34)',
+    'zero-width text is empty in one of type %s',
     (type) => {
       expect(contactFor([unseen, ` \u200e${unseen}\n`], type)).toEqual({
         ok: false,

@@ -123,15 +123,12 @@ describe('paging', () => {
     expect(await all(clientFor(service.url).surveys())).toHaveLength(3);
   });
 
-  test.each(['?page=', './?page=', '../surveys/?page='])(
-    'it follows next relative to its page, as %s2',
-    async (link) => {
-      const service = await paged((page) => (page < 3 ? `${link}${page + 1}` : null));
-      expect(await all(clientFor(service.url).surveys())).toEqual([1, 2, 3].map(entry));
-      const paths = service.received.map(({ path }) => path);
-      expect(paths).toEqual(['/api/surveys/', '/api/surveys/?page=2', '/api/surveys/?page=3']);
-    },
-  );
+  test.each(['?page=', './?page=', '../surveys/?page='])('it follows next relative to its page: %s2', async (link) => {
+    const service = await paged((page) => (page < 3 ? `${link}${page + 1}` : null));
+    expect(await all(clientFor(service.url).surveys())).toEqual([1, 2, 3].map(entry));
+    const paths = service.received.map(({ path }) => path);
+    expect(paths).toEqual(['/api/surveys/', '/api/surveys/?page=2', '/api/surveys/?page=3']);
+  });
 
   test('it says what to do about a next page elsewhere', async () => {
     const service = await paged(() => 'https://other.example/x');

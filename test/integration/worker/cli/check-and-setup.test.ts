@@ -323,7 +323,7 @@ describe('a secret that the vendor tells', () => {
     ['that is set up', 'setup'],
     ['that was set up before, and whose secret was lost', 'recover'],
   ] as const)(
-    'is written beside the configuration, and shown nowhere, also when a later step fails: of a source %s',
+    'is written beside the configuration, also when a later step fails, and not shown: %s',
     async (_, step) => {
       for (const json of [false, true]) {
         const options = { ...(await telling(step)), json };

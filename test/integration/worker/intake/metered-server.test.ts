@@ -56,7 +56,7 @@ test('each small piece has the connection rest a little longer, and a quarter of
 });
 
 test.each([536, 1_460, 16_384, 100_000])(
-  'a body of 100,000 bytes that a slow line brings in packets of %i bytes comes whole',
+  '100,000 bytes that a slow line brings in packets of %i come whole',
   async (packet) => {
     const { socket, answered } = await open();
     socket.write(announced(100_000));

@@ -110,25 +110,22 @@ test.each([
   ['a method that the service does not take', { method: 'PUT' }, /not for this method.*feedback\.operations\.create/],
   ['a path that it does not have', { path: '/appeals/new/' }, /no such path.*feedback\.operations\.create/],
   ['an unknown name', { body: { email: 'contact_email' } }, /not know contact_email.*feedback\.operations\.create/],
-])(
-  'create by %s fails nothing: it waits, with the remedy, and goes on with the right form (audit 17)',
-  async (_, create, why) => {
-    const feedback = await startFeedbackStandin({ seed: true });
-    const { standin } = feedback;
-    const wrong = await startLoop(redis, { source: 'form', feedback, operations: { create } });
-    const { vendor } = wrong;
-    const ids = Array.from({ length: 20 }, (_, i) => `f${i}`);
-    await wrong.closeAll(ids);
-    await until(async () => (await held(wrong, 'form'))[0]?.jobs === ids.length);
-    expect(await held(wrong, 'form')).toMatchObject([{ stage: 'ask', why: expect.stringMatching(why) }]);
-    await wrong.close();
-    const right = await startLoop(redis, { source: 'form', feedback, vendor });
-    for (const id of ids) await right.journey(`${id}.1`, 'asked');
-    expect(everyone(standin)).toBe(ids.length);
-    await right.close();
-    await feedback.close();
-  },
-);
+])('create by %s fails nothing: it waits, with the remedy, and goes on with the right form', async (_, create, why) => {
+  const feedback = await startFeedbackStandin({ seed: true });
+  const { standin } = feedback;
+  const wrong = await startLoop(redis, { source: 'form', feedback, operations: { create } });
+  const { vendor } = wrong;
+  const ids = Array.from({ length: 20 }, (_, i) => `f${i}`);
+  await wrong.closeAll(ids);
+  await until(async () => (await held(wrong, 'form'))[0]?.jobs === ids.length);
+  expect(await held(wrong, 'form')).toMatchObject([{ stage: 'ask', why: expect.stringMatching(why) }]);
+  await wrong.close();
+  const right = await startLoop(redis, { source: 'form', feedback, vendor });
+  for (const id of ids) await right.journey(`${id}.1`, 'asked');
+  expect(everyone(standin)).toBe(ids.length);
+  await right.close();
+  await feedback.close();
+});
 
 test('a rule whose fields do not fit its campaign holds up what it is chosen for, from the start, and nothing else (audit 15)', async () => {
   const { feedback, standin } = await withTwo('misfit');

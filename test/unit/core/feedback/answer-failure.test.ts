@@ -150,13 +150,10 @@ describe('the refused fields', () => {
     expect(error.detail).toBeUndefined();
   });
 
-  test.each([[[]], [['Bad.']], ['Bad.'], [null], [{ a: 5, b: null, c: [], d: {} }], [page]])(
-    'they are none in %j',
-    (body) => {
-      const { fields, detail } = answerFailure(answer(400, body), create, now);
-      expect([fields, detail]).toEqual([undefined, undefined]);
-    },
-  );
+  test.each([[[]], [['Bad.']], ['Bad.'], [null], [{ a: 5, b: null, c: [], d: {} }], [page]])('none in %j', (body) => {
+    const { fields, detail } = answerFailure(answer(400, body), create, now);
+    expect([fields, detail]).toEqual([undefined, undefined]);
+  });
 });
 
 test('a FeedbackError has a cause only where there is one', () => {
