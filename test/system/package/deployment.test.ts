@@ -12,7 +12,6 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { connectors } from '../../../connectors/index.ts';
-import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { hashPassword } from '../../../worker/dashboard/password.ts';
 import { programOnPath } from '../../../worker/redis/server-binary.ts';
@@ -22,6 +21,7 @@ import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
+import { startService } from '../../support/service.ts';
 
 /* The deployment files, as far as they can be tried without a container engine or a cluster. */
 
@@ -59,8 +59,7 @@ describe('deploy/Containerfile', () => {
   }, 1_200_000);
 
   test('makes a closeloop that starts, is healthy by the image’s own check, and ends in order on SIGTERM', async () => {
-    const feedback = await startFeedbackStandin({ seed: true });
-    onTestFinished(() => feedback.close());
+    const feedback = await startService();
     const config = join(image, 'closeloop.yaml');
     writeFileSync(
       config,

@@ -1,7 +1,6 @@
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { connect, type RedisAddress } from '../../../worker/redis/connection.ts';
 import { createReplicated, hasReplica } from '../../../worker/redis/replicated.ts';
 import { shopConfiguration } from '../../support/configurations.ts';
@@ -9,6 +8,7 @@ import { testFolder } from '../../support/folder.ts';
 import { logged } from '../../support/installation.ts';
 import { type Loop, startLoop, until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
+import { startService } from '../../support/service.ts';
 import { startSentinel, startServer } from './servers.ts';
 
 /** A loop on this Redis, until the test ends. */
@@ -83,8 +83,7 @@ test.for([
   onTestFinished(() => server.stop());
   const fields = campaign === 12 ? ', fields: { Store: ticket.id }' : '';
   const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 1h, throttle: 30d${fields} }`;
-  const feedback = await startFeedbackStandin({ seed: true });
-  onTestFinished(() => feedback.close());
+  const feedback = await startService();
   feedback.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
   const loop = await loopOn({ url: server.url }, { rule, feedback });
   const ids = Array.from({ length: 10 }, (_, i) => `p${i}`);

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { shopConfiguration } from '../../support/configurations.ts';
 import { testFolder } from '../../support/folder.ts';
 import { startLoop, until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 import { sealOf } from '../../support/seal.ts';
+import { startService } from '../../support/service.ts';
 
 const redis = useRedis();
 const dataKey = '{cl}:data-key';
@@ -32,7 +32,7 @@ test('Redis is emptied under a running loop: it goes on, and a loop that starts 
 test('a process whose Redis began anew with another key ends, and says what to do (audit twice)', async () => {
   const { client } = redis.handle;
   await client.flushall();
-  const service = await startFeedbackStandin({ seed: true });
+  const service = await startService();
   const dir = testFolder();
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, shopConfiguration(redis, service.url));
@@ -45,5 +45,4 @@ test('a process whose Redis began anew with another key ends, and says what to d
   await client.multi().flushall().set(dataKey, anew).exec();
   expect([await running.ended, running.errors()]).toEqual([2, expect.stringMatching(/start this process again/)]);
   expect((await sealOf(client)).open(its.seal('text'))).toBe('text');
-  await service.close();
 });

@@ -1,13 +1,12 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { FeedbackClient } from '../../../../core/feedback/client.ts';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { all, clientFor, failureOf } from '../../../support/core/feedback/service.ts';
+import { startService } from '../../../support/service.ts';
 
 /* Client and stand-in were written apart, from the specification: here they meet, on every operation. */
 
 async function open(): Promise<{ client: FeedbackClient; withKey: (apiKey: string) => FeedbackClient }> {
-  const server = await startFeedbackStandin({ seed: true });
-  onTestFinished(() => server.close());
+  const server = await startService();
   const { standin, url } = server;
   standin.fill({ campaign: 14, count: 1500 });
   const withKey = (apiKey: string): FeedbackClient => clientFor(`${url}/api`, { apiKey });

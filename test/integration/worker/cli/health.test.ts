@@ -1,20 +1,19 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { run } from '../../../../worker/cli/app.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
 import { liveClock } from '../../../../worker/pipeline/clock.ts';
 import { listening } from '../../../support/listening.ts';
 import { memoryLog } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
+import { startService } from '../../../support/service.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
 const redis = useRedis();
 
 /** A worker of one source, listening as `admin` says. */
 async function startWorker(admin: string) {
-  const feedback = await startFeedbackStandin({ seed: true });
-  onTestFinished(() => feedback.close());
+  const feedback = await startService();
   const text = `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
 admin: ${admin}

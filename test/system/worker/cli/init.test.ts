@@ -5,22 +5,19 @@ import { parseEnv } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { startDesk } from '../../../../examples/helpdesk-connector/desk.ts';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { startZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import { programOnPath } from '../../../../worker/redis/server-binary.ts';
 import { commandHere } from '../../../support/command-here.ts';
 import { testFolder } from '../../../support/folder.ts';
 import { closeloop, command } from '../../../support/processes.ts';
+import { startService } from '../../../support/service.ts';
 
 /** A folder, the service, and a help desk with a ticket field of its own. */
 async function world() {
   const dir = testFolder();
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   const zendesk = await startZendeskStandin();
-  onTestFinished(async () => {
-    await feedback.close();
-    await zendesk.close();
-  });
+  onTestFinished(() => zendesk.close());
   const config = join(dir, 'closeloop.yaml');
   const envFile = join(dir, 'closeloop.env');
   const place = ['--config', config, '--data', join(dir, '.closeloop')];

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { shopConfiguration } from '../../../support/configurations.ts';
 import { testFolder } from '../../../support/folder.ts';
 import { background, command } from '../../../support/processes.ts';
+import { startService } from '../../../support/service.ts';
 import { startServer } from '../../redis-outages/servers.ts';
 
 /** Of deploy/: whoever ends a process waits so long before it is killed. */
@@ -13,7 +13,7 @@ const killedAfterMs = 35_000;
 const ways = ['kill', 'freeze'] as const;
 test.each(ways)("with one's own Redis away (%s) the page and commands say so; a process ends", async (away) => {
   const server = await startServer();
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   const dir = testFolder();
   const config = join(dir, 'closeloop.yaml');
   const key = Buffer.alloc(32, 1).toString('base64');
@@ -24,7 +24,6 @@ test.each(ways)("with one's own Redis away (%s) the page and commands say so; a 
     running.child.kill('SIGKILL');
     await running.ended;
     await server.stop();
-    await feedback.close();
   });
   await running.says(/"msg":"started"/);
   const page = /"dashboard":"([^"]+)"/.exec(running.output())?.[1] ?? expect.fail('no page');
