@@ -104,17 +104,8 @@ test('a grade between two whole ones is taken where the scale has it (audit 33)'
 });
 
 test('--fields may name a field __proto__, which the campaign has or has not (audit 34)', async () => {
-  const args = [
-    'requests',
-    'create',
-    '--campaign',
-    '12',
-    '--contact',
-    'carl@example.com',
-    '--fields',
-    '{"__proto__":"x"}',
-  ];
-  const { code, err } = await commandHere([...args, '--config', config]);
+  const args = ['requests', 'create', '--campaign', '12', '--contact', 'carl@example.com'];
+  const { code, err } = await commandHere([...args, '--fields', '{"__proto__":"x"}', '--config', config]);
   expect([code, err]).toEqual([1, expect.stringContaining('create')]);
 });
 

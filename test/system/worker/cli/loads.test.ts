@@ -56,28 +56,12 @@ async function loadedBy(args: readonly string[]): Promise<Set<string>> {
 
 /** What takes long to load, and no command needs that only looks at what Redis keeps. */
 const heavy = [
-  '@hubspot/api-client',
-  'bullmq',
-  'dataloader',
-  'fastify',
-  'graphql',
-  'jsonata',
-  'libphonenumber-js',
-  'pino',
-  'pino-pretty',
-  'temporal-polyfill',
-  'undici',
-  'zendesk-node-api',
-  'connectors/freshdesk',
-  'connectors/hubspot',
-  'connectors/request-tracker',
-  'connectors/shopify',
-  'connectors/vendure',
-  'connectors/webhook',
-  'connectors/woocommerce',
-  'connectors/zendesk',
-  'standins/feedback',
-  'worker/intake',
+  ...'@hubspot/api-client bullmq dataloader fastify graphql jsonata libphonenumber-js'.split(' '),
+  ...'pino pino-pretty temporal-polyfill undici zendesk-node-api'.split(' '),
+  ...['freshdesk', 'hubspot', 'request-tracker', 'shopify', 'vendure', 'webhook', 'woocommerce', 'zendesk'].map(
+    (name) => `connectors/${name}`,
+  ),
+  ...['standins/feedback', 'worker/intake'],
 ];
 const needsRedis = ['ioredis', 'yaml', 'zod'];
 /** What only the loop and its servers need, and no command that decides about a record beside it. `dataloader`, a single file, comes with the vendor. */
