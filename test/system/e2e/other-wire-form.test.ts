@@ -93,8 +93,7 @@ test('the example asks, collects the grade and writes it back (audit 37)', async
   const loop = await startLoop(redis, { source: 'other-form', feedback: service, operations: feedback.operations });
   // The way back from a lost answer goes over the other form, too.
   service.standin.faults.add({ method: 'PUT', path: '/invitations$', then: 'work-then-cut' });
-  await loop.post(loop.vendor.close('t', { customer: { email: 'carl@example.com' }, store: 'Tartu' }).delivery);
-  const { requestId } = await loop.journey('t.1', 'asked');
+  const { requestId } = await loop.asked('t', { customer: { email: 'carl@example.com' }, store: 'Tartu' });
   const request = await until(() => service.standin.requests().find(({ id }) => String(id) === requestId));
   expect(request).toMatchObject({ campaign: 12, email: 'carl@example.com', customFields: { Store: 'Tartu' } });
   service.standin.answer({ request: request.id, grade: 2, comment: 'Slow' });

@@ -14,8 +14,7 @@ const dataKey = '{cl}:data-key';
 
 test('Redis is emptied under a running loop: it goes on, and a loop that starts beside it reads what it stores (audit twice)', async () => {
   const loop = await startLoop(redis, { source: 'emptied' });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   await redis.handle.client.flushall();
   await until(() => loop.told.some(({ level, message }) => level === 'error' && message.includes('was emptied')));
   const { delivery } = loop.vendor.close('b');

@@ -9,8 +9,7 @@ const { beside, fresh, redis } = useCommands();
 
 test("journeys show tells what a customer answered, with the questions' texts, only where that is wanted", async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('q').delivery);
-  const { requestId } = await loop.journey('q.1', 'asked');
+  const { requestId } = await loop.asked('q');
   const answers = { 713: 'Better hats', 999: 3 };
   await loop.post(
     JSON.stringify({ plain: [{ kind: 'survey', key: 's', what: 'survey', at: new Date(), requestId, answers }] }),
@@ -92,8 +91,7 @@ test('a journey is found by every address of its customer, also one about which 
 
 test('people are shown times on the clock of the account, machines UTC', async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   const journey = `${loop.store.source}/a.1`;
   const words = { ...beside(loop), json: false };
   const shown = [

@@ -40,8 +40,7 @@ describe('journeys replay', () => {
 
   test('it looks for the request of a journey that may have one before it asks anew', async () => {
     const loop = await startLoop(redis, { source: fresh() });
-    await loop.post(loop.vendor.close('a').delivery);
-    const { requestId: _, ...asked } = await loop.journey('a.1', 'asked');
+    const { requestId: _, ...asked } = await loop.asked('a');
     const intent = {
       token: 't',
       at: daysAgo(1),
@@ -60,8 +59,7 @@ describe('journeys replay', () => {
 
   test('it writes an answer back that could not be written', async () => {
     const loop = await startLoop(redis, { source: fresh() });
-    await loop.post(loop.vendor.close('a').delivery);
-    await loop.journey('a.1', 'asked');
+    await loop.asked('a');
     await loop.store.update('a.1', (now) => {
       const answer = { grade: 4, comment: null, seenAt: new Date(), version: 1 };
       const answered = step(now, 'answered', new Date(), { answer });
@@ -115,8 +113,7 @@ describe('journeys cancel', () => {
     await loop.close();
 
     const other = await startLoop(redis, { source: fresh() });
-    await other.post(other.vendor.close('a').delivery);
-    await other.journey('a.1', 'asked');
+    await other.asked('a');
     const asked = `${other.store.source}/a.1`;
     await expect(cancelJourney({ ...beside(other), journey: asked, why: 'x' })).rejects.toThrow(/can't be cancelled/);
   });

@@ -12,8 +12,7 @@ describe('journeys resolve', () => {
   /** A journey whose create came to no end that closeloop could find out. */
   async function parked() {
     const loop = await startLoop(redis, { source: fresh() });
-    await loop.post(loop.vendor.close('a').delivery);
-    const { requestId = '', ...asked } = await loop.journey('a.1', 'asked');
+    const { requestId = '', ...asked } = await loop.asked('a');
     const journey = { ...asked, state: 'parked' as const, why: 'unclear' };
     await loop.store.update('a.1', () => ({ journey, trace: ['made to park'] }));
     return { loop, requestId, ref: `${loop.store.source}/a.1` };

@@ -9,8 +9,7 @@ const { beside, fresh, redis } = useCommands();
 
 test('status shows journeys by state, what waits and what webhooks missed', async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   await redis.handle.client.hset(`{cl:${loop.store.source}}:poll`, 'missed', 3, 'doneAt', Date.now());
   const { rows, code } = await printed(() => status(beside(loop)));
   expect(code).toBe(1);
@@ -30,8 +29,7 @@ test('status shows what waits for a person, and why; what waits to be planned st
   const loop = await startLoop(redis, { source: fresh() });
   const { source } = loop.store;
   loop.vendor.results.push({ ok: true, findings: ['the field Score has no option 4: add it.'] });
-  await loop.post(loop.vendor.close('a').delivery);
-  const { requestId } = await loop.journey('a.1', 'asked');
+  const { requestId } = await loop.asked('a');
   loop.feedback.standin.answer({ request: Number(requestId), grade: 4 });
   await loop.journey('a.1', 'parked');
   const why = 'the record does not hold all of the answer: the field Score has no option 4: add it.';

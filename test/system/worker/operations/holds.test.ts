@@ -164,8 +164,7 @@ test.each([
   const { standin } = feedback;
   const loop = await startLoop(redis, { source: 'hiccup', feedback });
   standin.faults.add({ ...fault, times: 2 });
-  await loop.post(loop.vendor.close('h').delivery);
-  await loop.journey('h.1', 'asked');
+  await loop.asked('h');
   expect(standin.faults.list()).toEqual([]);
   expect(loop.told.filter(({ level }) => level === 'error')).toEqual([]);
 });
