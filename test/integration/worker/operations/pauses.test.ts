@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Pauses } from '../../../../worker/operations/pauses.ts';
 import { memoryLog } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -15,6 +15,7 @@ function fresh() {
     return { pauses: new Pauses(redis.handle.client, tag, source, log), told };
   };
   const queue = new Queue('plan', { prefix: tag, connection: redis.handle.bull() });
+  onTestFinished(() => queue.close());
   /** As if its last attempt had been long ago. */
   const age = async () => await redis.handle.client.del(`${tag}:paused:turn:plan`);
   return { source, open, queue, age };
@@ -51,7 +52,6 @@ test('clear lets everything run again, and the same reason be told again', async
   expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
   await pauses.set('plan', 'the key is inactive');
   expect(told).toHaveLength(2);
-  await queue.close();
 });
 
 test('a step that a person resumes is not taken by the sweep of another process for a queue that nobody knows to be stopped', async () => {
@@ -81,7 +81,6 @@ test('a start that clears a stop is not taken by the sweep of another process fo
     await starting.pauses.clear([queue]);
   }
   expect(sweeping.told.filter(({ level }) => level === 'error')).toEqual([]);
-  await queue.close();
 });
 
 test('it tells the same reason again when it had gone well in between', async () => {
@@ -119,7 +118,6 @@ describe('probe', () => {
     expect(await pauses.list()).toEqual([]);
     await pauses.set('plan', 'the key is inactive');
     expect(told.filter(({ level }) => level === 'error')).toHaveLength(2);
-    await queue.close();
   });
 
   test('it leaves a stage alone that failed a moment ago', async () => {
@@ -129,7 +127,6 @@ describe('probe', () => {
     await pauses.set('plan', 'the key is inactive');
     await pauses.probe([queue]);
     expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([true, 1]);
-    await queue.close();
   });
 
   test('it has one job at a time find out, of all processes together, once a minute', async () => {
@@ -145,7 +142,6 @@ describe('probe', () => {
     await queue.pause();
     for (const { pauses } of [one, other]) await pauses.probe([queue]);
     expect([await queue.isPaused(), (await one.pauses.list())[0]?.isProbing]).toEqual([true, undefined]);
-    await queue.close();
   });
 
   test('it lets all go on, and not one by one, when a job came through', async () => {
@@ -161,7 +157,6 @@ describe('probe', () => {
     await elsewhere.probe([queue]);
     await elsewhere.cameThrough(queue);
     expect([await queue.getGlobalConcurrency(), await pauses.list()]).toEqual([null, []]);
-    await queue.close();
   });
 
   test('it opens a stage wide whose process was killed while it lifted the stop', async () => {
@@ -170,7 +165,6 @@ describe('probe', () => {
     await queue.setGlobalConcurrency(1);
     await pauses.probe([queue]);
     expect(await queue.getGlobalConcurrency()).toBeNull();
-    await queue.close();
   });
 
   test('it tries one stopped long ago again, says nothing when that fails, and keeps since when it stands', async () => {
@@ -189,7 +183,6 @@ describe('probe', () => {
     await pauses.probe([queue]);
     expect([await queue.isPaused(), told]).toEqual([true, []]);
     expect(await pauses.list()).toEqual([first]);
-    await queue.close();
   });
 
   test('it makes a stage known that stands still and that nobody knows of, and lets it try again in its time', async () => {
@@ -206,7 +199,6 @@ describe('probe', () => {
     await age();
     await pauses.probe([queue]);
     expect(await queue.isPaused()).toBe(false);
-    await queue.close();
   });
 
   test('it takes no reason away from a stage that stops in the middle of it', async () => {
@@ -220,7 +212,6 @@ describe('probe', () => {
     };
     await pauses.probe([queue]);
     expect(await pauses.list()).toMatchObject([{ stage: 'plan', why: 'the key is inactive' }]);
-    await queue.close();
   });
 
   test('it leaves the stages of others alone', async () => {
@@ -250,7 +241,6 @@ describe('a person', () => {
     expect(await pauses.resume('plan', queue)).toEqual([{ stage: 'plan', ...mine }]);
     expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
     expect(told.filter(({ fields }) => JSON.stringify(fields).includes('wrong text'))).toEqual([]);
-    await queue.close();
   });
 
   test('it keeps the first of two pauses, and resumes what is not paused without a word', async () => {
@@ -261,7 +251,6 @@ describe('a person', () => {
     expect(both).toEqual([mine, mine].map((one) => ({ stage: 'plan', ...one })));
     await pauses.resume('plan', queue);
     expect([await pauses.resume('plan', queue), await queue.isPaused()]).toEqual([[], false]);
-    await queue.close();
   });
 
   test('it is stopped by the next round though whoever paused it was killed before the queue was', async () => {
@@ -270,7 +259,6 @@ describe('a person', () => {
     await pauses.pause('plan', mine);
     await pauses.probe([queue]);
     expect(await queue.isPaused()).toBe(true);
-    await queue.close();
   });
 
   test('it stays paused when a round opens it in the same moment', async () => {
@@ -286,7 +274,6 @@ describe('a person', () => {
     };
     await pauses.probe([queue]);
     expect(await queue.isPaused()).toBe(true);
-    await queue.close();
   });
 
   test('it has a stage tried at once that had stopped for a configuration error', async () => {
@@ -297,6 +284,5 @@ describe('a person', () => {
     await pauses.resume('plan', queue);
     expect([await queue.isPaused(), await queue.getGlobalConcurrency()]).toEqual([false, 1]);
     expect(await pauses.list()).toMatchObject([{ stage: 'plan', isProbing: true }]);
-    await queue.close();
   });
 });
