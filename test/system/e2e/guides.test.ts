@@ -2,18 +2,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { connectors } from '../../../connectors/index.ts';
 import { standins } from '../../../standins/index.ts';
 import type { Guide, Step } from '../../../standins/kit/guide.ts';
 import type { StandinServer } from '../../../standins/kit/server.ts';
-import { type App, run } from '../../../worker/cli/app.ts';
-import { loadConfig } from '../../../worker/config/config.ts';
-import { liveClock } from '../../../worker/pipeline/clock.ts';
+import type { App } from '../../../worker/cli/app.ts';
 import { commandHere } from '../../support/command-here.ts';
 import { useFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
-import { memoryLog, until } from '../../support/loop.ts';
+import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
+import { runHere } from '../../support/run-here.ts';
 
 // What `closeloop standin` prints is typed by people as it stands. So it is here: into one file, call after call.
 
@@ -63,13 +61,7 @@ beforeAll(async () => {
   writeFileSync(file, config);
   const { code, err } = await commandHere(['setup', '--yes', '--config', file]);
   expect([code, err]).toEqual([0, expect.any(String)]);
-  const runtime = {
-    config: loadConfig(config, { env: {}, connectors }),
-    handle: redis.handle,
-    redis: redis.handle.client,
-    close: async () => undefined,
-  };
-  app = await run(runtime, { role: 'all', clock: liveClock, log: memoryLog().log, sweepEveryMs: 200 });
+  ({ app } = await runHere(redis, config, { sweepEveryMs: 200 }));
 });
 
 afterAll(async () => {

@@ -1,19 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectors } from '../../../connectors/index.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startWebhookStandin } from '../../../standins/webhook/standin.ts';
 import { startZendeskStandin } from '../../../standins/zendesk/standin.ts';
-import { type App, run } from '../../../worker/cli/app.ts';
-import { loadConfig } from '../../../worker/config/config.ts';
+import type { App } from '../../../worker/cli/app.ts';
 import type { JourneyState } from '../../../worker/journey/journey.ts';
-import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
 import { commandHere } from '../../support/command-here.ts';
 import { useFolder } from '../../support/folder.ts';
-import { memoryLog, type Told, until } from '../../support/loop.ts';
+import { type Told, until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
+import { runHere } from '../../support/run-here.ts';
 
 const redis = useRedis();
 const secret = `whsec_${Buffer.alloc(32, 'jobs to us').toString('base64')}`;
@@ -84,18 +82,7 @@ sources:
     file,
     `${text}redis: { path: ${redis.socket} }\nsecretsKey: ${Buffer.alloc(32, 1).toString('base64')}\n`,
   );
-  const memory = memoryLog();
-  told = memory.told;
-  const { handle } = redis;
-  const config = loadConfig(text, { env: {}, connectors });
-  const runtime = { config, handle, redis: handle.client, close: async () => undefined };
-  app = await run(runtime, {
-    role: 'all',
-    clock: liveClock,
-    log: memory.log,
-    batchWindowMs: 20,
-    sweepEveryMs: 200,
-  });
+  ({ app, told } = await runHere(redis, text, { batchWindowMs: 20, sweepEveryMs: 200 }));
   hook('jobs');
   desk.standin.addTicketField({ id: 360001, title: 'Grade', type: 'integer' });
   desk.standin.addTicketField({ id: 360002, title: 'Why', type: 'textarea' });

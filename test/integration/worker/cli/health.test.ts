@@ -1,11 +1,8 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { run } from '../../../../worker/cli/app.ts';
-import { loadConfig } from '../../../../worker/config/config.ts';
-import { liveClock } from '../../../../worker/pipeline/clock.ts';
 import { listening } from '../../../support/listening.ts';
-import { memoryLog } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
+import { runHere } from '../../../support/run-here.ts';
 import { startService } from '../../../support/service.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
@@ -18,10 +15,7 @@ async function startWorker(admin: string) {
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
 admin: ${admin}
 sources: { healthy: { connector: toy, secret: good, rules: [{ name: all, campaign: 12, contact: customer.email }] } }`;
-  const { handle } = redis;
-  const config = loadConfig(text, { env: {}, connectors: [new ToyVendor().connector] });
-  const runtime = { config, handle, redis: handle.client, close: async () => undefined };
-  const app = await run(runtime, { role: 'worker', clock: liveClock, log: memoryLog().log });
+  const { app } = await runHere(redis, text, { role: 'worker', connectors: [new ToyVendor().connector] });
   onTestFinished(() => app.close());
   return app;
 }
