@@ -1,18 +1,17 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { findServerBinary } from '../../../../worker/redis/server-binary.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 let dir: string;
 let cache: string;
 let said: string[];
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-binary-'));
+  dir = testFolder();
   cache = join(dir, 'project/redis-server');
   said = [];
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 const find = (path: string) => findServerBinary({ cache, path, say: (line) => void said.push(line) });
 
