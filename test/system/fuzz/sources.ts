@@ -10,6 +10,7 @@ import { record, text } from './values.ts';
 export const secret = 'fuzz-secret-of-a-decent-length-0123456789';
 export const standardSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const shop = 'acme.myshopify.com';
+const webhookSecrets = [secret];
 
 export interface FuzzSource {
   /** Of the configuration. */
@@ -29,21 +30,12 @@ const hmac = (key: string, raw: Uint8Array, form: 'hex' | 'base64') =>
 export const sources: readonly FuzzSource[] = [
   {
     name: 'zendesk',
-    settings: {
-      connector: 'zendesk',
-      subdomain: 'acme',
-      clientId: 'c',
-      clientSecret: 's',
-      webhookSecrets: [secret],
-      csat: {},
-    },
+    settings: { connector: 'zendesk', subdomain: 'acme', clientId: 'c', clientSecret: 's', webhookSecrets, csat: {} },
     signed: ['x-zendesk-webhook-signature', 'x-zendesk-webhook-signature-timestamp'],
     sign(raw, _url, at, key = secret) {
       const timestamp = at.toISOString();
-      return {
-        'x-zendesk-webhook-signature': signZendesk(key, timestamp, raw),
-        'x-zendesk-webhook-signature-timestamp': timestamp,
-      };
+      const signature = signZendesk(key, timestamp, raw);
+      return { 'x-zendesk-webhook-signature': signature, 'x-zendesk-webhook-signature-timestamp': timestamp };
     },
     event: (chance) => ({
       type: chance.of(['zen:event-type:ticket.status_changed', 'zen:event-type:ticket.csat_received', text(chance)]),
@@ -56,19 +48,14 @@ export const sources: readonly FuzzSource[] = [
   {
     name: 'hubspot',
     settings: {
-      connector: 'hubspot',
-      accessToken: 'pat-eu1-fuzz',
-      webhookSecrets: [secret],
-      objects: ['ticket', 'deal'],
+      ...{ connector: 'hubspot', accessToken: 'pat-eu1-fuzz', webhookSecrets, objects: ['ticket', 'deal'] },
       writeBack: { grade: 'feedback_grade' },
     },
     signed: ['x-hubspot-signature-v3', 'x-hubspot-request-timestamp'],
     sign(raw, url, at, key = secret) {
       const timestamp = String(at.getTime());
-      return {
-        'x-hubspot-signature-v3': signHubSpot(key, { method: 'POST', url, raw, timestamp }),
-        'x-hubspot-request-timestamp': timestamp,
-      };
+      const signature = signHubSpot(key, { method: 'POST', url, raw, timestamp });
+      return { 'x-hubspot-signature-v3': signature, 'x-hubspot-request-timestamp': timestamp };
     },
     event: (chance) => [
       {
@@ -85,7 +72,7 @@ export const sources: readonly FuzzSource[] = [
   },
   {
     name: 'shopify',
-    settings: { connector: 'shopify', shop, accessToken: 'shpat_1', webhookSecrets: [secret] },
+    settings: { connector: 'shopify', shop, accessToken: 'shpat_1', webhookSecrets },
     signed: ['x-shopify-hmac-sha256'],
     sign: (raw, _url, _at, key = secret) => ({
       'x-shopify-hmac-sha256': hmac(key, raw, 'base64'),
@@ -104,15 +91,12 @@ export const sources: readonly FuzzSource[] = [
   {
     name: 'woocommerce',
     settings: {
-      connector: 'woocommerce',
-      site: 'https://acme.example',
-      consumerKey: 'ck_1',
-      consumerSecret: 'cs_1',
-      webhookSecrets: [secret],
+      ...{ connector: 'woocommerce', site: 'https://acme.example', webhookSecrets },
+      ...{ consumerKey: 'ck_1', consumerSecret: 'cs_1' },
     },
     signed: ['x-wc-webhook-signature'],
     sign: (raw, _url, _at, key = secret) => ({
-      'x-wc-webhook-signature': createHmac('sha256', key).update(raw).digest('base64'),
+      'x-wc-webhook-signature': hmac(key, raw, 'base64'),
       'x-wc-webhook-topic': 'order.updated',
       'x-wc-webhook-resource': 'order',
       'x-wc-webhook-id': '7',
@@ -126,12 +110,7 @@ export const sources: readonly FuzzSource[] = [
   },
   {
     name: 'request-tracker',
-    settings: {
-      connector: 'request-tracker',
-      address: 'https://rt.example.com',
-      token: '1-27-ab',
-      webhookSecrets: [secret],
-    },
+    settings: { connector: 'request-tracker', address: 'https://rt.example.com', token: '1-27-ab', webhookSecrets },
     signed: ['x-rt-signature', 'x-rt-timestamp'],
     sign(raw, _url, at, key = secret) {
       const timestamp = String(Math.floor(at.getTime() / 1_000));
@@ -150,12 +129,8 @@ export const sources: readonly FuzzSource[] = [
   {
     name: 'intercom',
     settings: {
-      connector: 'intercom',
-      workspace: 'k7p2m4xq',
-      accessToken: 't',
-      adminId: '7700001',
-      webhookSecrets: [secret],
-      ratings: true,
+      ...{ connector: 'intercom', workspace: 'k7p2m4xq', accessToken: 't', adminId: '7700001' },
+      ...{ webhookSecrets, ratings: true },
     },
     signed: ['x-hub-signature'],
     sign: (raw, _url, _at, key = secret) => ({
@@ -216,12 +191,10 @@ export const sources: readonly FuzzSource[] = [
     },
     signed: ['x-signature'],
     sign: (raw, _url, _at, key = secret) => ({ 'x-signature': `sha256=${hmac(key, raw, 'hex')}` }),
-    event: (chance) => ({
-      closed: chance.of([true, false]),
-      id: chance.int(1, 1e6),
-      at: '2026-11-21T10:15:29Z',
-      ...record(chance),
-    }),
+    event: (chance) => {
+      const said = { closed: chance.of([true, false]), id: chance.int(1, 1e6), at: '2026-11-21T10:15:29Z' };
+      return { ...said, ...record(chance) };
+    },
   },
 ];
 
@@ -241,14 +214,7 @@ export function configuration(): string {
     },
   ];
   const feedback = { baseUrl: 'http://127.0.0.1:9/api', apiKey: 'k', timeZone: 'Europe/Tallinn' };
-  return JSON.stringify(
-    {
-      feedback,
-      http: { port: 0 },
-      secretsKey: Buffer.alloc(32, 7).toString('base64'),
-      sources: Object.fromEntries(sources.map(({ name, settings }) => [name, { ...settings, rules }])),
-    },
-    null,
-    1,
-  );
+  const secretsKey = Buffer.alloc(32, 7).toString('base64');
+  const all = Object.fromEntries(sources.map(({ name, settings }) => [name, { ...settings, rules }]));
+  return JSON.stringify({ feedback, http: { port: 0 }, secretsKey, sources: all }, null, 1);
 }
