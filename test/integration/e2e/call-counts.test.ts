@@ -3,7 +3,7 @@ import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
 import { runHere } from '../../support/run-here.ts';
-import { type VendorAccount, vendorAccounts } from '../../support/vendor-accounts.ts';
+import { type StandinAccount, standinAccounts } from '../../support/standin-accounts.ts';
 
 // A thousand journeys, both ends and Redis on one machine, which may be a busy one.
 vi.setConfig({ testTimeout: 240_000 });
@@ -16,9 +16,9 @@ const closings = 1_000;
 interface Story {
   vendor: string;
   what: string;
-  open: keyof typeof vendorAccounts;
+  open: keyof typeof standinAccounts;
   /** What of an answer is written. Left out: all that has its place there. */
-  writes?: (places: VendorAccount['writeBack']) => object;
+  writes?: (places: StandinAccount['writeBack']) => object;
   /** Some ten above the calls where a thousand records are read, planned and asked about within seconds: on a slow machine they are read again. */
   atMost: number;
   /** Their customers are asked later, and each is decided about again then. */
@@ -50,7 +50,7 @@ const stories: Story[] = [
 test.each(stories)(
   '$vendor is called at most $atMost times for $what, until the answers are on the records',
   async ({ vendor, open, writes = (places) => places, atMost, waits = false, answered = closings }) => {
-    const [service, account] = [await startFeedbackStandin({ seed: true }), await vendorAccounts[open]('thousand')];
+    const [service, account] = [await startFeedbackStandin({ seed: true }), await standinAccounts[open]('thousand')];
     const { settings, writeBack, contact, agent, standin } = account;
     const ids: (string | number)[] = [];
     for (let n = 0; n < closings; n++)

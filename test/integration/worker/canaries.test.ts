@@ -11,7 +11,7 @@ import { createLog } from '../../../worker/operations/log.ts';
 import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
 import { runHere } from '../../support/run-here.ts';
-import { type Person, type VendorAccount, vendorAccounts } from '../../support/vendor-accounts.ts';
+import { type Person, type StandinAccount, standinAccounts } from '../../support/standin-accounts.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
@@ -25,8 +25,8 @@ const redis = useRedis();
 const canary = /canary|555770\d\d/i;
 const signing = (name: string) => `whsec_${Buffer.from(`canary-of-${name}`.padEnd(32, '.')).toString('base64')}`;
 
-type Account = Omit<VendorAccount, 'standin' | 'agent' | 'gradeOn'> & {
-  standin: Pick<VendorAccount['standin'], 'faults'>;
+type Account = Omit<StandinAccount, 'standin' | 'agent' | 'gradeOn'> & {
+  standin: Pick<StandinAccount['standin'], 'faults'>;
 };
 let people = 0;
 const person = (): Person => {
@@ -72,7 +72,7 @@ beforeAll(async () => {
   service.standin.addKey({ account: 'acme', key: 'canary-key' });
   const customFields = [{ name: 'closeloop' }, { name: 'Who' }];
   service.standin.addCampaign({ account: 'acme', id: campaign, name: 'Afterwards', type: 'mixed', customFields });
-  const { zendesk, hubspot, shopify, woocommerce, intercom, freshdesk } = vendorAccounts;
+  const { zendesk, hubspot, shopify, woocommerce, intercom, freshdesk } = standinAccounts;
   accounts = new Map([
     ['desk', await zendesk('canary')],
     ['crm', await hubspot('canary')],

@@ -13,7 +13,7 @@ export interface Person {
 type Id = string | number;
 
 /** An account at the stand-in of one vendor, ready for a source that writes answers back. */
-export interface VendorAccount {
+export interface StandinAccount {
   standin: {
     faults: { add(fault: object): void };
     idle(): Promise<unknown>;
@@ -41,9 +41,9 @@ export interface VendorAccount {
 const common = { comment: 'feedback_comment', answeredAt: 'feedback_at', status: 'feedback_status' };
 
 /** Each of these opens an account whose secrets all begin with `word`. */
-export const vendorAccounts = { zendesk, hubspot, freshdesk, intercom, shopify, woocommerce };
+export const standinAccounts = { zendesk, hubspot, freshdesk, intercom, shopify, woocommerce };
 
-async function zendesk(word: string): Promise<VendorAccount> {
+async function zendesk(word: string): Promise<StandinAccount> {
   const credentials = { clientId: 'closeloop', clientSecret: `${word}-zendesk-secret` };
   const hookSecret = `${word}-zendesk-hook`;
   const { url, standin, close: stop } = await startZendeskStandin({ credentials });
@@ -67,7 +67,7 @@ async function zendesk(word: string): Promise<VendorAccount> {
   };
 }
 
-async function hubspot(word: string): Promise<VendorAccount> {
+async function hubspot(word: string): Promise<StandinAccount> {
   const [accessToken, hookSecret] = [`${word}-hubspot-token`, `${word}-hubspot-hook`];
   const { url, standin, close: stop } = await startHubspotStandin({ accessToken, clientSecret: hookSecret });
   const owner = String(standin.addOwner({}).id);
@@ -96,7 +96,7 @@ async function hubspot(word: string): Promise<VendorAccount> {
   };
 }
 
-async function freshdesk(word: string): Promise<VendorAccount> {
+async function freshdesk(word: string): Promise<StandinAccount> {
   const keys = { apiKey: `${word}-freshdesk-key`, adminKey: `${word}-freshdesk-admin-key` };
   const secret = `${word}-freshdesk-hook`;
   const { url, standin, close: stop } = await startFreshdeskStandin(keys);
@@ -123,7 +123,7 @@ async function freshdesk(word: string): Promise<VendorAccount> {
   };
 }
 
-async function intercom(word: string): Promise<VendorAccount> {
+async function intercom(word: string): Promise<StandinAccount> {
   const [accessToken, secret] = [`${word}-intercom-token`, `${word}-intercom-hook`];
   const { url, standin, close: stop } = await startIntercomStandin({ accessToken });
   standin.addAttribute({ name: 'Feedback grade', dataType: 'integer' });
@@ -148,7 +148,7 @@ async function intercom(word: string): Promise<VendorAccount> {
   };
 }
 
-async function shopify(word: string): Promise<VendorAccount> {
+async function shopify(word: string): Promise<StandinAccount> {
   const [accessToken, clientSecret] = [`${word}-shopify-token`, `${word}-shopify-hook`];
   const { url, standin, close: stop } = await startShopifyStandin({ accessToken, clientSecret });
   // A large shop: the points of a small one would stretch the same calls over two minutes.
@@ -181,7 +181,7 @@ async function shopify(word: string): Promise<VendorAccount> {
   };
 }
 
-async function woocommerce(word: string): Promise<VendorAccount> {
+async function woocommerce(word: string): Promise<StandinAccount> {
   const keys = { consumerKey: `ck_${word}`, consumerSecret: `cs_${word}` };
   const secret = `${word}-woocommerce-hook`;
   const { url, standin, close: stop } = await startWooCommerceStandin(keys);
