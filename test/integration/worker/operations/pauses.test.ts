@@ -18,7 +18,13 @@ function fresh() {
   onTestFinished(() => queue.close());
   /** As if its last attempt had been long ago. */
   const age = async () => await redis.handle.client.del(`${tag}:paused:turn:plan`);
-  return { source, open, queue, age };
+  const first = open();
+  /** As where a job met this mistake. */
+  const stop = async () => {
+    await queue.pause();
+    await first.pauses.set('plan', 'the key is inactive');
+  };
+  return { source, open, queue, age, stop, ...first };
 }
 
 test('it tells a reason once over all processes, and a new one again', async () => {
@@ -44,10 +50,8 @@ test('it tells a reason once over all processes, and a new one again', async () 
 });
 
 test('clear lets everything run again, and the same reason be told again', async () => {
-  const { open, queue } = fresh();
-  const { pauses, told } = open();
-  await queue.pause();
-  await pauses.set('plan', 'the key is inactive');
+  const { queue, pauses, told, stop } = fresh();
+  await stop();
   await pauses.clear([queue]);
   expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
   await pauses.set('plan', 'the key is inactive');
@@ -67,7 +71,6 @@ test('a step that a person resumes is not taken by the sweep of another process 
   });
   await resuming.pauses.resume('plan', queue);
   expect([await queue.isPaused(), await sweeping.pauses.list()]).toEqual([false, []]);
-  await queue.close();
   await other.close();
 });
 
@@ -84,8 +87,7 @@ test('a start that clears a stop is not taken by the sweep of another process fo
 });
 
 test('it tells the same reason again when it had gone well in between', async () => {
-  const { open } = fresh();
-  const { pauses, told } = open();
+  const { pauses, told } = fresh();
   await pauses.set('poll', 'the key is inactive');
   await pauses.lift('poll');
   await pauses.set('poll', 'the key is inactive');
@@ -108,10 +110,8 @@ test('it tells whoever wants to know at least once, though Redis was lost in bet
 
 describe('probe', () => {
   test('it has the same reason told again once a job came through', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses, told } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, age, pauses, told, stop } = fresh();
+    await stop();
     await age();
     await pauses.probe([queue]);
     await pauses.cameThrough(queue);
@@ -121,10 +121,8 @@ describe('probe', () => {
   });
 
   test('it leaves a stage alone that failed a moment ago', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, pauses, stop } = fresh();
+    await stop();
     await pauses.probe([queue]);
     expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([true, 1]);
   });
@@ -145,10 +143,8 @@ describe('probe', () => {
   });
 
   test('it lets all go on, and not one by one, when a job came through', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { open, queue, age, pauses, stop } = fresh();
+    await stop();
     // One that was begun before it stopped says nothing.
     await pauses.cameThrough(queue);
     expect(await pauses.list()).toHaveLength(1);
@@ -160,34 +156,29 @@ describe('probe', () => {
   });
 
   test('it opens a stage wide whose process was killed while it lifted the stop', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
+    const { queue, pauses } = fresh();
     await queue.setGlobalConcurrency(1);
     await pauses.probe([queue]);
     expect(await queue.getGlobalConcurrency()).toBeNull();
   });
 
   test('it tries one stopped long ago again, says nothing when that fails, and keeps since when it stands', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses, told } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, age, pauses, told, stop } = fresh();
+    await stop();
     const [first] = await pauses.list();
     expect(told.splice(0)).toHaveLength(1);
     await age();
     await pauses.probe([queue]);
     expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([false, 1]);
 
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    await stop();
     await pauses.probe([queue]);
     expect([await queue.isPaused(), told]).toEqual([true, []]);
     expect(await pauses.list()).toEqual([first]);
   });
 
   test('it makes a stage known that stands still and that nobody knows of, and lets it try again in its time', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses, told } = open();
+    const { queue, age, pauses, told } = fresh();
     // Another start cleared what was told of before the one who told it got to stop the queue.
     await pauses.set('plan', 'the key is inactive');
     await pauses.clear([queue]);
@@ -202,8 +193,7 @@ describe('probe', () => {
   });
 
   test('it takes no reason away from a stage that stops in the middle of it', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
+    const { queue, pauses } = fresh();
     const { isPaused } = queue;
     queue.isPaused = async () => {
       await pauses.set('plan', 'the key is inactive');
@@ -215,8 +205,7 @@ describe('probe', () => {
   });
 
   test('it leaves the stages of others alone', async () => {
-    const { open, age } = fresh();
-    const { pauses } = open();
+    const { age, pauses } = fresh();
     await pauses.set('plan', 'the key is inactive');
     await age();
     await pauses.probe([]);
@@ -228,8 +217,7 @@ describe('a person', () => {
   const mine = { why: 'wrong text', by: 'ann@desk', at: new Date('2026-11-20T10:00:00Z') };
 
   test('it stays paused whatever is mended, swept or started anew, until a person resumes it', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses, told } = open();
+    const { queue, age, pauses, told } = fresh();
     await pauses.pause('plan', mine, queue);
     await pauses.set('plan', 'the key is inactive');
     await age();
@@ -244,8 +232,7 @@ describe('a person', () => {
   });
 
   test('it keeps the first of two pauses, and resumes what is not paused without a word', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
+    const { queue, pauses } = fresh();
     const later = { why: 'me too', by: 'bob@desk', at: new Date() };
     const both = [await pauses.pause('plan', mine, queue), await pauses.pause('plan', later, queue)];
     expect(both).toEqual([mine, mine].map((one) => ({ stage: 'plan', ...one })));
@@ -254,18 +241,15 @@ describe('a person', () => {
   });
 
   test('it is stopped by the next round though whoever paused it was killed before the queue was', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
+    const { queue, pauses } = fresh();
     await pauses.pause('plan', mine);
     await pauses.probe([queue]);
     expect(await queue.isPaused()).toBe(true);
   });
 
   test('it stays paused when a round opens it in the same moment', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, age, pauses, stop } = fresh();
+    await stop();
     await age();
     const { resume } = queue;
     queue.resume = async () => {
@@ -277,10 +261,8 @@ describe('a person', () => {
   });
 
   test('it has a stage tried at once that had stopped for a configuration error', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, pauses, stop } = fresh();
+    await stop();
     await pauses.resume('plan', queue);
     expect([await queue.isPaused(), await queue.getGlobalConcurrency()]).toEqual([false, 1]);
     expect(await pauses.list()).toMatchObject([{ stage: 'plan', isProbing: true }]);
