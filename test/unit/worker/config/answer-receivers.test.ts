@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineConnector } from '../../../../core/connector/contract.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
-import { ConfigError } from '../../../../worker/config/problem.ts';
+import { problemsOf, service } from '../../../support/worker/configs.ts';
 
 const shop = defineConnector({ name: 'shop', settings: z.strictObject({}), open: () => expect.unreachable() });
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 const load = (general: string, action: string, env: Record<string, string> = {}, uses?: 'redis') =>
   loadConfig(
-    `feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }
+    `${service}
 ${general}
 sources:
   main:
@@ -22,18 +22,10 @@ sources:
     { env, connectors: [shop], ...(uses && { uses }) },
   );
 
-function mistakes(general: string, action: string): string[] {
-  try {
-    load(general, action);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError)
-      return error.problems.map(
-        ({ path, line, message }) => `${line} ${path.replace('sources.main.', '')}: ${message}`,
-      );
-    throw error;
-  }
-}
+const mistakes = (general: string, action: string) =>
+  problemsOf(() => load(general, action)).map(
+    ({ path, line, message }) => `${line} ${path.replace('sources.main.', '')}: ${message}`,
+  );
 
 const leads = 'alerts: { slack: "https://s.example", receivers: { support-leads: { teams: "https://t.example" } } }';
 const warehouse = (more = '') =>

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineConnector } from '../../../../core/connector/contract.ts';
 import { type Config, loadConfig } from '../../../../worker/config/config.ts';
-import { ConfigError, type Problem } from '../../../../worker/config/problem.ts';
 import { testPorts } from '../../../support/connectors/zendesk/ports.ts';
+import { service as feedback, problemsOf } from '../../../support/worker/configs.ts';
 
 const settings = z.strictObject({
   account: z.string().min(1),
@@ -35,17 +35,7 @@ function settingsOf({ sources: [source] }: Config): unknown {
   return expect.fail('it was opened');
 }
 
-function problems(text: string, variables?: Record<string, string>): readonly Problem[] {
-  try {
-    load(text, variables);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
-
-const feedback = 'feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }';
+const problems = (text: string, variables?: Record<string, string>) => problemsOf(() => load(text, variables));
 const rule = '{ name: all, campaign: 12, contact: requester.phone }';
 const source = (rules: string, more = '') =>
   `sources: { main: { connector: shop, account: a, secrets: [s], rules: [${rules}]${more === '' ? '' : `, ${more}`} } }`;
