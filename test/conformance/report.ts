@@ -78,7 +78,10 @@ export function reportText(
   const explained = findings.filter(({ fact }) => fact !== undefined);
   const open = findings.filter(({ fact }) => fact === undefined);
   const sections: [title: string, lines: string[]][] = [
-    ['Differences, explained by the facts:', explained.flatMap((it) => [`${it.what} (${it.count}×)`, `  ${it.fact}`])],
+    [
+      'Differences that the facts explain:',
+      explained.flatMap(({ what, count, fact }) => [`${what} (${count}×)`, `  ${fact}`]),
+    ],
     ['Good to know:', judged.flatMap(notesText)],
     ['Mismatches:', open.flatMap(({ what, count, example }) => [`${what} (${count}×)`, `  ${requestText(example)}`])],
   ];
