@@ -12,7 +12,7 @@ const long = [
   'test/system/core/mapping/expression-limits.test.ts',
   'test/system/worker/{backup,upgrade,acting-under-kills,completion,pipeline/kill}.test.ts',
   'test/system/monitoring/*.test.ts',
-  'test/integration/e2e/{shopify-points,*call-count*}.test.ts',
+  'test/integration/e2e/{shopify-points,call-counts}.test.ts',
 ];
 
 export default defineConfig({

@@ -63,10 +63,7 @@ describe('pages', () => {
 
   test('it sees links that lead nowhere', () => {
     const two = new Map([
-      [
-        'docs/a.md',
-        '# A\n[b](b.md) [gone](gone.md) [folder](../deploy) [c](b.md#second-part) [d](b.md#third) [e](#here)',
-      ],
+      ['docs/a.md', '# A\n[b](b.md) [gone](gone.md) [f](../deploy) [c](b.md#second-part) [d](b.md#third) [e](#here)'],
       ['docs/b.md', '# B\n## Second part\n[a](../docs/a.md#a) [web](https://example.com/gone)'],
     ]);
     expect(brokenLinks(two, (path) => two.has(path))).toEqual([

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { signStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
+import { testFolder } from './folder.ts';
 import { background, command, type Running } from './processes.ts';
 import type { TestRedis } from './redis.ts';
 
@@ -31,7 +31,7 @@ export async function startInstallation(redis: TestRedis) {
   const customFields = [{ name: 'closeloop' }];
   for (const id of [41, 42])
     feedback.standin.addCampaign({ account: 'acme', id, name: `Campaign ${id}`, type: 'email', customFields });
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-installation-'));
+  const dir = testFolder();
   const file = join(dir, 'closeloop.yaml');
   const running: Running[] = [];
   const where = ['--config', file, '--data', dir];
@@ -41,7 +41,6 @@ export async function startInstallation(redis: TestRedis) {
     for (const { child } of running) child.kill('SIGKILL');
     await Promise.all(running.map(({ ended }) => ended));
     await feedback.close();
-    rmSync(dir, { recursive: true, force: true });
   });
 
   return {

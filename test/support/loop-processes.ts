@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
@@ -9,6 +8,7 @@ import { z } from 'zod';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
 import { JourneyStore } from '../../worker/journey/store.ts';
 import type { RedisClient } from '../../worker/redis/client.ts';
+import { testFolder } from './folder.ts';
 import { until } from './loop.ts';
 import type { TestRedis } from './redis.ts';
 import { sealOf } from './seal.ts';
@@ -60,7 +60,7 @@ export async function startWorld(redis: TestRedis, source: string, ids: readonly
     barrier,
   } = options;
   const feedback = await startFeedbackStandin({ seed: true });
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-world-'));
+  const dir = testFolder();
   const [config, records] = [join(dir, 'closeloop.yaml'), join(dir, 'records.json')];
   const closedAt = new Date();
   writeFileSync(records, JSON.stringify(ids.map((id) => ({ id, closedAt, customer }))));
@@ -87,7 +87,6 @@ ${Object.entries(rules)
     for (const child of children) child.kill('SIGKILL');
     await Promise.all(ends);
     await feedback.close();
-    rmSync(dir, { recursive: true, force: true });
   });
 
   const seal = await sealOf(redis.handle.client);

@@ -69,6 +69,8 @@ export interface Loop {
   post(body: string, headers?: Record<string, string>, source?: string): Promise<Response>;
   /** The journey once it is in this state; waiting or asked, once the job that brought it there has ended as well. */
   journey(id: string, state: JourneyState): Promise<Journey>;
+  /** Closes a record, and waits until its customer was asked. */
+  asked(id: string, more?: Partial<ToyRecord>): Promise<Journey>;
   /** Closes these records, and tells of them a hundred at a time. @throws when a delivery is not taken */
   closeAll(ids: readonly string[], more?: Partial<ToyRecord>): Promise<void>;
   /** So many hours pass at once. */
@@ -161,6 +163,15 @@ sources:${sources.join('')}
       body,
       headers: { 'content-type': 'application/json', 'x-toy-secret': 'good', ...headers },
     });
+  const journey: Loop['journey'] = (id, state) =>
+    until(async () => {
+      if (!(await isIn(id, state))) return undefined;
+      // The job that plans passes through `waiting`, and stores the job that asks after it; the one that has asked holds
+      // the lock on the contact for a moment still.
+      if ((state === 'waiting' || state === 'asked') && (await isAsking())) return undefined;
+      const found = await store.get(id);
+      return found?.state === state ? found : undefined;
+    });
   let closed: Promise<void> | undefined;
   const close = async () => {
     await app.close();
@@ -182,15 +193,11 @@ sources:${sources.join('')}
         if (status !== 202) throw new Error(`the delivery was answered with ${status}`);
       }
     },
-    journey: (id, state) =>
-      until(async () => {
-        if (!(await isIn(id, state))) return undefined;
-        // The job that plans passes through `waiting`, and stores the job that asks after it; the one that has asked holds
-        // the lock on the contact for a moment still.
-        if ((state === 'waiting' || state === 'asked') && (await isAsking())) return undefined;
-        const journey = await store.get(id);
-        return journey?.state === state ? journey : undefined;
-      }),
+    journey,
+    async asked(id, more) {
+      await post(vendor.close(id, more).delivery);
+      return await journey(`${id}.1`, 'asked');
+    },
     hoursPass: (hours) => pass(app.engine, hours * 3_600_000),
     close: () => {
       closed ??= close();

@@ -1,18 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { connectors } from '../../connectors/index.ts';
 import { startFeedbackStandin } from '../../standins/feedback/standin.ts';
-import { run } from '../../worker/cli/app.ts';
-import { loadConfig } from '../../worker/config/config.ts';
 import type { Journey, JourneyState } from '../../worker/journey/journey.ts';
-import { liveClock } from '../../worker/pipeline/clock.ts';
 import { tagOf } from '../../worker/redis/keys.ts';
 import { commandHere } from './command-here.ts';
 import { freePort } from './free-port.ts';
-import { memoryLog, until } from './loop.ts';
+import { until } from './loop.ts';
 import type { TestRedis } from './redis.ts';
+import { runHere } from './run-here.ts';
 
 interface Shop {
   /** The address of its stand-in, which `close` ends. */
@@ -32,9 +29,7 @@ export async function startShopLoop(redis: TestRedis, shop: Shop, source: string
   const customFields = [{ name: 'Store' }, { name: 'Agent' }, { name: 'closeloop' }];
   feedback.standin.addCampaign({ account: 'acme', id: 40, name: 'After delivery', type: 'mixed', customFields });
   const port = await freePort();
-  writeFileSync(
-    config,
-    `
+  const text = `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
 policy: { sms: { from: "00:00", until: "24:00" } }
 redis: { path: ${redis.socket} }
@@ -45,19 +40,11 @@ collect: { every: 300ms }
 sources:
   shop:
 ${source.trim().replace(/^/gm, '    ')}
-`,
-  );
-  const { handle } = redis;
-  await handle.client.hset(`${tagOf('shop')}:poll`, 'since', Date.now() - knownMs);
-  const { log, told } = memoryLog();
-  const runtime = {
-    config: loadConfig(readFileSync(config, 'utf8'), { env: {}, connectors }),
-    handle,
-    redis: handle.client,
-    close: async () => undefined,
-  };
-  const app = await run(runtime, { role: 'all', clock: liveClock, log, sweepEveryMs: 200 });
-  const context = () => app.engine.pipelines.get('shop')?.context ?? expect.fail('no pipeline');
+`;
+  writeFileSync(config, text);
+  await redis.handle.client.hset(`${tagOf('shop')}:poll`, 'since', Date.now() - knownMs);
+  const { app, told, contextOf } = await runHere(redis, text, { sweepEveryMs: 200 });
+  const context = () => contextOf('shop');
   const journey = (id: string | number, closing = 1) => context().store.get(`${id}.${closing}`);
   const journeyIn = (id: string | number, ...states: JourneyState[]): Promise<Journey> =>
     until(async () => {

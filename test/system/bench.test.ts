@@ -27,19 +27,14 @@ const Reports = z.array(
 const counts = {
   closings: 60,
   deliveries: 100,
-  'lone-closing': 1,
   commands: undefined,
   memory: 60,
   bytes: 60,
   pages: 300,
   lateness: 60,
-  collecting: 1,
-  calls: 40,
   export: 3_000,
   processes: 60,
-  outage: 60,
   'write-backs': 60,
-  acting: 60,
 };
 
 // Never a time: only that the figures are of what they say they are.

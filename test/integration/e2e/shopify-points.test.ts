@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { connectors } from '../../../connectors/index.ts';
 import { type FeedbackStandin, startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import type { StandinServer } from '../../../standins/kit/server.ts';
 import { type ShopifyStandin, startShopifyStandin } from '../../../standins/shopify/standin.ts';
-import { type App, run } from '../../../worker/cli/app.ts';
-import { loadConfig } from '../../../worker/config/config.ts';
-import { liveClock } from '../../../worker/pipeline/clock.ts';
+import type { App } from '../../../worker/cli/app.ts';
 import type { VendorTime } from '../../../worker/pipeline/engine-options.ts';
-import { memoryLog, until } from '../../support/loop.ts';
+import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
+import { runHere } from '../../support/run-here.ts';
 
 const redis = useRedis();
 const orders = 1_000;
@@ -42,7 +40,7 @@ afterEach(async () => {
 });
 
 test.each([50, 100, 1_000])(
-  'it asks about 1,000 orders at once as fast as a plan of %i points a second allows (audit 38)',
+  'it asks about 1,000 orders as fast as %i points a second allow',
   async (restoreRate) => {
     const time = waitingTime(`shopify:plan-${restoreRate}.myshopify.com`);
     const [service, shop] = await Promise.all([
@@ -72,13 +70,9 @@ sources:
       return standin.addOrder({ customerId, email: `customer-${i}@example.com` }).id;
     });
     for (const id of ids) await standin.fulfil({ id });
-    const { log, told } = memoryLog();
-    const { handle } = redis;
-    const config = loadConfig(text, { env: {}, connectors });
-    const runtime = { config, handle, redis: handle.client, close: async () => undefined };
-    const app = await run(runtime, { role: 'all', clock: liveClock, log, vendorTime: time });
+    const { app, told, contextOf } = await runHere(redis, text, { vendorTime: time });
     open = { app, service, shop };
-    const store = app.engine.pipelines.get(name)?.context.store ?? expect.fail('no pipeline');
+    const { store, source } = contextOf(name);
     standin.drainPoints();
     const begun = time.now().getTime();
     const at = new Date();
@@ -92,10 +86,9 @@ sources:
     const { spent, refused } = standin.points();
     const calls = standin.totalCalls();
     // What can't be saved: every order is read whole once, and its state once more before its customer is asked.
-    const source = app.engine.pipelines.get(name)?.context.source;
     standin.changeSettings({ maximumAvailable: 20_000, restoreRate: 20_000 });
-    await source?.read(ids.slice(0, 100));
-    await source?.read(ids.slice(0, 100));
+    await source.read(ids.slice(0, 100));
+    await source.read(ids.slice(0, 100));
     const allowed = ((standin.points().spent - spent) * (orders / 100)) / restoreRate;
     const took = `${Math.round(seconds)} s, where the points allow ${Math.round(allowed)} s`;
     process.stdout.write(`${restoreRate} points a second: ${took}; ${calls} calls, ${refused} of them throttled\n`);

@@ -53,7 +53,7 @@ const isParked = { state: 'parked' };
 
 describe('what the service knows and Redis has lost', () => {
   test.each(['never', 'each closing'])(
-    'a closing whose journey had another number is known by its marker, again: %s (audit twice)',
+    'a closing whose journey had another number is known by its marker: %s',
     async (again) => {
       service.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
       const unit = unitContext({ rule: `{ name: all, campaign: 40, contact: customer.email, again: ${again} }` });

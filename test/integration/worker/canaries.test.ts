@@ -3,22 +3,15 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { connectors } from '../../../connectors/index.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
-import { startFreshdeskStandin } from '../../../standins/freshdesk/standin.ts';
-import { startHubspotStandin } from '../../../standins/hubspot/standin.ts';
-import { startIntercomStandin } from '../../../standins/intercom/standin.ts';
 import { serve } from '../../../standins/kit/server.ts';
-import { startShopifyStandin } from '../../../standins/shopify/standin.ts';
 import { startWebhookStandin } from '../../../standins/webhook/standin.ts';
-import { startWooCommerceStandin } from '../../../standins/woocommerce/standin.ts';
-import { startZendeskStandin } from '../../../standins/zendesk/standin.ts';
-import { type App, run } from '../../../worker/cli/app.ts';
-import { loadConfig } from '../../../worker/config/config.ts';
+import type { App } from '../../../worker/cli/app.ts';
 import { createLog } from '../../../worker/operations/log.ts';
-import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
+import { runHere } from '../../support/run-here.ts';
+import { type Person, type StandinAccount, standinAccounts } from '../../support/standin-accounts.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
@@ -32,211 +25,35 @@ const redis = useRedis();
 const canary = /canary|555770\d\d/i;
 const signing = (name: string) => `whsec_${Buffer.from(`canary-of-${name}`.padEnd(32, '.')).toString('base64')}`;
 
-interface Person {
-  name: string;
-  email: string;
-  phone: string;
-}
+type Account = Omit<StandinAccount, 'standin' | 'agent' | 'gradeOn'> & {
+  standin: Pick<StandinAccount['standin'], 'faults'>;
+};
 let people = 0;
 const person = (): Person => {
   const n = String(++people).padStart(2, '0');
   return { name: `Canary Number${n}`, email: `canary.${n}+x@example.com`, phone: `+372 5557 70${n}` };
 };
 
-/** One account at a vendor, whose records close by themselves. */
-interface Account {
-  /** Its section of the configuration. */
-  settings: object;
-  contact: string;
-  /** An expression for a custom field. */
-  who: string;
-  listen(url: string): void;
-  close(who: Person): Promise<unknown>;
-  faults: { add(fault: object): void };
-  stop(): Promise<void>;
-}
-
-const common = { comment: 'feedback_comment', answeredAt: 'feedback_at', status: 'feedback_status' };
-
-async function zendesk(): Promise<Account> {
-  const credentials = { clientId: 'closeloop', clientSecret: 'canary-zendesk-secret' };
-  const { url, standin, close } = await startZendeskStandin({ credentials, jobs: { queuedMs: 0, workingMs: 0 } });
-  const grade = standin.addTicketField({ title: 'Grade', type: 'integer' }).id;
-  const comment = standin.addTicketField({ title: 'Comment', type: 'textarea' }).id;
-  return {
-    settings: {
-      ...{ connector: 'zendesk', subdomain: 'acme', baseUrl: url, ...credentials },
-      ...{ webhookSecrets: ['canary-zendesk-hook'], writeBack: { grade, comment, note: true, tags: true } },
-    },
-    contact: '[requester.phone, requester.email]',
-    who: 'requester.name',
-    listen: (hook) => standin.setWebhook({ url: hook, secrets: ['canary-zendesk-hook'] }),
-    close: async ({ name, email, phone }) => {
-      const requesterId = standin.addUser({ name, email, phone: phone.replaceAll(' ', '') }).id;
-      await standin.solve(standin.addTicket({ requesterId, subject: `Call ${name}` }).id);
-    },
-    faults: standin.faults,
-    stop: close,
-  };
-}
-
-async function hubspot(): Promise<Account> {
-  const accessToken = 'canary-hubspot-token';
-  const { url, standin, close } = await startHubspotStandin({ accessToken, clientSecret: 'canary-hubspot-hook' });
-  for (const [name, kind] of [
-    ['feedback_grade', 'number'],
-    ['feedback_comment', 'string'],
-    ['feedback_at', 'datetime'],
-  ] as const) {
-    standin.addProperty({ type: 'tickets', name, kind });
-  }
-  standin.addProperty({ type: 'tickets', name: 'feedback_status', kind: 'enumeration', options: ['answered'] });
-  return {
-    settings: {
-      ...{ connector: 'hubspot', accessToken, baseUrl: url, webhookSecrets: ['canary-hubspot-hook'] },
-      writeBack: { grade: 'feedback_grade', ...common },
-    },
-    contact: 'contact.email',
-    who: 'contact.email',
-    listen: (hook) => standin.setWebhook({ url: hook, secrets: ['canary-hubspot-hook'] }),
-    close: async ({ name, email, phone }) => {
-      const contact = standin.addContact({ properties: { email, phone, firstname: name } }).id;
-      const properties = { subject: `Call ${name}`, hs_pipeline: '0', hs_pipeline_stage: '1' };
-      await standin.close(standin.addTicket({ properties, contacts: [contact] }).id);
-    },
-    faults: standin.faults,
-    stop: close,
-  };
-}
-
-async function shopify(): Promise<Account> {
-  const clientSecret = 'canary-shopify-hook';
-  const { url, standin, close } = await startShopifyStandin({ accessToken: 'canary-shopify-token', clientSecret });
-  for (const [key, type] of [
-    ['feedback_grade', 'number_integer'],
-    ['feedback_comment', 'multi_line_text_field'],
-    ['feedback_at', 'date_time'],
-    ['feedback_status', 'single_line_text_field'],
-  ] as const) {
-    standin.addDefinition({ key, type });
-  }
-  return {
-    settings: {
-      ...{ connector: 'shopify', shop: standin.shop.domain, accessToken: 'canary-shopify-token', baseUrl: url },
-      ...{ trigger: 'fulfilled', webhookSecrets: [clientSecret] },
-      writeBack: { grade: 'feedback_grade', ...common, note: true },
-    },
-    contact: '[contact.phones, contact.email]',
-    who: 'contact.email',
-    listen: (hook) => {
-      for (const topic of ['ORDERS_FULFILLED', 'FULFILLMENTS_UPDATE', 'ORDERS_CANCELLED'])
-        standin.addSubscription({ topic, uri: hook });
-    },
-    close: async ({ name, email }) => {
-      const customerId = standin.addCustomer({ email, firstName: name }).id;
-      const { id } = standin.addOrder({ customerId, email, note: `Call ${name}` });
-      await standin.fulfil({ id });
-    },
-    faults: standin.faults,
-    stop: close,
-  };
-}
-
-async function woocommerce(): Promise<Account> {
-  const keys = { consumerKey: 'ck_canary', consumerSecret: 'cs_canary' };
-  const { url, standin, close } = await startWooCommerceStandin(keys);
-  return {
-    settings: {
-      ...{ connector: 'woocommerce', site: url, ...keys, auth: 'query', webhookSecrets: ['canary-woo-hook'] },
-      writeBack: { grade: 'feedback_grade', ...common, note: true },
-    },
-    contact: 'customer.email',
-    who: 'customer.email',
-    listen: (hook) => {
-      for (const topic of ['order.updated', 'order.deleted'])
-        standin.addWebhook({ name: `closeloop ${topic}`, topic, url: hook, secret: 'canary-woo-hook' });
-    },
-    close: async ({ name, email, phone }) => {
-      const billing = { email, phone, first_name: name, country: 'EE' };
-      await standin.complete(standin.addOrder({ billing }).id);
-    },
-    faults: standin.faults,
-    stop: close,
-  };
-}
-
-async function intercom(): Promise<Account> {
-  const accessToken = 'canary-intercom-token';
-  const { url, standin, close } = await startIntercomStandin({ accessToken });
-  for (const [name, dataType] of [
-    ['Feedback grade', 'integer'],
-    ['Feedback comment', 'string'],
-  ] as const) {
-    standin.addAttribute({ name, dataType });
-  }
-  return {
-    settings: {
-      ...{ connector: 'intercom', workspace: standin.appId, accessToken, adminId: standin.serviceAdminId },
-      ...{ webhookSecrets: ['canary-intercom-hook'], baseUrl: url },
-      writeBack: { grade: 'Feedback grade', comment: 'Feedback comment', note: true },
-    },
-    contact: '[contact.phone, contact.email]',
-    who: 'contact.email',
-    listen: (hook) => standin.setWebhook({ url: hook, secret: 'canary-intercom-hook' }),
-    close: async ({ name, email, phone }) => {
-      const contact = standin.addContact({ email, phone, name }).id;
-      await standin.close({ id: standin.addConversation({ contacts: [contact], subject: `Call ${name}` }).id });
-    },
-    faults: standin.faults,
-    stop: close,
-  };
-}
-
-async function freshdesk(): Promise<Account> {
-  const keys = { apiKey: 'canary-freshdesk-key', adminKey: 'canary-freshdesk-admin-key' };
-  const { url, standin, close } = await startFreshdeskStandin(keys);
-  standin.addField({ name: 'cf_grade', type: 'custom_number' });
-  standin.addField({ name: 'cf_comment', type: 'custom_paragraph' });
-  return {
-    settings: {
-      ...{ connector: 'freshdesk', subdomain: 'acme', apiKey: keys.apiKey, setupKey: keys.adminKey, baseUrl: url },
-      ...{ webhookSecrets: ['canary-freshdesk-hook'] },
-      writeBack: { grade: 'cf_grade', comment: 'cf_comment', note: true },
-    },
-    contact: '[requester.phone, requester.email]',
-    who: 'requester.email',
-    listen: (hook) => void standin.setWebhook({ url: hook, secret: 'canary-freshdesk-hook' }),
-    close: async ({ name, email, phone }) => {
-      const requesterId = standin.addContact({ email, phone, name }).id;
-      await standin.resolve(standin.addTicket({ requesterId, subject: `Call ${name}` }).id);
-    },
-    faults: standin.faults,
-    stop: close,
-  };
-}
-
 async function webhook(): Promise<Account> {
-  const { url, standin, close } = await startWebhookStandin();
+  const { url, standin, close: stop } = await startWebhookStandin();
   const secret = signing('webhook');
   return {
+    ...{ standin, stop, contact: 'customer.email', who: 'title' },
     settings: {
       connector: 'webhook',
       signature: { kind: 'standard', secrets: [secret] },
       event: { record: 'data.job.id', closed: 'type = "job.done"', person: 'data.customer.id', shape: 'data' },
-      writeBack: {
-        ...{ url: `${url}/answers?token=canary`, secrets: [standin.answerSecret], allowPrivate: true },
-        include: ['comment', 'answers'],
-      },
     },
-    contact: 'customer.email',
-    who: 'title',
+    writeBack: {
+      ...{ url: `${url}/answers?token=canary`, secrets: [standin.answerSecret], allowPrivate: true },
+      include: ['comment', 'answers'],
+    },
     listen: (hook) => standin.setHook({ url: hook, secret }),
-    close: async ({ name, email }) => {
+    add: async ({ name, email }) => {
       const customer = { email, id: `customer ${name}` };
-      await standin.finish(standin.addJob({ id: `job of ${email}`, title: `Call ${name}`, customer }).id);
+      return standin.addJob({ id: `job of ${email}`, title: `Call ${name}`, customer }).id;
     },
-    faults: standin.faults,
-    stop: close,
+    close: (ids: string[]) => Promise.all(ids.map((id) => standin.finish(id))),
   };
 }
 
@@ -255,18 +72,25 @@ beforeAll(async () => {
   service.standin.addKey({ account: 'acme', key: 'canary-key' });
   const customFields = [{ name: 'closeloop' }, { name: 'Who' }];
   service.standin.addCampaign({ account: 'acme', id: campaign, name: 'Afterwards', type: 'mixed', customFields });
+  const { zendesk, hubspot, shopify, woocommerce, intercom, freshdesk } = standinAccounts;
   accounts = new Map([
-    ['desk', await zendesk()],
-    ['crm', await hubspot()],
-    ['shop', await shopify()],
-    ['store', await woocommerce()],
-    ['inbox', await intercom()],
-    ['helpdesk', await freshdesk()],
+    ['desk', await zendesk('canary')],
+    ['crm', await hubspot('canary')],
+    ['shop', await shopify('canary')],
+    ['store', await woocommerce('canary')],
+    ['inbox', await intercom('canary')],
+    ['helpdesk', await freshdesk('canary')],
     ['jobs', await webhook()],
   ]);
-  const sources = [...accounts].map(([name, { settings, contact, who }]) => {
+  const alsoWritten: Record<string, object> = {
+    ...{ desk: { note: true, tags: true }, shop: { note: true }, store: { note: true } },
+    ...{ inbox: { note: true }, helpdesk: { note: true } },
+  };
+  const sources = [...accounts].map(([name, { settings, writeBack, contact, who }]) => {
     const rule = `{ name: all, campaign: ${campaign}, contact: '${contact}', fields: { Who: '${who}' } }`;
-    return `  ${name}: ${JSON.stringify(settings).slice(0, -1)}, "rules": [${rule}] }`;
+    const query = name === 'store' ? { auth: 'query' } : {};
+    const all = { ...settings, ...query, writeBack: { ...writeBack, ...alsoWritten[name] } };
+    return `  ${name}: ${JSON.stringify(all).slice(0, -1)}, "rules": [${rule}] }`;
   });
   const told = await serve(({ raw }) => {
     toldOthers += raw.toString();
@@ -296,11 +120,8 @@ ${sources.join('\n')}
   stream.on('data', (piece: Buffer) => {
     logged += piece.toString();
   });
-  const { handle } = redis;
-  const config = loadConfig(text, { env: {}, connectors });
-  const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const log = createLog({ pretty: false, level: 'debug', stream });
-  app = await run(runtime, { role: 'all', clock: liveClock, log, batchWindowMs: 10, sweepEveryMs: 300 });
+  ({ app } = await runHere(redis, text, { log, batchWindowMs: 10, sweepEveryMs: 300 }));
   for (const [name, { listen }] of accounts) listen(`${app.url}/hooks/${name}`);
 });
 
@@ -408,11 +229,11 @@ const headers = {
 /** Both the service and the vendors. */
 function break_(fault: object): void {
   service.standin.faults.add(fault);
-  for (const { faults } of accounts.values()) faults.add(fault);
+  for (const { standin } of accounts.values()) standin.faults.add(fault);
 }
 
 async function closeOneEach(): Promise<void> {
-  for (const { close } of accounts.values()) await close(person());
+  for (const { add, close } of accounts.values()) await close([await add(person())]);
 }
 
 test('a search finds who is written in any form', () => {

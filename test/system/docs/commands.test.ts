@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { logged } from '../../support/installation.ts';
 import { until } from '../../support/loop.ts';
@@ -12,7 +12,7 @@ import { background, command, type Running } from '../../support/processes.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-typed-'));
+const dir = useFolder();
 const file = join(dir, 'closeloop.yaml');
 const running: Running[] = [];
 const ports = new Map<string, number>();
@@ -63,7 +63,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const { child } of running) child.kill('SIGKILL');
   await Promise.all(running.map(({ ended }) => ended));
-  rmSync(dir, { recursive: true, force: true });
 });
 
 test('the story of the stand-ins in docs/quick-start.md ends with a written grade', async () => {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -8,11 +7,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pages } from '../../../docs/.vitepress/sidebar.ts';
 import { findings, overhang, visit } from '../../support/browser.ts';
 import { startChromium } from '../../support/chromium.ts';
+import { useFolder } from '../../support/folder.ts';
 
 /* The site as "npm run docs" builds it, in a browser. A link to a page that does not exist ends the build. */
 
 const root = resolve(import.meta.dirname, '../../..');
-const site = mkdtempSync(join(tmpdir(), 'closeloop-site-'));
+const site = useFolder();
 const phone = { viewport: { width: 390, height: 844 } };
 
 let browser: Browser;
@@ -24,7 +24,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser.close();
-  rmSync(site, { recursive: true, force: true });
 });
 
 /** A page of the site, which any server of files could give. */

@@ -25,17 +25,7 @@ test.each(Array.from({ length: 12 }, (_, i) => i))(
 );
 
 test('the days had every outcome that a rule or a policy can lead to', () => {
-  const all = [
-    'asked',
-    'cancelled',
-    'out',
-    'never',
-    'no-rule',
-    'condition-failed',
-    'too-old',
-    'asked-already',
-    'sample',
-  ];
-  expect([...outcomes]).toEqual(expect.arrayContaining([...all, 'no-contact', 'throttled']));
+  const all = 'asked cancelled out never no-rule condition-failed too-old asked-already sample no-contact throttled';
+  expect([...outcomes]).toEqual(expect.arrayContaining(all.split(' ')));
   expect(asked).toBeGreaterThan(50);
 });

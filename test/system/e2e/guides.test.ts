@@ -1,25 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { connectors } from '../../../connectors/index.ts';
 import { standins } from '../../../standins/index.ts';
 import type { Guide, Step } from '../../../standins/kit/guide.ts';
 import type { StandinServer } from '../../../standins/kit/server.ts';
-import { type App, run } from '../../../worker/cli/app.ts';
-import { loadConfig } from '../../../worker/config/config.ts';
-import { liveClock } from '../../../worker/pipeline/clock.ts';
+import type { App } from '../../../worker/cli/app.ts';
 import { commandHere } from '../../support/command-here.ts';
+import { useFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
-import { memoryLog, until } from '../../support/loop.ts';
+import { until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
+import { runHere } from '../../support/run-here.ts';
 
 // What `closeloop standin` prints is typed by people as it stands. So it is here: into one file, call after call.
 
 const redis = useRedis();
 const opened = new Map<string, { server: StandinServer; guide: Guide }>();
-let dir: string;
+const dir = useFolder();
 let port: number;
 let app: App;
 
@@ -59,24 +57,16 @@ beforeAll(async () => {
     .replace(/^ {4}connector: (\w+)$/gm, (line, name) =>
       name in doing ? `${line}\n    answers: [{ name: told, settle: 0, do: [${doing[name]}] }]` : line,
     );
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-guides-'));
   const file = join(dir, 'closeloop.yaml');
   writeFileSync(file, config);
   const { code, err } = await commandHere(['setup', '--yes', '--config', file]);
   expect([code, err]).toEqual([0, expect.any(String)]);
-  const runtime = {
-    config: loadConfig(config, { env: {}, connectors }),
-    handle: redis.handle,
-    redis: redis.handle.client,
-    close: async () => undefined,
-  };
-  app = await run(runtime, { role: 'all', clock: liveClock, log: memoryLog().log, sweepEveryMs: 200 });
+  ({ app } = await runHere(redis, config, { sweepEveryMs: 200 }));
 });
 
 afterAll(async () => {
   await app?.close();
   for (const { server } of opened.values()) await server.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 async function take(name: string, { method, path, body }: Step): Promise<string> {

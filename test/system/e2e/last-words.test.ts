@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { testFolder } from '../../support/folder.ts';
 import { command } from '../../support/processes.ts';
 
 const secret = 'S3CR3T-of-mari';
@@ -15,8 +15,7 @@ const mistakes = {
 
 for (const [what, mistake] of Object.entries(mistakes)) {
   test(`a process that ends by an error which was ${what} tells nothing that hangs on it (audit leak)`, async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-last-words-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = testFolder();
     writeFileSync(
       join(dir, 'connector.ts'),
       `

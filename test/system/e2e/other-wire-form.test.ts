@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -7,6 +6,7 @@ import { z } from 'zod';
 import type { OperationsForm } from '../../../standins/feedback/operations-form.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { commandHere } from '../../support/command-here.ts';
+import { useFolder } from '../../support/folder.ts';
 import { startLoop, until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
 
@@ -53,14 +53,12 @@ const form: OperationsForm = {
 
 const redis = useRedis();
 let service: Awaited<ReturnType<typeof startFeedbackStandin>>;
-let dir: string;
+const dir = useFolder();
 beforeAll(async () => {
   service = await startFeedbackStandin({ seed: true, form });
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-form-'));
 });
 afterAll(async () => {
   await service?.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 test('the example works with all five operations and the list, by hand (audit 37)', async () => {
@@ -95,12 +93,10 @@ test('the example asks, collects the grade and writes it back (audit 37)', async
   const loop = await startLoop(redis, { source: 'other-form', feedback: service, operations: feedback.operations });
   // The way back from a lost answer goes over the other form, too.
   service.standin.faults.add({ method: 'PUT', path: '/invitations$', then: 'work-then-cut' });
-  await loop.post(loop.vendor.close('t', { customer: { email: 'carl@example.com' }, store: 'Tartu' }).delivery);
-  const { requestId } = await loop.journey('t.1', 'asked');
+  const { requestId } = await loop.asked('t', { customer: { email: 'carl@example.com' }, store: 'Tartu' });
   const request = await until(() => service.standin.requests().find(({ id }) => String(id) === requestId));
   expect(request).toMatchObject({ campaign: 12, email: 'carl@example.com', customFields: { Store: 'Tartu' } });
   service.standin.answer({ request: request.id, grade: 2, comment: 'Slow' });
   await loop.journey('t.1', 'written');
   expect(loop.vendor.written).toMatchObject([{ recordId: 't', grade: 2, comment: 'Slow' }]);
-  await loop.close();
 });

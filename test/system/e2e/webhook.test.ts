@@ -1,19 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectors } from '../../../connectors/index.ts';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startWebhookStandin } from '../../../standins/webhook/standin.ts';
 import { startZendeskStandin } from '../../../standins/zendesk/standin.ts';
-import { type App, run } from '../../../worker/cli/app.ts';
-import { loadConfig } from '../../../worker/config/config.ts';
+import type { App } from '../../../worker/cli/app.ts';
 import type { JourneyState } from '../../../worker/journey/journey.ts';
-import { liveClock } from '../../../worker/pipeline/clock.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
 import { commandHere } from '../../support/command-here.ts';
-import { memoryLog, type Told, until } from '../../support/loop.ts';
+import { useFolder } from '../../support/folder.ts';
+import { type Told, until } from '../../support/loop.ts';
 import { useRedis } from '../../support/redis.ts';
+import { runHere } from '../../support/run-here.ts';
 
 const redis = useRedis();
 const secret = `whsec_${Buffer.alloc(32, 'jobs to us').toString('base64')}`;
@@ -25,7 +23,7 @@ let board: Awaited<ReturnType<typeof startWebhookStandin>>;
 let desk: Awaited<ReturnType<typeof startZendeskStandin>>;
 let app: App;
 let told: Told[];
-let dir: string;
+const dir = useFolder();
 let file: string;
 
 const events = (more = '') => `
@@ -79,24 +77,12 @@ sources:
       - { name: rated in Zendesk, when: ticket.subject = "rated", campaign: ${external}, contact: ticket.id }
       - { name: all, campaign: ${grades}, contact: requester.email }
 `;
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-webhook-'));
   file = join(dir, 'closeloop.yaml');
   writeFileSync(
     file,
     `${text}redis: { path: ${redis.socket} }\nsecretsKey: ${Buffer.alloc(32, 1).toString('base64')}\n`,
   );
-  const memory = memoryLog();
-  told = memory.told;
-  const { handle } = redis;
-  const config = loadConfig(text, { env: {}, connectors });
-  const runtime = { config, handle, redis: handle.client, close: async () => undefined };
-  app = await run(runtime, {
-    role: 'all',
-    clock: liveClock,
-    log: memory.log,
-    batchWindowMs: 20,
-    sweepEveryMs: 200,
-  });
+  ({ app, told } = await runHere(redis, text, { batchWindowMs: 20, sweepEveryMs: 200 }));
   hook('jobs');
   desk.standin.addTicketField({ id: 360001, title: 'Grade', type: 'integer' });
   desk.standin.addTicketField({ id: 360002, title: 'Why', type: 'textarea' });
@@ -110,7 +96,6 @@ sources:
 afterAll(async () => {
   await app?.close();
   await Promise.all([feedback?.close(), board?.close(), desk?.close()]);
-  rmSync(dir, { recursive: true, force: true });
 });
 
 function hook(source: 'jobs' | 'ratings', key = secret): void {

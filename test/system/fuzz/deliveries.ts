@@ -1,7 +1,7 @@
 import type { Chance } from '../chaos/random.ts';
 import type { Sent } from './http.ts';
 import { type FuzzSource, sources } from './sources.ts';
-import { body, spoiled, text } from './values.ts';
+import { body, spoiled, text, words } from './values.ts';
 
 /* What comes over sockets, by class, with the statuses that are right for it. */
 
@@ -70,17 +70,7 @@ const stale: Socketed['make'] = (chance, url) => {
   return { ...delivery(path, { ...json, ...source.sign(content, `${url}${path}`, at) }, content), right: [401] };
 };
 
-const paths = [
-  '/',
-  '/hooks',
-  '/hooks/',
-  '/hooks/nobody',
-  '/hooks/__proto__',
-  '/hooks/constructor',
-  '/metric',
-  '/..',
-  '/hooks/a/b',
-] as const;
+const paths = words('/ /hooks /hooks/ /hooks/nobody /hooks/__proto__ /hooks/constructor /metric /.. /hooks/a/b');
 
 const elsewhere: Socketed['make'] = (chance) => {
   if (chance.happens(0.2)) {

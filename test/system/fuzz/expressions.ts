@@ -1,72 +1,14 @@
 import type { Chance } from '../chaos/random.ts';
-import { text } from './values.ts';
+import { text, words } from './values.ts';
 
 /* Expressions as people write them, as people mistype them, and as nobody should. */
 
-const names = [
-  'id',
-  'type',
-  'data',
-  'email',
-  'count',
-  'results',
-  'customer',
-  '`__proto__`',
-  'constructor',
-  'nothing',
-] as const;
-const operators = [
-  '=',
-  '!=',
-  '<',
-  '>=',
-  'in',
-  'and',
-  'or',
-  '&',
-  '+',
-  '-',
-  '*',
-  '/',
-  '%',
-  '..',
-  '~>',
-  '?:',
-  '??',
-] as const;
-const functions = [
-  'string',
-  'uppercase',
-  'trim',
-  'length',
-  'substring',
-  'contains',
-  'split',
-  'join',
-  'match',
-  'replace',
-  'number',
-  'sum',
-  'not',
-  'exists',
-  'boolean',
-  'keys',
-  'lookup',
-  'merge',
-  'sort',
-  'reverse',
-  'distinct',
-  'map',
-  'each',
-  'eval',
-  'base64encode',
-  'formatNumber',
-  'toMillis',
-  'now',
-  'type',
-  'error',
-  'nonsense',
-] as const;
+const names = words('id type data email count results customer `__proto__` constructor nothing');
+const operators = words('= != < >= in and or & + - * / % .. ~> ?: ??');
+const functions = words(`
+  string uppercase trim length substring contains split join match replace number sum not exists boolean keys
+  lookup merge sort reverse distinct map each eval base64encode formatNumber toMillis now type error nonsense
+`);
 
 /** Each costs its second, or a good deal of memory: rare, as the real ones. */
 const bad = [

@@ -2,97 +2,31 @@ import type { Chance } from '../chaos/random.ts';
 
 /* Values that somebody may send: well-formed ones with the names that vendors use, and what no program expects. */
 
+/** The words of a text, one of which is drawn. */
+export function words(text: string): [string, ...string[]] {
+  const [first = '', ...others] = text.trim().split(/\s+/);
+  return [first, ...others];
+}
+
 const names = [
-  'id',
-  'type',
-  'data',
-  'event',
-  'detail',
-  'subject',
-  'time',
-  'ticket_id',
-  'account_id',
-  'current',
-  'previous',
-  'objectId',
-  'subscriptionType',
-  'propertyName',
-  'propertyValue',
-  'occurredAt',
-  'eventId',
-  'portalId',
-  'objectTypeId',
-  'mergedObjectIds',
-  'status',
-  'date_modified_gmt',
-  'billing',
-  'email',
-  'phone',
-  'admin_graphql_api_id',
-  'fulfillment_status',
-  'customer',
-  'results',
-  'paging',
-  'next',
-  'after',
-  'count',
-  'previous',
-  'meta',
-  'has_more',
-  'after_cursor',
-  'tickets',
-  'users',
-  'nodes',
-  'errors',
-  'extensions',
-  'cost',
-  'job_status',
-  'access_token',
-  'expires_in',
-  'custom_fields',
-  'campaign',
-  'grade',
-  'comment',
-  'record',
-  'appeal',
-  'answers',
-  'timestamp',
-  '__proto__',
-  'constructor',
-  'toString',
-  'then',
-  '_jsonata_lambda',
-  'tupleStream',
+  ...words(`
+    id type data event detail subject time ticket_id account_id current previous objectId subscriptionType
+    propertyName propertyValue occurredAt eventId portalId objectTypeId mergedObjectIds status date_modified_gmt
+    billing email phone admin_graphql_api_id fulfillment_status customer results paging next after count meta
+    has_more after_cursor tickets users nodes errors extensions cost job_status access_token expires_in
+    custom_fields campaign grade comment record appeal answers timestamp __proto__ constructor toString then
+    _jsonata_lambda tupleStream
+  `),
   '',
 ] as const;
 
 const texts = [
-  '',
-  ' ',
-  '0',
-  'null',
-  'ticket.closed',
-  'zen:event-type:ticket.status_changed',
-  'zen:ticket:41960',
-  'SOLVED',
-  'OPEN',
-  'completed',
-  'FULFILLED',
-  'object.propertyChange',
-  'gid://shopify/Order/7',
-  '2026-11-20T10:00:00Z',
-  '0000-00-00T00:00:00Z',
-  '+372 5123 4567',
-  'a@example.com',
-  '\u0000',
-  '\u200b',
-  '\ud800',
-  '{{ticket.id}}',
-  `\${SECRET}`,
-  "'; --",
-  '../../etc/passwd',
-  '%00',
-  'õ'.repeat(300),
+  ...words(`
+    0 null ticket.closed zen:event-type:ticket.status_changed zen:ticket:41960 SOLVED OPEN completed FULFILLED
+    object.propertyChange gid://shopify/Order/7 2026-11-20T10:00:00Z 0000-00-00T00:00:00Z a@example.com
+    {{ticket.id}} \${SECRET} ../../etc/passwd %00
+  `),
+  ...['', ' ', '+372 5123 4567', '\u0000', '\u200b', '\ud800', "'; --", 'õ'.repeat(300)],
 ] as const;
 
 const numbers = [

@@ -8,13 +8,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { CloseloopError } from '../../../core/errors.ts';
-import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { ifStill } from '../../../worker/journey/transitions.ts';
 import { createBudget } from '../../../worker/redis/budget.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Loop, startLoop, until } from '../../support/loop.ts';
 import { findPrometheus, startPrometheus } from '../../support/prometheus.ts';
 import { useRedis } from '../../support/redis.ts';
+import { startService } from '../../support/service.ts';
 import { ToyVendor } from '../../support/toy-connector.ts';
 import { scrape } from '../../support/worker/operations/scrape.ts';
 
@@ -84,8 +84,7 @@ const nothing = async (): Promise<void> => undefined;
 
 test('a real Prometheus scrapes it; each alert fires in its incident, and clears', async () => {
   const port = await freePort();
-  const feedback = await startFeedbackStandin({ seed: true });
-  onTestFinished(() => feedback.close());
+  const feedback = await startService();
   const vendor = Object.assign(new ToyVendor(), { account: 'watched' });
   const start = () =>
     startLoop(redis, {

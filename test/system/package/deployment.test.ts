@@ -12,15 +12,16 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { connectors } from '../../../connectors/index.ts';
-import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { loadConfig } from '../../../worker/config/config.ts';
 import { hashPassword } from '../../../worker/dashboard/password.ts';
 import { programOnPath } from '../../../worker/redis/server-binary.ts';
 import { fetchPackage } from '../../support/debian-packages.ts';
+import { testFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
+import { startService } from '../../support/service.ts';
 
 /* The deployment files, as far as they can be tried without a container engine or a cluster. */
 
@@ -58,8 +59,7 @@ describe('deploy/Containerfile', () => {
   }, 1_200_000);
 
   test('makes a closeloop that starts, is healthy by the image’s own check, and ends in order on SIGTERM', async () => {
-    const feedback = await startFeedbackStandin({ seed: true });
-    onTestFinished(() => feedback.close());
+    const feedback = await startService();
     const config = join(image, 'closeloop.yaml');
     writeFileSync(
       config,
@@ -157,8 +157,7 @@ describe('deploy/Caddyfile', () => {
 
   test('passes on deliveries at one name and the page with its login at the other, and nothing else', async () => {
     const [caddy, intake, page] = [await freePort(), await freePort(), await freePort()];
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-caddy-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = testFolder();
     writeFileSync(
       join(dir, 'closeloop.yaml'),
       `
@@ -231,8 +230,7 @@ describe('deploy/kubernetes.yaml', () => {
   const Kind = z.object({ apiVersion: z.string(), kind: z.string() });
 
   test('has only what Kubernetes’ types know', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-kubernetes-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = testFolder();
     const check = async (all: readonly unknown[]) => {
       const lines = all.map((document, i) => {
         const { apiVersion, kind } = Kind.parse(document);
@@ -308,7 +306,7 @@ describe('deploy/kubernetes.yaml', () => {
 });
 
 test.runIf(await programOnPath(['systemd-analyze'], process.env.PATH ?? ''))(
-  'systemd takes deploy/closeloop.service as it is',
+  'systemd takes its unit file',
   async () => {
     const verify = async (path: string) => {
       const { stderr } = await promisify(execFile)('systemd-analyze', ['verify', '--man=no', path]).catch((error) =>
@@ -317,8 +315,7 @@ test.runIf(await programOnPath(['systemd-analyze'], process.env.PATH ?? ''))(
       return stderr.split('\n').filter((line) => line.includes('closeloop'));
     };
     expect(await verify(join(root, 'deploy/closeloop.service'))).toEqual([]);
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-unit-'));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = testFolder();
     writeFileSync(join(dir, 'closeloop.service'), read('closeloop.service').replace('RestartSec=2', 'RestartSec=soon'));
     expect(await verify(join(dir, 'closeloop.service'))).not.toEqual([]);
   },

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { messageOf } from '../../../core/errors.ts';
 import { signed, startDesk } from '../../../examples/helpdesk-connector/desk.ts';
+import { useFolder } from '../../support/folder.ts';
 import { freePort } from '../../support/free-port.ts';
 import { until } from '../../support/loop.ts';
 import { imagesOf } from '../../support/markdown.ts';
@@ -23,13 +23,12 @@ const manifest = z
   })
   .parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
 
-let dir: string;
+const dir = useFolder();
 let project: string;
 let entry: string;
 let packed: string[];
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-package-'));
   project = join(dir, 'project');
   mkdirSync(project);
   await run('npm', ['pack', '--pack-destination', dir], root);
@@ -41,8 +40,6 @@ beforeAll(async () => {
   await run('npm', ['install', '--prefer-offline', '--no-audit', tarball, compiler]);
   entry = join(project, 'node_modules/closeloop/dist/worker/cli/closeloop.js');
 });
-
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** What a program prints; in the project, with this Node before any other. @throws with all that it said */
 async function run(program: string, args: readonly string[], cwd = project): Promise<string> {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { serve } from '../../../standins/kit/server.ts';
@@ -8,6 +7,7 @@ import { replayJourneys } from '../../../worker/cli/repair.ts';
 import { JourneyStore } from '../../../worker/journey/store.ts';
 import { connect, type RedisHandle } from '../../../worker/redis/connection.ts';
 import { tagOf } from '../../../worker/redis/keys.ts';
+import { useFolder } from '../../support/folder.ts';
 import { startLoop, until } from '../../support/loop.ts';
 import { sealOf } from '../../support/seal.ts';
 import { ToyVendor } from '../../support/toy-connector.ts';
@@ -15,7 +15,7 @@ import { type RedisCluster, startCluster } from './servers.ts';
 
 let cluster: RedisCluster;
 let handle: RedisHandle;
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-cluster-'));
+const dir = useFolder();
 beforeAll(async () => {
   cluster = await startCluster(3);
   handle = connect({ cluster: cluster.urls.slice(0, 1) }, () => undefined);
@@ -23,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await handle?.close();
   await cluster?.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 const redis = {
   get handle() {

@@ -6,7 +6,7 @@ const vendorWaitsMs = 5_000;
 
 // A few seconds each; `npm run outages` has them last a minute.
 test.concurrent.each(outages)(
-  'Redis $name: it says when to come again, loses nothing, asks nobody twice, and goes on by itself',
+  'Redis $name: nothing is lost, nobody asked twice, and it goes on by itself',
   async (outage) => {
     const report = await goThrough(outage, { lastsMs: 4_000, closings: 120, everyMs: 20 });
     expect(report).toMatchObject({ wronglyRefused: [], lost: [], askedTwice: [], fallen: [] });

@@ -1,14 +1,14 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { connect, type RedisAddress } from '../../../worker/redis/connection.ts';
 import { createReplicated, hasReplica } from '../../../worker/redis/replicated.ts';
 import { shopConfiguration } from '../../support/configurations.ts';
+import { testFolder } from '../../support/folder.ts';
 import { logged } from '../../support/installation.ts';
 import { type Loop, startLoop, until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
+import { startService } from '../../support/service.ts';
 import { startSentinel, startServer } from './servers.ts';
 
 /** A loop on this Redis, until the test ends. */
@@ -58,7 +58,7 @@ test('a replica that does not keep up: nobody is asked before the intent is ther
 test('a replica that does not keep up: the first start waits for it, says so, and goes on', async () => {
   const { master, replica, stop } = await startSentinel();
   onTestFinished(stop);
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-first-start-'));
+  const dir = testFolder();
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, shopConfiguration({ url: master.url }, 'http://127.0.0.1:9'));
   replica.freeze();
@@ -66,7 +66,6 @@ test('a replica that does not keep up: the first start waits for it, says so, an
   onTestFinished(async () => {
     running.child.kill('SIGKILL');
     await running.ended;
-    rmSync(dir, { recursive: true });
   });
   const [waiting] = await logged(running, 'waiting for a replica of Redis');
   expect(waiting?.why).toMatch(/^No replica of Redis took a write/);
@@ -79,37 +78,33 @@ test('a replica that does not keep up: the first start waits for it, says so, an
 test.for([
   ['found by its field', 40],
   ['found by its contact, time and values', 12],
-] as const)(
-  'a power cut that takes the last moments from the disk: nobody is asked twice (%s)',
-  async ([, campaign]) => {
-    const server = await startServer();
-    onTestFinished(() => server.stop());
-    const fields = campaign === 12 ? ', fields: { Store: ticket.id }' : '';
-    const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 1h, throttle: 30d${fields} }`;
-    const feedback = await startFeedbackStandin({ seed: true });
-    onTestFinished(() => feedback.close());
-    feedback.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
-    const loop = await loopOn({ url: server.url }, { rule, feedback });
-    const ids = Array.from({ length: 10 }, (_, i) => `p${i}`);
-    for (const id of ids) expect((await loop.post(loop.vendor.close(id).delivery)).status).toBe(202);
-    for (const id of ids) await loop.journey(`${id}.1`, 'waiting');
-    const [file, copy] = [join(server.dir, 'appendonlydir'), join(server.dir, 'copy')];
-    cpSync(file, copy, { recursive: true });
-    await loop.hoursPass(1);
-    for (const id of ids) await loop.journey(`${id}.1`, 'asked');
-    await server.kill();
-    rmSync(file, { recursive: true });
-    cpSync(copy, file, { recursive: true });
-    await server.start();
-    // As if they had never been asked; and then they turn out to have been.
-    await loop.hoursPass(0);
-    for (const id of ids) await loop.journey(`${id}.1`, 'asked');
-    expect(loop.feedback.standin.requests().map(({ email }) => email)).toHaveLength(ids.length);
-    expect(JSON.stringify(await loop.store.trace('p0.1'))).toMatch(
-      /no journey knows of it[\s\S]*asked: feedback request/,
-    );
-  },
-);
+] as const)('a power cut takes the last moments from the disk: nobody is asked twice (%s)', async ([, campaign]) => {
+  const server = await startServer();
+  onTestFinished(() => server.stop());
+  const fields = campaign === 12 ? ', fields: { Store: ticket.id }' : '';
+  const rule = `{ name: all, campaign: ${campaign}, contact: customer.email, delay: 1h, throttle: 30d${fields} }`;
+  const feedback = await startService();
+  feedback.standin.addCampaign({ account: 'acme', id: 40, customFields: [{ name: 'closeloop' }] });
+  const loop = await loopOn({ url: server.url }, { rule, feedback });
+  const ids = Array.from({ length: 10 }, (_, i) => `p${i}`);
+  for (const id of ids) expect((await loop.post(loop.vendor.close(id).delivery)).status).toBe(202);
+  for (const id of ids) await loop.journey(`${id}.1`, 'waiting');
+  const [file, copy] = [join(server.dir, 'appendonlydir'), join(server.dir, 'copy')];
+  cpSync(file, copy, { recursive: true });
+  await loop.hoursPass(1);
+  for (const id of ids) await loop.journey(`${id}.1`, 'asked');
+  await server.kill();
+  rmSync(file, { recursive: true });
+  cpSync(copy, file, { recursive: true });
+  await server.start();
+  // As if they had never been asked; and then they turn out to have been.
+  await loop.hoursPass(0);
+  for (const id of ids) await loop.journey(`${id}.1`, 'asked');
+  expect(loop.feedback.standin.requests().map(({ email }) => email)).toHaveLength(ids.length);
+  expect(JSON.stringify(await loop.store.trace('p0.1'))).toMatch(
+    /no journey knows of it[\s\S]*asked: feedback request/,
+  );
+});
 
 test('writes are waited for in rounds: who comes during one shares the next', async () => {
   const { master, stop } = await startSentinel();

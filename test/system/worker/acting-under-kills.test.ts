@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,6 +7,7 @@ import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startZendeskStandin, type ZendeskStandin } from '../../../standins/zendesk/standin.ts';
 import { JourneyStore } from '../../../worker/journey/store.ts';
 import type { RedisClient } from '../../../worker/redis/client.ts';
+import { testFolder } from '../../support/folder.ts';
 import { type ActingPoint, killedAt } from '../../support/kill-points.ts';
 import { until } from '../../support/loop.ts';
 import { locksEnd } from '../../support/loop-processes.ts';
@@ -76,7 +76,7 @@ function doneTo(desk: ZendeskStandin, id: number) {
 }
 
 async function openWorld() {
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-acting-'));
+  const dir = testFolder();
   const [service, zendesk] = await Promise.all([
     startFeedbackStandin(),
     startZendeskStandin({
@@ -150,7 +150,6 @@ sources:
   onTestFinished(async () => {
     await Promise.all([...running].map((process) => process.kill()));
     await Promise.all([service.close(), zendesk.close()]);
-    rmSync(dir, { recursive: true, force: true });
   });
   await start('intake').started;
   desk.setWebhook({ url: `${intake}/hooks/support`, secrets: ['zendesk-secret'] });

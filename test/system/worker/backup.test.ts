@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { startWooCommerceStandin } from '../../../standins/woocommerce/standin.ts';
+import { testFolder } from '../../support/folder.ts';
 import { logged } from '../../support/installation.ts';
 import { until } from '../../support/loop.ts';
 import { background, command } from '../../support/processes.ts';
@@ -31,7 +31,7 @@ async function copyAsThePageSays(server: Server, copy: string): Promise<void> {
 }
 
 test('a copy of a running Redis, restored into an empty one as docs/backup.md says: nobody is asked twice, nothing is lost', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-backup-'));
+  const dir = testFolder();
   const [feedback, shop] = await Promise.all([startFeedbackStandin({ seed: true }), startWooCommerceStandin()]);
   const customFields = [{ name: 'closeloop' }];
   feedback.standin.addCampaign({ account: 'acme', id: 41, name: 'Orders', type: 'email', customFields });
@@ -41,7 +41,6 @@ test('a copy of a running Redis, restored into an empty one as docs/backup.md sa
     for (const { child } of processes) child.kill('SIGKILL');
     await Promise.all(processes.map(({ ended }) => ended));
     await Promise.all([...servers.map((server) => server.stop()), feedback.close(), shop.close()]);
-    rmSync(dir, { recursive: true, force: true });
   });
 
   const file = join(dir, 'closeloop.yaml');

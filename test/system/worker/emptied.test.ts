@@ -1,21 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { shopConfiguration } from '../../support/configurations.ts';
+import { testFolder } from '../../support/folder.ts';
 import { startLoop, until } from '../../support/loop.ts';
 import { background } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 import { sealOf } from '../../support/seal.ts';
+import { startService } from '../../support/service.ts';
 
 const redis = useRedis();
 const dataKey = '{cl}:data-key';
 
 test('Redis is emptied under a running loop: it goes on, and a loop that starts beside it reads what it stores (audit twice)', async () => {
   const loop = await startLoop(redis, { source: 'emptied' });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   await redis.handle.client.flushall();
   await until(() => loop.told.some(({ level, message }) => level === 'error' && message.includes('was emptied')));
   const { delivery } = loop.vendor.close('b');
@@ -27,15 +26,13 @@ test('Redis is emptied under a running loop: it goes on, and a loop that starts 
   await other.post(loop.vendor.delivery([{ kind: 'closed', id: 'b', at: new Date(), key: 'again' }]));
   await until(async () => (await other.store.trace('b.1')).some(({ text }) => text.includes('another webhook')));
   expect(await other.store.queries.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
-  await other.close();
-  await loop.close();
 });
 
 test('a process whose Redis began anew with another key ends, and says what to do (audit twice)', async () => {
   const { client } = redis.handle;
   await client.flushall();
-  const service = await startFeedbackStandin({ seed: true });
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-emptied-'));
+  const service = await startService();
+  const dir = testFolder();
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, shopConfiguration(redis, service.url));
   await sealOf(client);
@@ -47,6 +44,4 @@ test('a process whose Redis began anew with another key ends, and says what to d
   await client.multi().flushall().set(dataKey, anew).exec();
   expect([await running.ended, running.errors()]).toEqual([2, expect.stringMatching(/start this process again/)]);
   expect((await sealOf(client)).open(its.seal('text'))).toBe('text');
-  await service.close();
-  rmSync(dir, { recursive: true, force: true });
 });

@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { startFeedbackStandin } from '../../../standins/feedback/standin.ts';
 import { shopConfiguration, shopSecret } from '../../support/configurations.ts';
+import { useFolder } from '../../support/folder.ts';
 import { until } from '../../support/loop.ts';
 import { background, type Running } from '../../support/processes.ts';
 import { useRedis } from '../../support/redis.ts';
 import { type Change, makeNewerVersion } from '../chaos/newer-version.ts';
 
 const redis = useRedis();
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-upgrade-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 beforeEach(async () => void (await redis.handle.client.flushall()));
 
 const file = join(dir, 'closeloop.yaml');

@@ -8,9 +8,14 @@ const stranger = { ...taken, requestId: 9, contact: 'eve@example.com' };
 const at = (ms: number, Store: string) => [{ ...taken, at: closedAt + ms, values: { Store } }];
 /** What the record showed just before, and nothing earlier. */
 const shown = (ticket: object, person: object = {}) => ({ reads: [{ ms: 5_500, ticket, person }] });
-const left = { personId: 71, person: other };
-const moved = { person: { email: 'new@example.com' } };
+const read200 = { reads: [{ ms: 200 }] };
+const handedOver = { reads: [{ ms: -9_000 }, { ms: 5_500, personId: 71, person: other }] };
+const movedAway = { reads: [{ ms: -9_000 }, { ms: 5_500, person: { email: 'new@example.com' } }] };
+const atTester = { request: { contact: tester }, see: nothingSeen };
+const tooSoon = { request: { at: closedAt + 3_900 }, reads: [{ ms: 3_500 }] };
 const toStore = { values: { Store: 'Tartu' } };
+const noTests = { regimes: versions([3, -60_000, always]) };
+const noVips = { regimes: versions([1, -60_000, always]) };
 const changing = versions([0, -60_000, -9_000], [2, -20_000, always]);
 const late = { ms: 5_900, ticket: { flag: 'no_survey' } } as const;
 const toBeAsked = (ms: number, id: number): typeof journey => ({
@@ -29,41 +34,21 @@ made.judged(
   ['sees a request to a stranger', 'askedWrongly', evidence({ taken: [taken, stranger] })],
   ['sees one about a record that read as open', 'forbidden', asked('slow', { read: { ticket: { isClosed: false } } })],
   [
-    'sees one about a record that was not read again',
+    'sees one about a record not read again',
     'askedWrongly',
-    asked('slow', { reads: [{ ms: 200 }], taken: at(201 + freshMs, 'slow') }),
+    asked('slow', { ...read200, taken: at(201 + freshMs, 'slow') }),
   ],
-  ['takes a reading as old as may be', '', evidence({ reads: [{ ms: 200 }], taken: at(200 + freshMs, 'once') })],
-  [
-    "sees one by a reading of before it was due, the planning's",
-    'askedWrongly',
-    asked('slow', { reads: [{ ms: 200 }] }),
-  ],
+  ['takes a reading as old as may be', '', evidence({ ...read200, taken: at(200 + freshMs, 'once') })],
+  ['sees one by a reading of before it was due', 'askedWrongly', asked('slow', read200)],
   [
     'takes one by an earlier of two readings, as the later may be of another job',
     '',
     asked('slow', { reads: [{ ms: 200 }, { ms: 5_500 }, late] }),
   ],
-  [
-    'sees who was asked who had handed the record over',
-    'askedWrongly',
-    asked('slow', { reads: [{ ms: -9_000 }, { ms: 5_500, ...left }] }),
-  ],
-  [
-    'sees who was asked at an address that they had left',
-    'askedWrongly',
-    asked('slow', { reads: [{ ms: -9_000 }, { ms: 5_500, ...moved }] }),
-  ],
-  [
-    'sees a value that the record had no more',
-    'askedWrongly',
-    asked('slow', { request: { values: { Store: 'once' } } }),
-  ],
-  [
-    'sees a value that nobody mapped',
-    'askedWrongly',
-    asked('slow', { request: { values: { Store: 'slow', Agent: 'Ann' } } }),
-  ],
+  ['sees who had handed it over', 'askedWrongly', asked('slow', handedOver)],
+  ['sees who was asked at an address that they had left', 'askedWrongly', asked('slow', movedAway)],
+  ['sees a value that is no more', 'askedWrongly', asked('slow', { request: { values: { Store: 'once' } } })],
+  ['sees an unmapped value', 'askedWrongly', asked('slow', { request: { values: { Store: 'slow', Agent: 'Ann' } } })],
   ['sees a campaign that the rule has left', 'askedWrongly', asked('slow', { request: toStore, regimes: changing })],
   [
     'takes the campaign that the rule has now',
@@ -86,28 +71,16 @@ made.judged(
   [
     'sees who was asked whom never leaves out since',
     'forbidden',
-    asked('slow', { ...shown({ flag: 'vip' }), regimes: versions([1, -60_000, always]) }),
+    asked('slow', { ...shown({ flag: 'vip' }), ...noVips }),
   ],
   ['takes who is left out no more', '', asked('slow', shown({ flag: 'vip' }))],
   ['sees who was asked though no rule takes the record', 'forbidden', asked('slow', shown({ subject: 'nothing' }))],
-  [
-    'sees who was asked before the delay was over',
-    'forbidden',
-    asked('slow', { request: { at: closedAt + 3_900 }, reads: [{ ms: 3_500 }] }),
-  ],
+  ['sees who was asked before the delay was over', 'forbidden', asked('slow', tooSoon)],
   ['sees who was asked at night', 'forbidden', asked('hours', shown({}, { zone: farZone }))],
   ['takes who was asked in their hours', '', asked('hours')],
   ['sees a customer who was asked in test mode', 'askedWrongly', asked('trial')],
-  [
-    'takes the tester in test mode, whose answer is written nowhere',
-    '',
-    asked('trial', { request: { contact: tester }, see: nothingSeen }),
-  ],
-  [
-    'sees the tester asked where test mode holds no more',
-    'askedWrongly',
-    asked('trial', { request: { contact: tester }, regimes: versions([3, -60_000, always]), see: nothingSeen }),
-  ],
+  ['takes the tester, whose answer is nowhere', '', asked('trial', atTester)],
+  ['sees the tester asked where test mode holds no more', 'askedWrongly', asked('trial', { ...atTester, ...noTests })],
   ['sees who was asked again within the throttle', 'forbidden', twoOfOne('rare', 1_000, 30_000)],
   ['sees who was asked too soon of whom the throttle defers', 'forbidden', twoOfOne('patient', 1_000, 20_000)],
   ['takes who was asked when the throttle was over', '', twoOfOne('patient', 1_000, 31_500)],

@@ -27,17 +27,9 @@ made.judged(
     'writtenWrong',
     evidence({ see: { history: [{ ...written, grade: 1 }, written] } }),
   ],
-  [
-    'sees a grade with the comment of another version',
-    'writtenWrong',
-    changedMind(written, { ...changed, comment: 'Fine.' }, changed),
-  ],
+  ['sees versions mixed', 'writtenWrong', changedMind(written, { ...changed, comment: 'Fine.' }, changed)],
   ['takes a change of mind', '', changedMind(written, changed)],
-  [
-    'sees an older answer that a late job put over the newer one for a moment',
-    'writtenWrong',
-    changedMind(written, changed, ...lateJob),
-  ],
+  ['sees an older answer over the newer one for a moment', 'writtenWrong', changedMind(written, changed, ...lateJob)],
   [
     'sees a value that stood there before the customer said it',
     'writtenWrong',
@@ -52,11 +44,7 @@ made.judged(
     'parked',
     evidence({ ...answeredTwice(1, 2), journeys: [answeredAt(1), parked2] }),
   ],
-  [
-    'sees a note that is there twice',
-    'writtenWrong',
-    evidence({ see: { notes: ['support/7.1.v1', 'support/7.1.v1'] } }),
-  ],
+  ['sees a note there twice', 'writtenWrong', evidence({ see: { notes: ['support/7.1.v1', 'support/7.1.v1'] } })],
   ['sees a grade tag that was left', 'writtenWrong', evidence({ see: { gradeTags: ['fb_grade_3', 'fb_grade_4'] } })],
   ['sees a mail to the customer', 'writtenWrong', evidence({ see: { mails: 1 } })],
   ['sees that a record was reopened by us', 'writtenWrong', evidence({ see: { isClosed: false } })],

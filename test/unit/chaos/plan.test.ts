@@ -43,18 +43,8 @@ describe('a plan', () => {
       ({ on, fault }) => `${on} ${fault.then ?? fault.status ?? 'late'}${fault.afterWork ? ' after the work' : ''}`,
     );
     for (const on of ['feedback', 'desk', 'plain', 'crm']) {
-      for (const what of [
-        'work-then-cut',
-        'work-then-hang',
-        'cut',
-        '429',
-        '500 after the work',
-        '502',
-        '503',
-        'late',
-      ]) {
+      for (const what of 'work-then-cut work-then-hang cut 429 502 503 late'.split(' ').concat('500 after the work'))
         expect(faults).toContain(`${on} ${what}`);
-      }
     }
     const late = plan.faults.filter(({ fault }) => fault.lateJobMs !== undefined);
     expect(new Set(late.map(({ on }) => on))).toEqual(new Set(['desk', 'plain']));

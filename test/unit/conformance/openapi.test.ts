@@ -86,11 +86,7 @@ describe('a request is judged by the description', () => {
     ['a missing parameter', get('/things'), ['query: "ids" is required']],
     ['an entry of a list', get('/things', 'ids=1,x'), ['query: ids must be integer']],
     ['an unknown parameter', get('/things', 'ids=1&order=id'), ['query: "order" is not described']],
-    [
-      'a value outside a list',
-      get('/things', 'ids=1&sort=name'),
-      ['query: sort must be equal to one of the allowed values'],
-    ],
+    ['another value', get('/things', 'ids=1&sort=name'), ['query: sort must be equal to one of the allowed values']],
     ['a part of a parameter', get('/things', 'ids=1&page[size]=101'), ['query: page[size] must be <= 100']],
     ['an unknown part', get('/things', 'ids=1&page[number]=2'), ['query: "page[number]" is not described']],
     ['no truth value', get('/things', 'ids=1&deep=yes'), ['query: deep must be boolean']],
@@ -100,23 +96,10 @@ describe('a request is judged by the description', () => {
     ['another type', send('POST', '/things', 'a=b', 'text/plain'), ['body: the type text/plain is not described']],
     ['a charset beside the type', send('POST', '/things', thing(), 'application/json; charset=utf-8'), []],
     ['an unknown key', send('POST', '/things', { ...thing(), ting: 1 }), ['body: "ting" is not described']],
-    [
-      'an unknown key in a part',
-      send('POST', '/things', thing({ colour: 1 })),
-      ['body.thing: "colour" is not described'],
-    ],
+    ['an unknown inner key', send('POST', '/things', thing({ colour: 1 })), ['body.thing: "colour" is not described']],
     [
       'the same in every entry, once',
-      send(
-        'POST',
-        '/things',
-        thing({
-          parts: [
-            { name: 'a', x: 1 },
-            { name: 'b', x: 2 },
-          ],
-        }),
-      ),
+      send('POST', '/things', thing({ parts: [1, 2].map((x) => ({ name: 'a', x })) })),
       ['body.thing.parts[]: "x" is not described'],
     ],
     ['a limit of OpenAPI 3.0', send('POST', '/things', thing({ weight: 0 })), ['body.thing.weight must be > 0']],

@@ -188,13 +188,7 @@ describe('contactFor', () => {
       ['takes an address as the identifier for widget', 'widget', ['a@b.example'], identifier('a@b.example'), []],
       ['takes a whole number as an identifier', 'widget', [77], identifier('77'), []],
       ['refuses what no address can name', 'external', ['..'], undefined, ['a contact that no address can name']],
-      [
-        'refuses what is no text',
-        'external',
-        [{}, true, 1.5],
-        undefined,
-        Array(3).fill('neither text nor a whole number'),
-      ],
+      ['refuses no text', 'external', [{}, true, 1.5], undefined, Array(3).fill('neither text nor a whole number')],
       ['looks into lists', 'sms', [[landline, mobile]], dialled, aLandline],
       ['finds an empty list empty of contacts', 'sms', [[]], undefined, ['neither text nor a whole number']],
       ['finds nothing in nothing', 'mixed', [], undefined, []],
@@ -271,7 +265,7 @@ describe('a heap of marks on one letter', () => {
 
 describe('what nobody sees', () => {
   test.each(['sms', 'email', 'mixed', 'widget', 'external'] as const)(
-    'zero-width text is empty in a campaign of type %s (audit 34)',
+    'zero-width text is empty in one of type %s',
     (type) => {
       expect(contactFor([unseen, ` \u200e${unseen}\n`], type)).toEqual({
         ok: false,

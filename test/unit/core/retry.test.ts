@@ -27,21 +27,9 @@ describe('nextStep', () => {
     ['spends no attempt where it was only asked to wait', throttled(30_000), 99, 0, wait(30_000)],
     ['spreads the return after such a wait', throttled(30_000), 1, 0.5, wait(31_500)],
     ['waits a while where nobody said how long', throttled(), 1, 0, wait(5_000)],
-    [
-      'tries again within a quarter of an hour, however long it was asked to wait',
-      throttled(86_400_000),
-      1,
-      1,
-      wait(900_000),
-    ],
+    ['tries again within a quarter of an hour, whatever it was asked', throttled(86_400_000), 1, 1, wait(900_000)],
     ['spreads these returns, too', throttled(86_400_000), 1, 0, wait(818_182)],
-    [
-      'tries again what failed within a quarter of an hour, whatever Retry-After says',
-      later(86_400_000),
-      1,
-      0.5,
-      retry(900_000),
-    ],
+    ['tries again within a quarter of an hour, whatever Retry-After says', later(86_400_000), 1, 0.5, retry(900_000)],
     ['never retries what is permanent', { kind: 'permanent' }, 1, 0.5, stop('permanent')],
     ['never retries a bad credential', { kind: 'config' }, 1, 0.5, stop('config')],
   ];
@@ -50,19 +38,9 @@ describe('nextStep', () => {
   }
 
   const ends: [name: string, advice: Advice, of: ReturnType<typeof failing>, expected: Step][] = [
-    [
-      'goes on however many attempts there were, while its time runs',
-      transient,
-      failing(10_000, policy.forMs - 1),
-      retry(30_000),
-    ],
+    ['goes on after many attempts, while its time runs', transient, failing(10_000, policy.forMs - 1), retry(30_000)],
     ['gives up what has failed for so long', later(100), failing(2, policy.forMs), stop('exhausted')],
-    [
-      'goes on waiting where it is only asked to wait, for however long',
-      throttled(10_000),
-      failing(2, 2 * policy.forMs),
-      wait(10_500),
-    ],
+    ['goes on waiting as long as it is asked to', throttled(10_000), failing(2, 2 * policy.forMs), wait(10_500)],
   ];
   for (const [name, advice, of, expected] of ends) {
     test(`${name} (audit 16)`, () => expect(nextStep(advice, of, 0.5, policy)).toStrictEqual(expected));

@@ -1,20 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
 import { eventTypes } from '../../../worker/journey/outgoing.ts';
 import { Payload } from '../../../worker/pipeline/send/payload.ts';
+import { useFolder } from '../../support/folder.ts';
 
 const docs = resolve(import.meta.dirname, '../../../docs');
 const page = readFileSync(join(docs, 'webhooks-out.md'), 'utf8');
 const block = (language: string) =>
   new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? expect.fail();
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-verify-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 type IsGenuine = (headers: Record<string, string>, body: Buffer, secret: string) => boolean;
 

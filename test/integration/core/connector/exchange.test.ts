@@ -4,19 +4,13 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exchange } from '../../../../core/connector/exchange.ts';
+import { listening } from '../../../support/listening.ts';
 
 async function serve(listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server, 'listening');
-  const address = server.address();
-  const url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : expect.unreachable();
-  return { url, server };
+  const server = createServer(listener);
+  return { url: `http://127.0.0.1:${await listening(server)}`, server };
 }
 
 async function textOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {

@@ -5,6 +5,7 @@ import type { FeedbackClient } from '../../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../../core/feedback/failure.ts';
 import { page, phone, record } from '../../../support/core/feedback/samples.ts';
 import { all, clientFor, failureOf, listen } from '../../../support/core/feedback/service.ts';
+import { listening } from '../../../support/listening.ts';
 
 const read = (c: FeedbackClient) => c.campaign(12);
 const write = (c: FeedbackClient) => c.create({ campaign: 12, contact: phone, customFields: {} });
@@ -12,10 +13,8 @@ const transient = (outcome: string) => ({ advice: { kind: 'transient' }, outcome
 
 /** An address where nobody listens. */
 async function deserted(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const server = createServer();
+  const port = await listening(server);
   server.close();
   await once(server, 'close');
   return `127.0.0.1:${port}`;

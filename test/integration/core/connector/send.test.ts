@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
 import { intercom } from '../../../../connectors/intercom/intercom.ts';
@@ -17,17 +17,11 @@ import { createVendorApi } from '../../../../core/connector/vendor-api.ts';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
 import { answer } from '../../../support/contract/bench.ts';
 import { quietPorts } from '../../../support/contract/quiet-ports.ts';
+import { listening } from '../../../support/listening.ts';
 import { memoryLog } from '../../../support/loop.ts';
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : expect.unreachable();
+  return `http://127.0.0.1:${await listening(createServer(listener))}`;
 }
 
 const get = (url: string, options: Partial<SendOptions> = {}) =>
@@ -86,12 +80,7 @@ describe('an answer', () => {
       Buffer.from('{"name":"\xff"}', 'latin1'),
       'an answer that is not in the character set that it names (shift_jis)',
     ],
-    [
-      'in no UTF-8, without a character set',
-      'application/json',
-      Buffer.from(tonu, 'latin1'),
-      'an answer that is JSON but not in UTF-8',
-    ],
+    ['in Latin 1, unnamed', 'application/json', Buffer.from(tonu, 'latin1'), 'an answer that is JSON but not in UTF-8'],
   ];
   test.each(unknown)('that comes %s is refused by name', async (_what, type, body, message) => {
     const url = await serve((_request, response) => response.writeHead(200, { 'content-type': type }).end(body));
@@ -204,10 +193,7 @@ describe('every client', () => {
     ['of Zendesk', reading(zendesk, { subdomain: 'acme', clientId: 'c', clientSecret: 's' })],
     ['of HubSpot', reading(hubspot, { accessToken: 'pat-x' }, 'ticket-7')],
     ['of Shopify', reading(shopify, { shop: 'acme.myshopify.com', accessToken: 'shpat_1' })],
-    [
-      'of WooCommerce',
-      reading(woocommerce, { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1' }),
-    ],
+    ['of Woo', reading(woocommerce, { site: 'https://acme.example', consumerKey: 'ck_1', consumerSecret: 'cs_1' })],
     ['of Request Tracker', reading(requestTracker, { address: 'https://rt.example.com', token: '1-27-ab' })],
     ['of Intercom', reading(intercom, { workspace: 'k7p2m4xq', accessToken: 't', adminId: 1 })],
     [

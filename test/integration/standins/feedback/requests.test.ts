@@ -48,12 +48,7 @@ describe('creating', () => {
     ['an unknown custom field', to9({ Store: 'x', store: 'x' }), 400, { store: noField }],
     ['custom fields that are no object', to9([]), 400, noFields],
     ['a scheduled date that is none', { campaign: 2, email, scheduled: 'soon' }, 400, { scheduled: wrongTime }],
-    [
-      'several mistakes',
-      { campaign: 9, scheduled: 1 },
-      400,
-      { email: required, scheduled: wrongTime, Store: required },
-    ],
+    ['two mistakes', { campaign: 9, scheduled: 1 }, 400, { email: required, scheduled: wrongTime, Store: required }],
     ['a campaign that does not exist', { campaign: 99 }, 404, detail.noCampaign],
     ['a draft campaign', { campaign: 7 }, 404, detail.noCampaign],
     ['an inactive campaign', { campaign: 6 }, 403, detail.forbidden],
@@ -162,20 +157,17 @@ describe('the operations on a request', () => {
     ['POST', '/comment', { comment: 'Tere' }],
     ['POST', '/cancel'],
   ];
-  test.each(operations)(
-    "%s …%s is 404 for none, 403 for another account's and for an inactive campaign",
-    async (...op) => {
-      const [method, path, body] = op;
-      const s = await campaigns();
-      const call = (id: number) => s.ask(`${method} /appeals/${id}${path}`, body);
-      expect(await call(500_009)).toMatchObject({ status: 404, body: detail.missing });
-      const other = await s.ask('POST /appeals/', { campaign: 8, identifier: 'x' }, { authorization: 'Token other' });
-      expect(await call(other.body.id)).toMatchObject({ status: 403, body: detail.forbidden });
-      const id = await created(s, { campaign: 5, identifier: 'x' });
-      s.standin.changeCampaign({ id: 5, state: 'inactive' });
-      expect(await call(id)).toMatchObject({ status: 403, body: detail.forbidden });
-    },
-  );
+  test.each(operations)("%s …%s is 404 for none, 403 for another account's and an inactive campaign", async (...op) => {
+    const [method, path, body] = op;
+    const s = await campaigns();
+    const call = (id: number) => s.ask(`${method} /appeals/${id}${path}`, body);
+    expect(await call(500_009)).toMatchObject({ status: 404, body: detail.missing });
+    const other = await s.ask('POST /appeals/', { campaign: 8, identifier: 'x' }, { authorization: 'Token other' });
+    expect(await call(other.body.id)).toMatchObject({ status: 403, body: detail.forbidden });
+    const id = await created(s, { campaign: 5, identifier: 'x' });
+    s.standin.changeCampaign({ id: 5, state: 'inactive' });
+    expect(await call(id)).toMatchObject({ status: 403, body: detail.forbidden });
+  });
 
   const noGrade = { grade: ["A grade of the campaign's scale is required."] };
   const noComment = { comment: required };

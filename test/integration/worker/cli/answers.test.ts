@@ -19,8 +19,7 @@ async function withAnswers() {
     ['a', 2, '=HYPERLINK("https://evil.example"), "late"'],
     ['b', 5, 'Kind,\nand quick'],
   ] as const) {
-    await loop.post(loop.vendor.close(id, { store: 'Tallinn' }).delivery);
-    await loop.journey(`${id}.1`, 'asked');
+    await loop.asked(id, { store: 'Tallinn' });
     loop.feedback.standin.answer({ contact: `${id}@example.com`, grade, comment });
     await loop.journey(`${id}.1`, 'written');
     await store.update(`${id}.1`, (now) => {

@@ -47,7 +47,6 @@ describe('backfill', () => {
     await idle(loop);
     expect(loop.feedback.standin.requests()).toHaveLength(5);
     expect((await loop.store.trace('p3.1'))[0]?.text).toMatch(/backfill/);
-    await loop.close();
   });
 
   test("it begins a day on the account's clock, whatever the machine's is (audit 32)", async () => {
@@ -62,7 +61,6 @@ describe('backfill', () => {
     await printed(() => backfill({ ...beside(loop), ...options, ...range }));
     // The harness has its account in Europe/Tallinn.
     expect(from).toEqual([{ since: new Date('2026-01-31T22:00:00Z') }]);
-    await loop.close();
   });
 
   test('it finds a closing between two days though its record was touched after them', async () => {
@@ -87,7 +85,6 @@ describe('backfill', () => {
     const { rows } = await printed(() => backfill({ ...beside(loop), ...options, ...range }));
     expect(rows).toMatchObject([{ queued: 3 }]);
     for (const id of ['p3', 'p4', 'p5']) await loop.journey(`${id}.1`, 'asked');
-    await loop.close();
   });
 
   test('it queues no more than the limit, also when it goes on with a lower one', async () => {
@@ -102,7 +99,6 @@ describe('backfill', () => {
     expect(rows).toMatchObject([{ queued: 4 }]);
     const { queue } = loop.app.engine.pipelines.get(loop.store.source)?.jobs.plan ?? expect.fail('no pipeline');
     expect(await queue.getDelayedCount()).toBe(0);
-    await loop.close();
   });
 
   test('it does not hold up the webhook of a closing that it has queued for later', async () => {
@@ -126,7 +122,6 @@ describe('backfill', () => {
     await printed(() => backfill({ ...beside(loop), ...range, until: new Date(Date.now() + 60_000).toISOString() }));
     await loop.post(vendor.delivery([{ kind: 'closed', id: 'fresh', at, key: 'same:fresh' }]));
     await loop.journey('fresh.1', 'asked');
-    await loop.close();
   });
 
   test('it goes on where it was interrupted, and keeps to so many an hour', async () => {
@@ -156,7 +151,6 @@ describe('backfill', () => {
     expect(due.length).toBeGreaterThanOrEqual(9);
     for (let i = 1; i < due.length; i++) expect((due[i] ?? 0) - (due[i - 1] ?? 0)).toBeGreaterThan(890_000);
     await queue.obliterate({ force: true });
-    await loop.close();
   });
 
   test.each([
@@ -169,7 +163,6 @@ describe('backfill', () => {
     const range = { source: loop.store.source, since: daysAgo(days).toISOString(), perHour: 1 };
     const { said } = await sayings(() => backfill({ ...beside(loop), ...range }));
     expect(said.filter((line) => /retention\.journeys.*asked again/.test(line))).toHaveLength(times);
-    await loop.close();
   });
 
   test('it refuses dates that make no sense, and vendors that can not look back', async () => {
@@ -181,6 +174,5 @@ describe('backfill', () => {
     for (const since of ['2026-02-31', '2025-02-29T08:00:00Z', '2026-02-01 or so (UTC)'])
       await expect(backfill({ ...about, since })).rejects.toThrow(/--since/);
     await expect(backfill({ ...about, since: '2026-02-01' })).rejects.toThrow(/no poll/);
-    await loop.close();
   });
 });

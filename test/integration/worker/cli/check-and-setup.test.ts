@@ -21,7 +21,6 @@ describe('check and setup', () => {
     const remedy = expect.stringMatching(/into one of them/);
     expect(rows).toMatchObject([{ findings: expect.arrayContaining([expect.objectContaining({ at, remedy })]) }]);
     expect(code).toBe(0);
-    await loop.close();
   });
 
   const finding: Finding = { level: 'error', at: 'webhook', problem: 'there is none', remedy: 'make one' };
@@ -50,7 +49,6 @@ describe('check and setup', () => {
     expect(words.out).toMatch(/error.*webhook[\s\S]*→ make one[\s\S]*2 errors/);
     const remembered = await lastCheck(redis.handle.client);
     expect(remembered?.findings).toContainEqual(expect.objectContaining(finding));
-    await loop.close();
   });
 
   test('it finds rules that no closing reaches, and campaigns in which nobody can be asked or graded', async () => {
@@ -101,7 +99,6 @@ describe('check and setup', () => {
         remedy: expect.stringMatching(/^name one of 711 "How likely.*717 "At what time\?"$/),
       },
     ]);
-    await loop.close();
   });
 
   test('what is the same for every rule is said once, with all of their places (audit 37)', async () => {
@@ -119,7 +116,6 @@ describe('check and setup', () => {
         problem: expect.stringMatching(/^campaigns 12, 17 have no custom field "closeloop"/),
       },
     ]);
-    await loop.close();
   });
 
   test('it warns of campaigns that have no field to mark a test request with', async () => {
@@ -139,33 +135,20 @@ describe('check and setup', () => {
       },
       { level: 'warning', at: 'rules[0].campaign.fi', problem: expect.stringMatching(/campaign 121 has no/) },
     ]);
-    await loop.close();
   });
 
-  const wrong: [what: string, rule: string, found: RegExp][] = [
-    ['a campaign that is not there', '{ name: all, campaign: 999, contact: customer.email }', /no campaign 999/],
-    [
-      'a campaign of one language that is not there',
-      '{ name: all, campaign: { en: 12, et: 999 }, contact: customer.email }',
-      /no campaign 999/,
-    ],
-    ['a campaign that is not active', '{ name: all, campaign: 19, contact: customer.email }', /not active/],
-    [
-      'a field that the campaign lacks',
-      '{ name: all, campaign: 12, contact: customer.email, fields: { Shop: ticket.store } }',
-      /no custom field ..Shop/,
-    ],
-    [
-      'a required field that is not mapped',
-      '{ name: all, campaign: 13, contact: customer.email }',
-      /requires the custom field ..Store/,
-    ],
+  const wrong: [what: string, campaign: string, found: RegExp][] = [
+    ['a campaign that is not there', '999', /no campaign 999/],
+    ['a campaign of one language that is not there', '{ en: 12, et: 999 }', /no campaign 999/],
+    ['a campaign that is not active', '19', /not active/],
+    ['a field that the campaign lacks', '12, fields: { Shop: ticket.store }', /no custom field ..Shop/],
+    ['a required field left out', '13', /requires the custom field/],
   ];
-  test.each(wrong)('it finds %s', async (_, rule, found) => {
+  test.each(wrong)('it finds %s', async (_, campaign, found) => {
+    const rule = `{ name: all, contact: customer.email, campaign: ${campaign} }`;
     const loop = await startLoop(redis, { source: fresh(), rule });
     const { code, out } = await printed(() => check(beside(loop)));
     expect([code, out]).toEqual([1, expect.stringMatching(found)]);
-    await loop.close();
   });
 
   test.each([
@@ -179,7 +162,6 @@ describe('check and setup', () => {
     const loop = await startLoop(redis, { source: fresh(), vendor, rule });
     const { out } = await printed(() => check(beside(loop)));
     expect(out.match(/no rule names a campaign of type external/g) ?? []).toHaveLength(warnings);
-    await loop.close();
   });
 
   test('where nothing keeps it from working it says what shows whether the rules fit', async () => {
@@ -187,7 +169,6 @@ describe('check and setup', () => {
     const { code, out } = await printed(() => check({ ...beside(loop), json: false }));
     const last = expect.stringMatching(/\n"closeloop preview --since \d{4}-\d\d-\d\d" shows which closings[^\n]*\n$/);
     expect([code, out]).toEqual([0, last]);
-    await loop.close();
   });
 
   test.each([
@@ -199,7 +180,6 @@ describe('check and setup', () => {
     vendor.check = async () => [{ ...finding, level: hasError ? 'error' : 'warning' }];
     const loop = await startLoop(redis, { source: fresh(), vendor });
     expect((await printed(() => check({ ...beside(loop), strict }))).code).toBe(expected);
-    await loop.close();
   });
 
   test('an address of the service without /api is told with the one that would be right', async () => {
@@ -212,7 +192,6 @@ describe('check and setup', () => {
       { findings: expect.arrayContaining([expect.objectContaining({ level: 'error', remedy })]) },
     ]);
     expect(code).toBe(1);
-    await loop.close();
   });
 
   test('it shows the steps, does them, and says nothing is missing the next time', async () => {
@@ -242,7 +221,6 @@ describe('check and setup', () => {
     expect(readEnvFile(envFileOf(beside(loop).config))).toEqual({ TOY_SECRET: 's3' });
     const second = await printed(() => setup({ ...beside(loop), yes: true }));
     expect([second.rows, done]).toEqual([[{ missing: [], done: [] }], ['field']]);
-    await loop.close();
   });
 
   test.each([
@@ -255,7 +233,6 @@ describe('check and setup', () => {
     const loop = await startLoop(redis, { source: fresh(), rule, vendor });
     const { said } = await sayings(() => setup({ ...beside(loop), yes: true }));
     expect(said.filter((line) => /grades.*"closeloop check"/.test(line))).toHaveLength(times);
-    await loop.close();
   });
 });
 
@@ -286,7 +263,6 @@ describe('setup of several sources', () => {
     const { code, said } = await sayings(() => setup({ ...beside(loop), yes: true }));
     expect([code, done]).toEqual([0, ['create the field', 'create the webhook']]);
     expect(said.join('\n')).toMatch(/goes on in 2 s \(Toy: too many calls \(429\)\)/);
-    await loop.close();
   });
 
   test.each([
@@ -311,7 +287,6 @@ describe('setup of several sources', () => {
         failed: [{ source, why: error.message }],
       },
     ]);
-    await loop.close();
   });
 });
 
@@ -341,7 +316,7 @@ describe('a secret that the vendor tells', () => {
     ['that is set up', 'setup'],
     ['that was set up before, and whose secret was lost', 'recover'],
   ] as const)(
-    'is written beside the configuration, and shown nowhere, also when a later step fails: of a source %s',
+    'is written beside the configuration, also when a later step fails, and not shown: %s',
     async (_, step) => {
       for (const json of [false, true]) {
         const options = { ...(await telling(step)), json };

@@ -1,22 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { expect, test } from 'vitest';
 import { collectOnce } from '../../../../worker/cli/collect.ts';
 import { type Sources, withSources } from '../../../../worker/cli/with-engine.ts';
 import { startLoop, until } from '../../../support/loop.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { startService } from '../../../support/service.ts';
 import type { ToyVendor } from '../../../support/toy-connector.ts';
+import { printed, useCommands } from '../../../support/worker/cli/commands.ts';
 
-const redis = useRedis();
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-collect-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const { beside, redis } = useCommands();
 
 /** Two sources, a customer of each has answered, and nobody is at work: `prepare` is what happens before the command. */
 async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promise<void>) {
   await redis.handle.client.flushall();
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   const loop = await startLoop(redis, { source: 'one', others: ['other'], feedback });
   const stateOf = async (source: string) =>
     (await loop.app.engine.pipelines.get(source)?.context.store.get(`${source}.1`))?.state;
@@ -26,20 +21,14 @@ async function collected(prepare: (sources: Sources, vendor: ToyVendor) => Promi
   }
   await loop.app.close();
   for (const source of ['one', 'other']) feedback.standin.answer({ contact: `${source}@example.com`, grade: 4 });
-  const config = join(dir, 'closeloop.yaml');
-  writeFileSync(config, `${loop.text}\nredis: { path: ${redis.socket} }\n`);
-  const options = { config, data: dir, connectors: [loop.vendor.builtIn] };
+  const options = beside(loop);
   await withSources(options, (sources) => prepare(sources, loop.vendor));
-  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  const code = await collectOnce({ ...options, json: true });
-  const told = write.mock.calls.map(([text]): unknown => JSON.parse(String(text)));
-  write.mockRestore();
+  const { code, rows: told } = await printed(() => collectOnce(options));
   const after = await withSources(options, async ({ engine }) => {
     const stores = [...engine.pipelines.values()].map(({ context }) => context.store);
     const states = await Promise.all(stores.map(async (store) => (await store.get(`${store.source}.1`))?.state));
     return { paused: await engine.paused(), states };
   });
-  await feedback.close();
   return { code, told, ...after, asked: feedback.standin.requests().length };
 }
 

@@ -11,8 +11,7 @@ const { beside, dir, fresh, redis } = useCommands();
 
 test('contact mask ends with 1 when nobody is known by the contact: it must not be taken for done', async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   const mask = async (contact: string) =>
     (await printed(() => maskContact({ ...beside(loop), contact, yes: true }))).code;
   expect([await mask('a@exmaple.com'), await mask('A@example.com')]).toEqual([1, 0]);
@@ -23,14 +22,12 @@ test('contact mask ends with 1 when nobody is known by the contact: it must not 
   ];
   expect(rows[0]).toMatchObject({ erasures: 2, erased });
   expect(out).not.toMatch(/@ex/);
-  await loop.close();
 });
 
 test('contact mask tells what was taken off records, and what the service and vendors keep (audit 7)', async () => {
   const vendor = Object.assign(new ToyVendor(), { keeps: ['the notes: nobody can delete them'] });
   const loop = await startLoop(redis, { source: fresh(), vendor });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   loop.feedback.standin.answer({ contact: 'a@example.com', grade: 4, comment: 'kind' });
   await loop.journey('a.1', 'written');
   const masking = await printed(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
@@ -44,26 +41,22 @@ test('contact mask tells what was taken off records, and what the service and ve
   expect(masking).toMatchObject({ code: 0, rows: [{ journeys: 1, requestsMasked: 1, kept }] });
   const { rows } = await printed(() => status(beside(loop)));
   expect(rows[0]).toMatchObject({ erased: [{ kept }] });
-  await loop.close();
 });
 
 test('contact mask says of a contact that was masked before that it was, and not that nobody is known', async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   const mask = () => sayings(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
   expect(await mask()).toMatchObject({ code: 0, said: [] });
   expect(await mask()).toMatchObject({ code: 0, said: [expect.stringMatching(/^This contact was masked before/)] });
   const { rows } = await printed(() => status(beside(loop)));
   const before = { journeys: 0, requestsMasked: 0, maskedBefore: 1 };
   expect(rows[0]).toMatchObject({ erased: [{ requestsMasked: 1 }, before] });
-  await loop.close();
 });
 
 test('contact mask keeps what the service refuses: it is shown by list and status, and done by retry (audit 3)', async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   loop.feedback.standin.faults.add({ method: 'POST', path: '/mask$', times: 1_000, status: 200, body: { ok: true } });
   const options = beside(loop);
   const held = [expect.stringMatching(/contacts are not masked: .*another shape/)];
@@ -84,15 +77,13 @@ test('contact mask keeps what the service refuses: it is shown by list and statu
   await until(async () => (await loop.store.get('a.1'))?.erasedAt);
   expect((await printed(() => retryErasures(options))).code).toBe(0);
   expect((await printed(() => listErasures({ ...options, subjects: false }))).rows).toEqual([]);
-  await loop.close();
 });
 
 test('contact mask ends with 4 when something could not be read, and says what (audit trace)', async () => {
   const loop = await startLoop(redis, { source: fresh() });
   const { source } = loop.store;
   for (const id of ['a', 'b']) {
-    await loop.post(loop.vendor.close(id, { customer: { email: 'a@example.com' } }).delivery);
-    await loop.journey(`${id}.1`, 'asked');
+    await loop.asked(id, { customer: { email: 'a@example.com' } });
   }
   await redis.handle.client.set(`{cl:${source}}:journey:b.1`, '9 asked garbage');
   const masking = await sayings(() => maskContact({ ...beside(loop), contact: 'a@example.com', yes: true }));
@@ -100,7 +91,6 @@ test('contact mask ends with 4 when something could not be read, and says what (
   expect(masking.said.join('')).toContain(`may still hold their data: ${source}/b.1.`);
   const { rows } = await printed(() => status(beside(loop)));
   expect(rows[0]).toMatchObject({ erased: [{ journeys: 1, unreadable: [`${source}/b.1`] }] });
-  await loop.close();
 });
 
 test('contact mask refuses a folder where closeloop never ran: nobody would be forgotten there', async () => {
@@ -110,14 +100,12 @@ test('contact mask refuses a folder where closeloop never ran: nobody would be f
   const data = join(dir, 'elsewhere');
   const masking = maskContact({ ...beside(loop), config, data, contact: 'a@example.com', yes: true });
   await expect(masking).rejects.toThrow(/There is no data in/);
-  await loop.close();
 });
 
 test('contact stored tells what is stored of a person, before and after they are erased', async () => {
   const rule = '{ name: all, campaign: 12, contact: customer.email, fields: { Store: ticket.store }, throttle: 30d }';
   const loop = await startLoop(redis, { source: fresh(), rule });
-  await loop.post(loop.vendor.close('a', { customer: { email: 'a@example.com', phone: '+37255512345' } }).delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a', { customer: { email: 'a@example.com', phone: '+37255512345' } });
   const stored = (contact: string) => printed(() => showStored({ ...beside(loop), contact }));
   const journey = `${loop.store.source}/a.1`;
   const asked = { requests: [{ campaign: 12, journey }], throttles: [{ rule: 'all' }], erased: false };
@@ -134,5 +122,4 @@ test('contact stored tells what is stored of a person, before and after they are
     code: 1,
     rows: [{ journeys: [], requests: [], throttles: [], linkedAddresses: 1, erased: true }],
   });
-  await loop.close();
 });

@@ -26,7 +26,6 @@ test('a grade that was given up is kept, listed without its words, and replayed 
   expect(await printed(() => replayEvents(options))).toMatchObject({ code: 0, rows: [{ replayed: 1 }] });
   await until(() => loop.feedback.standin.requests({ campaign: 15 })[0]?.grade === 4);
   expect((await printed(() => listEvents(options))).rows).toEqual([]);
-  await loop.close();
 });
 
 test('an event that was given up is tried again when it is delivered again: until then it kept itself out', async () => {
@@ -52,5 +51,4 @@ test('an event that was given up is tried again when it is delivered again: unti
   });
   await until(async () => (await listed()).length === 1);
   expect(await listed()).toMatchObject([{ about: 'record g' }]);
-  await loop.close();
 });

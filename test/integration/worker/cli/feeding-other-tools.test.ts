@@ -28,8 +28,7 @@ async function installation() {
     ['b', 5, 'Kind,\nand "quick"'],
     ['c', 4, null],
   ] as const) {
-    await loop.post(loop.vendor.close(id, { store: 'Tallinn' }).delivery);
-    await loop.journey(`${id}.1`, 'asked');
+    await loop.asked(id, { store: 'Tallinn' });
     loop.feedback.standin.answer({ contact: `${id}@example.com`, grade, ...(comment !== null && { comment }) });
     await loop.journey(`${id}.1`, 'written');
   }

@@ -33,7 +33,7 @@ async function withFollowUps(due: Record<string, number>) {
 
 describe('follow-ups list', () => {
   test('has the most overdue first, by whose they are and whether they are overdue, without the words of customers', async () => {
-    const { loop, list, ids, ref, options } = await withFollowUps({ a: 3, b: -3, c: -50 });
+    const { list, ids, ref, options } = await withFollowUps({ a: 3, b: -3, c: -50 });
     expect(await ids()).toEqual(['c.1', 'b.1', 'a.1']);
     expect(await ids({ limit: 2 })).toEqual(['c.1', 'b.1']);
     expect(await ids({ overdue: true })).toEqual(['c.1', 'b.1']);
@@ -47,11 +47,10 @@ describe('follow-ups list', () => {
     expect(out + (await list()).out).not.toMatch(/too late|@example/);
     const shown = await printed(() => status({ ...options, json: false }));
     expect(stripVTControlCharacters(shown.out)).toContain('follow-ups  3 open · 2 overdue');
-    await loop.close();
   });
 
   test('takes out what its journey does not confirm, and keeps what an action is about to open', async () => {
-    const { loop, store, lists, ids, listed } = await withFollowUps({ a: 1, b: 2, c: 3 });
+    const { store, lists, ids, listed } = await withFollowUps({ a: 1, b: 2, c: 3 });
     await lists.put('open', 'gone.1', new Date());
     await store.update('a.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
     const act = { marker: 'm', rule: 'unhappy', step: 0, name: 'followUp', version: 1, at: new Date() };
@@ -61,11 +60,10 @@ describe('follow-ups list', () => {
     }));
     expect(await ids()).toEqual(['c.1']);
     expect(await listed('open')).toEqual(['b.1', 'c.1']);
-    await loop.close();
   });
 
   test('moves what was done by a process that was killed before it said so in the list', async () => {
-    const { loop, store, ids, listed } = await withFollowUps({ a: 1 });
+    const { store, ids, listed } = await withFollowUps({ a: 1 });
     const change = { state: 'done', doneBy: 'Maria', doneAt: new Date() } as const;
     await store.update('a.1', (now) =>
       now.followUp ? { journey: { ...now, followUp: { ...now.followUp, ...change } }, trace: [] } : undefined,
@@ -73,7 +71,6 @@ describe('follow-ups list', () => {
     expect(await ids()).toEqual([]);
     expect(await listed('open')).toEqual([]);
     expect(await ids({ done: true })).toEqual(['a.1']);
-    await loop.close();
   });
 });
 
@@ -99,22 +96,20 @@ describe('a follow-up', () => {
     expect(await ids()).toEqual(['a.1']);
     const trace = (await store.trace('a.1')).map(({ text }) => text).slice(-3);
     expect(trace).toEqual(['follow-up taken by Maria', 'follow-up done by Maria', 'follow-up reopened by Jaan']);
-    await loop.close();
   });
 
   test('can be taken by one person only: the second is told who has it and since when', async () => {
-    const { loop, ref } = await withFollowUps({ a: 1 });
+    const { ref } = await withFollowUps({ a: 1 });
     await printed(() => stepFollowUp({ ...ref('a'), by: 'Maria' }, { do: 'take' }));
     const second = () => printed(() => stepFollowUp({ ...ref('a'), by: 'Jaan' }, { do: 'take' }));
     await expect(second()).rejects.toThrow(/a\.1: Maria has taken it at 20\d\d-.*Z/);
     await expect(second()).rejects.toMatchObject({ advice: { kind: 'permanent' } });
     const finish = () => printed(() => stepFollowUp({ ...ref('a'), by: 'Jaan' }, { do: 'done', outcome: 'Called' }));
     await expect(finish()).rejects.toThrow(/Maria has taken it/);
-    await loop.close();
   });
 
   test('that many take at the same moment is one person’s', async () => {
-    const { loop, store, lists } = await withFollowUps({ a: 1 });
+    const { store, lists } = await withFollowUps({ a: 1 });
     const context = { name: store.source, store, followUps: lists };
     const journey = (await store.get('a.1')) ?? expect.fail('no journey');
     const people = ['Maria', 'Jaan', 'Kati', 'Peeter'];
@@ -124,11 +119,10 @@ describe('a follow-up', () => {
     expect(results.filter(({ status: is }) => is === 'fulfilled')).toHaveLength(1);
     const trace = (await store.trace('a.1')).filter(({ text }) => text.startsWith('follow-up taken'));
     expect(trace).toHaveLength(1);
-    await loop.close();
   });
 
   test('is taken by nobody where its person was erased at the same moment', async () => {
-    const { loop, store, lists } = await withFollowUps({ a: 1 });
+    const { store, lists } = await withFollowUps({ a: 1 });
     const journey = (await store.get('a.1')) ?? expect.fail('no journey');
     const racing = overriding(store, {
       update: async (of, decide, pass) => {
@@ -141,11 +135,10 @@ describe('a follow-up', () => {
     const context = { name: store.source, store: racing, followUps: lists };
     const taken = changeFollowUp(journey, { do: 'take', by: 'Maria', at: new Date() }, context);
     await expect(taken).rejects.toThrow('there is no follow-up');
-    await loop.close();
   });
 
   test('that is reopened while a reader lists it as done is listed as open', async () => {
-    const { loop, store, lists, listed } = await withFollowUps({ a: 1 });
+    const { store, lists, listed } = await withFollowUps({ a: 1 });
     const context = { name: store.source, store, followUps: lists };
     const step = { by: 'Maria', at: new Date() };
     const journey = (await store.get('a.1')) ?? expect.fail('no journey');
@@ -161,7 +154,6 @@ describe('a follow-up', () => {
     });
     expect(await listed('open')).toEqual(['a.1']);
     expect(await listed('done')).toEqual([]);
-    await loop.close();
   });
 
   test('shows no address of a record that was erased at its connector', async () => {
@@ -172,16 +164,14 @@ describe('a follow-up', () => {
     expect(rows).toMatchObject([{ state: 'open' }]);
     expect(rows[0]).not.toHaveProperty('url');
     expect(rows[0]).not.toHaveProperty('record');
-    await loop.close();
   });
 
   test('that is not there is an error, as is one of a person who was erased', async () => {
-    const { loop, store, ref } = await withFollowUps({ a: 1 });
+    const { store, ref } = await withFollowUps({ a: 1 });
     await expect(showFollowUp(ref('zz'))).rejects.toThrow(/no journey/);
     await store.update('a.1', (now) => ({ journey: erased(now, new Date()), trace: [] }));
     await expect(stepFollowUp({ ...ref('a'), by: 'Maria' }, { do: 'take' })).rejects.toThrow(/there is no follow-up/);
     await expect(showFollowUp(ref('a'))).rejects.toThrow(/there is no follow-up/);
-    await loop.close();
   });
 });
 

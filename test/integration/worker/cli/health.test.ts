@@ -1,27 +1,21 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
-import { run } from '../../../../worker/cli/app.ts';
-import { loadConfig } from '../../../../worker/config/config.ts';
-import { liveClock } from '../../../../worker/pipeline/clock.ts';
-import { memoryLog } from '../../../support/loop.ts';
+import { listening } from '../../../support/listening.ts';
 import { useRedis } from '../../../support/redis.ts';
+import { runHere } from '../../../support/run-here.ts';
+import { startService } from '../../../support/service.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
 const redis = useRedis();
 
 /** A worker of one source, listening as `admin` says. */
 async function startWorker(admin: string) {
-  const feedback = await startFeedbackStandin({ seed: true });
-  onTestFinished(() => feedback.close());
+  const feedback = await startService();
   const text = `
 feedback: { baseUrl: "${feedback.url}/api", apiKey: demo-key, timeZone: Europe/Tallinn }
 admin: ${admin}
 sources: { healthy: { connector: toy, secret: good, rules: [{ name: all, campaign: 12, contact: customer.email }] } }`;
-  const { handle } = redis;
-  const config = loadConfig(text, { env: {}, connectors: [new ToyVendor().connector] });
-  const runtime = { config, handle, redis: handle.client, close: async () => undefined };
-  const app = await run(runtime, { role: 'worker', clock: liveClock, log: memoryLog().log });
+  const { app } = await runHere(redis, text, { role: 'worker', connectors: [new ToyVendor().connector] });
   onTestFinished(() => app.close());
   return app;
 }
@@ -46,11 +40,7 @@ test('several workers on one machine need no ports of their own', async () => {
 });
 
 test('a port that was asked for, and is taken, is named with the setting', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => other.once('listening', resolve));
-  onTestFinished(() => void other.close());
-  const address = other.address();
-  const port = typeof address === 'object' ? address?.port : undefined;
+  const port = await listening(createServer());
   await expect(startWorker(`{ port: ${port} }`)).rejects.toThrow(
     new RegExp(`Port ${port} .*another process has it.*admin\\.port`),
   );

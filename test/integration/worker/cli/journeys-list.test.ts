@@ -9,8 +9,7 @@ const { beside, fresh, redis } = useCommands();
 
 test("journeys show tells what a customer answered, with the questions' texts, only where that is wanted", async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('q').delivery);
-  const { requestId } = await loop.journey('q.1', 'asked');
+  const { requestId } = await loop.asked('q');
   const answers = { 713: 'Better hats', 999: 3 };
   await loop.post(
     JSON.stringify({ plain: [{ kind: 'survey', key: 's', what: 'survey', at: new Date(), requestId, answers }] }),
@@ -65,7 +64,6 @@ describe('journeys list', () => {
     expect(shown.rows).toMatchObject([{ state: 'asked', contact: 'email' }]);
     expect(shown.out).not.toMatch(/@example/);
     await expect(showJourney({ ...beside(loop), journey: `${source}/zz.1` })).rejects.toThrow(/no journey/);
-    await loop.close();
   });
 });
 
@@ -89,13 +87,11 @@ test('a journey is found by every address of its customer, also one about which 
   expect(await list('other@example.com')).toEqual([]);
   await printed(() => maskContact({ ...beside(loop), contact: customer.email, yes: true }));
   for (const contact of [customer.email, customer.phone]) expect([contact, await list(contact)]).toEqual([contact, []]);
-  await loop.close();
 });
 
 test('people are shown times on the clock of the account, machines UTC', async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   const journey = `${loop.store.source}/a.1`;
   const words = { ...beside(loop), json: false };
   const shown = [
@@ -109,5 +105,4 @@ test('people are shown times on the clock of the account, machines UTC', async (
   }
   const { out } = await printed(() => listJourneys({ ...beside(loop), limit: 5 }));
   expect(JSON.parse(out)).toMatchObject({ updatedAt: expect.stringMatching(/Z$/) });
-  await loop.close();
 });

@@ -36,13 +36,11 @@ describe('journeys replay', () => {
     const both = { ...beside(loop), journey: b, error: 'usable' };
     await expect(replayJourneys(both)).rejects.toThrow(/not both/);
     expect(loop.feedback.standin.requests()).toHaveLength(2);
-    await loop.close();
   });
 
   test('it looks for the request of a journey that may have one before it asks anew', async () => {
     const loop = await startLoop(redis, { source: fresh() });
-    await loop.post(loop.vendor.close('a').delivery);
-    const { requestId: _, ...asked } = await loop.journey('a.1', 'asked');
+    const { requestId: _, ...asked } = await loop.asked('a');
     const intent = {
       token: 't',
       at: daysAgo(1),
@@ -57,13 +55,11 @@ describe('journeys replay', () => {
     await idle(loop);
     await until(async () => !['waiting', 'creating'].includes((await loop.store.get('a.1'))?.state ?? ''));
     expect(loop.feedback.standin.requests()).toHaveLength(1);
-    await loop.close();
   });
 
   test('it writes an answer back that could not be written', async () => {
     const loop = await startLoop(redis, { source: fresh() });
-    await loop.post(loop.vendor.close('a').delivery);
-    await loop.journey('a.1', 'asked');
+    await loop.asked('a');
     await loop.store.update('a.1', (now) => {
       const answer = { grade: 4, comment: null, seenAt: new Date(), version: 1 };
       const answered = step(now, 'answered', new Date(), { answer });
@@ -72,7 +68,6 @@ describe('journeys replay', () => {
     const { rows } = await printed(() => replayJourneys({ ...beside(loop), error: 'no right' }));
     expect(rows).toMatchObject([{ outcomes: [{ outcome: 'written back again', count: 1 }] }]);
     await loop.journey('a.1', 'written');
-    await loop.close();
   });
 });
 
@@ -100,7 +95,6 @@ describe('a replay that is interrupted', () => {
     expect(seen).not.toContain('lost');
     await queue.resume();
     await loop.journey('a.2', 'asked');
-    await loop.close();
   });
 });
 
@@ -119,10 +113,8 @@ describe('journeys cancel', () => {
     await loop.close();
 
     const other = await startLoop(redis, { source: fresh() });
-    await other.post(other.vendor.close('a').delivery);
-    await other.journey('a.1', 'asked');
+    await other.asked('a');
     const asked = `${other.store.source}/a.1`;
     await expect(cancelJourney({ ...beside(other), journey: asked, why: 'x' })).rejects.toThrow(/can't be cancelled/);
-    await other.close();
   });
 });

@@ -12,8 +12,7 @@ describe('journeys resolve', () => {
   /** A journey whose create came to no end that closeloop could find out. */
   async function parked() {
     const loop = await startLoop(redis, { source: fresh() });
-    await loop.post(loop.vendor.close('a').delivery);
-    const { requestId = '', ...asked } = await loop.journey('a.1', 'asked');
+    const { requestId = '', ...asked } = await loop.asked('a');
     const journey = { ...asked, state: 'parked' as const, why: 'unclear' };
     await loop.store.update('a.1', () => ({ journey, trace: ['made to park'] }));
     return { loop, requestId, ref: `${loop.store.source}/a.1` };
@@ -21,7 +20,7 @@ describe('journeys resolve', () => {
 
   test('it takes the request that a person found, and collects its grade', async () => {
     const { loop, requestId, ref } = await parked();
-    const other = await startLoop(redis, { source: fresh(), feedback: loop.feedback });
+    await startLoop(redis, { source: fresh(), feedback: loop.feedback });
     await expect(resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: '99999999' })).rejects.toThrow(
       /no feedback request/,
     );
@@ -34,8 +33,6 @@ describe('journeys resolve', () => {
     await printed(() => resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: requestId }));
     loop.feedback.standin.answer({ contact: 'a@example.com', grade: 3 });
     await loop.journey('a.1', 'written');
-    await other.close();
-    await loop.close();
   });
 
   test('it asks when a person says that the customer was not', async () => {
@@ -46,7 +43,6 @@ describe('journeys resolve', () => {
     await expect(resolveJourney({ ...beside(loop), ...nothing, notAsked: true, journey: ref })).rejects.toThrow(
       /not parked/,
     );
-    await loop.close();
   });
 
   test('it asks once, though Redis forgets afterwards that it has asked (audit twice)', async () => {
@@ -77,7 +73,6 @@ describe('journeys resolve', () => {
     await context.queueAsk({ id: 'a.1' }, new Date());
     await loop.journey('a.1', 'creating');
     expect(feedback.standin.requests()).toHaveLength(1);
-    await loop.close();
   });
 
   test('it asks when a person says that the customer was not, though other requests to them look like it', async () => {
@@ -90,7 +85,6 @@ describe('journeys resolve', () => {
     await printed(() => resolveJourney({ ...beside(loop), ...nothing, notAsked: true, journey: ref }));
     await loop.journey('a.1', 'asked');
     expect(loop.feedback.standin.requests()).toHaveLength(4);
-    await loop.close();
   });
 
   test('it refuses a request that went to somebody else: their grade would be put on this record', async () => {
@@ -100,7 +94,6 @@ describe('journeys resolve', () => {
     const { id } = await context.feedback.create({ campaign: 12, contact, scheduled: new Date(), customFields: {} });
     const resolved = resolveJourney({ ...beside(loop), ...nothing, journey: ref, asked: id });
     await expect(resolved).rejects.toThrow(/another contact/);
-    await loop.close();
   });
 
   test('it does not say that it is done when the journey was changed meanwhile', async () => {
@@ -117,7 +110,6 @@ describe('journeys resolve', () => {
     await loop.store.update('a.1', (now) => ({ journey: step(now, 'cancelled', new Date()), trace: [] }));
     loop.feedback.standin.faults.clear();
     await refused;
-    await loop.close();
   });
 
   test('it takes no request while another journey of the person may be about to note it as its own', async () => {
@@ -128,7 +120,6 @@ describe('journeys resolve', () => {
     await expect(resolving).rejects.toThrow(/asking this person right now/);
     expect(await loop.store.get('a.1')).toMatchObject({ state: 'parked' });
     await contacts.release(person ?? expect.fail('no lock'), 'another');
-    await loop.close();
   });
 
   test('it wants exactly one verdict', async () => {
@@ -136,6 +127,5 @@ describe('journeys resolve', () => {
     await expect(resolveJourney({ ...beside(loop), ...nothing, journey: ref })).rejects.toThrow(/exactly one/);
     const both = { notAsked: true, written: true };
     await expect(resolveJourney({ ...beside(loop), ...both, journey: ref })).rejects.toThrow(/exactly one/);
-    await loop.close();
   });
 });

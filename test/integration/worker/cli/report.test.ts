@@ -217,8 +217,7 @@ describe('the figures of report', () => {
     await redis.handle.client.flushall();
     const loop = await startLoop(redis, { source: fresh() });
     for (const id of ['a', 'b']) {
-      await loop.post(loop.vendor.close(id).delivery);
-      await loop.journey(`${id}.1`, 'asked');
+      await loop.asked(id);
     }
     loop.feedback.standin.answer({ contact: 'a@example.com', grade: 4, comment: 'Quick\u001b[2J,\nand kind' });
     await loop.journey('a.1', 'written');
@@ -243,7 +242,6 @@ describe('the figures of report', () => {
     expect((await printed(() => report({ ...plain, campaign: 99 }))).out).not.toContain('follow-ups');
     expect((await printed(() => report({ ...plain, comments: 5, until: 'yesterday' }))).out).not.toContain('Quick');
     expect((await printed(() => report({ ...plain, comments: 5, campaign: 99 }))).out).not.toContain('Quick');
-    await loop.close();
   });
 
   test.each([

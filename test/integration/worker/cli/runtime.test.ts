@@ -1,18 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { expect, test } from 'vitest';
 import { check } from '../../../../worker/cli/check.ts';
 import { maskContact } from '../../../../worker/cli/contact.ts';
 import { openRedis, openRuntime } from '../../../../worker/cli/runtime.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
+import { useFolder } from '../../../support/folder.ts';
 import { memoryLog, until } from '../../../support/loop.ts';
 import { serverCache } from '../../../support/redis-cache.ts';
+import { startService } from '../../../support/service.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-runtime-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 const { connector, builtIn } = new ToyVendor();
 const text = `
@@ -45,12 +44,11 @@ test('an erased address leaves the file of the embedded Redis', async () => {
   await runtime.redis.set('anything', 'erika@example.com');
   await runtime.redis.del('anything');
   expect(written()).toContain('erika@example.com');
-  const service = await startFeedbackStandin({ seed: true });
+  const service = await startService();
   const file = join(dir, 'mask.yaml');
   writeFileSync(file, text.replace('http://127.0.0.1:9', service.url).replace('apiKey: key', 'apiKey: demo-key'));
   const options = { config: file, data, connectors: [builtIn], json: true };
   await maskContact({ ...options, contact: 'erika@example.com', yes: true });
   await until(() => !written().includes('erika@example.com'));
   await runtime.close();
-  await service.close();
 });

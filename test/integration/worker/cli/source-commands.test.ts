@@ -1,48 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { check } from '../../../../worker/cli/check.ts';
 import { showJourney } from '../../../../worker/cli/journeys.ts';
 import { renameSource } from '../../../../worker/cli/source.ts';
 import { pauseSource, resumeSource } from '../../../../worker/cli/source-pause.ts';
 import { status } from '../../../../worker/cli/status.ts';
 import { type Loop, startLoop } from '../../../support/loop.ts';
-import { useRedis } from '../../../support/redis.ts';
+import { printed as printedBy, useCommands } from '../../../support/worker/cli/commands.ts';
 
-const redis = useRedis();
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-source-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
-
+const { beside, redis } = useCommands();
 const rename = { from: 'old', to: 'new' };
-
-async function printed(loop: Loop, command: (options: ReturnType<typeof beside>) => Promise<number>) {
-  const rows: unknown[] = [];
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    rows.push(
-      ...String(text)
-        .trim()
-        .split('\n')
-        .map((line): unknown => JSON.parse(line)),
-    );
-    return true;
-  });
-  try {
-    return { code: await command(beside(loop)), rows };
-  } finally {
-    write.mockRestore();
-  }
-}
-function beside({ store, text, vendor }: Loop) {
-  const config = join(dir, `${store.source}.yaml`);
-  writeFileSync(config, `${text}\nredis: { path: ${redis.socket} }\n`);
-  return { config, data: dir, json: true, connectors: [vendor.builtIn] };
-}
+const printed = (loop: Loop, command: (options: ReturnType<typeof beside>) => Promise<number>) =>
+  printedBy(() => command(beside(loop)));
 
 test('a source that was renamed by a command goes on under its new name, and is still found by its old one', async () => {
   const before = await startLoop(redis, { source: 'old' });
-  await before.post(before.vendor.close('a').delivery);
-  await before.journey('a.1', 'asked');
+  await before.asked('a');
   await expect(printed(before, (options) => renameSource({ ...options, ...rename }))).rejects.toThrow(
     /has to have source "new" in place of "old"/,
   );
@@ -59,15 +31,14 @@ test('a source that was renamed by a command goes on under its new name, and is 
     /in place of "old"/,
   );
   for (const already of [false, true]) {
-    expect(await printed(now, (options) => renameSource({ ...options, ...rename }))).toEqual({
+    expect(await printed(now, (options) => renameSource({ ...options, ...rename }))).toMatchObject({
       code: 0,
       rows: [{ source: 'new', was: 'old', already }],
     });
   }
 
   // A process with the old name works on, also beside one that has the new one.
-  await before.post(vendor.close('b').delivery);
-  await before.journey('b.1', 'asked');
+  await before.asked('b');
   const loop = await startLoop(redis, { source: 'new', feedback, vendor });
   await before.app.close();
   const shown = await printed(loop, (options) => showJourney({ ...options, journey: 'old/a.1' }));
@@ -82,14 +53,11 @@ test('a source that was renamed by a command goes on under its new name, and is 
     expect((await loop.post(vendor.close(id).delivery, {}, address)).status).toBe(202);
     await loop.journey(`${id}.1`, 'asked');
   }
-  await loop.app.close();
-  await feedback.close();
 });
 
 test('a start with "was" goes on with what is stored by the old name', async () => {
   const before = await startLoop(redis, { source: 'shop' });
-  await before.post(before.vendor.close('a').delivery);
-  await before.journey('a.1', 'asked');
+  await before.asked('a');
   await before.app.close();
   const { feedback, vendor } = before;
   const renamed = { source: 'store', feedback, vendor };
@@ -99,7 +67,6 @@ test('a start with "was" goes on with what is stored by the old name', async () 
     expect((await loop.store.get('a.1'))?.state).toBe('asked');
     await loop.app.close();
   }
-  await feedback.close();
 });
 
 test('a step of a source that a person has paused stands still, also after a restart, and goes on when it is resumed', async () => {
@@ -143,8 +110,7 @@ test('grades of a source whose collecting is paused stay at the service, and com
     [loop, 'a'],
     [beside, 'b'],
   ] as const) {
-    await one.post(one.vendor.close(id).delivery);
-    await one.journey(`${id}.1`, 'asked');
+    await one.asked(id);
   }
   await printed(loop, (options) => pauseSource({ ...options, name, step: 'collect' }));
   loop.feedback.standin.answer({ contact: 'a@example.com', grade: 2 });
@@ -155,7 +121,6 @@ test('grades of a source whose collecting is paused stay at the service, and com
   await printed(loop, (options) => resumeSource({ ...options, name, step: 'collect' }));
   await loop.journey('a.1', 'written');
   await beside.close();
-  await loop.close();
 });
 
 test('a source that the configuration does not have can be neither paused nor resumed', async () => {
@@ -165,5 +130,4 @@ test('a source that the configuration does not have can be neither paused nor re
       'There is no source "nowhere"; there are: there.',
     );
   }
-  await loop.close();
 });

@@ -1,16 +1,12 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import { expect, test } from 'vitest';
 import { standin } from '../../../../worker/cli/standin.ts';
+import { listening } from '../../../support/listening.ts';
 
 const config = (message: RegExp) => ({ advice: { kind: 'config' }, message: expect.stringMatching(message) });
 
 test('a port that somebody has is told, with what to do', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void other.close());
-  await once(other, 'listening');
-  const { port } = z.object({ port: z.number() }).parse(other.address());
+  const port = await listening(createServer());
   await expect(standin('feedback', port)).rejects.toMatchObject(config(/another process has it.*--port/));
 });
 

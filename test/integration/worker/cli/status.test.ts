@@ -9,8 +9,7 @@ const { beside, fresh, redis } = useCommands();
 
 test('status shows journeys by state, what waits and what webhooks missed', async () => {
   const loop = await startLoop(redis, { source: fresh() });
-  await loop.post(loop.vendor.close('a').delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a');
   await redis.handle.client.hset(`{cl:${loop.store.source}}:poll`, 'missed', 3, 'doneAt', Date.now());
   const { rows, code } = await printed(() => status(beside(loop)));
   expect(code).toBe(1);
@@ -24,15 +23,13 @@ test('status shows journeys by state, what waits and what webhooks missed', asyn
     },
     { processes: [], problems: ['no process runs: "closeloop start" does the work'] },
   ]);
-  await loop.close();
 });
 
 test('status shows what waits for a person, and why; what waits to be planned stands in a queue (audit 36) (audit 37)', async () => {
   const loop = await startLoop(redis, { source: fresh() });
   const { source } = loop.store;
   loop.vendor.results.push({ ok: true, findings: ['the field Score has no option 4: add it.'] });
-  await loop.post(loop.vendor.close('a').delivery);
-  const { requestId } = await loop.journey('a.1', 'asked');
+  const { requestId } = await loop.asked('a');
   loop.feedback.standin.answer({ request: Number(requestId), grade: 4 });
   await loop.journey('a.1', 'parked');
   const why = 'the record does not hold all of the answer: the field Score has no option 4: add it.';
@@ -44,7 +41,6 @@ test('status shows what waits for a person, and why; what waits to be planned st
   // Mended, it is taken up again with all that are parked.
   await printed(() => replayJourneys({ ...beside(loop), source, state: 'parked' }));
   await loop.journey('a.1', 'written');
-  await loop.close();
 });
 
 test('status shows how many of seven days were asked, and how many of them answered', async () => {
@@ -60,7 +56,6 @@ test('status shows how many of seven days were asked, and how many of them answe
   expect(rows[0]).toMatchObject({ lastWeek: { asked: 3, answered: 1, responseRate: 1 / 3 } });
   const { out } = await printed(() => status({ ...beside(loop), json: false }));
   expect(out).toContain('7 days      asked 3 · answered 1 · response rate 33 %');
-  await loop.close();
 });
 
 test('status counts the deliveries that were refused, by reason, and shows that grades stand still (audit 29)', async () => {
@@ -79,5 +74,4 @@ test('status counts the deliveries that were refused, by reason, and shows that 
     { source: 'collect', paused: [{ stage: 'collect', why: 'no key' }] },
     { processes: [] },
   ]);
-  await loop.close();
 });

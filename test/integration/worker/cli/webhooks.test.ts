@@ -49,7 +49,6 @@ test('what a receiver refused for good is counted, and sent again in its order a
   const clean = await printed(() => status({ ...options, json: false }));
   expect(clean.out).not.toContain('webhook warehouse');
   await idle(loop);
-  await loop.close();
 });
 
 test('a test event tells of each webhook whether it took it; a name that is not there is told of', async () => {
@@ -66,7 +65,6 @@ test('a test event tells of each webhook whether it took it; a name that is not 
   await expect(testWebhooks({ ...options, name: 'god' })).rejects.toThrow(
     'There is no webhook "god"; there are: good, bad.',
   );
-  await loop.close();
 });
 
 test('without webhooks the commands say so', async () => {
@@ -74,7 +72,6 @@ test('without webhooks the commands say so', async () => {
   const listed = await sayings(() => listWebhooks({ ...beside(loop), json: false }));
   expect(listed.said.join()).toContain('"webhooks" in the configuration names none');
   expect((await printed(() => testWebhooks(beside(loop)))).code).toBe(1);
-  await loop.close();
 });
 
 test('check says whether the address of a webhook may be called and answers, and whether it is told of anything', async () => {
@@ -97,5 +94,4 @@ test('check says whether the address of a webhook may be called and answers, and
     }),
   ]);
   expect(its.got).toEqual([]);
-  await loop.close();
 });

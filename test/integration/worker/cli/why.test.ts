@@ -11,8 +11,7 @@ test('a customer is found by any address, a record and a journey by name, each w
   const loop = await startLoop(redis, { source: fresh(), rule });
   const { source } = loop.store;
   const customer = { email: 'both@example.com', phone: '+372 5551 2345' };
-  await loop.post(loop.vendor.close('a', { customer }).delivery);
-  await loop.journey('a.1', 'asked');
+  await loop.asked('a', { customer });
   await loop.post(loop.vendor.close('b', { customer, store: 'Riga' }).delivery);
   await loop.journey('b.1', 'skipped');
   await loop.post(loop.vendor.close('c', { customer }).delivery);
@@ -56,8 +55,7 @@ test('every condition is told with its value now, and what would be sent if the 
   const general = `policy: { never: ['"vip" = ticket.store', { ownDomains: [acme.ee] }] }`;
   const loop = await startLoop(redis, { source: fresh(), rule, general });
   const { source } = loop.store;
-  await loop.post(loop.vendor.close('r', { store: 'Riga' }).delivery);
-  await loop.journey('r.1', 'asked');
+  await loop.asked('r', { store: 'Riga' });
   const ask = (more: object = {}) => why({ ...beside(loop), stored: false, about: 'r', ...more });
   const now = async () => Answer.parse((await printed(() => ask())).rows[0]).records;
   const values = { of: 'never', condition: '"vip" = ticket.store', is: 'false', saw: { 'ticket.store': 'Riga' } };

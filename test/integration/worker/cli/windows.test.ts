@@ -1,45 +1,24 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
+import { expect, test } from 'vitest';
 import { windows } from '../../../../worker/cli/windows.ts';
+import { testFolder } from '../../../support/folder.ts';
+import { startService } from '../../../support/service.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
+import { printed } from '../../../support/worker/cli/commands.ts';
 
 /** What the command prints of these rules; campaign 13 is e-mail from 09:00 to 20:00, 14 is text messages. */
 async function drawn(rules: object[], options: Partial<Parameters<typeof windows>[0]> = {}, policy: object = {}) {
-  const feedback = await startFeedbackStandin({ seed: true });
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-windows-'));
-  onTestFinished(async () => {
-    await feedback.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  const feedback = await startService();
+  const dir = testFolder();
   const config = join(dir, 'closeloop.yaml');
   const sources = { toy: { connector: 'toy', secret: 'good', rules } };
   const account = { baseUrl: `${feedback.url}/api`, apiKey: 'demo-key', timeZone: 'Europe/Tallinn' };
   writeFileSync(config, JSON.stringify({ feedback: account, policy, sources }));
-  const { write } = process.stdout;
-  let out = '';
-  process.stdout.write = (text: string | Uint8Array) => {
-    out += String(text);
-    return true;
-  };
-  try {
-    const connectors = [new ToyVendor().builtIn];
-    const code = await windows({
-      config,
-      data: dir,
-      connectors,
-      weeks: 1,
-      from: '2026-03-23',
-      json: false,
-      ...options,
-    });
-    return { code, lines: stripVTControlCharacters(out).trimEnd().split('\n') };
-  } finally {
-    process.stdout.write = write;
-  }
+  const usual = { config, data: dir, connectors: [new ToyVendor().builtIn], weeks: 1, from: '2026-03-23', json: false };
+  const { code, out } = await printed(() => windows({ ...usual, ...options }));
+  return { code, lines: stripVTControlCharacters(out).trimEnd().split('\n') };
 }
 
 const workdays = { from: '10:00', until: '22:00', days: ['mon', 'tue', 'sun'], zone: 'recipient' };

@@ -5,15 +5,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { Bodies } from '../../../../worker/intake/bodies.ts';
 import { intakeLimits } from '../../../../worker/intake/intake.ts';
+import { listening } from '../../../support/listening.ts';
 
 /** A server that hands each request over, and a connection to it. */
 async function open(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<Socket> {
-  const server = createServer(handle).listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const socket = createConnection(port, '127.0.0.1').on('error', () => undefined);
+  const socket = createConnection(await listening(createServer(handle)), '127.0.0.1').on('error', () => undefined);
   onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   return socket;

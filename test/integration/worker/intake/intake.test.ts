@@ -78,7 +78,7 @@ const pieces: [bytes: number, status: number][] = [
   [40, 202],
 ];
 test.each(pieces)(
-  'a body that comes in pieces of %d is answered with %d: each piece has its price (audit 27)',
+  'a body that comes in pieces of %d is answered with %d: each has its price',
   async (bytes, status) => {
     const door = await openDoor();
     const body = JSON.stringify([{ kind: 'closed', id: 'a', at: new Date() }]).padEnd(100_000, ' ');
@@ -106,27 +106,24 @@ test.each([
   // Node itself would answer each of these, and count none.
   ['GET /healthz HTTP/1.1\r\n\r\n', 200],
   [`POST /hooks/one HTTP/1.1\r\nHost: closeloop\r\n${headOf(2).join('\r\n')}\r\n\r\n[]`, 401],
-])(
-  'a connection that sends many requests at once is closed, a few of them are answered: %j (audit loop)',
-  async (text, status) => {
-    const door = await openDoor();
-    const ask = async (times: number, last: string) => {
-      const socket = createConnection(Number(new URL(door.url).port), '127.0.0.1');
-      socket.on('error', () => undefined);
-      let answers = '';
-      socket.on('data', (piece: Buffer) => {
-        answers += piece.toString('latin1');
-      });
-      socket.write(text.repeat(times) + last);
-      await new Promise((resolve) => socket.once('close', resolve));
-      return answers.match(/HTTP\/1\.1 \d{3}/g) ?? [];
-    };
-    const close = 'GET /healthz HTTP/1.1\r\nHost: closeloop\r\nConnection: close\r\n\r\n';
-    expect(await ask(5, close)).toEqual([...Array(5).fill(`HTTP/1.1 ${status}`), 'HTTP/1.1 200']);
-    expect((await ask(1_000, close)).length).toBeLessThan(100);
-    expect(door.told.filter(({ fields }) => `${fields.why}`.startsWith('more than ten requests')).length).toBe(1);
-  },
-);
+])('a connection that sends many requests at once is closed, a few are answered: %j', async (text, status) => {
+  const door = await openDoor();
+  const ask = async (times: number, last: string) => {
+    const socket = createConnection(Number(new URL(door.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    let answers = '';
+    socket.on('data', (piece: Buffer) => {
+      answers += piece.toString('latin1');
+    });
+    socket.write(text.repeat(times) + last);
+    await new Promise((resolve) => socket.once('close', resolve));
+    return answers.match(/HTTP\/1\.1 \d{3}/g) ?? [];
+  };
+  const close = 'GET /healthz HTTP/1.1\r\nHost: closeloop\r\nConnection: close\r\n\r\n';
+  expect(await ask(5, close)).toEqual([...Array(5).fill(`HTTP/1.1 ${status}`), 'HTTP/1.1 200']);
+  expect((await ask(1_000, close)).length).toBeLessThan(100);
+  expect(door.told.filter(({ fields }) => `${fields.why}`.startsWith('more than ten requests')).length).toBe(1);
+});
 
 describe('however much becomes ready at once, one turn of the event loop works on a little of it', () => {
   test('requests of many connections (audit loop)', async () => {
@@ -180,7 +177,7 @@ describe('however much becomes ready at once, one turn of the event loop works o
 });
 
 test.each(['/hooks/one', '/nowhere'])(
-  'of a block of tiny chunks for %s no more is parsed than shows what it is (audit loop)',
+  'of tiny chunks for %s no more is parsed than shows what they are',
   async (path) => {
     const door = await openDoor();
     let parsed = 0;
@@ -327,7 +324,6 @@ test('a delivery of more events than can be stored in time is refused with what 
   expect(await queued()).toBe(0);
   await until(async () => (await loop.post(delivery(mostEvents))).status === 202);
   await until(async () => (await loop.app.engine.busy()) === 0);
-  await loop.close();
 });
 
 test('while hundreds of events are stored, others get their turn (audit 30)', async () => {
@@ -345,7 +341,6 @@ test('while hundreds of events are stored, others get their turn (audit 30)', as
   await loop.app.engine.inlets.store('turns', events, new Date());
   isDone = true;
   expect(turns).toBeGreaterThan(4);
-  await loop.close();
 });
 
 test('an address that was put together wrongly is not shown: it may hold a number, an address or a key (audit leak)', async () => {

@@ -3,6 +3,7 @@ import { createConnection, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { MeteredServer, restMs } from '../../../../worker/intake/metered-server.ts';
+import { listening } from '../../../support/listening.ts';
 
 /** A server that counts the pieces that it parses, and a connection to it. Every request is answered with its body's length. */
 async function open(): Promise<{ socket: Socket; pieces: () => number; answered: Promise<string> }> {
@@ -13,15 +14,10 @@ async function open(): Promise<{ socket: Socket; pieces: () => number; answered:
       length += piece.length;
     });
     request.once('end', () => response.end(`${length} bytes`));
-  }).listen(0, '127.0.0.1');
-  server.on('connection', (one: Socket) => one.on('data', () => (pieces += 1)));
-  await once(server, 'listening');
-  const address = server.address();
-  const socket = createConnection(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
-  onTestFinished(() => {
-    socket.destroy();
-    server.close();
   });
+  server.on('connection', (one: Socket) => one.on('data', () => (pieces += 1)));
+  const socket = createConnection(await listening(server), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
   await once(socket, 'connect');
   const answered = new Promise<string>((resolve) => {
     let text = '';
@@ -41,13 +37,7 @@ const chunked = 'POST / HTTP/1.1\r\nHost: closeloop\r\nTransfer-Encoding: chunke
 const drips: [what: string, head: string, drip: string, end: string, answer: string][] = [
   ['bytes of a body', announced(400), 'x', '', '400 bytes'],
   ['chunks of a byte', chunked, '1\r\nx\r\n', '0\r\n\r\n', '400 bytes'],
-  [
-    'bytes of a head',
-    'POST / HTTP/1.1\r\nX-Long: ',
-    'x',
-    '\r\nHost: closeloop\r\nContent-Length: 0\r\n\r\n',
-    '0 bytes',
-  ],
+  ['bytes of heads', 'POST / HTTP/1.1\r\nX-Long: ', 'x', '\r\nHost: closeloop\r\nContent-Length: 0\r\n\r\n', '0 bytes'],
 ];
 test.each(drips)('%s that come singly are read many at a time, and all of them', async (_, head, drip, end, answer) => {
   const { socket, pieces, answered } = await open();
@@ -66,7 +56,7 @@ test('each small piece has the connection rest a little longer, and a quarter of
 });
 
 test.each([536, 1_460, 16_384, 100_000])(
-  'a body of 100,000 bytes that a slow line brings in packets of %i bytes comes whole',
+  '100,000 bytes that a slow line brings in packets of %i come whole',
   async (packet) => {
     const { socket, answered } = await open();
     socket.write(announced(100_000));

@@ -33,7 +33,6 @@ test.each(refusals)('a Redis that answers but takes no writes is not ready: %s (
     for (const [name = '', ...args] of end) await client.call(name, ...args);
   }
   await until(async () => (await ready())[0] === 200);
-  await loop.close();
 });
 
 test('/readyz tells nobody the names of sources, nor why something is stopped (audit 31)', async () => {
@@ -42,7 +41,6 @@ test('/readyz tells nobody the names of sources, nor why something is stopped (a
   await pauses.set('plan', 'the key of acme-secret-project has been revoked');
   const answer = await fetch(`${loop.app.url}/readyz`);
   expect([answer.status, await answer.json()]).toEqual([200, { ok: false, reasons: ['paused'] }]);
-  await loop.close();
 });
 
 test('however often it is asked, one look at a time is made (audit 31)', async () => {
@@ -52,5 +50,4 @@ test('however often it is asked, one look at a time is made (audit 31)', async (
   const before = await writes();
   await Promise.all(Array.from({ length: 200 }, () => fetch(`${loop.app.url}/readyz`)));
   expect((await writes()) - before).toBeLessThan(50);
-  await loop.close();
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { verifyStandardWebhook } from '../../../../core/connector/standard-webhook.ts';
 import { serve } from '../../../../standins/kit/server.ts';
@@ -26,7 +26,8 @@ async function receiver(statuses: number[] = []) {
     sent.push({ id: headers['webhook-id'], genuine, alerts: Body.parse(JSON.parse(raw.toString())).data.alerts });
     return { status: statuses.shift() ?? 204 };
   });
-  return { sent, ...server };
+  onTestFinished(() => server.close());
+  return { sent, url: server.url };
 }
 
 const settings = { secrets: [secret], again: 86_400_000, digest: false as const };
@@ -38,7 +39,7 @@ async function fresh(url: string, now = () => new Date()) {
 }
 
 test('it sends what came together as one signed message, equal ones counted', async () => {
-  const { sent, url, close } = await receiver();
+  const { sent, url } = await receiver();
   const alerts = await fresh(url);
   for (let i = 0; i < 3; i++) await alerts.raise(alert);
   await alerts.raise({ ...alert, source: 'deals' });
@@ -50,11 +51,10 @@ test('it sends what came together as one signed message, equal ones counted', as
   ]);
   await alerts.send();
   expect(sent).toHaveLength(1);
-  await close();
 });
 
 test('it sends a message again, under the same id, until it is taken, and leaves a receiver that fails alone for longer and longer', async () => {
-  const { sent, url, close } = await receiver([500, 301]);
+  const { sent, url } = await receiver([500, 301]);
   let now = new Date('2026-11-21T10:00:00Z');
   const alerts = await fresh(url, () => now);
   await alerts.raise(alert);
@@ -78,11 +78,10 @@ test('it sends a message again, under the same id, until it is taken, and leaves
     ['the key was refused'],
     ['another'],
   ]);
-  await close();
 });
 
 test('it tells the same again after a day only, with how often it happened', async () => {
-  const { sent, url, close } = await receiver();
+  const { sent, url } = await receiver();
   let now = new Date('2026-11-21T10:00:00Z');
   const alerts = await fresh(url, () => now);
   await alerts.raise(alert);
@@ -100,11 +99,10 @@ test('it tells the same again after a day only, with how often it happened', asy
     [1, '2026-11-21T10:00:00.000Z'],
     [5, '2026-11-21T10:01:00.000Z'],
   ]);
-  await close();
 });
 
 test('it tells the same again though the clock was a month ahead when it told it last', async () => {
-  const { sent, url, close } = await receiver();
+  const { sent, url } = await receiver();
   let now = new Date('2026-12-21T10:00:00Z');
   const alerts = await fresh(url, () => now);
   await alerts.raise(alert);
@@ -115,11 +113,10 @@ test('it tells the same again though the clock was a month ahead when it told it
   await alerts.raise(alert);
   await alerts.send();
   expect(sent).toHaveLength(2);
-  await close();
 });
 
 test('it takes reasons that differ in numbers for one, and sends no more groups at once than a receiver can take', async () => {
-  const { sent, url, close } = await receiver();
+  const { sent, url } = await receiver();
   const alerts = await fresh(url);
   for (let i = 0; i < 50; i++)
     await alerts.raise({ ...alert, kind: 'given-up', why: `ticket ${41_960 + i}: 422 (x-${i})` });
@@ -129,11 +126,10 @@ test('it takes reasons that differ in numbers for one, and sends no more groups 
   for (const a of letters) for (const b of letters) await alerts.raise({ ...alert, why: `reason ${a}${b}` });
   for (let i = 0; i < 5; i++) await alerts.send();
   expect(sent.slice(1).map(({ alerts: some }) => some.length)).toEqual([100, 100, 100, 100]);
-  await close();
 });
 
 test('it forgets what has been quiet for two days, and nothing that waits to be told', async () => {
-  const { sent, url, close } = await receiver([204, 204]);
+  const { sent, url } = await receiver([204, 204]);
   let now = new Date('2026-11-21T10:00:00Z');
   const { client } = redis.handle;
   let duringDelivery = async () => {};
@@ -159,14 +155,13 @@ test('it forgets what has been quiet for two days, and nothing that waits to be 
   await alerts.raise({ ...alert, why: 'a third' });
   await alerts.send();
   expect(await client.hlen('{cl}:alerts:what')).toBe(1);
-  await close();
 });
 
 test('it tells of a stopped source, of work given up and of webhooks that were missed', async () => {
   await redis.handle.client.flushall();
-  const { sent, url, close } = await receiver();
+  const { sent, url } = await receiver();
   const general = `alerts: { url: "${url}", secrets: ["${secret}"] }`;
-  const loop = await startLoop(redis, {
+  await startLoop(redis, {
     source: 'alerting',
     general,
     rule: '{ name: all, campaign: 999, contact: customer.email }',
@@ -176,16 +171,13 @@ test('it tells of a stopped source, of work given up and of webhooks that were m
     genuine: true,
     alerts: [{ kind: 'paused', source: 'alerting', why: expect.stringMatching(/no campaign 999/) }],
   });
-  await loop.close();
-  await close();
 });
 
 test('a reason of one long word is grouped as any other, its characters read once (audit loop)', async () => {
-  const { sent, url, close } = await receiver();
+  const { sent, url } = await receiver();
   const alerts = await fresh(url);
   const why = `a file called ${'x'.repeat(300_000)} of request-17 is odd`;
   for (const said of [why, why.replace('17', '18')]) await alerts.raise({ ...alert, why: said });
   await alerts.send();
-  await close();
   expect(sent.map((one) => one.alerts.map(({ count }) => count))).toEqual([[2]]);
 });

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { longestWaitMs } from '../../../../core/retry.ts';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { Outage, sentenceOf } from '../../../../worker/operations/outage.ts';
 import { createBudget, liftWaits } from '../../../../worker/redis/budget.ts';
 import { resumeStep } from '../../../../worker/support/resume.ts';
 import { stateOfSource } from '../../../../worker/support/source-state.ts';
 import { memoryLog, startLoop, until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
+import { startService } from '../../../support/service.ts';
 
 const redis = useRedis();
 const absurd = '99999999999';
 const dayMs = 86_400_000;
 
 test('a service that asks to wait for three thousand years is tried within a quarter of an hour, is shown with its word, and is tried at once when a person resumes the source', async () => {
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   feedback.standin.faults.add({ path: '/api/', status: 429, headers: { 'retry-after': absurd }, times: 1_000_000 });
   const loop = await startLoop(redis, { source: 'absurd', feedback });
   await loop.closeAll(['a', 'b', 'c']);
@@ -35,8 +35,6 @@ test('a service that asks to wait for three thousand years is tried within a qua
   expect(await resumeStep(resumable, 'ask', jobs.ask.queue)).toEqual({ paused: [], waitedFor: ['Feedback service'] });
   for (const id of ['a', 'b', 'c']) await loop.journey(`${id}.1`, 'asked');
   expect(feedback.standin.requests()).toHaveLength(3);
-  await loop.close();
-  await feedback.close();
 });
 
 test('each further word of an endpoint that asks to wait has it tried within a quarter of an hour of that word', async () => {

@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Pauses } from '../../../../worker/operations/pauses.ts';
 import { memoryLog } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -15,9 +15,16 @@ function fresh() {
     return { pauses: new Pauses(redis.handle.client, tag, source, log), told };
   };
   const queue = new Queue('plan', { prefix: tag, connection: redis.handle.bull() });
+  onTestFinished(() => queue.close());
   /** As if its last attempt had been long ago. */
   const age = async () => await redis.handle.client.del(`${tag}:paused:turn:plan`);
-  return { source, open, queue, age };
+  const first = open();
+  /** As where a job met this mistake. */
+  const stop = async () => {
+    await queue.pause();
+    await first.pauses.set('plan', 'the key is inactive');
+  };
+  return { source, open, queue, age, stop, ...first };
 }
 
 test('it tells a reason once over all processes, and a new one again', async () => {
@@ -43,15 +50,12 @@ test('it tells a reason once over all processes, and a new one again', async () 
 });
 
 test('clear lets everything run again, and the same reason be told again', async () => {
-  const { open, queue } = fresh();
-  const { pauses, told } = open();
-  await queue.pause();
-  await pauses.set('plan', 'the key is inactive');
+  const { queue, pauses, told, stop } = fresh();
+  await stop();
   await pauses.clear([queue]);
   expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
   await pauses.set('plan', 'the key is inactive');
   expect(told).toHaveLength(2);
-  await queue.close();
 });
 
 test('a step that a person resumes is not taken by the sweep of another process for a queue that nobody knows to be stopped', async () => {
@@ -67,7 +71,6 @@ test('a step that a person resumes is not taken by the sweep of another process 
   });
   await resuming.pauses.resume('plan', queue);
   expect([await queue.isPaused(), await sweeping.pauses.list()]).toEqual([false, []]);
-  await queue.close();
   await other.close();
 });
 
@@ -81,12 +84,10 @@ test('a start that clears a stop is not taken by the sweep of another process fo
     await starting.pauses.clear([queue]);
   }
   expect(sweeping.told.filter(({ level }) => level === 'error')).toEqual([]);
-  await queue.close();
 });
 
 test('it tells the same reason again when it had gone well in between', async () => {
-  const { open } = fresh();
-  const { pauses, told } = open();
+  const { pauses, told } = fresh();
   await pauses.set('poll', 'the key is inactive');
   await pauses.lift('poll');
   await pauses.set('poll', 'the key is inactive');
@@ -109,27 +110,21 @@ test('it tells whoever wants to know at least once, though Redis was lost in bet
 
 describe('probe', () => {
   test('it has the same reason told again once a job came through', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses, told } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, age, pauses, told, stop } = fresh();
+    await stop();
     await age();
     await pauses.probe([queue]);
     await pauses.cameThrough(queue);
     expect(await pauses.list()).toEqual([]);
     await pauses.set('plan', 'the key is inactive');
     expect(told.filter(({ level }) => level === 'error')).toHaveLength(2);
-    await queue.close();
   });
 
   test('it leaves a stage alone that failed a moment ago', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, pauses, stop } = fresh();
+    await stop();
     await pauses.probe([queue]);
     expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([true, 1]);
-    await queue.close();
   });
 
   test('it has one job at a time find out, of all processes together, once a minute', async () => {
@@ -145,14 +140,11 @@ describe('probe', () => {
     await queue.pause();
     for (const { pauses } of [one, other]) await pauses.probe([queue]);
     expect([await queue.isPaused(), (await one.pauses.list())[0]?.isProbing]).toEqual([true, undefined]);
-    await queue.close();
   });
 
   test('it lets all go on, and not one by one, when a job came through', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { open, queue, age, pauses, stop } = fresh();
+    await stop();
     // One that was begun before it stopped says nothing.
     await pauses.cameThrough(queue);
     expect(await pauses.list()).toHaveLength(1);
@@ -161,40 +153,32 @@ describe('probe', () => {
     await elsewhere.probe([queue]);
     await elsewhere.cameThrough(queue);
     expect([await queue.getGlobalConcurrency(), await pauses.list()]).toEqual([null, []]);
-    await queue.close();
   });
 
   test('it opens a stage wide whose process was killed while it lifted the stop', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
+    const { queue, pauses } = fresh();
     await queue.setGlobalConcurrency(1);
     await pauses.probe([queue]);
     expect(await queue.getGlobalConcurrency()).toBeNull();
-    await queue.close();
   });
 
   test('it tries one stopped long ago again, says nothing when that fails, and keeps since when it stands', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses, told } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, age, pauses, told, stop } = fresh();
+    await stop();
     const [first] = await pauses.list();
     expect(told.splice(0)).toHaveLength(1);
     await age();
     await pauses.probe([queue]);
     expect([await queue.isPaused(), (await pauses.list()).length]).toEqual([false, 1]);
 
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    await stop();
     await pauses.probe([queue]);
     expect([await queue.isPaused(), told]).toEqual([true, []]);
     expect(await pauses.list()).toEqual([first]);
-    await queue.close();
   });
 
   test('it makes a stage known that stands still and that nobody knows of, and lets it try again in its time', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses, told } = open();
+    const { queue, age, pauses, told } = fresh();
     // Another start cleared what was told of before the one who told it got to stop the queue.
     await pauses.set('plan', 'the key is inactive');
     await pauses.clear([queue]);
@@ -206,12 +190,10 @@ describe('probe', () => {
     await age();
     await pauses.probe([queue]);
     expect(await queue.isPaused()).toBe(false);
-    await queue.close();
   });
 
   test('it takes no reason away from a stage that stops in the middle of it', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
+    const { queue, pauses } = fresh();
     const { isPaused } = queue;
     queue.isPaused = async () => {
       await pauses.set('plan', 'the key is inactive');
@@ -220,12 +202,10 @@ describe('probe', () => {
     };
     await pauses.probe([queue]);
     expect(await pauses.list()).toMatchObject([{ stage: 'plan', why: 'the key is inactive' }]);
-    await queue.close();
   });
 
   test('it leaves the stages of others alone', async () => {
-    const { open, age } = fresh();
-    const { pauses } = open();
+    const { age, pauses } = fresh();
     await pauses.set('plan', 'the key is inactive');
     await age();
     await pauses.probe([]);
@@ -237,8 +217,7 @@ describe('a person', () => {
   const mine = { why: 'wrong text', by: 'ann@desk', at: new Date('2026-11-20T10:00:00Z') };
 
   test('it stays paused whatever is mended, swept or started anew, until a person resumes it', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses, told } = open();
+    const { queue, age, pauses, told } = fresh();
     await pauses.pause('plan', mine, queue);
     await pauses.set('plan', 'the key is inactive');
     await age();
@@ -250,34 +229,27 @@ describe('a person', () => {
     expect(await pauses.resume('plan', queue)).toEqual([{ stage: 'plan', ...mine }]);
     expect([await queue.isPaused(), await pauses.list()]).toEqual([false, []]);
     expect(told.filter(({ fields }) => JSON.stringify(fields).includes('wrong text'))).toEqual([]);
-    await queue.close();
   });
 
   test('it keeps the first of two pauses, and resumes what is not paused without a word', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
+    const { queue, pauses } = fresh();
     const later = { why: 'me too', by: 'bob@desk', at: new Date() };
     const both = [await pauses.pause('plan', mine, queue), await pauses.pause('plan', later, queue)];
     expect(both).toEqual([mine, mine].map((one) => ({ stage: 'plan', ...one })));
     await pauses.resume('plan', queue);
     expect([await pauses.resume('plan', queue), await queue.isPaused()]).toEqual([[], false]);
-    await queue.close();
   });
 
   test('it is stopped by the next round though whoever paused it was killed before the queue was', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
+    const { queue, pauses } = fresh();
     await pauses.pause('plan', mine);
     await pauses.probe([queue]);
     expect(await queue.isPaused()).toBe(true);
-    await queue.close();
   });
 
   test('it stays paused when a round opens it in the same moment', async () => {
-    const { open, queue, age } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, age, pauses, stop } = fresh();
+    await stop();
     await age();
     const { resume } = queue;
     queue.resume = async () => {
@@ -286,17 +258,13 @@ describe('a person', () => {
     };
     await pauses.probe([queue]);
     expect(await queue.isPaused()).toBe(true);
-    await queue.close();
   });
 
   test('it has a stage tried at once that had stopped for a configuration error', async () => {
-    const { open, queue } = fresh();
-    const { pauses } = open();
-    await queue.pause();
-    await pauses.set('plan', 'the key is inactive');
+    const { queue, pauses, stop } = fresh();
+    await stop();
     await pauses.resume('plan', queue);
     expect([await queue.isPaused(), await queue.getGlobalConcurrency()]).toEqual([false, 1]);
     expect(await pauses.list()).toMatchObject([{ stage: 'plan', isProbing: true }]);
-    await queue.close();
   });
 });

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { createConnection, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { checkRedis, connect, type RedisHandle, verifyConnection } from '../../../../worker/redis/connection.ts';
 import { freePort } from '../../../support/free-port.ts';
+import { listening } from '../../../support/listening.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -83,11 +82,7 @@ async function restore(): Promise<void> {
 describe('checkRedis', () => {
   const rows: [what: string, settings: Record<string, string>, says?: RegExp, refuses?: 'refuse'][] = [
     ['has nothing to say about the embedded one', { appendfsync: 'always' }],
-    [
-      'warns of what a power cut loses',
-      { appendfsync: 'everysec' },
-      /everysec: a power cut loses[\s\S]*"appendfsync always"/,
-    ],
+    ['warns of power cuts', { appendfsync: 'everysec' }, /everysec: a power cut loses[\s\S]*"appendfsync always"/],
     ['refuses one that evicts', { 'maxmemory-policy': 'allkeys-lru' }, /allkeys-lru[\s\S]*noeviction/, 'refuse'],
     ['warns of snapshots only', { appendonly: 'no', save: '3600 1' }, /snapshots but no append-only file/],
     ['warns of no persistence at all', { appendonly: 'no' }, /a restart loses everything/],
@@ -129,10 +124,8 @@ test('a Redis that is given a wrong password says whose mistake that is', async 
     const inner = createConnection(redis.socket);
     socket.on('error', () => inner.destroy()).pipe(inner);
     inner.on('error', () => socket.destroy()).pipe(socket);
-  }).listen(0, '127.0.0.1');
-  undo.push(() => server.close());
-  await once(server, 'listening');
-  const { port } = z.object({ port: z.number() }).parse(server.address());
+  });
+  const port = await listening(server);
   const at = (password: string) => open({ url: `redis://closeloop:${password}@127.0.0.1:${port}` }).client;
   await expect(verifyConnection(at('right'))).resolves.toBeUndefined();
   const says = { advice: { kind: 'config' }, message: expect.stringMatching(/WRONGPASS.*REDIS_URL/) };

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { createReplicated, untilReplicated } from '../../../../worker/redis/replicated.ts';
+import { listening } from '../../../support/listening.ts';
 
 const replica = 'slave0:ip=::1,port=1,state=online,offset=7,lag=0\r\n';
 
@@ -39,17 +40,9 @@ async function startServer(keeps: boolean | number, replicas = replica): Promise
       }
     });
   });
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      resolve(typeof address === 'object' && address ? address.port : 0);
-    });
-  });
+  const port = await listening(server);
   const redis = new Redis({ host: '127.0.0.1', port, enableReadyCheck: false, disableClientInfo: true });
-  onTestFinished(async () => {
-    redis.disconnect();
-    await new Promise((closed) => server.close(closed));
-  });
+  onTestFinished(() => redis.disconnect());
   return redis;
 }
 

@@ -73,10 +73,9 @@ describe('erasures that wait in a source which is in no configuration any more',
 
   test('each is done all the same (audit trace)', async () => {
     const { knowing, queue, start } = await waitingFor('a', 'b');
-    const loop = await start();
+    await start();
     for (const name of ['a', 'b']) await until(() => isErased(knowing, name));
     await until(async () => (await queue.getJobs()).length === 0);
-    await loop.close();
   });
 
   test('one that can not be read, and one that the service refuses, hold up no other', async () => {
@@ -86,7 +85,7 @@ describe('erasures that wait in a source which is in no configuration any more',
     await client.hset(keyOf('newer'), 'data', '{"kind":"of a later version"}');
     await client.hset(keyOf('broken'), 'data', '{"kind":');
     service.standin.faults.add({ path: '/contacts/refused', status: 422, body: { detail: 'No.' }, times: 1_000 });
-    const loop = await start();
+    await start();
     await until(() => isErased(knowing, 'fine'));
     const held = await until(async () => {
       const open = (await knowing.context.erasures.open()).flatMap((one) => one.held);
@@ -97,7 +96,6 @@ describe('erasures that wait in a source which is in no configuration any more',
     service.standin.faults.clear();
     await until(() => isErased(knowing, 'refused'));
     await until(async () => (await queue.getDelayed()).some(({ id }) => id === 'newer'));
-    await loop.close();
   });
 
   test('one that takes its time holds up no round of the sweep', async () => {
@@ -118,7 +116,6 @@ describe('erasures that wait in a source which is in no configuration any more',
     expect(await isErased(knowing, 'slow')).toBe(false);
     service.standin.faults.clear();
     await until(() => isErased(knowing, 'slow'));
-    await loop.close();
   });
 });
 
@@ -236,7 +233,6 @@ describe('a source that is not in the configuration, and of which something wait
     const loop = await startLoop(redis, { source: 'new', vendor: old.vendor, feedback: service.feedback });
     const told = { level: 'warn', fields: { why: expect.stringContaining(absent), remedy: expect.any(String) } };
     expect(loop.told).toContainEqual(expect.objectContaining(told));
-    await loop.close();
   });
 });
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type FeedbackStandin, startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
@@ -9,6 +8,7 @@ import { livePorts } from '../../../../worker/cli/live-ports.ts';
 import { start } from '../../../../worker/cli/start.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
 import { verifyAccount } from '../../../../worker/sources/account.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
@@ -80,7 +80,7 @@ describe("the installation's Feedback account", () => {
   });
 
   test('a start and the commands that do more than look refuse another one (audit 9)', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'closeloop-account-'));
+    const dir = testFolder();
     const file = join(dir, 'closeloop.yaml');
     const options = { config: file, data: dir, connectors: [vendor.builtIn] };
     writeFileSync(file, textOf('demo-key'));
@@ -89,6 +89,5 @@ describe("the installation's Feedback account", () => {
     // What seals the data is another matter: it was derived from the same API key before.
     await expect(start({ ...options, role: 'worker', once: true })).rejects.toMatchObject(refused);
     await expect(collectOnce({ ...options, json: true })).rejects.toMatchObject(refused);
-    rmSync(dir, { recursive: true, force: true });
   });
 });

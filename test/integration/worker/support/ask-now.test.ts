@@ -159,11 +159,7 @@ describe('what is against asking now changes nothing, and is told', () => {
     ],
     ['a record that is open', /Its record is open/, ({ vendor }) => void vendor.close('x', { ...erika, ...open })],
     ['a record that is gone', /the record does not exist/, ({ vendor }) => void vendor.records.delete('x')],
-    [
-      'another closing',
-      /closed again since/,
-      ({ vendor }) => void vendor.close('x', { ...erika, ...closedAs('second') }),
-    ],
+    ['closed again', /closed again since/, ({ vendor }) => void vendor.close('x', { ...erika, ...closedAs('second') })],
   ];
   test.each(rows)('%s', async (_, why, plant, options = {}) => {
     const unit = await waiting(options);

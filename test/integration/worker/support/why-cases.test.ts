@@ -419,13 +419,13 @@ const because = ({ closings }: Answer, of?: string) => closings.find(({ ref }) =
 describe('why names the first reason, by an address and by the record:', () => {
   test.each(Object.entries(cases))(
     '%s',
-    async (_, { rule, general, plant, first, reason, isAsked, remedy, ...more }) => {
+    async (_, { rule, general, plant, first, reason, isAsked, remedy, ...rest }) => {
       const unit = service.unitContext({
         ...(rule !== undefined && { rule }),
         ...(general !== undefined && { general }),
       });
       await plant(unit);
-      const { by = email, byAddress, byRecordOnly, of } = more;
+      const { by = email, byAddress, byRecordOnly, of } = rest;
       const { client: redis } = service.redis.handle;
       const asked = async (about: string) => await answerWhy([unit.pipeline], about, { redis, explainRecord });
       for (const about of ['x', 'calm/x', ...(byRecordOnly ? [] : [by])]) {

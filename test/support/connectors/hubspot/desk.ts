@@ -4,6 +4,7 @@ import {
   type HubspotStandinOptions,
   startHubspotStandin,
 } from '../../../../standins/hubspot/standin.ts';
+import { answer as answerTo } from '../../contract/bench.ts';
 import { open, testPorts } from './fake-hubspot.ts';
 
 export interface Desk {
@@ -45,16 +46,9 @@ export async function atDesk<T>(run: (desk: Desk) => Promise<T>, options: Hubspo
   }
 }
 
-export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
-  return {
-    recordId,
-    status: 'answered',
-    marker: `m-${recordId}.v1`,
-    grade: 5,
-    comment: 'good',
+export const answer = (recordId: string, more: Partial<WriteBack> = {}): WriteBack =>
+  answerTo(recordId, {
+    ...{ marker: `m-${recordId}.v1`, grade: 5, comment: 'good' },
     answeredAt: new Date('2026-11-21T09:30:00Z'),
-    campaign: 'Support',
-    maxGrade: 10,
     ...more,
-  };
-}
+  });

@@ -4,7 +4,7 @@ import { intercom } from '../../../../connectors/intercom/intercom.ts';
 import { type IntercomSettings, settings } from '../../../../connectors/intercom/settings.ts';
 import type { ConnectorPorts, Delivery, Source, WriteBack } from '../../../../core/connector/contract.ts';
 import { type IntercomStandinOptions, startIntercomStandin } from '../../../../standins/intercom/standin.ts';
-import { openPorts } from '../../contract/bench.ts';
+import { answer as answerTo, openPorts } from '../../contract/bench.ts';
 
 const Told = z.object({ method: z.string(), path: z.string(), body: z.unknown().optional() });
 
@@ -135,16 +135,10 @@ export async function openWorkspace(more: object = {}, options: IntercomStandinO
 type Asked = ReturnType<typeof openPorts>['asked'];
 export type Workspace = Awaited<ReturnType<typeof openWorkspace>>;
 
-export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
-  return {
-    recordId,
-    status: 'answered',
-    marker: 'inbox/1.1.v1',
-    grade: 4,
-    comment: 'Quick & <b>good</b>',
+export const answer = (recordId: string, more: Partial<WriteBack> = {}): WriteBack =>
+  answerTo(recordId, {
+    ...{ marker: 'inbox/1.1.v1', grade: 4, comment: 'Quick & <b>good</b>', maxGrade: 5 },
     answeredAt: new Date('2026-11-20T12:30:00Z'),
     campaign: 'After closing',
-    maxGrade: 5,
     ...more,
-  };
-}
+  });

@@ -11,6 +11,7 @@ import type {
   WriteBack,
 } from '../../../../core/connector/contract.ts';
 import { type ShopifyStandinOptions, startShopifyStandin } from '../../../../standins/shopify/standin.ts';
+import { answer as answerTo } from '../../contract/bench.ts';
 import { quietPorts } from '../../contract/quiet-ports.ts';
 
 /** The webhooks of a shop that asks when an order is fulfilled or delivered. */
@@ -156,16 +157,9 @@ export async function openShop(settings: object = {}, options: ShopifyStandinOpt
   };
 }
 
-export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
-  return {
-    recordId,
-    status: 'answered',
-    marker: 'j7.1',
-    grade: 4,
-    comment: 'Fine',
+export const answer = (recordId: string, more: Partial<WriteBack> = {}): WriteBack =>
+  answerTo(recordId, {
+    ...{ grade: 4, comment: 'Fine', campaign: 'Delivery', maxGrade: 5 },
     answeredAt: new Date('2026-11-20T10:00:00.500Z'),
-    campaign: 'Delivery',
-    maxGrade: 5,
     ...more,
-  };
-}
+  });

@@ -1,6 +1,7 @@
 import { woocommerce } from '../../../../connectors/woocommerce/woocommerce.ts';
 import type { ConnectorPorts, Source, WriteBack } from '../../../../core/connector/contract.ts';
 import { startWooCommerceStandin, type WooCommerceStandinOptions } from '../../../../standins/woocommerce/standin.ts';
+import { answer as answerTo } from '../../contract/bench.ts';
 import { given, type Seen, testPorts } from './fixture.ts';
 
 export const allOn = {
@@ -42,16 +43,12 @@ export async function openShop(settings: object = {}, options: WooCommerceStandi
 
 export type Shop = Awaited<ReturnType<typeof openShop>>;
 
-export function answer(recordId: string, more: Partial<WriteBack> = {}): WriteBack {
-  return {
-    recordId,
-    status: 'answered',
+export const answer = (recordId: string, more: Partial<WriteBack> = {}): WriteBack =>
+  answerTo(recordId, {
     marker: 'shop/1.1.v1',
     grade: 4,
     comment: 'Quick & <b>good</b>',
-    answeredAt: new Date('2026-11-20T10:00:00Z'),
     campaign: 'After delivery',
     maxGrade: 5,
     ...more,
-  };
-}
+  });

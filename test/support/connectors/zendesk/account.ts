@@ -3,6 +3,7 @@ import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
 import type { Source, WriteBack, WriteResult } from '../../../../core/connector/contract.ts';
 import { type StandinServer, serve } from '../../../../standins/kit/server.ts';
 import { createZendeskStandin, type ZendeskStandin } from '../../../../standins/zendesk/standin.ts';
+import { answer as answerTo } from '../../contract/bench.ts';
 import { type Recorded, testPorts } from './ports.ts';
 
 const open: { close(): Promise<void> }[] = [];
@@ -76,19 +77,12 @@ export async function account(
   };
 }
 
-export function answer(recordId: number | string, more: Partial<WriteBack> = {}): WriteBack {
-  return {
-    recordId: String(recordId),
-    status: 'answered',
-    marker: `j${recordId}.1`,
-    grade: 9,
-    comment: 'Quick and kind',
+export const answer = (recordId: number | string, more: Partial<WriteBack> = {}): WriteBack =>
+  answerTo(String(recordId), {
+    ...{ marker: `j${recordId}.1`, grade: 9, comment: 'Quick and kind' },
     answeredAt: new Date(Date.now() + 60_000),
-    campaign: 'Support',
-    maxGrade: 10,
     ...more,
-  };
-}
+  });
 
 /** References of the internal and public comments that came after the description. */
 export function notes(standin: ZendeskStandin, id: number): string[] {

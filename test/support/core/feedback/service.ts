@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
 import { createFeedbackClient, type FeedbackClient } from '../../../../core/feedback/client.ts';
 import { FeedbackSettings } from '../../../../core/feedback/settings.ts';
+import { listening } from '../../listening.ts';
 
 /* A few lines of HTTP server per test, so that the client's tests depend on no stand-in. */
 
@@ -55,14 +55,7 @@ export async function listen(
     response.end(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body));
   });
   server.on('connection', (socket) => connections.set(socket, connections.size + 1));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = `http://127.0.0.1:${await listening(server)}`;
   return { origin, url: `${origin}/api`, received };
 }
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { useFolder } from '../../folder.ts';
 import { type Loop, until } from '../../loop.ts';
 import { useRedis } from '../../redis.ts';
 
@@ -11,8 +10,7 @@ export const idle = (loop: Loop) => until(async () => (await loop.app.engine.bus
 /** For a file of tests that run commands in this process, beside loops that work: their Redis, their folder, their sources. */
 export function useCommands() {
   const redis = useRedis();
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-commands-'));
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = useFolder();
   let sources = 0;
   return {
     redis,

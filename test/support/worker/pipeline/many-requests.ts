@@ -15,7 +15,7 @@ interface Unit {
 
 /**
  * What a campaign of many requests costs to collect from, of which a few journeys wait for answers: calls of a pass over the whole
- * export, and of one that finds a single new grade. For the bench, too.
+ * export, and of one that finds a single new grade.
  * @param options `open`: so many of the newest requests have a journey that waits
  */
 export async function collectingCost(unit: Unit, options: { requests: number; open: number }) {

@@ -39,6 +39,15 @@ function butEvents(change: (events: Events, source: Source, delivery: Delivery) 
   return but((source) => ({ events: async (delivery) => change(await source.events(delivery), source, delivery) }));
 }
 
+/** The same of each record that is read. */
+function butRecords(change: (record: PresentedRecord) => PresentedRecord): Connector {
+  return butRead((results) => results.map((one) => (one.ok ? { ...one, record: change(one.record) } : one)));
+}
+
+/** A closed record under another name of its closing. */
+const closedAs = (record: PresentedRecord, closing: string): PresentedRecord =>
+  record.state.is === 'closed' ? { ...record, state: { ...record.state, closing } } : record;
+
 function butRead(
   change: (results: Awaited<ReturnType<Source['read']>>) => Awaited<ReturnType<Source['read']>>,
 ): Connector {
@@ -68,8 +77,9 @@ function butPage(change: (page: PollPage) => PollPage): Connector {
   return but(({ poll }) => ({ poll: async (from) => change((await poll?.(from)) ?? expect.unreachable()) }));
 }
 
-const rekeyed = (events: Events, key: () => string): Events =>
-  events.ok ? { ...events, events: events.events.map((event) => ({ ...event, key: key() })) } : events;
+/** The same of each event that a delivery tells. */
+const butEach = (change: (event: SourceEvent) => SourceEvent): Connector =>
+  butEvents((events) => (events.ok ? { ...events, events: events.events.map(change) } : events));
 
 const bare: WriteBack = {
   recordId: '',
@@ -91,35 +101,20 @@ const nobody = ({ at, key, what }: SourceEvent): SourceEvent => ({ kind: 'erase'
 const rows: [what: string, connector: Connector, found: RegExp][] = [
   ['settings that take anything', { ...whole, settings: z.looseObject({}) }, /settings with an empty secret$/],
   ['an account that follows the secret', { ...whole, account: (raw) => JSON.stringify(raw) }, /the same account/],
-  ['another key at every look', butEvents((events) => rekeyed(events, () => `${Math.random()}`)), /the same keys, and/],
-  ['one key for everything', butEvents((events) => rekeyed(events, () => 'key')), /the same keys, and/],
+  ['another key at every look', butEach((event) => ({ ...event, key: `${Math.random()}` })), /the same keys, and/],
+  ['one key for everything', butEach((event) => ({ ...event, key: 'key' })), /the same keys, and/],
   [
     'a body that is quoted',
     but(() => ({ events: ({ raw }) => ({ ok: false, why: Buffer.from(raw).toString() }) })),
     /no JSON, without quoting/,
   ],
   ['an event in anything', butEvents(() => ({ ok: true, events: [closedEvent], ignored: [] })), /in a signed null/],
-  [
-    'the same closing for ever',
-    butRead((results) => {
-      return results.map((result) => {
-        if (!result.ok || result.record.state.is !== 'closed') return result;
-        return { ...result, record: { ...result.record, state: { ...result.record.state, closing: 'c' } } };
-      });
-    }),
-    /another one after reopening/,
-  ],
+  ['the same closing for ever', butRecords((record) => closedAs(record, 'c')), /another one after reopening/],
   ['a first reading that is kept', keepsFirst(() => true), /the address that was corrected/],
   ['a customer who is kept', keepsFirst((record) => record.state.is === 'closed'), /the customer who has replaced/],
   [
     'a corrected address taken for another closing',
-    butRead((results) => {
-      return results.map((result) => {
-        if (!result.ok || result.record.state.is !== 'closed') return result;
-        const closing = JSON.stringify(result.record.shape);
-        return { ...result, record: { ...result.record, state: { ...result.record.state, closing } } };
-      });
-    }),
+    butRecords((record) => closedAs(record, JSON.stringify(record.shape))),
     /the same closing with the address/,
   ],
   [
@@ -209,20 +204,10 @@ const rows: [what: string, connector: Connector, found: RegExp][] = [
   ],
   [
     'an echo taken for a closing',
-    butEvents((events) => {
-      if (!events.ok) return events;
-      return { ...events, events: events.events.map((event) => (event.kind === 'changed' ? closedEvent : event)) };
-    }),
+    butEach((event) => (event.kind === 'changed' ? closedEvent : event)),
     /our own write sets off/,
   ],
-  [
-    'an erasure that finds nobody',
-    butEvents((events) => {
-      if (!events.ok) return events;
-      return { ...events, events: events.events.map((event) => (event.kind === 'erase' ? nobody(event) : event)) };
-    }),
-    /whom to forget/,
-  ],
+  ['an erasure of nobody', butEach((event) => (event.kind === 'erase' ? nobody(event) : event)), /whom to forget/],
   ['a forgetting that does nothing', but(() => ({ forget: async () => [] })), /no trace of an answer/],
   [
     'a forgetting of everybody',

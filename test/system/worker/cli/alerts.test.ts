@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { serve } from '../../../../standins/kit/server.ts';
 import { commandHere } from '../../../support/command-here.ts';
+import { useFolder } from '../../../support/folder.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-alerts-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 function configured(alerts: string): string {
   const config = join(dir, 'closeloop.yaml');

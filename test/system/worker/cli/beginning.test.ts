@@ -1,24 +1,14 @@
 import { execFile } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { testFolder } from '../../../support/folder.ts';
 import { closeloop } from '../../../support/processes.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-beginning-'));
+  dir = testFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** A command run in `dir`. */
 async function run(args: readonly string[], env: Record<string, string> = {}) {

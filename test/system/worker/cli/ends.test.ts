@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deskConfiguration } from '../../../support/configurations.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -25,8 +25,7 @@ process.stdout.write(JSON.stringify(process.getActiveResourcesInfo().filter((kin
 `;
 
 test('a command ends as soon as its work is done: no timer is left of its waiting for Redis', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-ends-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = testFolder();
   const config = join(dir, 'closeloop.yaml');
   writeFileSync(config, deskConfiguration(redis));
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script, config]);

@@ -1,27 +1,23 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { startDesk } from '../../../../examples/helpdesk-connector/desk.ts';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { startZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import { programOnPath } from '../../../../worker/redis/server-binary.ts';
 import { commandHere } from '../../../support/command-here.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { closeloop, command } from '../../../support/processes.ts';
+import { startService } from '../../../support/service.ts';
 
 /** A folder, the service, and a help desk with a ticket field of its own. */
 async function world() {
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-init-'));
-  const feedback = await startFeedbackStandin({ seed: true });
+  const dir = testFolder();
+  const feedback = await startService();
   const zendesk = await startZendeskStandin();
-  onTestFinished(async () => {
-    await feedback.close();
-    await zendesk.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  onTestFinished(() => zendesk.close());
   const config = join(dir, 'closeloop.yaml');
   const envFile = join(dir, 'closeloop.env');
   const place = ['--config', config, '--data', join(dir, '.closeloop')];
@@ -167,119 +163,98 @@ function atTerminal(args: readonly string[]) {
 
 const hasTerminal = (await programOnPath(['script'], process.env.PATH ?? '')) !== undefined;
 
-test.runIf(hasTerminal)(
-  'it asks at a terminal, does not show what is secret, and offers what the accounts have',
-  async () => {
-    const { config, envFile, place, accounts, zendesk } = await world();
-    zendesk.standin.addTicketField({ type: 'text', title: 'Branch office' });
-    writeFileSync(envFile, "# mine\nOTHER='kept as it is'\n");
-    const { answer, ended, shown } = atTerminal([...place, ...accounts]);
-    await answer(/API key \(not shown\): /, 'demo-key');
-    await answer(/time zone \[.*\]: /, 'Europe/Tallinn');
-    await answer(/reach closeloop.*\[none\]: /, 'http://127.0.0.1:8512');
-    await answer(/Redis.*\[none\]: /, '');
-    await answer(/9 {2}zendesk: [\s\S]*commas: /, '9');
-    await answer(/Name of the source.*\[support\]: /, 'helpdesk');
-    await answer(/Subdomain .*: /, 'acme');
-    await answer(/OAuth client.*: /, 'closeloop');
-    await answer(/secret \(not shown\): /, 'zendesk-client-secret');
-    await answer(/grade \[Feedback grade\]: /, '');
-    await answer(/comment \[Feedback comment\]: /, '');
-    await answer(/Campaign that helpdesk asks in:[\s\S]*After support \(12, mixed\)[\s\S]*Number: /, '1');
-    await answer(/gives a bad grade:[\s\S]*3 {2}a follow-up.*Slack[\s\S]*Number \[nobody\]: /, '2');
-    await answer(/"Store" \(Text\)[\s\S]*7 {2}ticket field "Branch office"[\s\S]*Number \[none\]: /, '7');
-    await answer(/"Agent" \(Text\)[\s\S]*Number \[none\]: /, '2');
-    await answer(/"Ticket" \(Text\)[\s\S]*Number \[none\]: /, '"#" & ticket.id');
-    await answer(/Do this\? \[y\/N\] /, 'y');
-    expect([await ended, shown()]).toEqual([0, expect.stringContaining('0 errors')]);
-    expect(shown()).not.toMatch(/demo-key|zendesk-client-secret/);
-    const fields = { Store: 'ticket.fields.branch_office', Agent: 'assignee.name', Ticket: '"#" & ticket.id' };
-    expect(parse(readFileSync(config, 'utf8'))).toMatchObject({
-      sources: {
-        helpdesk: {
-          rules: [{ campaign: 12, fields }],
-          answers: [{ name: 'unhappy', when: 'answer.grade <= 2', do: [{ followUp: { to: 'agent', due: '1d' } }] }],
-        },
+test.runIf(hasTerminal)('it asks at a terminal, shows no secret, and offers what the accounts have', async () => {
+  const { config, envFile, place, accounts, zendesk } = await world();
+  zendesk.standin.addTicketField({ type: 'text', title: 'Branch office' });
+  writeFileSync(envFile, "# mine\nOTHER='kept as it is'\n");
+  const { answer, ended, shown } = atTerminal([...place, ...accounts]);
+  await answer(/API key \(not shown\): /, 'demo-key');
+  await answer(/time zone \[.*\]: /, 'Europe/Tallinn');
+  await answer(/reach closeloop.*\[none\]: /, 'http://127.0.0.1:8512');
+  await answer(/Redis.*\[none\]: /, '');
+  await answer(/9 {2}zendesk: [\s\S]*commas: /, '9');
+  await answer(/Name of the source.*\[support\]: /, 'helpdesk');
+  await answer(/Subdomain .*: /, 'acme');
+  await answer(/OAuth client.*: /, 'closeloop');
+  await answer(/secret \(not shown\): /, 'zendesk-client-secret');
+  await answer(/grade \[Feedback grade\]: /, '');
+  await answer(/comment \[Feedback comment\]: /, '');
+  await answer(/Campaign that helpdesk asks in:[\s\S]*After support \(12, mixed\)[\s\S]*Number: /, '1');
+  await answer(/gives a bad grade:[\s\S]*3 {2}a follow-up.*Slack[\s\S]*Number \[nobody\]: /, '2');
+  await answer(/"Store" \(Text\)[\s\S]*7 {2}ticket field "Branch office"[\s\S]*Number \[none\]: /, '7');
+  await answer(/"Agent" \(Text\)[\s\S]*Number \[none\]: /, '2');
+  await answer(/"Ticket" \(Text\)[\s\S]*Number \[none\]: /, '"#" & ticket.id');
+  await answer(/Do this\? \[y\/N\] /, 'y');
+  expect([await ended, shown()]).toEqual([0, expect.stringContaining('0 errors')]);
+  expect(shown()).not.toMatch(/demo-key|zendesk-client-secret/);
+  const fields = { Store: 'ticket.fields.branch_office', Agent: 'assignee.name', Ticket: '"#" & ticket.id' };
+  expect(parse(readFileSync(config, 'utf8'))).toMatchObject({
+    sources: {
+      helpdesk: {
+        rules: [{ campaign: 12, fields }],
+        answers: [{ name: 'unhappy', when: 'answer.grade <= 2', do: [{ followUp: { to: 'agent', due: '1d' } }] }],
       },
-    });
-    expect(readFileSync(envFile, 'utf8')).toMatch(/^# mine\nOTHER='kept as it is'\nFEEDBACK_API_KEY=demo-key\n/);
-  },
-);
+    },
+  });
+  expect(readFileSync(envFile, 'utf8')).toMatch(/^# mine\nOTHER='kept as it is'\nFEEDBACK_API_KEY=demo-key\n/);
+});
 
-test.runIf(hasTerminal)(
-  'a wrong answer is told when it is given, and asked again alone; the address of a stand-in is an answer',
-  async () => {
-    const { config, place, accounts } = await world();
-    const [, feedbackUrl = '', , zendeskUrl = ''] = accounts;
-    const { answer, ended, shown } = atTerminal(place);
-    const address = /Address of the Feedback.*: /;
-    await answer(address, 'feedback');
-    await answer(/is not an address[\s\S]*Address of the Feedback.*: /, 'http://127.0.0.1:1/api');
-    await answer(/API key \(not shown\): /, 'wrong');
-    await answer(
-      /no connection[\s\S]*Address of the Feedback.*\[http:\/\/127\.0\.0\.1:1\/api\]: /,
-      feedbackUrl.replace('/api', ''),
-    );
-    await answer(/copy the key[\s\S]*API key \(not shown\): /, 'demo-key');
-    await answer(/time zone \[.*\]: /, 'Tallinn');
-    await answer(/IANA[\s\S]*time zone \[.*\]: /, 'Europe/Tallinn');
-    await answer(/reach closeloop.*\[none\]: /, 'closeloop.example.com');
-    await answer(/must be an https address[\s\S]*reach closeloop.*\[none\]: /, 'http://127.0.0.1:8513');
-    await answer(/Redis.*\[none\]: /, 'localhost:6379');
-    await answer(/must begin with redis:[\s\S]*Redis.*\[none\]: /, '');
-    await answer(/commas: /, '16');
-    await answer(/There is no 16[\s\S]*commas: /, '9');
-    await answer(/Name of the source.*\[support\]: /, 'Help Desk');
-    await answer(/small letters[\s\S]*Name of the source.*\[support\]: /, 'helpdesk');
-    await answer(/stand-in[\s\S]*Subdomain .*: /, zendeskUrl);
-    await answer(/is taken as the address of a stand-in[\s\S]*Subdomain .*: /, 'acme corp');
-    await answer(/Subdomain .*: /, 'acme');
-    await answer(/OAuth client.*: /, 'closeloop');
-    await answer(/secret \(not shown\): /, 'wrong');
-    await answer(/grade \[Feedback grade\]: /, '');
-    await answer(/comment \[Feedback comment\]: /, '');
-    await answer(/client[\s\S]*Subdomain .*\[acme\]: /, '');
-    await answer(/OAuth client.*\[closeloop\]: /, '');
-    await answer(/secret \(not shown; Enter keeps it\): /, 'zendesk-client-secret');
-    await answer(/Campaign that helpdesk asks in:[\s\S]*Number: /, '99');
-    await answer(/There is no 99[\s\S]*Number: /, '1');
-    await answer(/gives a bad grade:[\s\S]*Number \[nobody\]: /, '');
-    await answer(/"Store" \(Text\)[\s\S]*Number \[none\]: /, 'Main Street');
-    await answer(/fixed text has quotes[\s\S]*Number \[none\]: /, '"Main Street"');
-    await answer(/"Agent" \(Text\)[\s\S]*Number \[none\]: /, '99');
-    await answer(/not in the list[\s\S]*Number \[none\]: /, '');
-    await answer(/"Ticket" \(Text\)[\s\S]*Number \[none\]: /, '');
-    await answer(/Do this\? \[y\/N\] /, 'y');
-    expect([await ended, shown()]).toEqual([0, expect.stringContaining('0 errors')]);
-    expect(parse(readFileSync(config, 'utf8'))).toMatchObject({
-      feedback: { baseUrl: feedbackUrl, timeZone: 'Europe/Tallinn' },
-      sources: {
-        helpdesk: { subdomain: 'acme', baseUrl: zendeskUrl, rules: [{ fields: { Store: '"Main Street"' } }] },
-      },
-    });
-  },
-);
+test.runIf(hasTerminal)('a wrong answer is told at once, and asked again alone; a stand-in is an answer', async () => {
+  const { config, place, accounts } = await world();
+  const [, feedbackUrl = '', , zendeskUrl = ''] = accounts;
+  const { answer, ended, shown } = atTerminal(place);
+  const address = /Address of the Feedback.*: /;
+  await answer(address, 'feedback');
+  await answer(/is not an address[\s\S]*Address of the Feedback.*: /, 'http://127.0.0.1:1/api');
+  await answer(/API key \(not shown\): /, 'wrong');
+  await answer(
+    /no connection[\s\S]*Address of the Feedback.*\[http:\/\/127\.0\.0\.1:1\/api\]: /,
+    feedbackUrl.replace('/api', ''),
+  );
+  await answer(/copy the key[\s\S]*API key \(not shown\): /, 'demo-key');
+  await answer(/time zone \[.*\]: /, 'Tallinn');
+  await answer(/IANA[\s\S]*time zone \[.*\]: /, 'Europe/Tallinn');
+  await answer(/reach closeloop.*\[none\]: /, 'closeloop.example.com');
+  await answer(/must be an https address[\s\S]*reach closeloop.*\[none\]: /, 'http://127.0.0.1:8513');
+  await answer(/Redis.*\[none\]: /, 'localhost:6379');
+  await answer(/must begin with redis:[\s\S]*Redis.*\[none\]: /, '');
+  await answer(/commas: /, '16');
+  await answer(/There is no 16[\s\S]*commas: /, '9');
+  await answer(/Name of the source.*\[support\]: /, 'Help Desk');
+  await answer(/small letters[\s\S]*Name of the source.*\[support\]: /, 'helpdesk');
+  await answer(/stand-in[\s\S]*Subdomain .*: /, zendeskUrl);
+  await answer(/is taken as the address of a stand-in[\s\S]*Subdomain .*: /, 'acme corp');
+  await answer(/Subdomain .*: /, 'acme');
+  await answer(/OAuth client.*: /, 'closeloop');
+  await answer(/secret \(not shown\): /, 'wrong');
+  await answer(/grade \[Feedback grade\]: /, '');
+  await answer(/comment \[Feedback comment\]: /, '');
+  await answer(/client[\s\S]*Subdomain .*\[acme\]: /, '');
+  await answer(/OAuth client.*\[closeloop\]: /, '');
+  await answer(/secret \(not shown; Enter keeps it\): /, 'zendesk-client-secret');
+  await answer(/Campaign that helpdesk asks in:[\s\S]*Number: /, '99');
+  await answer(/There is no 99[\s\S]*Number: /, '1');
+  await answer(/gives a bad grade:[\s\S]*Number \[nobody\]: /, '');
+  await answer(/"Store" \(Text\)[\s\S]*Number \[none\]: /, 'Main Street');
+  await answer(/fixed text has quotes[\s\S]*Number \[none\]: /, '"Main Street"');
+  await answer(/"Agent" \(Text\)[\s\S]*Number \[none\]: /, '99');
+  await answer(/not in the list[\s\S]*Number \[none\]: /, '');
+  await answer(/"Ticket" \(Text\)[\s\S]*Number \[none\]: /, '');
+  await answer(/Do this\? \[y\/N\] /, 'y');
+  expect([await ended, shown()]).toEqual([0, expect.stringContaining('0 errors')]);
+  expect(parse(readFileSync(config, 'utf8'))).toMatchObject({
+    feedback: { baseUrl: feedbackUrl, timeZone: 'Europe/Tallinn' },
+    sources: {
+      helpdesk: { subdomain: 'acme', baseUrl: zendeskUrl, rules: [{ fields: { Store: '"Main Street"' } }] },
+    },
+  });
+});
 
 test('where nobody can be asked all that is wrong is named at once, with what is missing', async () => {
   const { place, config } = await world();
-  const wrong = [
-    '--feedback-url',
-    'feedback',
-    '--time-zone',
-    'Tallinn',
-    '--public-url',
-    'x',
-    '--redis',
-    'x',
-    '--subdomain',
-    'a b',
-  ];
+  const flags = ['--feedback-url', '--time-zone', '--public-url', '--redis', '--subdomain'];
+  const wrong = flags.flatMap((flag) => [flag, 'a b']);
   const { code, err } = await commandHere(['init', ...place, '--vendor', 'zendesk', '--source-name', 'A B', ...wrong]);
   expect([code, existsSync(config)]).toEqual([2, false]);
-  for (const one of [
-    'Missing: ',
-    '--client-id',
-    ...wrong.filter((word) => word.startsWith('--')).map((flag) => `${flag}: `),
-  ])
-    expect(err).toContain(one);
+  for (const one of ['Missing: ', '--client-id', ...flags.map((flag) => `${flag}: `)]) expect(err).toContain(one);
 });

@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
 import { DataKey, operatorKeys } from '../../../../worker/redis/data-key.ts';
 import { deskConfiguration } from '../../../support/configurations.ts';
+import { useFolder } from '../../../support/folder.ts';
 import { closeloop } from '../../../support/processes.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-loads-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 const config = join(dir, 'c.yaml');
 const secretsKey = Buffer.alloc(32, 7);
 
@@ -57,28 +56,12 @@ async function loadedBy(args: readonly string[]): Promise<Set<string>> {
 
 /** What takes long to load, and no command needs that only looks at what Redis keeps. */
 const heavy = [
-  '@hubspot/api-client',
-  'bullmq',
-  'dataloader',
-  'fastify',
-  'graphql',
-  'jsonata',
-  'libphonenumber-js',
-  'pino',
-  'pino-pretty',
-  'temporal-polyfill',
-  'undici',
-  'zendesk-node-api',
-  'connectors/freshdesk',
-  'connectors/hubspot',
-  'connectors/request-tracker',
-  'connectors/shopify',
-  'connectors/vendure',
-  'connectors/webhook',
-  'connectors/woocommerce',
-  'connectors/zendesk',
-  'standins/feedback',
-  'worker/intake',
+  ...'@hubspot/api-client bullmq dataloader fastify graphql jsonata libphonenumber-js'.split(' '),
+  ...'pino pino-pretty temporal-polyfill undici zendesk-node-api'.split(' '),
+  ...['freshdesk', 'hubspot', 'request-tracker', 'shopify', 'vendure', 'webhook', 'woocommerce', 'zendesk'].map(
+    (name) => `connectors/${name}`,
+  ),
+  ...['standins/feedback', 'worker/intake'],
 ];
 const needsRedis = ['ioredis', 'yaml', 'zod'];
 /** What only the loop and its servers need, and no command that decides about a record beside it. `dataloader`, a single file, comes with the vendor. */

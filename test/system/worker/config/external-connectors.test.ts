@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { useFolder } from '../../../support/folder.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
-let dir: string;
+const dir = useFolder();
 
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-external-'));
   writeFileSync(
     join(dir, 'load.ts'),
     `
@@ -41,7 +40,6 @@ for (const file of process.argv.slice(2)) {
 `,
   );
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const feedback = 'feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }';
 const rules = 'rules: [{ name: all, campaign: 12, contact: customer.email }]';
@@ -143,36 +141,16 @@ describe('a connector that cannot be loaded is a mistake at its place', () => {
   const rows: [what: string, connector: string, files: Record<string, string>, told: string | RegExp][] = [
     ['no such file', './none.ts', {}, 'there is no file <dir>/none.ts'],
     ['a folder', './x', { 'x/a.ts': '' }, '<dir>/x is a folder: name a file in it'],
-    [
-      'a name near a built-in one',
-      'hubspott',
-      {},
-      /must be one of .*no package "hubspott" .* in <dir> or .*"hubspot"\?$/,
-    ],
+    ['a name near another', 'hubspott', {}, /must be one of .*no package "hubspott" .* in <dir> or .*"hubspot"\?$/],
     ['a file without ./', 'a.ts', one(connectorFile('mine')), /did you mean the file "\.\/a\.ts"\?$/],
     ['no connector in it', './a.ts', one('export default { name: "x" };'), /a\.ts exports no connector; it needs: /],
     ['two connectors in it', './a.ts', twoConnectors(), /a\.ts exports several connectors; make one the default$/],
-    [
-      'a throw',
-      './a.ts',
-      one('\nthrow new Error("no key\\nmore");'),
-      /breaks while it is loaded: no key \(file:.*a\.ts:2\)$/,
-    ],
+    ['throws', './a.ts', one('\nthrow new Error("no key\\nmore");'), /breaks while it is loaded: no key .*a\.ts:2\)$/],
     ['no JavaScript', './a.js', { 'a.js': 'export default {' }, /a\.js breaks while it is loaded: U/],
     ['an import that is missing', './a.ts', one('import "not-there";'), /loaded: Cannot find package 'not-there'/],
-    [
-      'the name of a built-in one',
-      './a.ts',
-      one(connectorFile('zendesk')),
-      /own name is "zendesk", as a built-in connector has/,
-    ],
+    ['a built-in name', './a.ts', one(connectorFile('zendesk')), /own name is "zendesk", as a built-in connector has/],
     ['a name that is none', './a.ts', one(connectorFile('My Desk')), /own name must be of small letters/],
-    [
-      'TypeScript in a package',
-      'pkg',
-      typescriptPackage(),
-      /no TypeScript in node_modules: the package must ship \.js/,
-    ],
+    ['a TypeScript package', 'pkg', typescriptPackage(), /no TypeScript in node_modules: the package must ship \.js/],
   ];
   const wrong = rows.map(([what, connector, files, told]) => {
     return [what, loaded(files, source('main', connector)), told] as const;

@@ -1,12 +1,12 @@
 import { Queue } from 'bullmq';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { Holds } from '../../../../worker/operations/holds.ts';
 import { type Loop, memoryLog, startLoop, until } from '../../../support/loop.ts';
 import { startWorld } from '../../../support/loop-processes.ts';
 import { overriding } from '../../../support/manual.ts';
 import { useRedis } from '../../../support/redis.ts';
+import { startService } from '../../../support/service.ts';
 
 const redis = useRedis();
 beforeEach(async () => {
@@ -19,7 +19,7 @@ const twoRules = `{ name: north, when: ticket.store = "North", campaign: 40, con
       - { name: others, campaign: 12, contact: customer.email, fields: { Store: ticket.store } }`;
 
 async function withTwo(source: string) {
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   feedback.standin.addCampaign({ account: 'acme', id: 40, name: 'North' });
   return { feedback, standin: feedback.standin, start: () => startLoop(redis, { source, rule: twoRules, feedback }) };
 }
@@ -49,7 +49,7 @@ test.each([
   'a campaign that is %s holds up only what asks in it, however much that is; mended, all of it goes on (audit 15)',
   async (_, state, stage, call) => {
     const source = `plan-${state}`;
-    const { feedback, standin, start } = await withTwo(source);
+    const { standin, start } = await withTwo(source);
     standin.changeCampaign({ id: 40, state });
     const loop = await start();
     const { north, others } = await close(loop, 40);
@@ -75,8 +75,6 @@ test.each([
     expect([everyone(standin), await held(loop, source)]).toEqual([50, []]);
     // It is looked at once in a while.
     await until(async () => (await readyOf(loop)).ok);
-    await loop.close();
-    await feedback.close();
   },
 );
 
@@ -85,7 +83,7 @@ test.each([
   ['set back to a draft', 'draft'],
 ] as const)('a campaign that is %s while its journeys wait fails none of them (audit 17)', async (_, state) => {
   const source = `ask-${state}`;
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   const { standin } = feedback;
   standin.addCampaign({ account: 'acme', id: 40, name: 'North' });
   const rule = `{ name: north, when: ticket.store = "North", campaign: 40, contact: customer.email, delay: 1h }
@@ -102,37 +100,27 @@ test.each([
   standin.changeCampaign({ id: 40, state: 'active' });
   for (const id of north) await loop.journey(id, 'asked');
   expect([everyone(standin), await held(loop, source)]).toEqual([30, []]);
-  await loop.close();
-  await feedback.close();
 });
 
 test.each([
   ['a method that the service does not take', { method: 'PUT' }, /not for this method.*feedback\.operations\.create/],
   ['a path that it does not have', { path: '/appeals/new/' }, /no such path.*feedback\.operations\.create/],
-  [
-    'a name that it does not know',
-    { body: { email: 'contact_email' } },
-    /does not know contact_email.*feedback\.operations\.create/,
-  ],
-])(
-  'create by %s fails nothing: it waits, with the remedy, and goes on with the right form (audit 17)',
-  async (_, create, why) => {
-    const feedback = await startFeedbackStandin({ seed: true });
-    const { standin } = feedback;
-    const wrong = await startLoop(redis, { source: 'form', feedback, operations: { create } });
-    const { vendor } = wrong;
-    const ids = Array.from({ length: 20 }, (_, i) => `f${i}`);
-    await wrong.closeAll(ids);
-    await until(async () => (await held(wrong, 'form'))[0]?.jobs === ids.length);
-    expect(await held(wrong, 'form')).toMatchObject([{ stage: 'ask', why: expect.stringMatching(why) }]);
-    await wrong.close();
-    const right = await startLoop(redis, { source: 'form', feedback, vendor });
-    for (const id of ids) await right.journey(`${id}.1`, 'asked');
-    expect(everyone(standin)).toBe(ids.length);
-    await right.close();
-    await feedback.close();
-  },
-);
+  ['an unknown name', { body: { email: 'contact_email' } }, /not know contact_email.*feedback\.operations\.create/],
+])('create by %s fails nothing: it waits, with the remedy, and goes on with the right form', async (_, create, why) => {
+  const feedback = await startService();
+  const { standin } = feedback;
+  const wrong = await startLoop(redis, { source: 'form', feedback, operations: { create } });
+  const { vendor } = wrong;
+  const ids = Array.from({ length: 20 }, (_, i) => `f${i}`);
+  await wrong.closeAll(ids);
+  await until(async () => (await held(wrong, 'form'))[0]?.jobs === ids.length);
+  expect(await held(wrong, 'form')).toMatchObject([{ stage: 'ask', why: expect.stringMatching(why) }]);
+  await wrong.close();
+  const right = await startLoop(redis, { source: 'form', feedback, vendor });
+  for (const id of ids) await right.journey(`${id}.1`, 'asked');
+  expect(everyone(standin)).toBe(ids.length);
+  await right.close();
+});
 
 test('a rule whose fields do not fit its campaign holds up what it is chosen for, from the start, and nothing else (audit 15)', async () => {
   const { feedback, standin } = await withTwo('misfit');
@@ -148,12 +136,10 @@ test('a rule whose fields do not fit its campaign holds up what it is chosen for
   for (const id of others) await loop.journey(id, 'asked');
   await until(async () => (await held(loop, 'misfit'))[0]?.jobs === north.length);
   expect(everyone(standin)).toBe(others.length);
-  await loop.close();
-  await feedback.close();
 });
 
 test('a refused key is about the account, and stops the stage (audit 15)', async () => {
-  const { feedback, standin, start } = await withTwo('key');
+  const { standin, start } = await withTwo('key');
   const loop = await start();
   standin.faults.add({ path: '/api/', status: 401, body: { detail: 'Invalid token.' }, times: always });
   await close(loop, 3);
@@ -162,8 +148,6 @@ test('a refused key is about the account, and stops the stage (audit 15)', async
     { stage: expect.stringMatching(/^(?:plan|ask)$/), why: expect.stringContaining('apiKey') },
   ]);
   expect(await held(loop, 'key')).toEqual([]);
-  await loop.close();
-  await feedback.close();
 });
 
 test.each([
@@ -176,28 +160,23 @@ test.each([
     { method: 'POST', path: '/api/appeals/$', status: 403, headers: { 'content-type': 'text/html' }, body: '<p>' },
   ],
 ])('%s, once, is tried again: it neither stops nor fails anything (audit 17)', async (_, fault) => {
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   const { standin } = feedback;
   const loop = await startLoop(redis, { source: 'hiccup', feedback });
   standin.faults.add({ ...fault, times: 2 });
-  await loop.post(loop.vendor.close('h').delivery);
-  await loop.journey('h.1', 'asked');
+  await loop.asked('h');
   expect(standin.faults.list()).toEqual([]);
   expect(loop.told.filter(({ level }) => level === 'error')).toEqual([]);
-  await loop.close();
-  await feedback.close();
 });
 
 test('an odd answer that does not pass is believed after a few tries: it stops, with the remedy, and fails nothing (audit 17)', async () => {
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   const loop = await startLoop(redis, { source: 'moved', feedback });
   feedback.standin.faults.add({ path: '/api/contacts/', status: 301, times: always });
   await loop.post(loop.vendor.close('m').delivery);
   const paused = await until(async () => (await readyOf(loop)).paused.moved);
   expect(paused).toMatchObject([{ stage: 'ask', why: expect.stringContaining('feedback.baseUrl') }]);
   expect((await loop.store.get('m.1'))?.state).toBe('waiting');
-  await loop.close();
-  await feedback.close();
 });
 
 test('a hold is told once for however many jobs and probes, again when its reason is another (audit 15)', async () => {

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CloseloopError } from '../../../../core/errors.ts';
-import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
 import { Outage } from '../../../../worker/operations/outage.ts';
 import { watchCalls } from '../../../../worker/operations/watched-calls.ts';
 import { JobQueue } from '../../../../worker/pipeline/job-queue.ts';
@@ -11,6 +10,7 @@ import { Stage } from '../../../../worker/pipeline/stage.ts';
 import { memoryLog, startLoop, until } from '../../../support/loop.ts';
 import { startWorld } from '../../../support/loop-processes.ts';
 import { useRedis } from '../../../support/redis.ts';
+import { startService } from '../../../support/service.ts';
 
 const redis = useRedis();
 const always = 1_000_000;
@@ -109,12 +109,7 @@ describe('watched calls', () => {
     ['a refusal', new CloseloopError('x', { kind: 'permanent' }), false, ['answered']],
     ['a refused key', new CloseloopError('x', { kind: 'config' }), false, ['answered']],
     ['nothing sent at all', new CloseloopError('x', { kind: 'config' }, { outcome: 'never-sent' }), false, []],
-    [
-      'a wait that the connector keeps to',
-      new CloseloopError('x', { kind: 'transient', throttled: true }),
-      false,
-      ['used up 0'],
-    ],
+    ['a wait of the connector', new CloseloopError('x', { kind: 'transient', throttled: true }), false, ['used up 0']],
     ['a wait for everybody', new CloseloopError('x', { kind: 'transient', throttled: true }), true, ['failed 5000']],
     ['a bug of ours', new TypeError('x'), false, []],
   ];
@@ -240,7 +235,7 @@ test('what waits in hand for an endpoint is put back when its process ends, and 
 });
 
 test('the service being away for a while loses nothing, asks nobody twice, and is shown meanwhile (audit 16)', async () => {
-  const feedback = await startFeedbackStandin({ seed: true });
+  const feedback = await startService();
   const { standin } = feedback;
   standin.faults.add({ path: '/api/', status: 503, times: always });
   const loop = await startLoop(redis, { source: 'away', feedback });
@@ -260,8 +255,6 @@ test('the service being away for a while loses nothing, asks nobody twice, and i
   // A hundred calls may be under way when the first fails (feedback.callsAtOnce); what fails later is told for debugging only.
   const warned = loop.told.filter(({ message, level }) => message === 'will be retried' && level === 'warn');
   expect(warned.length).toBeLessThanOrEqual(150);
-  await loop.close();
-  await feedback.close();
 });
 
 test('a quota that is used up for long is told, and shown until it is full again (audit 17)', async () => {
@@ -280,7 +273,6 @@ test('a quota that is used up for long is told, and shown until it is full again
   expect(await client.pttl('{cl:used-up}:outage:quota')).toBeLessThanOrEqual(960_000);
   await client.pexpire('{cl:used-up}:outage:quota', 1);
   await until(async () => (await loop.app.engine.paused())['used-up'] === undefined);
-  await loop.close();
 });
 
 test('a read that fails whole for good fails no journey of several: it may pass, else it stops the source (audit 17)', async () => {
@@ -301,7 +293,6 @@ test('a read that fails whole for good fails no journey of several: it may pass,
   await until(async () => (await loop.app.engine.paused()).whole);
   expect((await loop.app.engine.paused()).whole).toMatchObject([{ stage: 'plan', why: 'ticket_fields answered 404' }]);
   for (const id of more) expect(await loop.store.get(`${id}.1`)).toBeUndefined();
-  await loop.close();
 });
 
 test('the process that finds out whether the service is back is killed at it: another one does, and all are asked once (audit twice)', async () => {

@@ -12,7 +12,7 @@ test.each<[KillPoint, number]>([
   ['intent-saved', 12],
   ['asked-saved', 12],
 ])(
-  'closings that came together are asked about once each, though the process is killed in the middle of them: %s, time %i',
+  'closings that came together are asked about once each, though the process is killed: %s, time %i',
   async (point, nth) => {
     const ids = Array.from({ length: 30 }, (_, i) => `t${i}`);
     const world = await startWorld(redis, 'together', ids);

@@ -1,8 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -11,11 +8,12 @@ import { createBudget } from '../../../../worker/redis/budget.ts';
 import { checkRedis, connect, type RedisHandle } from '../../../../worker/redis/connection.ts';
 import { runScript } from '../../../../worker/redis/script.ts';
 import { findServerBinary } from '../../../../worker/redis/server-binary.ts';
+import { useFolder } from '../../../support/folder.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { serverCache } from '../../../support/redis-cache.ts';
 
 const password = 'p@ss word';
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-cluster-'));
+const dir = useFolder();
 let server: ChildProcess;
 let handle: RedisHandle;
 
@@ -51,7 +49,6 @@ afterAll(async () => {
     server.kill('SIGKILL');
     await once(server, 'exit');
   }
-  rmSync(dir, { recursive: true, force: true });
 });
 
 test('a Redis Cluster with a password serves commands, queues and budgets', async () => {

@@ -1,17 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { takeLock } from '../../../../worker/redis/file-lock.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 let dir: string;
 let path: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-lock-'));
+  dir = testFolder();
   path = join(dir, 'lock');
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 describe('a lock file', () => {
   test('it is free once, then names its holder, then is free again', async () => {

@@ -1,17 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commandHere } from '../../../support/command-here.ts';
 import { shopConfiguration } from '../../../support/configurations.ts';
+import { testFolder } from '../../../support/folder.ts';
 import { command } from '../../../support/processes.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
 
 test('a closeloop that meets the data of a newer one says which closeloop to start, and how to go back', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-newer-data-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = testFolder();
   const file = join(dir, 'closeloop.yaml');
   writeFileSync(file, shopConfiguration(redis, 'http://127.0.0.1:9'));
   await redis.handle.client.set('{cl}:data-version', JSON.stringify({ version: 4, by: '0.4.0', more: true }));

@@ -1,18 +1,17 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { findServerBinary } from '../../../../worker/redis/server-binary.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 let dir: string;
 let cache: string;
 let said: string[];
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-binary-'));
+  dir = testFolder();
   cache = join(dir, 'project/redis-server');
   said = [];
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 const find = (path: string) => findServerBinary({ cache, path, say: (line) => void said.push(line) });
 
@@ -76,11 +75,7 @@ describe('the Redis server program', () => {
   });
 
   const hopeless: [why: string, path: () => string, message: RegExp][] = [
-    [
-      'there is neither a Redis nor apt-get',
-      () => join(dir, 'empty'),
-      /no apt-get[\s\S]*brew install redis[\s\S]*docker run/,
-    ],
+    ['there is no Redis, no apt-get', () => join(dir, 'empty'), /no apt-get[\s\S]*brew install redis[\s\S]*docker run/],
     [
       'nothing can be downloaded',
       () => debian('exit 0', 'echo "E: no network" >&2; exit 100'),
@@ -96,11 +91,7 @@ describe('the Redis server program', () => {
       },
       /failed \(is this machine offline\? Failed to fetch http:\/\/deb.example\/InRelease Could not resolve it\)/,
     ],
-    [
-      'what was fetched does not run',
-      () => debian('echo missing libssl.so >&2; exit 127'),
-      /does not run here \(missing libssl.so\)/,
-    ],
+    ['it fails', () => debian('echo missing libssl.so >&2; exit 127'), /does not run here \(missing libssl.so\)/],
   ];
   test.each(hopeless)('it tells what to type when %s', async (_, path, message) => {
     await expect(find(path())).rejects.toMatchObject({

@@ -52,10 +52,7 @@ describe('a list whose responses name the next page', () => {
 
   test.each([
     ['alone', '<https://acme.example/api/v2/things?page=2>; rel="next"'],
-    [
-      'among others, with a comma in it',
-      '</api/v2/things?page=1>; rel=prev, </api/v2/things?page=2>; title="a"; rel=next',
-    ],
+    ['among others, with a comma', '</api/v2/things?page=1>; rel=prev, </api/v2/things?page=2>; title="a"; rel=next'],
     ['with another relation', '<https://acme.example/api/v2/things?page=2>; rel="last next"'],
   ])('is read to its end: %s', async (_how, link) => {
     expect(await readBy(link)).toEqual({ pages: [1, 2], asked: ['https://acme.example/api/v2/things?page=2'] });

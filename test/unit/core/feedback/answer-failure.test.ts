@@ -83,12 +83,7 @@ describe('what nothing is behind', () => {
   const rows: [what: string, body: unknown, place: Place, advice: object][] = [
     ["the service's own words", { detail: 'Not found.' }, get, { kind: 'permanent' }],
     ['a draft', { detail: 'No Campaign matches the given query.' }, create, { kind: 'permanent' }],
-    [
-      'a path that the service does not have',
-      { detail: 'Not found.' },
-      create,
-      { kind: 'config', only: 'operation create' },
-    ],
+    ['a path that is not there', { detail: 'Not found.' }, create, { kind: 'config', only: 'operation create' }],
     ['somebody else who answers in JSON', { message: 'no Route' }, get, { kind: 'config', doubtful: true }],
     ['somebody else, about a request', { message: 'no Route' }, cancel, { kind: 'permanent', doubtful: true }],
     ['a page', page, get, { kind: 'config', doubtful: true }],
@@ -120,20 +115,14 @@ describe('the refused fields', () => {
     ['the texts of a list', { Store: ['Bad.', 7, 'Worse.'] }, create, { Store: ['Bad.', 'Worse.'] }, 'Store (Bad)'],
     ['a nested one', { a: { b: { c: ['Bad.'] } } }, create, { 'a.b.c': ['Bad.'] }, 'a.b.c (Bad)'],
     ['a list of objects', { in: [{}, { x: ['Bad.'] }] }, create, { 'in.1.x': ['Bad.'] }, 'in.1.x'],
-    [
-      'a custom field by its own name',
-      { custom_fields: { Store: ['Bad.'] } },
-      create,
-      { Store: ['Bad.'] },
-      'Store (Bad)',
-    ],
+    ['a field by its name', { custom_fields: { Store: ['Bad.'] } }, create, { Store: ['Bad.'] }, 'Store (Bad)'],
     ['what only begins alike', { custom_fieldset: 'Bad.' }, create, { custom_fieldset: ['Bad.'] }, 'custom_fieldset'],
     ['what ends alike', { 'a.custom_fields.': 'Bad.' }, create, { 'a.custom_fields.': ['Bad.'] }, 'a.custom_fields.'],
     ['any name at the root', { '.b': 'Bad.' }, { ...create, customFieldsAt: '' }, { '.b': ['Bad.'] }, '.b'],
     ['any name of another call', { 'x.b': 'Bad.' }, get, { 'x.b': ['Bad.'] }, 'x.b'],
     ['a detail that is no text', { detail: ['Bad.'] }, create, { detail: ['Bad.'] }, 'detail (Bad)'],
     [
-      'one that is required',
+      'a required one',
       { a: ['Oh', 'this field IS required'] },
       get,
       { a: ['Oh', 'this field IS required'] },
@@ -161,13 +150,10 @@ describe('the refused fields', () => {
     expect(error.detail).toBeUndefined();
   });
 
-  test.each([[[]], [['Bad.']], ['Bad.'], [null], [{ a: 5, b: null, c: [], d: {} }], [page]])(
-    'they are none in %j',
-    (body) => {
-      const { fields, detail } = answerFailure(answer(400, body), create, now);
-      expect([fields, detail]).toEqual([undefined, undefined]);
-    },
-  );
+  test.each([[[]], [['Bad.']], ['Bad.'], [null], [{ a: 5, b: null, c: [], d: {} }], [page]])('none in %j', (body) => {
+    const { fields, detail } = answerFailure(answer(400, body), create, now);
+    expect([fields, detail]).toEqual([undefined, undefined]);
+  });
 });
 
 test('a FeedbackError has a cause only where there is one', () => {

@@ -250,13 +250,10 @@ describe('a record', () => {
   });
 });
 
-test.each(['comment', 'phone', 'email', 'identifier'] as const)(
-  'a %s in which nothing is to be seen is none (audit 34)',
-  (name) => {
-    const record = { id: 7, [name]: '\u200b \ufeff' };
-    expect(parseRecord(assumedOperations, record, '')).toMatchObject({
-      ok: true,
-      request: { [name]: null },
-    });
-  },
-);
+test.each(['comment', 'phone', 'email', 'identifier'] as const)('a %s in which nothing is seen is none', (name) => {
+  const record = { id: 7, [name]: '\u200b \ufeff' };
+  expect(parseRecord(assumedOperations, record, '')).toMatchObject({
+    ok: true,
+    request: { [name]: null },
+  });
+});

@@ -88,29 +88,7 @@ describe('an expression that JSONata can not read is shown as it would be right'
   });
 
   test('no text makes it fail, take long, or show an expression that JSONata can not read', () => {
-    const piece = fc.constantFrom(
-      'a',
-      ' ',
-      '.',
-      '(',
-      ')',
-      '[',
-      ']',
-      '!',
-      '=',
-      '&',
-      '|',
-      '"',
-      "'",
-      '`',
-      '/',
-      '{{',
-      '}}',
-      'not ',
-      ' is null',
-      '\u{e000}',
-      '1',
-    );
+    const piece = fc.constantFrom(...'a .()[]!=&|"\'`/\u{e000}1', '{{', '}}', 'not ', ' is null');
     fc.assert(
       fc.property(
         fc.array(piece, { maxLength: 40 }).map((parts) => parts.join('')),

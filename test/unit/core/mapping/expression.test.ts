@@ -110,8 +110,14 @@ describe('the message of a failure', () => {
     ['name ~> |a|b|', ': an argument of a function is of the wrong kind'],
     ['$uppercase()', 'near character 11: $uppercase() misses its context value'],
     ['$sum(list)', 'near character 5: $sum() got a list with entries of the wrong kind'],
-    ['1 + name', 'near character 3: + needs numbers on both sides'],
-    ['1 < name', 'near character 3: < compares values of different kinds'],
+    ...['+', '-', '*', '/', '%'].map((sign): [string, string] => [
+      `1 ${sign} name`,
+      `near character 3: ${sign} needs numbers on both sides`,
+    ]),
+    ...['<', '<=', '>', '>='].map((sign): [string, string] => [
+      `1 ${sign} name`,
+      `near character ${2 + sign.length}: ${sign} compares values of different kinds`,
+    ]),
     ['true >= false', 'near character 7: >= compares values of different kinds'],
     ['($f := function($a)<n:n>{$a}; $f(name))', 'near character 33: an argument of a function is of the wrong kind'],
     ['($f := function($a)<s-:s>{$a}; $f())', 'near character 34: a function misses its context value'],
@@ -129,16 +135,6 @@ describe('the message of a failure', () => {
     expect([error.advice, error.outcome]).toStrictEqual([{ kind: 'permanent' }, 'never-sent']);
   });
 
-  test.each(['+', '-', '*', '/', '%'])('names the operator %s', async (operator) => {
-    const { message } = await failureOf(() => compileExpression(`1 ${operator} name`).evaluate(record));
-    expect(message).toContain(`: ${operator} needs numbers on both sides`);
-  });
-
-  test.each(['<', '<=', '>', '>='])('names the comparison %s', async (operator) => {
-    const { message } = await failureOf(() => compileExpression(`1 ${operator} name`).evaluate(record));
-    expect(message).toContain(`: ${operator} compares values of different kinds`);
-  });
-
   test.each([
     ['(\n  name\n)  + 1', '`( name ) + 1`'],
     [`name + ${'1'.repeat(73)}`, `\`name + ${'1'.repeat(73)}\``],
@@ -151,21 +147,14 @@ describe('the message of a failure', () => {
 
 describe('an expression that fails for a record', () => {
   const rows: [name: string, source: string, message: RegExp][] = [
-    ['says which function got the wrong kind', '$uppercase(5 + 1)', /\$uppercase\(\) is of the wrong kind/],
     ['says that a value is not a number', '$number(name)', /a value is not a number/],
     ['says that a text is no timestamp', '$toMillis(when)', /not an ISO 8601 timestamp/],
-    ['says which operator needs numbers', 'name + 1', /near character \d+: \+ needs numbers/],
-    ['says which operator compares different kinds', 'name < 1', /< compares values of different kinds/],
     ['does not pass on its own error text', '$error(name)', /its own \$error\(\) was called/],
     ['says that a division by nothing is out of range', '1 / (list[1] - 1)', /out of range/],
     ['says that a function is no value', '$uppercase', /a function, not a value/],
     ['says that a lambda is no value', 'function($x) { $x }', /a function, not a value/],
     ['is stopped in a nesting without end', '($f := function($x) { $f($x + 1) + 1 }; $f(1))', /nests too deep/],
-    [
-      'is stopped in a list that doubles',
-      '($f := function($x) { $f($append($x, $x)) }; $f([1, 2]))',
-      /list is too long/,
-    ],
+    ['is stopped in a doubled list', '($f := function($x) { $f($append($x, $x)) }; $f([1, 2]))', /list is too long/],
     ['is stopped in a text that doubles', '($f := function($x) { $f($x & $x) }; $f("ab"))', /too much text/],
     ['is stopped in a range that is far too long', '[1..9999999]', /list is too long/],
     ['is stopped when it gives too much', '$pad("", 2000000, "x")', /too much text/],

@@ -24,7 +24,7 @@ describe('checkMapping', () => {
     ['has nothing to say about a good mapping', { Store: 'store', Visits: 'visits', Closed: '"2026-11-21"' }, []],
     ['knows what was meant', { Store: 'store', visit: 'visits' }, [meant('visit', 'Visits')]],
     [
-      'knows what was meant by a name of other case and outer spaces',
+      'knows what was meant by other case and spaces',
       { Store: 'store', '   STORE  ': 'store' },
       [meant('   STORE  ', 'Store')],
     ],
@@ -50,11 +50,7 @@ describe('checkMapping', () => {
       { Store: '"Lasnamäe"' },
       ['"Store" (Choice): a text that is none of the choices: "Kadriorg", "Nõmme"'],
     ],
-    [
-      'finds a required field that is always empty',
-      { Store: '""' },
-      ['"Store" (Choice): it is required, and always empty'],
-    ],
+    ['finds a required field always empty', { Store: '""' }, ['"Store" (Choice): it is required, and always empty']],
     ['lets a date be that of a fixed instant', { Store: 'store', Closed: '"2026-11-21T22:30:00Z"' }, []],
     ['lets a required one be fixed', { Store: '"nõmme"' }, []],
     ['lets an optional one be empty', { Store: 'store', Visits: 'null' }, []],
@@ -115,28 +111,16 @@ describe('applyMapping', () => {
 
 test('a required field in which nothing is to be seen stands in the way (audit 34)', async () => {
   const mapping = compileMapping({ Note: 'note' });
-  const applied = applyMapping(
-    mapping,
-    await findings(mapping, { note: '\u200b' }),
-    [field('Note', 'Text', { required: true })],
-    {
-      timeZone: 'Europe/Tallinn',
-    },
-  );
+  const found = await findings(mapping, { note: '\u200b' });
+  const applied = applyMapping(mapping, found, [field('Note', 'Text', { required: true })], { timeZone: 'UTC' });
   expect(applied).toEqual({ ok: false, problems: ['"Note" is required, and note found nothing'] });
 });
 
 test('fields may be called as JavaScript calls things of its own (audit 34)', async () => {
   const names = ['constructor', 'toString', '__proto__'];
   const mapping = compileMapping(Object.fromEntries(names.map((name) => [name, '"x"'])));
-  const applied = applyMapping(
-    mapping,
-    await findings(mapping, {}),
-    names.map((name) => field(name, 'Text', { required: true })),
-    {
-      timeZone: 'Europe/Tallinn',
-    },
-  );
+  const fields = names.map((name) => field(name, 'Text', { required: true }));
+  const applied = applyMapping(mapping, await findings(mapping, {}), fields, { timeZone: 'UTC' });
   const values = Object.fromEntries(names.map((name) => [name, 'x']));
   expect(JSON.stringify(applied.ok && applied.values)).toBe(JSON.stringify(values));
   expect(checkMapping(mapping, [])).toHaveLength(3);

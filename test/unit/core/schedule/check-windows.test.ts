@@ -65,7 +65,7 @@ describe('windows that can not work', () => {
       "campaign 12 sends 22:00–02:00 Europe/Tallinn, and the rule sends 02:00–22:00 Europe/Tallinn: never open together. Change the rule's window, or the campaign's hours",
     ],
     [
-      'are a list of no days',
+      'are no days',
       { window: { days: [] } },
       'the rule sends on no day: give window.days at least one, or leave it out',
     ],
@@ -74,7 +74,7 @@ describe('windows that can not work', () => {
     ['are hours with something after them', { window: window('09:00', '20:00 sharp') }, noHour('20:00 sharp')],
     ['are hours beyond the day', { window: window('09:00', '24:01') }, noHour('24:01')],
     [
-      'are in a zone that is none',
+      'are in no zone',
       { zone: 'Europe/Talinn' },
       'feedback.timeZone: "Europe/Talinn" is not a time zone like Europe/Tallinn',
     ],

@@ -19,23 +19,8 @@ describe('parseDuration', () => {
   ];
   for (const [text, ms] of rows) test(`reads "${text}"`, () => expect(parseDuration(text)).toBe(ms));
 
-  for (const text of [
-    '',
-    ' ',
-    '2',
-    '0',
-    '2 hours',
-    '1.5h',
-    '-1h',
-    '30m2h',
-    '1h1h',
-    'h',
-    '2H',
-    'PT2H',
-    '3660d1ms',
-    '4000d',
-    '999999999999999d',
-  ]) {
+  const words = '2 0 1.5h -1h 30m2h 1h1h h 2H PT2H 3660d1ms 4000d 999999999999999d'.split(' ');
+  for (const text of ['', ' ', '2 hours', ...words]) {
     test(`refuses "${text}"`, () => {
       expect(() => parseDuration(text)).toThrow(
         expect.objectContaining({

@@ -5,61 +5,33 @@ import { type PlaceHints, recipientPlace } from '../../../../core/schedule/recip
 import { regionNames, regionZones } from '../../../../core/schedule/region-zones.ts';
 
 describe("the recipient's zone", () => {
-  const rows: [name: string, hints: PlaceHints, zone: string, why: string][] = [
-    [
-      "is the record's own, whatever else is known",
-      { timeZone: 'Asia/Tokyo', country: 'DE', phoneCountry: 'EE' },
-      'Asia/Tokyo',
-      'zone Asia/Tokyo, from the record',
-    ],
-    [
-      "is else the address's country's",
-      { country: 'Germany', phoneCountry: 'EE' },
-      'Europe/Berlin',
-      "zone Europe/Berlin, from the address's country (DE)",
-    ],
-    [
-      "is that of the address's region",
-      { country: 'US', region: 'California', phoneCountry: 'EE' },
-      'America/Los_Angeles',
-      "zone America/Los_Angeles, from the address's country (US, CA)",
-    ],
-    [
-      'is where nearly everybody lives in a region of two',
-      { country: 'usa', region: 'US-TX' },
-      'America/Chicago',
-      "zone America/Chicago, from the address's country (US, TX)",
-    ],
-    [
-      "is else the phone's country's, where that has one clock",
-      { country: 'US', phoneCountry: 'EE' },
-      'Europe/Tallinn',
-      "zone Europe/Tallinn, from the phone's country (EE)",
-    ],
-    [
-      "is else the account's",
-      { phoneCountry: 'US' },
-      'Europe/Riga',
-      "the recipient's zone is not known, as the phone's country (US) has 8: the account's, Europe/Riga",
-    ],
-    ...['+02:00', '-0530', 'Z', '2026-01-01T00:00+02:00[Asia/Tokyo]'].map(
-      (timeZone): [string, PlaceHints, string, string] => [
-        `is not the record's where that names no place: ${timeZone}`,
-        { timeZone, country: 'DE' },
-        'Europe/Berlin',
-        "zone Europe/Berlin, from the address's country (DE)",
-      ],
-    ),
-    [
-      "is the account's where nothing is known",
-      { timeZone: 'Mordor', country: 'Middle-earth' },
-      'Europe/Riga',
-      "the recipient's zone is not known: the account's, Europe/Riga",
-    ],
-  ];
-  for (const [name, hints, zone, why] of rows) {
-    test(name, () => expect(recipientPlace(hints, 'Europe/Riga')).toMatchObject({ zone, why }));
-  }
+  const ofAddress = "from the address's country";
+  const german = `Europe/Berlin, ${ofAddress} (DE)`;
+  test.each<[hints: PlaceHints, why: string]>([
+    [{ timeZone: 'Asia/Tokyo', country: 'DE', phoneCountry: 'EE' }, 'Asia/Tokyo, from the record'],
+    [{ country: 'Germany', phoneCountry: 'EE' }, german],
+    [{ country: 'US', region: 'California', phoneCountry: 'EE' }, `America/Los_Angeles, ${ofAddress} (US, CA)`],
+    // Where nearly everybody lives in a region of two.
+    [{ country: 'usa', region: 'US-TX' }, `America/Chicago, ${ofAddress} (US, TX)`],
+    // The country of the address has several clocks, that of the phone one.
+    [{ country: 'US', phoneCountry: 'EE' }, "Europe/Tallinn, from the phone's country (EE)"],
+    // Written so, a zone names no place.
+    ...['+02:00', '-0530', 'Z', '2026-01-01T00:00+02:00[Asia/Tokyo]'].map((timeZone): [PlaceHints, string] => [
+      { timeZone, country: 'DE' },
+      german,
+    ]),
+  ])('of %j is %s', (hints, why) => {
+    const [zone] = why.split(',');
+    expect(recipientPlace(hints, 'Europe/Riga')).toMatchObject({ zone, why: `zone ${why}` });
+  });
+
+  test.each<[hints: PlaceHints, why: string]>([
+    [{ phoneCountry: 'US' }, ", as the phone's country (US) has 8"],
+    [{ timeZone: 'Mordor', country: 'Middle-earth' }, ''],
+  ])("of %j is the account's", (hints, why) => {
+    const told = `the recipient's zone is not known${why}: the account's, Europe/Riga`;
+    expect(recipientPlace(hints, 'Europe/Riga')).toMatchObject({ zone: 'Europe/Riga', why: told });
+  });
 
   test('may be any of its country, so far as night goes', () => {
     expect(recipientPlace({ phoneCountry: 'ES' }, 'Europe/Riga').zones).toHaveLength(2);

@@ -20,22 +20,19 @@ table('the delay', [
   ['keeps its milliseconds', { now: '2026-11-21T15:30:00.123Z', delayMs: 1 }, '2026-11-21T15:30:00.124Z'],
 ]);
 
+const ofService = { sendDelay: 60, serviceAddsDelay: true };
 table('with a service that adds its own delay, the request', [
-  ["is made at once for the campaign's delay", { sendDelay: 60, serviceAddsDelay: true }, saturday],
+  ["is made at once for the campaign's delay", ofService, saturday],
+  ['waits what the rule asks beyond it', { delayMs: 3 * hour, ...ofService }, '11-21T17:30'],
+  ['is made at once where the rule asks less', { delayMs: 60_000, ...ofService }, saturday],
   [
-    'waits only what the rule asks beyond it',
-    { delayMs: 3 * hour, sendDelay: 60, serviceAddsDelay: true },
-    '11-21T17:30',
-  ],
-  ['is made at once where the rule asks less', { delayMs: 60_000, sendDelay: 60, serviceAddsDelay: true }, saturday],
-  [
-    "counts the service's delay from now when it comes late",
-    { closedAt: '11-21T10:00', sendDelay: 60, campaign: '09:00-18:00', serviceAddsDelay: true },
+    "counts the service's delay from now",
+    { closedAt: '11-21T10:00', campaign: '09:00-18:00', ...ofService },
     '11-22T06:00',
   ],
   [
-    'is made so that the message, not the request, is inside the windows',
-    { now: '11-21T06:30', sendDelay: 60, campaign: '09:00-20:00', serviceAddsDelay: true },
+    'is made for a message inside the windows',
+    { now: '11-21T06:30', campaign: '09:00-20:00', ...ofService },
     '11-21T06:30',
   ],
   ['has no delay to count where the campaign has none', { delayMs: hour, serviceAddsDelay: true }, '11-21T16:30'],
@@ -46,11 +43,7 @@ table("the campaign's window", [
   ['opens later today', { now: '11-21T05:00', campaign: '09:00-20:00' }, '11-21T07:00'],
   ['opens tomorrow', { now: '11-21T18:30', campaign: '09:00-20:00' }, '11-22T07:00'],
   ['includes its first instant', { now: '11-21T07:00', campaign: '09:00-20:00' }, '11-21T07:00'],
-  [
-    'includes its last millisecond',
-    { now: '2026-11-21T17:59:59.999Z', campaign: '09:00-20:00' },
-    '2026-11-21T17:59:59.999Z',
-  ],
+  ['includes its last ms', { now: '2026-11-21T17:59:59.999Z', campaign: '09:00-20:00' }, '2026-11-21T17:59:59.999Z'],
   ['is kept to the second', { now: '2026-11-21T07:00:29Z', campaign: '09:00:30-20:00' }, '2026-11-21T07:00:30Z'],
   ['excludes its end', { now: '11-21T18:00', campaign: '09:00-20:00' }, '11-22T07:00'],
   ['is always open when it begins where it ends', { now: '11-21T01:00', campaign: '09:00-09:00' }, '11-21T01:00'],
@@ -61,6 +54,7 @@ table("the campaign's window", [
 ]);
 
 const weekdays: RuleWindow['days'] = ['mon', 'tue', 'wed', 'thu', 'fri'];
+const nightOf = (day: 'fri' | 'sun'): Row => ({ window: { from: '20:00', until: '02:00', days: [day] } });
 table("a rule's window", [
   ['narrows the campaign', { campaign: '09:00-20:00', window: { from: '10:00', until: '17:00' } }, '11-22T08:00'],
   ['never widens it', { campaign: '09:00-17:00', window: { from: '08:00', until: '22:00' } }, '11-22T07:00'],
@@ -71,153 +65,91 @@ table("a rule's window", [
   ['on its day is open', { window: { days: ['sat'] } }, saturday],
   ['on one day waits for a week', { now: '11-21T22:00', window: { days: ['sat'] } }, '11-27T22:00'],
   [
-    "over midnight belongs to the day it opened: Friday's goes on into Saturday",
-    { now: '11-20T23:00', window: { from: '20:00', until: '02:00', days: ['fri'] } },
+    'over midnight goes on into Saturday if it opened on Friday',
+    { now: '11-20T23:00', ...nightOf('fri') },
     '11-20T23:00',
   ],
   [
-    "over midnight belongs to the day it opened: Friday morning isn't Friday's",
-    { now: '11-19T23:00', window: { from: '20:00', until: '02:00', days: ['fri'] } },
+    'over midnight does not open on Friday morning for Friday',
+    { now: '11-19T23:00', ...nightOf('fri') },
     '11-20T18:00',
   ],
   [
-    "over midnight belongs to the day it opened: Sunday's goes on into Monday",
-    { now: '11-22T23:00', window: { from: '20:00', until: '02:00', days: ['sun'] } },
+    'over midnight goes on into Monday if it opened on Sunday',
+    { now: '11-22T23:00', ...nightOf('sun') },
     '11-22T23:00',
   ],
-  [
-    'that begins where it ends is open all of its days',
-    { window: { from: '09:00', until: '09:00', days: ['sun'] } },
-    '11-21T22:00',
-  ],
+  ['that begins at its end is all day', { window: { from: '09:00', until: '09:00', days: ['sun'] } }, '11-21T22:00'],
 ]);
 
+const newYork = { recipientZone: 'America/New_York' };
+const fromNine: Row = { window: { from: '09:00', zone: 'recipient' } };
 table("the recipient's zone", [
-  [
-    'moves the rule’s hours, not the campaign’s',
-    {
-      campaign: '09:00-20:00',
-      window: { from: '09:00', until: '20:00', zone: 'recipient' },
-      recipientZone: 'America/New_York',
-    },
-    saturday,
-  ],
-  [
-    'is waited for',
-    {
-      now: '11-21T08:00',
-      campaign: '09:00-20:00',
-      window: { from: '09:00', zone: 'recipient' },
-      recipientZone: 'America/New_York',
-    },
-    '11-21T14:00',
-  ],
-  [
-    "falls back to the account's where it isn't known",
-    { now: '11-21T05:00', window: { from: '09:00', zone: 'recipient' } },
-    '11-21T07:00',
-  ],
+  ['moves the rule’s hours, not the campaign’s', { campaign: '09:00-20:00', ...fromNine, ...newYork }, saturday],
+  ['is waited for', { now: '11-21T08:00', campaign: '09:00-20:00', ...fromNine, ...newYork }, '11-21T14:00'],
+  ["falls back to the account's where it isn't known", { now: '11-21T05:00', ...fromNine }, '11-21T07:00'],
   [
     "falls back to the account's where it isn't a zone",
-    {
-      now: '11-21T05:00',
-      window: { from: '09:00', zone: 'recipient' },
-      recipientZone: 'Eastern Time (US & Canada)',
-    },
+    { now: '11-21T05:00', ...fromNine, recipientZone: 'Eastern Time' },
     '11-21T07:00',
   ],
   [
-    'is left alone where the rule does not ask for it',
-    { now: '11-21T05:00', window: { from: '09:00' }, recipientZone: 'America/New_York' },
+    'is left alone unless the rule asks for it',
+    { now: '11-21T05:00', window: { from: '09:00' }, ...newYork },
     '11-21T07:00',
   ],
-  [
-    'decides which day it is',
-    { now: '11-23T02:00', window: { days: ['sun'], zone: 'recipient' }, recipientZone: 'America/New_York' },
-    '11-23T02:00',
-  ],
+  ['decides the day', { now: '11-23T02:00', window: { days: ['sun'], zone: 'recipient' }, ...newYork }, '11-23T02:00'],
 ]);
 
 const day = '08:00-21:00';
+const late: Row = { now: '11-21T20:00', sms: day };
 table('a text message', [
   ['goes out by day', { sms: day }, saturday],
-  ['waits for the morning', { now: '11-21T20:00', sms: day }, '11-22T06:00'],
+  ['waits for the morning', late, '11-22T06:00'],
   ["waits for the recipient's morning", { sms: day, phoneCountry: 'JP' }, '11-21T23:00'],
+  ['waits in a wider window of the rule', { ...late, window: { from: '07:00', until: '23:00' } }, '11-22T06:00'],
+  ["waits for a rule's later window", { ...late, window: { from: '11:00', zone: 'recipient' } }, '11-22T09:00'],
+  ['counts from when the service sends it', { now: '11-21T18:30', sms: day, ...ofService }, '11-22T05:00'],
   [
-    "waits also where the rule's window is wider",
-    { now: '11-21T20:00', sms: day, window: { from: '07:00', until: '23:00' } },
-    '11-22T06:00',
-  ],
-  [
-    "waits for the rule's window, where that is narrower",
-    { now: '11-21T20:00', sms: day, window: { from: '11:00', until: '12:00', zone: 'recipient' } },
-    '11-22T09:00',
-  ],
-  [
-    'is counted from when the service sends it, not from the request',
-    { now: '11-21T18:30', sms: day, sendDelay: 60, serviceAddsDelay: true },
-    '11-22T05:00',
-  ],
-  [
-    'goes out when it is day all over the country of a number that may be anywhere in it: from 08:00 in Honolulu',
+    'to anywhere in the US goes out from 08:00 in Honolulu',
     { now: '11-21T15:30', sms: day, phoneCountry: 'US' },
     '11-21T18:00',
   ],
-  [
-    'goes out until 21:00 in New York, though it is afternoon in Honolulu',
-    { now: '11-22T02:00', sms: day, phoneCountry: 'US' },
-    '11-22T18:00',
-  ],
+  ['… and until 21:00 in New York', { now: '11-22T02:00', sms: day, phoneCountry: 'US' }, '11-22T18:00'],
 ]);
 
 // Tallinn: 03:00 becomes 04:00 on 29 March 2026 (01:00Z); 04:00 becomes 03:00 on 25 October 2026 (01:00Z).
 table('a clock change', [
   ['that skips the opening opens at its first instant', { now: '03-29T00:00', campaign: '03:30-12:00' }, '03-29T01:00'],
+  ['that skips the whole window leaves out that day', { now: '03-29T00:00', campaign: '03:15-03:45' }, '03-30T00:15'],
   [
-    'that skips the whole window leaves it out that day',
-    { now: '03-29T00:00', campaign: '03:15-03:45' },
-    '03-30T00:15',
-  ],
-  [
-    'that skips a weekly window leaves it out that week',
+    'that skips a weekly window skips the week',
     { now: '03-22T12:00', window: { from: '03:15', until: '03:45', days: ['sun'] } },
     '04-05T00:15',
   ],
   ['does not move an opening after it', { now: '03-29T00:00', campaign: '09:00-20:00' }, '03-29T06:00'],
   ['that repeats the opening opens the first time', { now: '10-24T23:00', campaign: '03:30-12:00' }, '10-25T00:30'],
-  [
-    'that repeats the opening closes until it comes again',
-    { now: '10-25T01:10', campaign: '03:30-12:00' },
-    '10-25T01:30',
-  ],
+  ['that repeats the opening closes until then', { now: '10-25T01:10', campaign: '03:30-12:00' }, '10-25T01:30'],
   ['that repeats the end opens again', { now: '10-25T00:45', campaign: '01:00-03:30' }, '10-25T01:00'],
   ['that repeats the end closes the second time', { now: '10-25T01:30', campaign: '01:00-03:30' }, '10-25T23:00'],
+  ['at midnight moves none', { now: '04-23T22:10', campaign: '09:00-20:00', zone: 'Africa/Cairo' }, '04-24T06:00'],
   [
-    'at midnight does not move an opening',
-    { now: '04-23T22:10', campaign: '09:00-20:00', zone: 'Africa/Cairo' },
-    '04-24T06:00',
-  ],
-  [
-    'just before midnight opens what it skipped, not a while later',
+    'just before midnight opens what it skipped',
     { now: '03-28T23:30', campaign: '23:15-02:00', zone: 'America/Scoresbysund' },
     '03-29T01:00',
   ],
   ['at midnight opens the day', { now: '04-23T20:00', window: { days: ['fri'] }, zone: 'Africa/Cairo' }, '04-23T22:00'],
   [
-    'at midnight does not open a window of the day before the next change',
+    'at midnight opens no day before',
     { now: '04-23T22:10', window: { days: ['thu'] }, zone: 'Africa/Cairo' },
     '04-29T21:00',
   ],
   [
-    'at midnight can be the last of its zone',
+    'can be the last of its zone',
     { now: '2022-02-24T23:00:00Z', campaign: '09:00-20:00', zone: 'Asia/Amman' },
     '2022-02-25T06:00:00Z',
   ],
-  [
-    'of half an hour counts',
-    { now: '10-03T15:15', campaign: '02:15-12:00', zone: 'Australia/Lord_Howe' },
-    '10-03T15:30',
-  ],
+  ['of 30 minutes counts', { now: '10-03T15:15', campaign: '02:15-12:00', zone: 'Australia/Lord_Howe' }, '10-03T15:30'],
   ['lies in a delay without making it longer or shorter', { now: '03-28T22:00', delayMs: 12 * hour }, '03-29T10:00'],
 ]);
 
@@ -283,7 +215,7 @@ describe('the trace', () => {
   });
 
   test('says what the service waits itself', () => {
-    expect(why({ sendDelay: 60, serviceAddsDelay: true })).toStrictEqual([
+    expect(why(ofService)).toStrictEqual([
       "the campaign's delay of 1h ends Sat 21 Nov 18:30",
       'the service itself waits 1h after the request: message Sat 21 Nov 18:30',
     ]);
@@ -295,11 +227,7 @@ describe('the end of the open time', () => {
   const rows: [name: string, row: Row, expected: string | undefined][] = [
     ['is when the first of the windows closes', { campaign: '09:00-20:00', sms: day }, '2026-11-21T18:00:00.000Z'],
     ['is not known where nothing closes', {}, undefined],
-    [
-      'is earlier by what the service waits',
-      { campaign: '09:00-20:00', sendDelay: 60, serviceAddsDelay: true },
-      '2026-11-21T17:00:00.000Z',
-    ],
+    ['is earlier by what the service waits', { campaign: '09:00-20:00', ...ofService }, '2026-11-21T17:00:00.000Z'],
     ['is midnight where the next day is closed', { window: { days: ['sat'] } }, '2026-11-21T22:00:00.000Z'],
   ];
   test.each(rows)('%s', (_, row, expected) => expect(until(row)).toBe(expected));

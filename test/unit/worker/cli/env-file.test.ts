@@ -1,12 +1,11 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { envFileOf, environmentOf, readEnvFile, saveToEnvFile } from '../../../../worker/cli/env-file.ts';
+import { useFolder } from '../../../support/folder.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-env-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 test('whatever is saved is read back', () => {
   const file = join(dir, 'any.env');

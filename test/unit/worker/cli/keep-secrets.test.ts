@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { builtIn } from '../../../../connectors/built-in.ts';
 import { readEnvFile } from '../../../../worker/cli/env-file.ts';
 import { keepSecrets } from '../../../../worker/cli/keep-secrets.ts';
 import { lostVariables } from '../../../../worker/cli/lost-variables.ts';
 import { ConfigError } from '../../../../worker/config/problem.ts';
+import { useFolder } from '../../../support/folder.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'closeloop-secrets-'));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = useFolder();
 
 const restart = /takes it up at its next start/;
 const variable = (name: string) => `\${${name}}`;
@@ -45,12 +43,7 @@ const lost = (configText: string, env: Record<string, string>, error: unknown) =
   lostVariables(error, { config: 'c.yaml', configText, connectors: builtIn, env });
 
 test.each([
-  [
-    'a secret that the vendor tells again',
-    'zendesk',
-    'webhookSecrets',
-    /HOOK: .*any text and run "closeloop setup" again/,
-  ],
+  ['a secret that is told again', 'zendesk', 'webhookSecrets', /HOOK: .*any text and run "closeloop setup" again/],
   ['a secret of our own', 'woocommerce', 'webhookSecrets', /HOOK: .*delete the webhooks/],
   ['a credential', 'hubspot', 'accessToken', /HOOK: Access token of the app/],
 ])('a variable that is not set is told with where it comes from: %s', async (_what, connector, setting, message) => {

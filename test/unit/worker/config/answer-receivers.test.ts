@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineConnector } from '../../../../core/connector/contract.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
-import { ConfigError } from '../../../../worker/config/problem.ts';
+import { problemsOf, service } from '../../../support/worker/configs.ts';
 
 const shop = defineConnector({ name: 'shop', settings: z.strictObject({}), open: () => expect.unreachable() });
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 const load = (general: string, action: string, env: Record<string, string> = {}, uses?: 'redis') =>
   loadConfig(
-    `feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }
+    `${service}
 ${general}
 sources:
   main:
@@ -22,18 +22,10 @@ sources:
     { env, connectors: [shop], ...(uses && { uses }) },
   );
 
-function mistakes(general: string, action: string): string[] {
-  try {
-    load(general, action);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError)
-      return error.problems.map(
-        ({ path, line, message }) => `${line} ${path.replace('sources.main.', '')}: ${message}`,
-      );
-    throw error;
-  }
-}
+const mistakes = (general: string, action: string) =>
+  problemsOf(() => load(general, action)).map(
+    ({ path, line, message }) => `${line} ${path.replace('sources.main.', '')}: ${message}`,
+  );
 
 const leads = 'alerts: { slack: "https://s.example", receivers: { support-leads: { teams: "https://t.example" } } }';
 const warehouse = (more = '') =>
@@ -49,85 +41,53 @@ describe('whom an answer rule tells', () => {
     expect(mistakes(general, action)).toEqual([]);
   });
 
+  const noReceiver = 'is no receiver of alerts: there are slack, support-leads';
   test.each([
-    [
-      leads,
-      'notify: [slack, support-lead]',
-      '10 answers[0].do[0].notify[1]: is no receiver of alerts: there are slack, support-leads; did you mean "support-leads"?',
-    ],
-    [leads, 'notify: email', '10 answers[0].do[0].notify: is no receiver of alerts: there are slack, support-leads'],
-    ['', 'notify: [slack]', '10 answers[0].do[0].notify[0]: names a receiver, and alerts names none'],
-    [leads, 'notify: []', '10 answers[0].do[0].notify: needs at least 1 entry'],
-    ['', 'send: warehouse', '10 answers[0].do[0].send: names a receiver, and webhooks names none'],
-    [warehouse(), 'send: [ware]', '10 answers[0].do[0].send[0]: is no receiver of webhooks: there are warehouse'],
+    [leads, 'notify: [slack, support-lead]', `notify[1]: ${noReceiver}; did you mean "support-leads"?`],
+    [leads, 'notify: email', `notify: ${noReceiver}`],
+    ['', 'notify: [slack]', 'notify[0]: names a receiver, and alerts names none'],
+    [leads, 'notify: []', 'notify: needs at least 1 entry'],
+    ['', 'send: warehouse', 'send: names a receiver, and webhooks names none'],
+    [warehouse(), 'send: [ware]', 'send[0]: is no receiver of webhooks: there are warehouse'],
   ])('is no mistake but where nobody has that name: %s, %s', (general, action, mistake) => {
-    expect(mistakes(general, action)).toEqual([mistake]);
+    expect(mistakes(general, action)).toEqual([`10 answers[0].do[0].${mistake}`]);
   });
 
   test.each([
-    [
-      'alerts: { receivers: { slack: { teams: "https://t.example" } } }',
-      '2 alerts.receivers.slack: url, slack, teams and email are those of alerts themselves: choose another name',
-    ],
-    [
-      'alerts: { receivers: { leads: {} } }',
-      '2 alerts.receivers.leads: must name somebody who is told: url, slack, teams or email',
-    ],
-    [
-      'alerts: { receivers: { leads: { url: "https://u.example" } } }',
-      '2 alerts.receivers.leads.secrets: url and secrets belong together: what is sent to url is signed',
-    ],
-  ])('is described rightly: %s', (general, mistake) => {
-    expect(mistakes(general, 'followUp: {}')).toEqual([mistake]);
+    ['slack: { teams: "https://t.example" }', /^slack: url, slack, teams and email are .*: choose another name$/],
+    ['leads: {}', /^leads: must name somebody who is told: url, slack, teams or email$/],
+    ['leads: { url: "https://u.example" }', /^leads\.secrets: url and secrets belong together/],
+  ])('is described rightly: %s', (receiver, mistake) => {
+    const found = mistakes(`alerts: { receivers: { ${receiver} } }`, 'followUp: {}');
+    expect(found.map((line) => line.replace('2 alerts.receivers.', ''))).toEqual([expect.stringMatching(mistake)]);
   });
 });
 
 describe('a webhook', () => {
+  const oneSecret = 'is missing: secret, or secrets while one replaces the other';
+  const bareUrl = 'must be like https://host/path, without a name, a password or a #';
   test.each([
-    [
-      'no secret',
-      `{ name: w, url: "https://w.example" }`,
-      'webhooks[0].secret: is missing: secret, or secrets while one replaces the other',
-    ],
-    [
-      'both',
-      `{ name: w, url: "https://w.example", secret: ${secret}, secrets: [${secret}] }`,
-      'webhooks[0].secret: is missing: secret, or secrets while one replaces the other',
-    ],
-    [
-      'a short secret',
-      `{ name: w, url: "https://w.example", secret: whsec_YQ== }`,
-      'webhooks[0].secret: must be whsec_ and the base64 of 24 to 64 random bytes',
-    ],
-    [
-      'http',
-      `{ name: w, url: "http://w.example", secret: ${secret} }`,
-      'webhooks[0].url: must be https; http needs allowPrivate',
-    ],
-    [
-      'a password',
-      `{ name: w, url: "https://a:b@w.example", secret: ${secret} }`,
-      'webhooks[0].url: must be like https://host/path, without a name, a password or a #',
-    ],
-    [
-      'another protocol',
-      `{ name: w, url: "ftp://w.example", secret: ${secret} }`,
-      'webhooks[0].url: must be like https://host/path, without a name, a password or a #',
-    ],
+    ['no secret', `url: "https://w.example"`, `secret: ${oneSecret}`],
+    ['both', `url: "https://w.example", secret: ${secret}, secrets: [${secret}]`, `secret: ${oneSecret}`],
+    ['a short secret', 'url: "https://w.example", secret: whsec_YQ==', /^secret: .* base64 of 24 to 64 random bytes$/],
+    ['http', `url: "http://w.example", secret: ${secret}`, 'url: must be https; http needs allowPrivate'],
+    ['a password', `url: "https://a:b@w.example", secret: ${secret}`, `url: ${bareUrl}`],
+    ['another protocol', `url: "ftp://w.example", secret: ${secret}`, `url: ${bareUrl}`],
     [
       'an unknown event',
-      `{ name: w, url: "https://w.example", secret: ${secret}, events: [answer.recieved] }`,
-      'webhooks[0].events[0]: must be one of answer.received, answer.changed, request.created, closing.skipped, follow-up.overdue; did you mean "answer.received"?',
+      `url: "https://w.example", secret: ${secret}, events: [answer.recieved]`,
+      /^events\[0\]: must be one of answer\.received, .*, follow-up\.overdue; did you mean "answer\.received"\?$/,
     ],
-  ])('is refused with %s', (_, webhook, mistake) => {
-    expect(mistakes(`webhooks: [${webhook}]`, 'followUp: {}')).toEqual([`2 ${mistake}`]);
+  ])('is refused with %s', (_, settings, mistake) => {
+    const found = mistakes(`webhooks: [{ name: w, ${settings} }]`, 'followUp: {}');
+    const expected = typeof mistake === 'string' ? mistake : expect.stringMatching(mistake);
+    expect(found.map((line) => line.replace('2 webhooks[0].', ''))).toEqual([expected]);
   });
 
   test('has a name of its own', () => {
     const one = `{ name: w, url: "https://w.example", secret: ${secret} }`;
-    expect(mistakes(`webhooks: [${one}, ${one}]`, 'followUp: {}')).toEqual([
-      '2 webhooks[1].name: is used by another webhook',
-    ]);
+    const used = '2 webhooks[1].name: is used by another webhook';
+    expect(mistakes(`webhooks: [${one}, ${one}]`, 'followUp: {}')).toEqual([used]);
   });
 
   test('is known by its name to commands without its secret', () => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { campaignFor, campaignNumbers, campaignsIn, languageOf } from '../../../../worker/config/campaign-choice.ts';
-import { loadConfig } from '../../../../worker/config/config.ts';
-import { ToyVendor } from '../../../support/toy-connector.ts';
+import { toyConfig } from '../../../support/worker/configs.ts';
 
 test.each([
   ['et', 'et'],
@@ -50,14 +49,7 @@ test('every campaign is listed once, by the setting that names it first', () => 
   expect(campaignNumbers([{ campaign: some }, { campaign: 13 }, { campaign: 9 }])).toEqual([12, 13, 9]);
 });
 
-const load = (campaign: string) =>
-  loadConfig(
-    `
-feedback: { baseUrl: "https://feedback.acme.com/api", apiKey: key, timeZone: Europe/Tallinn }
-sources: { desk: { connector: toy, secret: s, rules: [{ name: all, campaign: ${campaign}, contact: customer.email }] } }
-`,
-    { env: {}, connectors: [new ToyVendor().connector] },
-  );
+const load = (campaign: string) => toyConfig({ campaign });
 
 test('a rule takes a campaign, or one for each language', () => {
   expect(load('12').sources[0]?.rules[0]?.campaign).toBe(12);

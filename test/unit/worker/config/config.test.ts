@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineConnector } from '../../../../core/connector/contract.ts';
 import { type Config, loadConfig } from '../../../../worker/config/config.ts';
-import { ConfigError, type Problem } from '../../../../worker/config/problem.ts';
 import { testPorts } from '../../../support/connectors/zendesk/ports.ts';
+import { service as feedback, problemsOf } from '../../../support/worker/configs.ts';
 
 const settings = z.strictObject({
   account: z.string().min(1),
@@ -35,17 +35,7 @@ function settingsOf({ sources: [source] }: Config): unknown {
   return expect.fail('it was opened');
 }
 
-function problems(text: string, variables?: Record<string, string>): readonly Problem[] {
-  try {
-    load(text, variables);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
-
-const feedback = 'feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }';
+const problems = (text: string, variables?: Record<string, string>) => problemsOf(() => load(text, variables));
 const rule = '{ name: all, campaign: 12, contact: requester.phone }';
 const source = (rules: string, more = '') =>
   `sources: { main: { connector: shop, account: a, secrets: [s], rules: [${rules}]${more === '' ? '' : `, ${more}`} } }`;
@@ -182,29 +172,14 @@ const mistakes: [what: string, text: string, path: string, message: RegExp][] = 
   ['an unknown setting deeper down', whole('http: { prot: 1 }'), 'http.prot', /did you mean "port"\?/],
   ['a setting of no known kind', whole('zzzzzz: 1'), 'zzzzzz', /there are sources, feedback, redis/],
   ['a sensitive service address', `${feedback.replace('https', 'http')}\n${source(rule)}`, 'feedback.baseUrl', /https/],
-  [
-    'an unset variable of a name that every object has',
-    whole('marker: ${constructor}'),
-    'marker',
-    /constructor is not set$/,
-  ],
+  ['an unset variable called constructor', whole('marker: ${constructor}'), 'marker', /constructor is not set$/],
   ['an unset variable', whole('marker: ${NOBODY}'), 'marker', /^the environment variable NOBODY is not set$/],
   ['an empty variable', whole('marker: x${EMPTY}'), 'marker', /^the environment variable EMPTY is empty$/],
   ['a variable that is no number', whole('http: { port: "${KEY}" }'), 'http.port', /^must be a number$/],
   ['a duration without a unit', whole('expireAfter: "14"'), 'expireAfter', /must be a duration like/],
   ['a period of nothing', whole('collect: { every: 0s }'), 'collect.every', /longer than 0/],
-  [
-    'a proxy that is no address',
-    whole('http: { trustProxy: [proxy] }'),
-    'http.trustProxy[0]',
-    /must be an address like/,
-  ],
-  [
-    'a proxy range that is none',
-    whole('http: { trustProxy: [10.0.0.0/33] }'),
-    'http.trustProxy[0]',
-    /must be an address like/,
-  ],
+  ['no address of a proxy', whole('http: { trustProxy: [proxy] }'), 'http.trustProxy[0]', /an address like/],
+  ['no range of proxies', whole('http: { trustProxy: [10.0.0.0/33] }'), 'http.trustProxy[0]', /an address like/],
   [
     'a page that other machines reach',
     whole('dashboard: { host: 0.0.0.0, publicUrl: "https://a.example" }'),
@@ -230,27 +205,12 @@ const mistakes: [what: string, text: string, path: string, message: RegExp][] = 
   ["a mistake in the connector's settings", inSource('pages: many'), 'main.pages', /must be a number/],
   ['an unknown setting of the connector', inSource('acount: a'), 'main.acount', /did you mean "account"\?/],
   ['a misspelt name of ours among them', inSource('rulse: a'), 'main.rulse', /did you mean "rules"\?/],
-  [
-    'an unknown setting within them',
-    inSource('writeBack: { grad: 1 }'),
-    'main.writeBack.grad',
-    /did you mean "grade"\?/,
-  ],
+  ['an unknown inner setting', inSource('writeBack: { grad: 1 }'), 'main.writeBack.grad', /did you mean "grade"\?/],
   ['two rules of one name', ruled(`${rule}, ${rule}`), 'main.rules[1].name', /another rule/],
-  [
-    'a campaign that is a text',
-    ruled('{ name: all, campaign: "12", contact: a }'),
-    'rule.campaign',
-    /must be a number/,
-  ],
+  ['a text for a campaign', ruled('{ name: all, campaign: "12", contact: a }'), 'rule.campaign', /must be a number/],
   ['a broken expression', withRule('when: "a = ("'), 'rule.when', /a = \(.*near character/],
   ['a broken expression of a field', withRule('fields: { Store: "a.(" }'), 'rule.fields.Store', /mistake/],
-  [
-    'a broken expression in a list',
-    withRule('sample: 1').replace('requester.phone', '[a, "b["]'),
-    'rule.contact[1]',
-    /mistake/,
-  ],
+  ['one in a list', withRule('sample: 1').replace('requester.phone', '[a, "b["]'), 'rule.contact[1]', /mistake/],
   ['no contact', ruled('{ name: x, campaign: 1 }'), 'rule.contact', /is missing/],
   ['a share above all', withRule('sample: 120%'), 'rule.sample', /share like 50%/],
   ['a share that looks like a percentage', withRule('sample: 50'), 'rule.sample', /share like 50%/],

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { changedPaths } from '../../../../worker/config/changes.ts';
-import { loadConfig } from '../../../../worker/config/config.ts';
 import { parseContactList } from '../../../../worker/config/contact-list.ts';
 import { withContactLists } from '../../../../worker/config/contact-lists.ts';
-import { ToyVendor } from '../../../support/toy-connector.ts';
+import { testFolder } from '../../../support/folder.ts';
+import { toyConfig } from '../../../support/worker/configs.ts';
 
 test('a list takes addresses, numbers and identifiers in any spelling, and passes comments over', () => {
   const text =
@@ -29,20 +28,13 @@ test('a line that names no contact is told with its number, and not quoted', () 
   expect(broken).not.toThrow(/bob|5551/);
 });
 
-const text = (list: string) => `
-feedback: { baseUrl: "https://feedback.acme.com/api", apiKey: key, timeZone: Europe/Tallinn }
-policy: { never: [{ contactsIn: ${list} }] }
-sources: { desk: { connector: toy, secret: s, rules: [{ name: all, campaign: 12, contact: customer.email }] } }
-`;
-
 function inFolder(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'lists-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = testFolder();
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   return folder;
 }
 
-const load = (list: string) => loadConfig(text(list), { env: {}, connectors: [new ToyVendor().connector] });
+const load = (list: string) => toyConfig({ general: `policy: { never: [{ contactsIn: ${list} }] }` });
 
 test('a file is read beside the configuration, and another content is another configuration', () => {
   const folder = inFolder({ 'do-not-ask.txt': 'ann@acme.com\n' });

@@ -10,12 +10,7 @@ const flaws = (written: unknown) =>
 
 test.each<[what: string, written: object, path: string, message: RegExp]>([
   ['for others without users', { host: '0.0.0.0', publicUrl }, 'users', /must name somebody where "host"/],
-  [
-    'for others without their address',
-    { host: '0.0.0.0', users: [anna] },
-    'publicUrl',
-    /https address that people open/,
-  ],
+  ['for others without address', { host: '0.0.0.0', users: [anna] }, 'publicUrl', /https address that people open/],
   ['behind a proxy without users', { publicUrl }, 'users', /must name somebody where "publicUrl"/],
   ['over http', { publicUrl: 'http://closeloop.example.com', users: [anna] }, 'publicUrl', /https address/],
   ['below a path', { publicUrl: `${publicUrl}/page`, users: [anna] }, 'publicUrl', /without a path/],

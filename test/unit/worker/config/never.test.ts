@@ -1,23 +1,16 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../../../worker/config/config.ts';
 import { ToyVendor } from '../../../support/toy-connector.ts';
+import { toyConfig } from '../../../support/worker/configs.ts';
 
-const whole = (never: string, policy = '[]') => `
-feedback: { baseUrl: "https://feedback.acme.com/api", apiKey: key, timeZone: Europe/Tallinn }
-policy: { never: ${policy} }
-sources:
-  desk: { connector: toy, secret: s, never: ${never}, rules: [{ name: all, campaign: 12, contact: customer.email }] }
-`;
 /** Its records tell tags and when they were opened. */
 const connector = { ...new ToyVendor().connector, parts: { tags: ['ticket.tags'], openedAt: ['ticket.createdAt'] } };
-const load = (text: string) => loadConfig(text, { env: {}, connectors: [connector] });
+const load = (never: string, policy = '[]') =>
+  toyConfig({ general: `policy: { never: ${policy} }`, source: `never: ${never}`, vendor: { connector } });
 
 test('conditions are expressions, with a reason of their own or without, and ready-made ones', () => {
   const { sources, policy } = load(
-    whole(
-      '["ticket.vip", { when: ticket.small, reason: too small }, { tags: [no_survey, 17] }, { handledIn: { under: 2m } }]',
-      '[{ ownDomains: [ACME.com, münchen.de] }, { contactsIn: list.txt }]',
-    ),
+    '["ticket.vip", { when: ticket.small, reason: too small }, { tags: [no_survey, 17] }, { handledIn: { under: 2m } }]',
+    '[{ ownDomains: [ACME.com, münchen.de] }, { contactsIn: list.txt }]',
   );
   expect(sources[0]?.policy.never).toEqual([
     { when: 'ticket.vip' },
@@ -37,12 +30,12 @@ test.each([
   ['[{ handledIn: {} }]', /never\[0\]\.handledIn: must say under or over/],
   ['[{ ownDomains: ["ann@acme.com"] }]', /must be a domain like acme\.com/],
 ])('a mistake in never is told where it stands: %s', (never, expected) => {
-  expect(() => load(whole(never))).toThrow(expected);
+  expect(() => load(never)).toThrow(expected);
 });
 
 test('a condition that the connector can not answer is a mistake, which says what it answers', () => {
   const message =
     "records of toy don't tell it: they answer tags, handledIn; for anything else write an expression (when)";
-  expect(() => load(whole('[{ brands: [Acme] }]'))).toThrow(`sources.desk.never[0].brands: ${message}`);
-  expect(() => load(whole('[]', '[{ tags: [a] }, { noReply: true }]'))).toThrow(`policy.never[1].noReply: ${message}`);
+  expect(() => load('[{ brands: [Acme] }]')).toThrow(`sources.desk.never[0].brands: ${message}`);
+  expect(() => load('[]', '[{ tags: [a] }, { noReply: true }]')).toThrow(`policy.never[1].noReply: ${message}`);
 });

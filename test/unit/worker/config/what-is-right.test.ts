@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineConnector } from '../../../../core/connector/contract.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
-import { ConfigError } from '../../../../worker/config/problem.ts';
+import { problemsOf, service } from '../../../support/worker/configs.ts';
 
 const shop = defineConnector({ name: 'shop', settings: z.strictObject({}), open: () => expect.unreachable() });
 const load = (rule: string, env: Record<string, string> = {}) =>
   loadConfig(
-    `feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }
+    `${service}
 sources:
   main:
     connector: shop
@@ -18,16 +18,8 @@ ${rule.replaceAll(/^/gm, '        ')}`,
     { env, connectors: [shop] },
   );
 
-function mistakes(rule: string): string[] {
-  try {
-    load(rule);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigError)
-      return error.problems.map(({ path, message }) => `${path.replace('sources.main.rules[0].', '')}: ${message}`);
-    throw error;
-  }
-}
+const mistakes = (rule: string) =>
+  problemsOf(() => load(rule)).map(({ path, message }) => `${path.replace('sources.main.rules[0].', '')}: ${message}`);
 
 const hours = (from: string, until: string) =>
   `window: must be a section: write { from: "${from}", until: "${until}" }`;
@@ -96,9 +88,8 @@ test.each([
 test('a contact that is true or false is a mistake, as nobody could be asked', () => {
   expect(mistakes('campaign: 12').length).toBe(0);
   expect(mistakes('campaign: 12\ntest: { email: me@acme.com }').length).toBe(0);
-  const text = `campaign: 12`;
-  const config = `feedback: { baseUrl: "https://feedback.example.com/api", apiKey: key, timeZone: Europe/Tallinn }
-sources: { main: { connector: shop, rules: [{ name: all, ${text}, contact: [a.phone, b.email or c.email] }] } }`;
+  const config = `${service}
+sources: { main: { connector: shop, rules: [{ name: all, campaign: 12, contact: [a.phone, b.email or c.email] }] } }`;
   expect(() => loadConfig(config, { env: {}, connectors: [shop] })).toThrow(
     /contact\[1\]: gives true or false, not a contact: write a list, .*: \[b\.email, c\.email\]$/,
   );

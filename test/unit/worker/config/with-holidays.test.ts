@@ -1,18 +1,8 @@
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../../../worker/config/config.ts';
 import { withHolidays } from '../../../../worker/config/with-holidays.ts';
-import { ToyVendor } from '../../../support/toy-connector.ts';
+import { toyConfig } from '../../../support/worker/configs.ts';
 
-function configured(policy: string) {
-  const text = `
-feedback: { baseUrl: "https://feedback.acme.com/api", apiKey: key, timeZone: Europe/Tallinn }
-policy: { ${policy} }
-sources: { desk: { connector: toy, secret: s, rules: [{ name: all, campaign: 12, contact: customer.email }] } }
-`;
-  return loadConfig(text, { env: {}, connectors: [new ToyVendor().connector] });
-}
-
-const holidaysOf = (policy: string) => withHolidays(configured(policy), 'c.yaml');
+const holidaysOf = (policy: string) => withHolidays(toyConfig({ general: `policy: { ${policy} }` }), 'c.yaml');
 
 test('the calendar is opened where the policy wants it, and not otherwise', async () => {
   expect((await holidaysOf('')).holidays).toBe(undefined);

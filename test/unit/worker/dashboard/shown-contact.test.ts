@@ -31,9 +31,6 @@ test.each([
   ['ann@example.com', 'r-digest', false, undefined],
   ['ann@example.com', 'r-digest', true, 'ann@example.com'],
   [undefined, 'r-digest', true, undefined],
-])(
-  'a record that its vendor calls %s, and closeloop %s, is shown (in full: %s) as %s',
-  (name, own, isInFull, shown) => {
-    expect(shownRecord(name, own, isInFull)).toBe(shown);
-  },
-);
+])('a record that its vendor calls %s, closeloop %s, is shown (in full: %s) as %s', (name, own, isInFull, shown) => {
+  expect(shownRecord(name, own, isInFull)).toBe(shown);
+});

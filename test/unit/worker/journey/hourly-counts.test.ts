@@ -8,41 +8,28 @@ const campaign = 12;
 const [creating, asked] = [journeyIn('creating', { campaign }), journeyIn('asked', { campaign, askedAt })];
 const answered = journeyIn('answered', { campaign, askedAt, answer });
 const cancelled = journeyIn('cancelled', { campaign, askedAt });
+const changed = journeyIn('answered', { campaign, askedAt, answer: { ...answer, version: 2 } });
+const askedAgain = journeyIn('asked', { campaign, askedAt: answer.seenAt });
 const on = (day: string, field: string, by: 1 | -1 = 1) => ({ day: `2026-05-${day}`, field, by });
 
 test.each([
   ['an asking counts in its hour', creating, asked, [on('04', 'asked:12:23')]],
   [
-    'an answer counts in its own hour, and as a response of the hour of asking',
+    'an answer counts in its hour and that of asking',
     asked,
     answered,
     [on('05', 'answered:12:00'), on('04', 'responses:12:23')],
   ],
+  ['a change counts once', answered, changed, []],
   [
-    'a changed answer counts once',
-    answered,
-    journeyIn('answered', { campaign, askedAt, answer: { ...answer, version: 2 } }),
-    [],
-  ],
-  [
-    'a grade that was given elsewhere has no asking',
+    'a grade from elsewhere has no asking',
     creating,
     journeyIn('answered', { campaign, answer }),
     [on('05', 'answered:12:00')],
   ],
   ['a request cancelled before it was sent asked nobody', asked, cancelled, [on('04', 'asked:12:23', -1)]],
-  [
-    'a request cancelled after its answer was asked',
-    answered,
-    journeyIn('cancelled', { campaign, askedAt, answer }),
-    [],
-  ],
-  [
-    'the next asking of a cancelled one counts in its own hour',
-    cancelled,
-    journeyIn('asked', { campaign, askedAt: answer.seenAt }),
-    [on('05', 'asked:12:00')],
-  ],
+  ['one cancelled after its answer was asked', answered, journeyIn('cancelled', { campaign, askedAt, answer }), []],
+  ['the next asking of a cancelled one counts anew', cancelled, askedAgain, [on('05', 'asked:12:00')]],
   ['an erasure takes nothing back', answered, journeyIn('cancelled', { campaign, erasedAt: answer.seenAt }), []],
 ] as const)('%s', (_, before, after, changes) => {
   expect(countChanges(before, after)).toEqual(changes);

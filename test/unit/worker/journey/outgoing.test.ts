@@ -46,12 +46,7 @@ test.each<[what: string, before: Partial<Journey>, after: Partial<Journey>, told
   ['a request', {}, { requestId: '7' }, ['all request.created 0']],
   ['a skipped closing', { state: 'received' }, { state: 'skipped' }, ['all closing.skipped 0']],
   ['a skipped closing that is noted on', { state: 'skipped' }, { state: 'skipped' }, []],
-  [
-    'a follow-up that is overdue',
-    { followUp },
-    { followUp: { ...followUp, alertedAt: at } },
-    ['all follow-up.overdue 0'],
-  ],
+  ['an overdue follow-up', { followUp }, { followUp: { ...followUp, alertedAt: at } }, ['all follow-up.overdue 0']],
   ['an action that sends', act('wanted'), act('done'), ['named answer.matched 2 unhappy']],
   ['an action that notifies', act('wanted', 'notify'), act('done', 'notify'), ['slack answer.matched 2 unhappy']],
   ['an action that was done before', act('done'), { ...act('done') }, []],

@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { moveInto } from '../../../../worker/redis/debian-packages.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 function folder(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-move-'));
-  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const dir = testFolder();
   for (const name of ['mine', 'theirs']) {
     mkdirSync(join(dir, name));
     writeFileSync(join(dir, name, 'program'), name);

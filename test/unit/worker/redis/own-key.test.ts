@@ -1,12 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ownKey } from '../../../../worker/redis/own-key.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 function folder(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'closeloop-key-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = testFolder();
   return dir;
 }
 

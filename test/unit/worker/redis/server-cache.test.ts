@@ -1,15 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { serverCache } from '../../../../worker/redis/server-cache.ts';
+import { testFolder } from '../../../support/folder.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'closeloop-cache-'));
+  dir = testFolder();
   for (const folder of ['home', 'xdg']) mkdirSync(join(dir, folder));
 });
-afterEach(() => rmSync(dir, { recursive: true }));
 
 const own = () => join(dir, 'project/redis-server');
 const inHome = () => join(dir, 'home/.cache/closeloop/redis-server');

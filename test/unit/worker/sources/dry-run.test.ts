@@ -14,12 +14,7 @@ const rows: [what: string, before: Span, times: string, after: Span][] = [
   ['stays while a process runs in earnest', early, '16T09:00 23T09:00 23T09:01', early],
   ['is none beside a process in earnest', undefined, '16T09:00 23T09:00 23T09:01', undefined],
   ['is none during a short outage in earnest', undefined, '16T09:00 23T09:00 23T09:59', undefined],
-  [
-    'begins anew where the processes in earnest have gone',
-    undefined,
-    '16T09:00 23T09:00 23T10:00',
-    ['23T09:00', '23T10:00'],
-  ],
+  ['begins anew where those in earnest have gone', undefined, '16T09:00 23T09:00 23T10:00', ['23T09:00', '23T10:00']],
   ['begins no earlier than the dry run', undefined, '23T12:00 20T09:00 23T12:01', ['23T12:00', '23T12:01']],
   ['replaces one of before', early, '16T09:00 23T09:00 23T10:00', ['23T09:00', '23T10:00']],
   ['goes on where nobody came back', ['23T09:00', '23T10:00'], '16T09:00 23T09:00 23T10:01', ['23T09:00', '23T10:01']],

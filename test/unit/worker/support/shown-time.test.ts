@@ -7,12 +7,7 @@ const rows: [name: string, text: string, timeZone: string, expected: string][] =
   ['in summer', '2026-07-21T21:30:05.000Z', 'Europe/Tallinn', '2026-07-22T00:30:05+03:00'],
   ['behind UTC', '2026-11-21T02:00:00.000Z', 'America/St_Johns', '2026-11-20T22:30:00-03:30'],
   ['in UTC', '2026-11-21T00:00:00Z', 'UTC', '2026-11-21T00:00:00+00:00'],
-  [
-    'in the middle of words',
-    'due (2026-11-21T09:30:00.000Z), then',
-    'Asia/Tokyo',
-    'due (2026-11-21T18:30:00+09:00), then',
-  ],
+  ['among other words', 'due (2026-11-21T09:30:00.000Z), then', 'Asia/Tokyo', 'due (2026-11-21T18:30:00+09:00), then'],
   ['nothing to do', 'on 2026-11-21 at 09:30', 'Asia/Tokyo', 'on 2026-11-21 at 09:30'],
 ];
 test.each(rows)('%s: %s in %s', (_name, text, timeZone, expected) => {

@@ -74,15 +74,12 @@ describe('an answer', () => {
     },
   );
 
-  test.each([{}, { bulk: true as const }])(
-    'is written without what the vendor refuses, which is told (%j)',
-    async (how) => {
-      const { rows, writeBack } = fakeDesk(['1'], { ...how, refuses: ['grade'] });
-      expect(await writeBack([answer()])).toEqual([{ ok: true, findings: ['grade takes no such value'] }]);
-      expect(rows.get('1')?.fields).toMatchObject({ comment: 'fine', status: 'answered' });
-      expect(rows.get('1')?.notes).toHaveLength(1);
-    },
-  );
+  test.each([{}, { bulk: true as const }])('is written without what the vendor refuses, and told (%j)', async (how) => {
+    const { rows, writeBack } = fakeDesk(['1'], { ...how, refuses: ['grade'] });
+    expect(await writeBack([answer()])).toEqual([{ ok: true, findings: ['grade takes no such value'] }]);
+    expect(rows.get('1')?.fields).toMatchObject({ comment: 'fine', status: 'answered' });
+    expect(rows.get('1')?.notes).toHaveLength(1);
+  });
 
   test('is a note alone where the vendor refuses every field', async () => {
     const { rows, writeBack } = fakeDesk(['1'], { refuses: Object.keys(held) });
@@ -91,15 +88,12 @@ describe('an answer', () => {
     expect(rows.get('1')).toMatchObject({ fields: {}, notes: [expect.stringContaining('9 of 10')] });
   });
 
-  test.each(['2', '../1', '#'])(
-    'about a record that is not there (%j) is an answer without its record',
-    async (recordId) => {
-      const { writeBack } = fakeDesk(['1']);
-      const [result] = await writeBack([answer({ recordId })]);
-      expect(result).toMatchObject({ ok: false, why: 'not-found' });
-      expect(JSON.stringify(result)).not.toContain('..');
-    },
-  );
+  test.each(['2', '../1', '#'])('about a record that is not there (%j) has no record', async (recordId) => {
+    const { writeBack } = fakeDesk(['1']);
+    const [result] = await writeBack([answer({ recordId })]);
+    expect(result).toMatchObject({ ok: false, why: 'not-found' });
+    expect(JSON.stringify(result)).not.toContain('..');
+  });
 
   test('on a record that takes nothing any more says why', async () => {
     const { rows, calls, writeBack } = fakeDesk(['1']);
