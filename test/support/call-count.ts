@@ -43,13 +43,13 @@ ${settings}
   const config = loadConfig(text, { env: {}, connectors });
   const runtime = { config, handle, redis: handle.client, close: async () => undefined };
   const app = await run(runtime, { role: 'all', clock: liveClock, log });
-  const { queries } = app.engine.pipelines.get(source)?.context.store ?? expect.fail('no pipeline');
+  const { lists } = app.engine.pipelines.get(source)?.context.store ?? expect.fail('no pipeline');
   await thousand.close(`${app.url}/hooks/${source}`);
-  await until(async () => (await queries.counts()).asked === closings);
+  await until(async () => (await lists.counts()).asked === closings);
   const requests = service.standin.requests();
   for (const { id } of requests.slice(0, answered)) service.standin.answer({ request: id, grade: 4 });
   await app.engine.collecting.now();
-  await until(async () => (await queries.counts()).written === answered);
+  await until(async () => (await lists.counts()).written === answered);
   await standin.idle();
   const calls = standin.totalCalls();
   process.stdout.write(`${vendor}, ${closings} closings: ${calls} calls ${JSON.stringify(standin.callCounts())}\n`);
@@ -57,7 +57,7 @@ ${settings}
   const errors = told.filter(({ level, message }) => level === 'error' && !message.startsWith('delivery not stored'));
   expect(errors).toEqual([]);
   // Its own writes have told the loop of nothing new.
-  expect((await queries.counts()).written).toBe(answered);
+  expect((await lists.counts()).written).toBe(answered);
   await app.close();
   await service.close();
   return { calls, requests: requests.length };

@@ -160,7 +160,7 @@ async function soFar(app: App, world: DemoWorld, say: (line: string) => void): P
       say(`       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}`);
     }
   }
-  const counts = await storeOf(app).queries.counts();
+  const counts = await storeOf(app).lists.counts();
   const closings = Object.values(counts).reduce((sum, n) => sum + n, 0);
   const grades = world.answers().map(({ grade }) => grade);
   const mean = grades.reduce((sum, grade) => sum + grade, 0) / grades.length;

@@ -161,9 +161,9 @@ async function searched(
   };
 }
 
-async function ofRequest({ requests, queries }: JourneyStore, request: string): Promise<Journey[]> {
-  const [id] = await requests.journeyIdsOf([request]);
-  return id === undefined ? [] : await queries.those([id]);
+async function ofRequest(store: JourneyStore, request: string): Promise<Journey[]> {
+  const [id] = await store.requests.journeyIdsOf([request]);
+  return id === undefined ? [] : await store.those([id]);
 }
 
 /** The record whose page at its vendor has this address; undefined: the address is of none. */

@@ -7,14 +7,15 @@ import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
 import { answeredAt, JourneyKeys, listedAt } from './journey-keys.ts';
+import { changingLists } from './list-scripts.ts';
 import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
 import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
-import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
+import { aboutRecord, JourneyReader, type Left, type Stored } from './reader.ts';
 import { RecordMemory, recordMemory } from './record-memory.ts';
 import { currentRecordOf } from './refs.ts';
 import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
-import { changingLists } from './state-lists.ts';
+import { StateLists } from './state-lists.ts';
 import { askedStates, type Decision } from './transitions.ts';
 
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
@@ -137,6 +138,7 @@ export class JourneyStore {
   readonly source: string;
   readonly records: RecordMemory;
   readonly requests: JourneyRequests;
+  readonly lists: StateLists;
   readonly queries: JourneyQueries;
   readonly drafts: Drafts;
   readonly #redis: RedisClient;
@@ -160,7 +162,8 @@ export class JourneyStore {
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
     this.requests = new JourneyRequests(redis, this.#keys);
-    this.queries = new JourneyQueries(redis, this.#keys, this.#reader);
+    this.lists = new StateLists(redis, this.#keys);
+    this.queries = new JourneyQueries(redis, this.#keys, { reader: this.#reader, lists: this.lists });
     this.drafts = new Drafts(source, ports);
   }
 
@@ -180,6 +183,11 @@ export class JourneyStore {
 
   async get(id: string): Promise<Journey | undefined> {
     return (await this.#reader.read(id))?.journey;
+  }
+
+  /** The journeys of these ids, without those that are gone or can't be read. */
+  async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+    return await this.#reader.those(ids, left);
   }
 
   /** Whether the journey is unchanged since this object was read or saved. */

@@ -14,14 +14,14 @@ export async function figuresOf(
 async function figuresOfSource(pipeline: SourcePipeline, week: { from: Date; until: Date }): Promise<SourceFigures> {
   const { name, store } = pipeline.context;
   const { asked, answered, responses } = sumOf((await store.queries.countsBetween(week)).values());
-  const { parked } = await store.queries.counts();
+  const { parked } = await store.lists.counts();
   const stopped = (await stoppedOf(pipeline)).map(({ stage, why }) => `${stage}: ${why}`);
   return {
     source: name,
     asked,
     answered,
     rate: asked === 0 ? null : responses / asked,
-    givenUp: await store.queries.countIn('failed', week),
+    givenUp: await store.lists.countIn('failed', week),
     parked,
     stopped,
   };

@@ -190,7 +190,7 @@ export class Engine {
   async absences(): Promise<Absence[]> {
     const { config, redis } = this.#options;
     const isNew = async ({ name }: ConfiguredSource) =>
-      Object.values((await this.pipelines.get(name)?.context.store.queries.counts()) ?? {}).every((n) => n === 0);
+      Object.values((await this.pipelines.get(name)?.context.store.lists.counts()) ?? {}).every((n) => n === 0);
     return await absencesOf(await this.absent.all(), { configured: config.sources, isNew, redis });
   }
 

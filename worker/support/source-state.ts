@@ -34,7 +34,7 @@ export async function stateOfSource(
   const { name, storedAs, store, erasures: asked, pauses, holds, vendor } = source;
   const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
     await Promise.all([
-      store.queries.counts(),
+      store.lists.counts(),
       weekOf(source, now),
       pauses.list(),
       holds.list(),

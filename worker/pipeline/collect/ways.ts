@@ -2,7 +2,7 @@ import { chunks } from '../../../core/connector/batches.ts';
 import type { FeedbackClient, RequestPage } from '../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { dayBefore, type FeedbackRequest, type RequestQuery } from '../../../core/feedback/request-form.ts';
-import type { Journey } from '../../journey/journey.ts';
+import type { Journey, JourneyState } from '../../journey/journey.ts';
 import type { JourneyStore } from '../../journey/store.ts';
 import { areSame, type Counts, countsOfAnswer, minus, sum } from './counts.ts';
 import { isAllWithin, type Window, WindowReading, windowFrom } from './window.ts';
@@ -33,12 +33,14 @@ export async function expectedIn(
   const journeys: Expected['journeys'] = [];
   let areAll = true;
   for (const source of sources) {
-    const { queries } = source.store;
+    const { store } = source;
+    const oldestIn = async (state: JourneyState, from?: Date) =>
+      await store.those(await store.lists.idsIn(state, { ...(from && { since: from }), limit: mostJourneys }));
     const lists = await Promise.all([
-      queries.oldestIn('asked', { limit: mostJourneys }),
-      queries.oldestIn('answered', { since, limit: mostJourneys }),
-      queries.oldestIn('written', { since, limit: mostJourneys }),
-      queries.oldestIn('tested', { since, limit: mostJourneys }),
+      oldestIn('asked'),
+      oldestIn('answered', since),
+      oldestIn('written', since),
+      oldestIn('tested', since),
     ]);
     areAll &&= lists.every(({ length }) => length < mostJourneys);
     for (const journey of lists.flat()) {

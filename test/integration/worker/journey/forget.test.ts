@@ -64,7 +64,7 @@ describe('forget', () => {
     await store.update(journey.id, (one) => ({ journey: step(one, 'waiting', now()), trace: [] }));
     await store.forget(journey);
     expect(await store.get('r.1')).toMatchObject({ state: 'waiting' });
-    expect(await store.queries.idsIn('waiting')).toEqual(['r.1']);
+    expect(await store.lists.idsIn('waiting')).toEqual(['r.1']);
   });
 
   test('it is not undone by a line that comes late', async () => {

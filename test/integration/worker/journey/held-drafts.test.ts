@@ -39,7 +39,7 @@ test('a step that is taken in memory is stored with the next, and each is told',
   expect(steps).toEqual(['received → waiting', 'waiting → creating']);
   // As after a step from a stored journey: its record was asked about.
   expect((await store.records.historyOf('r')).asked).toBe('r.1');
-  expect(await store.queries.counts()).toMatchObject({ received: 0, waiting: 0, creating: 1 });
+  expect(await store.lists.counts()).toMatchObject({ received: 0, waiting: 0, creating: 1 });
 });
 
 test('it is kept as it is where nothing more happens to it', async () => {
@@ -68,7 +68,7 @@ test.each<[what: string, happens: (store: JourneyStore) => Promise<unknown>]>([
   await happens(store);
   expect(await store.update(journey, creates)).toBeUndefined();
   expect(await store.keep(journey, [])).toBe(false);
-  expect((await store.queries.counts()).creating).toBe(0);
+  expect((await store.lists.counts()).creating).toBe(0);
 });
 
 async function mergedInto(store: JourneyStore): Promise<void> {

@@ -315,7 +315,7 @@ test('whatever closes and opens again: one request, nobody is left out, and the 
           vendor.close(id, open);
           await plan(eventOf(id, { kind: 'changed', at: one.now() }), context);
         }
-        for (const id of await store.queries.idsIn('waiting', { limit: 100 })) {
+        for (const id of await store.lists.idsIn('waiting', { limit: 100 })) {
           const due = (await store.get(id))?.dueAt;
           if (due && due <= one.now()) await ask({ journeyId: id }, context);
           if ((await store.get(id))?.state === 'asked') asked.push({ id: id.slice(0, -2), at: unit });
