@@ -124,7 +124,7 @@ interface StorePorts extends Pick<Ports, 'now'> {
   onStep?: (before: Journey, after: Journey) => void;
   /** The context of the current trace. */
   traceContext?: () => string | undefined;
-  /** Who is told of changes. */
+  /** Who is told of changes; left out: nobody is. */
   tells?: TellsOthers | undefined;
   /** Erases a journey whose person was erased before it was stored, and returns it as it is then. */
   eraseIfForgotten?: (journey: Journey) => Promise<Journey>;
@@ -148,6 +148,7 @@ export class JourneyStore {
   readonly #reader: JourneyReader;
   readonly #onStep: (before: Journey, after: Journey) => void;
   readonly outgoing: OutgoingEvents;
+  readonly #tells: TellsOthers | undefined;
   readonly #eraseIfForgotten: (journey: Journey) => Promise<Journey>;
 
   constructor(redis: RedisClient, source: string, ports: StorePorts) {
@@ -156,7 +157,8 @@ export class JourneyStore {
     this.#now = ports.now;
     this.#seal = ports.seal;
     this.#onStep = ports.onStep ?? (() => undefined);
-    this.outgoing = new OutgoingEvents(redis, source, ports);
+    this.outgoing = new OutgoingEvents(redis, source, ports.now);
+    this.#tells = ports.tells;
     this.#eraseIfForgotten = ports.eraseIfForgotten ?? (async (journey) => journey);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
@@ -291,7 +293,7 @@ export class JourneyStore {
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
-    const outgoing = this.outgoing.of(draft.steps[0], journey);
+    const outgoing = this.#tells && this.outgoing.of(draft.steps[0], journey, this.#tells);
     const answer = await runScript(
       this.#redis,
       createScript,
@@ -308,7 +310,7 @@ export class JourneyStore {
       answeredAt(journey)?.getTime() ?? '',
       people.length / 2,
       ...people,
-      ...outgoing.args,
+      ...(outgoing?.args ?? []),
     );
     const [id, created] = CreateAnswer.parse(answer);
     if (id === undefined) return {};
@@ -320,7 +322,7 @@ export class JourneyStore {
       const after = draft.steps[i + 1] ?? journey;
       if (after !== before) this.#onStep(before, after);
     }
-    await outgoing.onStored();
+    await outgoing?.onStored();
     return { journey };
   }
 
@@ -341,7 +343,7 @@ export class JourneyStore {
     keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId), of.answers);
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
-    const outgoing = this.outgoing.of(before, journey);
+    const outgoing = this.#tells && this.outgoing.of(before, journey, this.#tells);
     const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');
     const saved = await runScript(
       this.#redis,
@@ -363,12 +365,12 @@ export class JourneyStore {
       counts.length / 3,
       ...[...people, ...noLonger].flatMap((digest) => of.personEntry(digest, journey)),
       ...counts,
-      ...outgoing.args,
+      ...(outgoing?.args ?? []),
     );
     if (saved === 1) {
       this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines });
       this.#onStep(before, journey);
-      await outgoing.onStored();
+      await outgoing?.onStored();
     }
     return saved;
   }
