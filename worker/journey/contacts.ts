@@ -7,7 +7,15 @@ import { releaseLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest, bucketOf } from './journey-keys.ts';
-import { keepingUnknown } from './keeping-unknown.ts';
+import {
+  type AskedOnce,
+  beforeThat,
+  LastAsked,
+  memoryMs,
+  requestsIn,
+  withoutEarlier,
+  withRequestsOf,
+} from './last-asked.ts';
 import {
   addressesScript,
   forgetScript,
@@ -19,77 +27,6 @@ import {
   settledScript,
   waitingScript,
 } from './people-scripts.ts';
-
-const asked = {
-  at: z.coerce.date(),
-  journey: z.string(),
-  /** Undefined: not known, as of a request that only the service knows. */
-  campaign: z.number().int().optional(),
-  /** When the service sends the request, where the service adds the campaign's delay: the contact's `last_appeal` then. */
-  scheduled: z.coerce.date().optional(),
-};
-const LastAsked = keepingUnknown({
-  ...asked,
-  /** The request was cancelled before it was sent: the service's counters include it, the throttle does not. */
-  withdrawn: z.boolean().optional(),
-  /** Earlier requests that throttles count, newest first: also for a throttle that is set later, or when this request comes to nothing. */
-  earlier: z.array(keepingUnknown(asked)).optional(),
-});
-export type LastAsked = z.output<typeof LastAsked>;
-
-/** A request that throttles count. */
-type AskedOnce = z.output<z.ZodObject<typeof asked>>;
-
-/** The most earlier requests of a note, whatever their campaigns; of each campaign this many are kept beyond that: the last may be withdrawn yet. */
-const mostEarlier = 10;
-const mostOfCampaign = 2;
-
-/** In place of a journey, for a request that only the service knows. */
-export const elsewhere = 'elsewhere';
-
-/** The note of the request before this one. */
-export function beforeThat({ earlier = [] }: LastAsked): LastAsked | undefined {
-  const [next, ...rest] = earlier;
-  return next && { ...next, earlier: rest };
-}
-
-/** The note as an entry of a newer note's `earlier`. */
-export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 'earlier'> {
-  return { earlier: bounded([one, ...earlier]) };
-}
-
-/** The requests of a note that throttles count, newest first. */
-function requestsIn({ earlier = [], withdrawn, ...last }: LastAsked): AskedOnce[] {
-  return withdrawn ? earlier : [last, ...earlier];
-}
-
-/** Those of the requests, newest first, that a note keeps. */
-function bounded(requests: readonly AskedOnce[]): AskedOnce[] {
-  const counts = new Map<number | undefined, number>();
-  const oldest = Math.max(...requests.map(({ at }) => at.getTime())) - memoryMs;
-  return requests.filter(({ at, campaign }, i) => {
-    const count = (counts.get(campaign) ?? 0) + 1;
-    counts.set(campaign, count);
-    return at.getTime() > oldest && (i < mostEarlier || count <= mostOfCampaign);
-  });
-}
-
-/** The note, with requests added that only the other note has: another journey has asked since the note was begun. */
-function withRequestsOf(note: LastAsked, other: LastAsked): LastAsked {
-  const { journey, earlier = [] } = note;
-  const known = new Set([journey, ...earlier.map((one) => one.journey)]);
-  const missing = requestsIn(other).filter((one) => !known.has(one.journey));
-  return { ...note, earlier: bounded([...missing, ...earlier]) };
-}
-
-/** The note without an earlier request; the same object where it has no such request. */
-function withoutEarlier(note: LastAsked, isGone: (one: AskedOnce) => boolean): LastAsked {
-  const earlier = note.earlier?.filter((one) => !isGone(one));
-  return earlier?.length === note.earlier?.length ? note : { ...note, earlier };
-}
-
-/** How long requests are remembered: longer than any sensible throttle. */
-const memoryMs = 400 * 86_400_000;
 
 /** KEYS notes · ARGV address, the new note or '', ms */
 const setScript = `${settingNotes}
@@ -130,7 +67,9 @@ export interface HeldBy {
 }
 
 const HeldReply = z.union([z.array(z.tuple([z.number(), z.number(), z.string()])), z.string()]);
+
 const LockReply = z.union([z.tuple([z.string(), z.string().nullable()]), z.tuple([])]);
+
 const KnownReply = z.tuple([z.string()], z.string());
 
 /** A request that throttles count. */

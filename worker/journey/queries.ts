@@ -1,6 +1,7 @@
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { type Counts, countsBetween } from './hourly-counts.ts';
+import type { Counts } from './hourly-counts.ts';
+import { countsBetween } from './hourly-sums.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';

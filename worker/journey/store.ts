@@ -4,6 +4,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
+import { forgetJourney } from './forget.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
 import { answeredAt, JourneyKeys, listedAt } from './journey-keys.ts';
@@ -12,7 +13,8 @@ import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
 import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
 import { aboutRecord, JourneyReader, type Left, type Stored } from './reader.ts';
-import { RecordMemory, recordMemory } from './record-memory.ts';
+import { RecordChanges, recordMemory } from './record-changes.ts';
+import { RecordMemory } from './record-memory.ts';
 import { currentRecordOf } from './refs.ts';
 import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
 import { StateLists } from './state-lists.ts';
@@ -93,25 +95,6 @@ end
 tellOthers(counted + 1)
 return 1`;
 
-/**
- * A record is remembered as long as any of its journeys: else a journey number would be used twice, and a customer asked twice.
- * Returns 1, or 0 when the journey is gone, or was changed since it was read.
- * KEYS journey, list, requests, records, list of answers · ARGV id, request id or '', rev, tag, record id, instant in the list, when it was
- * answered or '', of each person the key and entry…
- */
-const forgetScript = `${changingLists}${recordMemory}
-local id, request, rev, tag, record, at, answered = unpack(ARGV, 1, 7)
-if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
-redis.call('DEL', KEYS[1])
-unlist(KEYS[2], at, id)
-if answered ~= '' then unlist(KEYS[5], answered, id) end
-if request ~= '' then redis.call('HDEL', KEYS[3], request) end
-for i = 8, #ARGV, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
-if not forgetNumber(KEYS[4], record, string.match(id, '%d+$')) then return 1 end
-redis.call('DEL', tag .. ':snapshot:' .. record)
-forgetMerges(tag, record)
-return 1`;
-
 /** A trace of so many lines takes no more notes, as a sender may repeat an event without end. */
 const mostLines = 1_000;
 
@@ -137,6 +120,7 @@ interface StorePorts extends Pick<Ports, 'now'> {
 export class JourneyStore {
   readonly source: string;
   readonly records: RecordMemory;
+  readonly changes: RecordChanges;
   readonly requests: JourneyRequests;
   readonly lists: StateLists;
   readonly queries: JourneyQueries;
@@ -163,6 +147,7 @@ export class JourneyStore {
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
+    this.changes = new RecordChanges(redis, this.#keys);
     this.requests = new JourneyRequests(redis, this.#keys);
     this.lists = new StateLists(redis, this.#keys);
     this.queries = new JourneyQueries(redis, this.#keys, { reader: this.#reader, lists: this.lists });
@@ -272,13 +257,7 @@ export class JourneyStore {
   async forget(journey: Journey): Promise<boolean> {
     const stored = this.#reader.storedAs(journey);
     if (!stored) return false;
-    const { id, recordId, state, requestId = '' } = journey;
-    const of = this.#keys;
-    const keys = [of.journey(id), of.state(state), of.requests(requestId), of.records(recordId), of.answers];
-    const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
-    const instants = [listedAt(journey).getTime(), answeredAt(journey)?.getTime() ?? ''];
-    const args = [id, requestId, stored.rev, of.tag, recordId, ...instants, ...people];
-    return (await runScript(this.#redis, forgetScript, keys, ...args)) === 1;
+    return await forgetJourney(journey, stored.rev, this.#redis, this.#keys);
   }
 
   /**

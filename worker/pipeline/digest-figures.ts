@@ -1,4 +1,4 @@
-import { sumOf } from '../journey/hourly-counts.ts';
+import { sumOf } from '../journey/hourly-sums.ts';
 import type { SourceFigures } from '../operations/alerts/message.ts';
 import { stoppedOf } from './outage-watch.ts';
 import type { SourcePipeline } from './source-pipeline.ts';

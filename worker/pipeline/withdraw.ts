@@ -141,7 +141,7 @@ export async function merged(
   context: WithdrawContext & Pick<Queues, 'queueEvent'>,
 ): Promise<JobResult> {
   const { store, clock } = context;
-  const remaining = await store.records.remainingOf(recordId, into);
+  const remaining = await store.changes.remainingOf(recordId, into);
   const why = `its record was merged into ${remaining}`;
   for (const journey of await store.records.journeysOf(recordId)) {
     if (journey.state === 'creating') return retryLater;
@@ -157,7 +157,7 @@ export async function merged(
         : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
     );
   }
-  await store.records.merge(recordId, remaining);
+  await store.changes.merge(recordId, remaining);
   return done;
 }
 

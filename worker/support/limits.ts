@@ -1,6 +1,7 @@
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { hourOf, openDay } from '../../core/schedule/open-hours.ts';
-import type { LastAsked } from '../journey/contacts.ts';
+import type { LastAsked } from '../journey/last-asked.ts';
+
 import { capsOn, inWords } from '../pipeline/policy/cap.ts';
 import type { Policy } from '../pipeline/policy/source-policy.ts';
 import {

@@ -62,7 +62,7 @@ interface Before {
  * state first.
  */
 async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
-  if (event.kind === 'changed') await context.store.records.noteChange(event.recordId);
+  if (event.kind === 'changed') await context.store.changes.note(event.recordId);
   const remembered = await context.store.records.read(event.recordId);
   const found = await remembered.journeyOf(event.key, event.closing);
   // A killed worker may have stored it, and not have looked whether its person was erased meanwhile.
@@ -84,7 +84,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const isMerged = status.is === 'closed' && status.record.currentId !== event.recordId;
   if (status.is === 'closed' && !isMerged) return await planClosed(event, status, remembered, context);
   if (event.kind === 'closed') {
-    await context.store.records.noteChange(event.recordId);
+    await context.store.changes.note(event.recordId);
     const now = await journeysOf(event.recordId, await context.store.records.read(event.recordId), context);
     // Another job has made a journey meanwhile, by an earlier reading or by a later one: the record is read again.
     if (now.live.some(({ id }) => live.every((one) => one.id !== id))) return retryLater;

@@ -3,16 +3,9 @@ import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts'
 import { formatDuration, minutesInWords } from '../../../core/schedule/duration.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Throttle } from '../../config/throttle.ts';
-import {
-  asEarlier,
-  beforeThat,
-  elsewhere,
-  type HeldBy,
-  type LastAsked,
-  type Limit,
-  type WaitingClosing,
-} from '../../journey/contacts.ts';
+import type { HeldBy, Limit, WaitingClosing } from '../../journey/contacts.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { asEarlier, beforeThat, elsewhere, type LastAsked } from '../../journey/last-asked.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { type CampaignRule, policiesOf } from '../rules.ts';
 import { askingTime, type TimingContext, tooOld } from './asking-time.ts';

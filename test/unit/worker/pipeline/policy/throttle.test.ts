@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
-import { elsewhere, type LastAsked } from '../../../../../worker/journey/contacts.ts';
+import { elsewhere, type LastAsked } from '../../../../../worker/journey/last-asked.ts';
+
 import {
   hitsOf,
   hitsOfLast,
