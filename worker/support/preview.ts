@@ -4,7 +4,8 @@ import { slices } from '../../core/spread.ts';
 import type { Journey, JourneyState } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { mayHaveAsked } from '../journey/transitions.ts';
-import { laterClosing, type PreferContext } from '../pipeline/ask/turn.ts';
+import { laterClosing, type PreferContext } from '../pipeline/ask/later-closing.ts';
+
 import { decide, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
 import { heldUntil, lastCounted, type Throttled, throttled } from '../pipeline/policy/throttle.ts';

@@ -9,9 +9,10 @@ import { recipientOf } from '../policy/recipient.ts';
 import { askNeedsOf, type CampaignRule, inCampaign } from '../rules.ts';
 import type { Reading } from '../vendor.ts';
 import { giveBack, queueIfBack, queueRemaining } from '../withdraw.ts';
-import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
+import { type AskableJourney, type AskContext, withContact } from './ask-steps.ts';
 import { create } from './create.ts';
 import { decideAgain } from './decide-again.ts';
+import { endJourney, postpone } from './not-asked.ts';
 import { type OwnTurn, turnOf } from './turn.ts';
 import { resolveUnknown } from './unknown-outcome.ts';
 

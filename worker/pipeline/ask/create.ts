@@ -3,9 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { contactKey } from '../../../core/contact.ts';
 import { messageOf, outcomeOfError } from '../../../core/errors.ts';
 import type { FeedbackRequest } from '../../../core/feedback/client.ts';
-import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
-import { shownField } from '../../../core/mismatches.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
 import { asEarlier, beforeThat, type LastAsked } from '../../journey/last-asked.ts';
 import type { Skip } from '../../journey/reasons.ts';
@@ -15,35 +13,15 @@ import type { AskDecision } from '../decision.ts';
 import { eraseIfForgotten, erasureSince } from '../erasure-guard.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { tooOld } from '../policy/asking-time.ts';
-import { type Ask, asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
+import { type Ask, askedAlready } from '../policy/decide.ts';
 import { lostRequest } from '../policy/lost-request.ts';
 import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
-import {
-  heldUntil,
-  hitsOf,
-  hitsOfLast,
-  lastCounted,
-  limitsOf,
-  type Scope,
-  scopesOf,
-  type ThrottleHit,
-  throttled,
-} from '../policy/throttle.ts';
+import { hitsOf, hitsOfLast, lastCounted, limitsOf, type Scope, scopesOf } from '../policy/throttle.ts';
 import { askNeedsOf, type CampaignRule } from '../rules.ts';
 import { isFresh } from '../vendor.ts';
-import {
-  type AskableJourney,
-  type AskContext,
-  backToWaiting,
-  endJourney,
-  markAsked,
-  postpone,
-  type Rest,
-  searchBeforeAsking,
-  searchLater,
-  staleMs,
-} from './ask-steps.ts';
-import { supersededBy } from './turn.ts';
+import { type AskableJourney, type AskContext, markAsked, type Rest, staleMs } from './ask-steps.ts';
+import { backToWaiting, endJourney, holdBack, searchBeforeAsking, searchLater } from './not-asked.ts';
+import { faultOf, isAboutValues } from './refused.ts';
 
 /** A request that is due. */
 interface Wanted extends Pick<Ask, 'rule' | 'campaign' | 'until'> {
@@ -101,7 +79,8 @@ export async function create(
   const now = clock.now();
   const out = listed ?? tooOld(journey, rule, campaign, now);
   if (out) return await endJourney(journey, out, context);
-  const held = await holdBack(attempt, hitsOfLast(lastCounted(known, last), scopes, now), now, context);
+  const hits = hitsOfLast(lastCounted(known, last), scopes, now);
+  const held = hits.length > 0 ? await holdBack(attempt, hits, now, context) : undefined;
   if (held) return held;
   // The process was suspended: the lock may have expired, the window be closed, or the record have changed.
   if (context.ports.now() > sendDeadline || performance.now() - begunAt > context.callMs + staleMs)
@@ -132,23 +111,6 @@ async function askedSince(
 ): Promise<Skip | undefined> {
   const { id: journeyId, recordId, closedAt } = journey;
   return askedAlready(rule, { journeyId, closedAt, history: await store.records.historyOf(recordId) }, name);
-}
-
-/** Ends or postpones a journey that throttles hold. Undefined: none holds it. */
-async function holdBack(
-  { journey, rule, campaign }: Attempt,
-  hits: readonly ThrottleHit[],
-  now: Date,
-  context: AskContext,
-): Promise<JobResult | undefined> {
-  if (hits.length === 0) return undefined;
-  const no = (await supersededBy(journey, hits, context)) ?? throttled(hits, now);
-  if (!no) return undefined;
-  if (!('until' in no)) return await endJourney(journey, no, context);
-  const held = heldUntil(no, journey, rule, campaign, context);
-  if (held.do === 'skip') return await endJourney(journey, held, context);
-  await context.caps.giveBack(markOf(journey));
-  return await postpone(journey, held, context);
 }
 
 /** The real time in which a request can still be sent before the window closes: its end is excluded. */
@@ -193,7 +155,7 @@ async function storeIntentAndSend(attempt: Attempt, context: AskContext): Promis
   const at = clock.now();
   const note = noteOf(attempt, at, context);
   const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits: limitsOf(scopes, at) });
-  const no = await holdBack(attempt, hitsOf(held, scopes), at, context);
+  const no = held.length > 0 ? await holdBack(attempt, hitsOf(held, scopes), at, context) : undefined;
   if (no) return no;
   // The note of an earlier request must not come back once its person is erased.
   const takeNoteBack = async () => {
@@ -328,29 +290,6 @@ async function sendRequest(
     ...(rule.test && testMark(rule.test, campaign)),
   };
   return await feedback.create({ campaign: campaign.id, contact, scheduled, customFields }, { sendDeadline });
-}
-
-/**
- * The error of a create that the service refused. A missing or unknown parameter is not the record's fault: a person has to mend
- * the campaign, or the form of the call. An unknown path or method is the form's fault, for every campaign.
- */
-async function faultOf(error: unknown, rule: CampaignRule, context: AskContext): Promise<unknown> {
-  const { campaign } = rule;
-  if (!(error instanceof FeedbackError) || isAboutCampaign(error)) return asCampaignFault(error, campaign);
-  const names = misnamed(error);
-  if (names.length === 0) return error;
-  // A custom field without a value is this record's own fault.
-  const own = new Set((await campaignOf(rule, context)).custom_fields.map(({ name }) => name));
-  const others = names.filter((name) => !own.has(name)).map((name) => shownField(name));
-  if (others.length === 0) return error;
-  const why = `campaign ${campaign}: the service requires or does not know ${others.join(', ')}, see feedback.operations.create: "closeloop requests create" tries it by hand. ${error.message}`;
-  return campaignFault(why, campaign, error);
-}
-
-/** Whether the service refuses values of custom fields. */
-function isAboutValues(error: unknown, { custom_fields }: Campaign): boolean {
-  if (!(error instanceof FeedbackError) || error.status !== 400) return false;
-  return custom_fields.some(({ name }) => error.fields !== undefined && Object.hasOwn(error.fields, name));
 }
 
 /** Whether the campaign has the marker field: it holds the journey's reference, by which a lost request is found. */

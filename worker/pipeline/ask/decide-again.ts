@@ -8,7 +8,8 @@ import { done, type JobResult } from '../jobs.ts';
 import type { Ask } from '../policy/decide.ts';
 import type { CampaignRule } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
-import { type AskContext, endJourney, postpone } from './ask-steps.ts';
+import type { AskContext } from './ask-steps.ts';
+import { endJourney, postpone } from './not-asked.ts';
 
 /** What became of deciding again: the customer is to be asked now, or the job is done, or waits. */
 export type Again = { do: 'ask'; journey: Journey; decision: AskDecision } | { do: 'end'; result: JobResult };
