@@ -2,13 +2,15 @@ import { messageOf } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { markOf } from '../journey/refs.ts';
 import { endedUnasked } from '../journey/transitions.ts';
+import type { Pauses } from '../operations/pauses.ts';
+import { shared } from '../redis/shared.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { askAbout, askBy } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
 import type { AskDecision } from './decision.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
 import { type PlanContext, plan } from './plan/plan.ts';
-import type { Queues } from './queues.ts';
+import type { JobQueues, Queues } from './queues.ts';
 import { freshMs, isFresh, type Reading, type Vendor } from './vendor.ts';
 
 export type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
@@ -79,6 +81,11 @@ export class Readings {
   }
 }
 
+/** Whether the asking stage is stopped: a planning job asks only while that stage would. */
+export function isAskingStopped(pauses: Pick<Pauses, 'stands'>, { queue }: JobQueues['ask']): () => Promise<boolean> {
+  return shared(async () => (await Promise.all([pauses.stands('ask'), queue.isPaused()])).includes(true));
+}
+
 /** A journey whose customer is due, and is asked by this job. */
 interface Due {
   journey: Journey;
@@ -88,7 +95,7 @@ interface Due {
 /**
  * Plans an event. A customer who is due now is asked in the same job, by the same decision, and the journey is stored with the intent to
  * ask, in one write. Whatever fails or has to wait is left to a job of the asking stage.
- * @param isStopped whether the asking stage is stopped
+ * @param isStopped as `isAskingStopped`
  * @param readings for the asking stage, where too many are due at once
  * @param asking the most planning jobs that ask at the same time
  */
