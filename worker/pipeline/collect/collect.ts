@@ -17,7 +17,8 @@ import type { Clock } from '../clock.ts';
 import { type CollectJob, done, type JobResult } from '../jobs.ts';
 import { type CollectedSource, type Pass, reportMismatches, takePage } from './answers.ts';
 import { areSame, Counts, countsOf } from './counts.ts';
-import { expectedIn, type Narrowed, type Reading, readAll, waysFor } from './ways.ts';
+import type { Reading } from './narrow-ways.ts';
+import { expectedIn, type Narrowed, readAll, waysFor } from './ways.ts';
 import { Window } from './window.ts';
 
 const Seen = keepingUnknown({
