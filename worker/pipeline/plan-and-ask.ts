@@ -9,7 +9,8 @@ import { askAbout, askBy } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
 import type { AskDecision } from './decision.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
-import { type PlanContext, plan } from './plan/plan.ts';
+import { plan } from './plan/plan.ts';
+import type { PlanContext } from './plan/plan-context.ts';
 import type { JobQueues, Queues } from './queues.ts';
 import { freshMs, isFresh, type Reading, type Vendor } from './vendor.ts';
 

@@ -3,7 +3,8 @@ import { act, giveUpAct } from './act/act.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { ActJob, AskJob, EraseJob, PlanJob, WriteBackJob } from './jobs.ts';
-import { giveUpPlan } from './plan/plan.ts';
+import { giveUpPlan } from './plan/not-closed.ts';
+
 import { isAskingStopped, planAndAsk, Readings } from './plan-and-ask.ts';
 import type { JobQueues } from './queues.ts';
 import { createStage, type StagesOptions, type Step } from './source-stage.ts';

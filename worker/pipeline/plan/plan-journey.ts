@@ -17,10 +17,12 @@ import {
   plannedBy,
   skippedBy,
 } from '../decision.ts';
+import type { RecordJob } from '../jobs.ts';
 import type { Ask } from '../policy/decide.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import { type CampaignRule, needsOf } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
+import type { PlanContext } from './plan-context.ts';
 
 /** Of a job that plans and asks. */
 export interface AsksAtOnce {
@@ -135,4 +137,37 @@ async function skipJourney(
   if (skipped?.state === 'skipped')
     context.log.info({ journey: refOf(context.name, journey.id), reason, why }, 'skipped');
   return skipped;
+}
+
+export interface ClosingAt {
+  recordId: string;
+  closing: string;
+  closedAt: Date;
+}
+
+/** The journey of this closing: made now, or found. */
+export async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: PlanContext): Promise<Journey> {
+  return (await context.store.getOrCreate(newClosing(event, at, context), [receivedLine(event)])).journey;
+}
+
+export function newClosing(event: RecordJob, at: ClosingAt, context: PlanContext) {
+  const { key: eventKey, receivedAt, via } = event;
+  const onStored = (journey: Journey) => noteReceived(event, journey, context);
+  return { ...at, eventKey, receivedAt, backfilled: via === 'backfill', onStored };
+}
+
+export function receivedLine({ receivedAt, what, at, via }: RecordJob): string {
+  const found =
+    via === 'poll' ? ', found by the poll: no webhook had reported it' : via === 'backfill' ? ', backfill' : '';
+  return `received ${receivedAt.toISOString()}: ${what}, at ${at.toISOString()}${found}`;
+}
+
+async function noteReceived(event: RecordJob, { id }: Journey, { name, log, missed }: PlanContext): Promise<void> {
+  const ref = refOf(name, id);
+  log.info({ journey: ref, event: event.what }, 'received');
+  if (event.via === 'poll') await missed(ref, event.at);
+}
+
+export function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean {
+  return (notBefore !== undefined && closedAt < notBefore) || (notAfter !== undefined && closedAt > notAfter);
 }
