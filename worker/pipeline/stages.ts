@@ -4,12 +4,12 @@ import { ask, giveUpAsk } from './ask/ask.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { ActJob, AskJob, EraseJob, PlanJob, WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/not-closed.ts';
-
 import { isAskingStopped, planAndAsk, Readings } from './plan-and-ask.ts';
 import type { JobQueues } from './queues.ts';
 import { createStage, type StagesOptions, type Step } from './source-stage.ts';
 import type { Stage } from './stage.ts';
-import { expectLateWrite } from './write-back/late-write.ts';
+import { expectLateWrite } from './write-back/latest-answer.ts';
+
 import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
 /** While the process is busy: two batches and a half, so that planning reads some while it asks about others. */

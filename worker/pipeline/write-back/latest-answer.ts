@@ -1,12 +1,21 @@
-import type { WriteBack } from '../../../core/connector/contract.ts';
+import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
+import { outcomeOfError } from '../../../core/errors.ts';
+import type { Ports } from '../../../core/ports.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { JourneyStore } from '../../journey/store.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import type { Clock } from '../clock.ts';
+import { done, type JobResult } from '../jobs.ts';
 import type { Queues } from '../queues.ts';
+import type { Vendor } from '../vendor.ts';
 
-/* Several journeys may be about one record, which shows the latest of their answers. */
+/*
+ * Several journeys may be about one record, which shows the latest of their answers.
+ *
+ * A vendor may carry out a write long after closeloop has given the call up: after a newer answer was written, or the person was
+ * forgotten. Nothing tells of that, so the record is seen to once more as soon as no such write can come any more.
+ */
 
 export interface RecordContext extends Pick<Queues, 'queueWriteBack'> {
   name: string;
@@ -70,7 +79,7 @@ export async function writeLaterAgain(journey: Journey, context: RecordContext):
  * not saved then.
  * @param what may have been put over the answer, in words for the trace
  */
-export async function writeOnceMore(shown: Journey, what: string, context: RecordContext): Promise<void> {
+async function writeOnceMore(shown: Journey, what: string, context: RecordContext): Promise<void> {
   const after = await context.store.update(
     shown,
     ifStill(['answered', 'written', 'parked'], {
@@ -81,4 +90,49 @@ export async function writeOnceMore(shown: Journey, what: string, context: Recor
     }),
   );
   if (after?.state === 'answered') await context.queueWriteBack([shown.id]);
+}
+
+/** Whether the journey is unchanged since it was read: no other answer, no merge, no write over its answer. */
+export function isAsItWas(now: Journey, before: Journey): boolean {
+  return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
+}
+
+/** As long as the gateways of most vendors keep a call. */
+const usualLateMs = 5 * 60_000;
+
+export interface Sending extends Pick<Queues, 'queueLateWriteCheck'>, Pick<Vendor, 'source' | 'write'> {
+  ports: Pick<Ports, 'now'>;
+}
+
+/** Sends an answer. Of a write whose outcome is unknown a check is queued before anything else is done about the failure. */
+export async function send(journeyId: string, item: WriteBack, context: Sending): Promise<WriteResult> {
+  try {
+    const result = await context.write(item);
+    if (!result.ok && result.why === 'error' && outcomeOfError(result.error) === 'unknown')
+      await expectLateWrite(journeyId, context);
+    return result;
+  } catch (error) {
+    if (outcomeOfError(error) === 'unknown') await expectLateWrite(journeyId, context);
+    throw error;
+  }
+}
+
+/**
+ * A write about the journey may still be carried out: its response was lost, or its process was killed. Writes of one slot of time share a
+ * check: there are two at most for a journey at a time, however often its writes are given up.
+ */
+export async function expectLateWrite(
+  journeyId: string,
+  { source, ports, queueLateWriteCheck }: Omit<Sending, 'write'>,
+): Promise<void> {
+  const { lateWriteMs = usualLateMs } = source;
+  const nowMs = ports.now().getTime();
+  const slot = Math.floor(nowMs / lateWriteMs) + 2;
+  await queueLateWriteCheck(journeyId, { slot, delayMs: slot * lateWriteMs - nowMs });
+}
+
+/** No write that was given up can be carried out any more: the vendor is sent once more what the record has to show. */
+export async function checkLateWrite(journey: Journey, context: RecordContext): Promise<JobResult> {
+  await writeOnceMore((await laterAnswer(journey, context)) ?? journey, 'an attempt that was given up', context);
+  return done;
 }
