@@ -20,14 +20,19 @@ const keepMs = 60_000;
  */
 export type Replicated = (tag: string) => Promise<void> | undefined;
 
-/** @param open opens a connection for WAIT alone: WAIT blocks the commands after it. */
+/** @param open opens a connection for WAIT alone, once it is needed: WAIT blocks the commands after it. */
 export function createReplicated(open: () => RedisClient): Replicated {
   const name = randomUUID();
   const rounds = new Map<string, Rounds>();
+  let opened: RedisClient | undefined;
+  const redis = () => {
+    opened ??= open();
+    return opened;
+  };
   return (tag) => {
     let known = rounds.get(tag);
     if (!known) {
-      known = createRounds(open, `${tag}:replicated:${name}`);
+      known = createRounds(redis, `${tag}:replicated:${name}`);
       rounds.set(tag, known);
     }
     return known.isAlone() ? undefined : known.round();

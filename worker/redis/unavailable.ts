@@ -4,7 +4,9 @@ import type { RedisClient } from './client.ts';
 
 /** Names that ioredis gives to errors of its own: the connection went, or no node of a cluster answers. */
 const clientErrors = new Set(['AbortError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError']);
+
 const clientMessages = /Connection is closed|Stream isn't writeable|Too many Cluster redirections|Socket timeout/;
+
 /** Codes with which Redis itself refuses for a while (redis.io/docs/latest/develop/reference/protocol-spec, src/server.c). */
 const refusals =
   /\b(OOM|MISCONF|READONLY|LOADING|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|UNBLOCKED)\b/;
@@ -58,4 +60,9 @@ export async function answersWithin(redis: RedisClient, ms: number): Promise<voi
   } finally {
     waiting.abort();
   }
+}
+
+/** After a failover this server is no longer the master: reconnects to find the new one. 2: and sends the command again there. */
+export function isReplicaNow(error: Error): 2 | false {
+  return error.message.startsWith('READONLY') ? 2 : false;
 }

@@ -5,7 +5,8 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { checkRedis, connect, type RedisHandle, verifyConnection } from '../../../../worker/redis/connection.ts';
+import { checkRedis, verifyConnection } from '../../../../worker/redis/check-redis.ts';
+import { connect, type RedisHandle } from '../../../../worker/redis/connection.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { useRedis } from '../../../support/redis.ts';
 
