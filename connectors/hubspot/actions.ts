@@ -13,7 +13,8 @@ import {
 } from '../../core/connector/desk/act.ts';
 import type { Rows } from '../../core/connector/desk/rows.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
+
 import { maxTextUnits, notTaken } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
 import { BatchResponse, fates } from './batch.ts';

@@ -15,7 +15,8 @@ export {
 export type { FieldDefinition } from '../mapping/field-value.ts';
 export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping } from '../mapping/mapping.ts';
 export type { Day } from '../schedule/days.ts';
-export { formatDuration, parseDuration } from '../schedule/duration.ts';
+export { formatDuration } from '../schedule/duration.ts';
+export { parseDuration } from '../schedule/duration-setting.ts';
 export { type PlaceHints, type RecipientPlace, recipientPlace } from '../schedule/recipient-place.ts';
 export {
   type CampaignHours,

@@ -1,8 +1,8 @@
 import { regionNames } from './region-zones.ts';
 
 /** The country (ISO 3166, "EE") that a vendor wrote as a code or by its English name; undefined for anything else. */
-export function countryCode(written: string | undefined): string | undefined {
-  const text = written?.trim() ?? '';
+export function countryCode(written: string): string | undefined {
+  const text = written.trim();
   if (text === '') return undefined;
   const code = /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : names().get(text.toLowerCase());
   return code === undefined ? undefined : countryOfCode(code);

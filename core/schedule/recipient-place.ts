@@ -34,10 +34,11 @@ export interface RecipientPlace {
  * country; else the account's. A country where people live by several clocks gives none, but limits what may be night there.
  */
 export function recipientPlace(hints: PlaceHints, accountZone: string): RecipientPlace {
-  const country = countryCode(hints.country);
+  const codeOf = (written: string | undefined) => (written === undefined ? undefined : countryCode(written));
+  const country = codeOf(hints.country);
   const region = country === undefined ? undefined : hints.region;
   const state = country === undefined ? undefined : regionCode(country, region);
-  const phoneCountry = countryCode(hints.phoneCountry);
+  const phoneCountry = codeOf(hints.phoneCountry);
   const known = (zone: string, zones: readonly [string, ...string[]], from: string): RecipientPlace => {
     return { zone, zones, country: country ?? phoneCountry, region, isKnown: true, why: `zone ${zone}, from ${from}` };
   };

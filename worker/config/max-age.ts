@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /** How old a closing may be when its customer is asked; false: of any age. */
 export const MaxAge = z

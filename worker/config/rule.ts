@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { alternativesIn } from '../../core/mapping/expression-advice.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { days } from '../../core/schedule/days.ts';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
+
 import { CampaignChoice } from './campaign-choice.ts';
 import { Cap } from './cap.ts';
 import { MaxAge } from './max-age.ts';

@@ -7,12 +7,12 @@ import { formatDuration } from '../../../core/schedule/duration.ts';
 import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipient-place.ts';
 import {
   checkWindows,
-  doubtsAbout,
   hoursOf,
   type MessageHours,
   nextSendTime,
   type SendTime,
 } from '../../../core/schedule/send-time.ts';
+import { doubtsAbout } from '../../../core/schedule/window-doubts.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { LoadedRule } from '../rules.ts';
