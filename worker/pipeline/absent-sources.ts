@@ -1,5 +1,6 @@
 import { CloseloopError } from '../../core/errors.ts';
-import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
+import type { Expression } from '../../core/mapping/expression.ts';
+import { compileExpression } from '../../core/mapping/expression-compile.ts';
 import type { Config, ConfiguredSource } from '../config/config.ts';
 import { unopened } from '../config/unneeded.ts';
 import type { RedisClient } from '../redis/client.ts';

@@ -1,4 +1,5 @@
-import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
+import type { Expression } from '../../core/mapping/expression.ts';
+import { compileExpression } from '../../core/mapping/expression-compile.ts';
 import { compileMapping, type Mapping } from '../../core/mapping/mapping.ts';
 import { campaignsIn } from '../config/campaign-choice.ts';
 import type { Policy } from '../config/policy.ts';

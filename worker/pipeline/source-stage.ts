@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ExpressionSetAside } from '../../core/mapping/expression.ts';
+import { ExpressionSetAside } from '../../core/mapping/expression-failure.ts';
+
 import { refOf } from '../journey/refs.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';

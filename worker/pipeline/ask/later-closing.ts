@@ -7,7 +7,8 @@ import { markOf, refOf } from '../../journey/refs.ts';
 import type { JourneyStore } from '../../journey/store.ts';
 import { mayHaveAsked } from '../../journey/transitions.ts';
 import { tooOld } from '../policy/asking-time.ts';
-import { chosenBefore, isLater, limitsOf, prefersLatest, scopesOf, type ThrottleHit } from '../policy/throttle.ts';
+import { limitsOf, prefersLatest, scopesOf, type ThrottleHit } from '../policy/throttle.ts';
+import { chosenBefore, isLater } from '../policy/throttled.ts';
 import type { CampaignRule } from '../rules.ts';
 import type { AskContext } from './ask-steps.ts';
 

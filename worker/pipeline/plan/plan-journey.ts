@@ -22,7 +22,6 @@ import type { Ask } from '../policy/decide.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import { type CampaignRule, needsOf } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
-import type { PlanContext } from './plan-context.ts';
 
 /** Of a job that plans and asks. */
 export interface AsksAtOnce {
@@ -139,6 +138,12 @@ async function skipJourney(
   return skipped;
 }
 
+/** What making the journey of a closing takes of a source. */
+export interface ReceivingContext extends Pick<PlanJourneyContext, 'store' | 'name' | 'log'> {
+  /** Reports a closing that the poll found, and no webhook had reported. */
+  missed(ref: string, at: Date): Promise<void>;
+}
+
 export interface ClosingAt {
   recordId: string;
   closing: string;
@@ -146,11 +151,11 @@ export interface ClosingAt {
 }
 
 /** The journey of this closing: made now, or found. */
-export async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: PlanContext): Promise<Journey> {
+export async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: ReceivingContext): Promise<Journey> {
   return (await context.store.getOrCreate(newClosing(event, at, context), [receivedLine(event)])).journey;
 }
 
-export function newClosing(event: RecordJob, at: ClosingAt, context: PlanContext) {
+export function newClosing(event: RecordJob, at: ClosingAt, context: ReceivingContext) {
   const { key: eventKey, receivedAt, via } = event;
   const onStored = (journey: Journey) => noteReceived(event, journey, context);
   return { ...at, eventKey, receivedAt, backfilled: via === 'backfill', onStored };
@@ -162,7 +167,7 @@ export function receivedLine({ receivedAt, what, at, via }: RecordJob): string {
   return `received ${receivedAt.toISOString()}: ${what}, at ${at.toISOString()}${found}`;
 }
 
-async function noteReceived(event: RecordJob, { id }: Journey, { name, log, missed }: PlanContext): Promise<void> {
+async function noteReceived(event: RecordJob, { id }: Journey, { name, log, missed }: ReceivingContext): Promise<void> {
   const ref = refOf(name, id);
   log.info({ journey: ref, event: event.what }, 'received');
   if (event.via === 'poll') await missed(ref, event.at);

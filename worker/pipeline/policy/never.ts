@@ -1,7 +1,8 @@
 import type { RecordPart, RecordParts } from '../../../core/connector/record-parts.ts';
 import { type ContactOptions, contactKey, mostCandidates, parseContact } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
-import { compileExpression, type Expression, evaluateAll, type Findings } from '../../../core/mapping/expression.ts';
+import { type Expression, evaluateAll, type Findings } from '../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../core/mapping/expression-compile.ts';
 import { formatDuration } from '../../../core/schedule/duration.ts';
 import { domainOf, isReservedAddress, isRoleAddress, isWithin } from '../../../core/unfit-address.ts';
 import type { ContactList } from '../../config/contact-list.ts';

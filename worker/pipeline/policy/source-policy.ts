@@ -1,6 +1,7 @@
 import { isLoopback } from '../../../core/address.ts';
 import { resolveOperations } from '../../../core/feedback/operations.ts';
-import { compileExpression, type Expression } from '../../../core/mapping/expression.ts';
+import type { Expression } from '../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../core/mapping/expression-compile.ts';
 import type { HolidayRules } from '../../../core/schedule/holidays.ts';
 import type { Config, ConfiguredSource } from '../../config/config.ts';
 import { isDryRun } from '../../redis/keys.ts';

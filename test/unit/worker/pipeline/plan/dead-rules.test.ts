@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { compileExpression } from '../../../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../../../core/mapping/expression-compile.ts';
+
 import { Rule } from '../../../../../worker/config/rule.ts';
 import { deadRules } from '../../../../../worker/pipeline/plan/dead-rules.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
