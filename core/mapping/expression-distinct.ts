@@ -1,5 +1,4 @@
-import { measureText } from './expression-budget.ts';
-import { isFunction } from './expression-truth.ts';
+import { isFunction, measureText } from './expression-budget.ts';
 
 /** `$distinct` for the sandbox: JSONata's own compares each value with each other. @param tick called with each value */
 export function distinctIn(tick: () => void) {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, createContext, runInContext, Script } from 'node:vm';
-import { Budget, measure, measureText, tooMuch } from './expression-budget.ts';
+import { Budget, isFunction, measure, measureText, tooMuch } from './expression-budget.ts';
 import { distinctIn } from './expression-distinct.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-import { isFunction } from './expression-truth.ts';
+
 import { linearRegExp } from './linear-regex.ts';
 
 /*

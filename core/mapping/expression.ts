@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import { isFunction } from './expression-budget.ts';
 import { ExpressionSetAside, place, quoted, reason } from './expression-failure.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
 import { plainValueAt } from './expression-paths.ts';
 import { type Compiled, type Evaluation, type SandboxRecord, sandbox } from './expression-sandbox.ts';
-import { truth } from './expression-truth.ts';
 
 /** A JSONata expression, ready to run over records. */
 export interface Expression {
@@ -178,4 +178,16 @@ export function foundBy(source: string, result: Evaluated): Found {
     ok: false,
     why: `The expression ${quoted(source)} failed${place(result.failure)}: ${reason(result.failure)}`,
   };
+}
+
+/**
+ * What JSONata's `$boolean` makes of a value: an empty text, 0, null, an empty object and a list without anything true are false;
+ * undefined where an expression finds nothing.
+ */
+export function truth(value: unknown): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) return value.length === 1 ? truth(value[0]) : value.some((one) => truth(one));
+  if (typeof value === 'number') return !Number.isNaN(value) && value !== 0;
+  if (typeof value === 'object' && value !== null) return !isFunction(value) && Object.keys(value).length > 0;
+  return value === true || (typeof value === 'string' && value !== '');
 }

@@ -1,5 +1,6 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
-import { truth } from '../../core/mapping/expression-truth.ts';
+import { truth } from '../../core/mapping/expression.ts';
+
 import type { AnswerShape, LoadedAnswerRule } from '../pipeline/policy/answer-rules.ts';
 
 /** What an answer rule would make of an answer. */

@@ -10,9 +10,8 @@ import type { ShopifyShape } from '../../../connectors/shopify/record.ts';
 import type { VendureShape } from '../../../connectors/vendure/record.ts';
 import type { WooCommerceShape } from '../../../connectors/woocommerce/record.ts';
 import type { ZendeskShape } from '../../../connectors/zendesk/record.ts';
-import { evaluateAll } from '../../../core/mapping/expression.ts';
+import { evaluateAll, truth } from '../../../core/mapping/expression.ts';
 import { compileExpression } from '../../../core/mapping/expression-compile.ts';
-import { truth } from '../../../core/mapping/expression-truth.ts';
 
 const thing = (id: string, name: string) => ({ id, name });
 const zendesk: ZendeskShape = {

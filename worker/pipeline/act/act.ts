@@ -1,6 +1,7 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
-import { truth } from '../../../core/mapping/expression-truth.ts';
+import { truth } from '../../../core/mapping/expression.ts';
+
 import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams, ReceiverNames } from '../../config/answer-rule.ts';
 import type { Act, FollowUp, Journey } from '../../journey/journey.ts';

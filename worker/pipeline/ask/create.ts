@@ -19,9 +19,45 @@ import { onList, type Recipient, recipientOf, testMark } from '../policy/recipie
 import { hitsOf, hitsOfLast, lastCounted, limitsOf, type Scope, scopesOf } from '../policy/throttle.ts';
 import { askNeedsOf, type CampaignRule } from '../rules.ts';
 import { isFresh } from '../vendor.ts';
-import { type AskableJourney, type AskContext, markAsked, type Rest, staleMs } from './ask-steps.ts';
-import { backToWaiting, endJourney, holdBack, searchBeforeAsking, searchLater } from './not-asked.ts';
+import { type AskableJourney, type AskContext, markAsked, type Rest, staleMs, withContact } from './ask-steps.ts';
+import { backToWaiting, endJourney, holdBack, searchBeforeAsking, searchLater, wait } from './not-asked.ts';
 import { faultOf, isAboutValues } from './refused.ts';
+import { turnOf } from './turn.ts';
+
+/**
+ * Asks by a decision that was just made.
+ * @param journey with what the decision sets; may be a draft
+ */
+export async function askBy(
+  decision: AskDecision,
+  journey: Journey,
+  context: AskContext,
+  pass = passOnce(context),
+): Promise<JobResult> {
+  if (!hasContact(journey)) throw new Error(`journey ${journey.id} is to ask, and has no contact`);
+  const { rule, campaign, until } = decision.verdict;
+  await pass(rule);
+  const turn = await turnOf(journey, rule, campaign, context);
+  if (turn.do === 'skip') return await endJourney(journey, turn, context);
+  if (turn.do !== 'ask') return await wait(journey, turn, context);
+  const to = recipientOf(journey.contact, rule, campaign.type);
+  const wanted = { journey, decision, rule, campaign, to, until };
+  return await withContact(to.isTest ? to : journey, context, (lastHere) => create(wanted, lastHere, context));
+}
+
+/** Passes each hold once in a job: the first pass uses up the ticket that the job has to try a held part. */
+export function passOnce({ holds }: AskContext): (rule: CampaignRule) => Promise<void> {
+  const passed = new Set<string>();
+  return async (rule) => {
+    const needs = askNeedsOf(rule).filter((need) => !passed.has(need));
+    for (const need of needs) passed.add(need);
+    await holds.pass('ask', needs);
+  };
+}
+
+export function hasContact(journey: Journey): journey is AskableJourney {
+  return journey.contact !== undefined;
+}
 
 /** A request that is due. */
 interface Wanted extends Pick<Ask, 'rule' | 'campaign' | 'until'> {
@@ -43,11 +79,7 @@ interface Attempt extends Wanted {
 }
 
 /** Creates the feedback request, once, under the recipient's lock (`withContact`). */
-export async function create(
-  wanted: Wanted,
-  lastHere: LastAsked | undefined,
-  context: AskContext,
-): Promise<JobResult | Rest> {
+async function create(wanted: Wanted, lastHere: LastAsked | undefined, context: AskContext): Promise<JobResult | Rest> {
   const { journey, decision, rule, campaign, to, until } = wanted;
   const { clock, feedback } = context;
   const { contact, isTest } = to;

@@ -11,6 +11,7 @@ import type { CampaignRule } from '../rules.ts';
 import { giveBack } from '../withdraw.ts';
 import type { AskableJourney, AskContext } from './ask-steps.ts';
 import { supersededBy } from './later-closing.ts';
+import type { OwnTurn } from './turn.ts';
 
 // The steps of a journey whose customer is not asked now, or may not have been.
 
@@ -174,4 +175,19 @@ export async function holdBack(
   if (held.do === 'skip') return await endJourney(journey, held, context);
   await context.caps.giveBack(markOf(journey));
   return await postpone(journey, held, context);
+}
+
+/** The wait between two looks at the journey of a later closing that asks in place of this journey. Real time. */
+const retryMs = 10_000;
+
+export async function wait(
+  journey: Journey,
+  turn: Exclude<OwnTurn, { do: 'ask' } | { do: 'skip' }>,
+  context: AskContext,
+): Promise<JobResult> {
+  if (turn.do === 'wait') return await postpone(journey, turn, context);
+  // The journey waits until the later closing's journey has asked, or has come to nothing.
+  await context.caps.giveBack(markOf(journey));
+  if (turn.at > context.clock.now()) return await postpone(journey, turn, context);
+  return { do: 'wait', delayMs: retryMs };
 }

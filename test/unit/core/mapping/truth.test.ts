@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import jsonata from 'jsonata';
 import { expect, test } from 'vitest';
-import { truth } from '../../../../core/mapping/expression-truth.ts';
+import { truth } from '../../../../core/mapping/expression.ts';
 
 test("what is true is what JSONata's $boolean says, for any JSON value", async () => {
   const boolean = jsonata('$boolean(value)');
