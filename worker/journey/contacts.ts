@@ -16,17 +16,8 @@ import {
   withoutEarlier,
   withRequestsOf,
 } from './last-asked.ts';
-import {
-  addressesScript,
-  forgetScript,
-  knownScript,
-  lockScript,
-  noteWaitingScript,
-  reserveScript,
-  settingNotes,
-  settledScript,
-  waitingScript,
-} from './people-scripts.ts';
+import { forgetScript, knownScript, lockScript, reserveScript, settingNotes } from './people-scripts.ts';
+import { WaitingClosings } from './waiting-closings.ts';
 
 /** KEYS notes · ARGV address, the new note or '', ms */
 const setScript = `${settingNotes}
@@ -113,21 +104,6 @@ function noteIn(stored: string | null | undefined): LastAsked | undefined {
   return LastAsked.parse({ at: Number(at), journey, ...(campaign !== undefined && { campaign: Number(campaign) }) });
 }
 
-/** A closing of a person that waits to be asked about. */
-export interface WaitingClosing {
-  /** The journey's mark (`markOf`). */
-  journey: string;
-  campaign: number;
-  closedAt: Date;
-  /** When the journey was planned to ask; it may have been postponed since. */
-  dueAt: Date;
-  /** Test mode was on when the closing was planned: no other closing gives way to this one. */
-  isTest?: boolean;
-}
-
-/** How long the note of a waiting closing is kept after the closing was due. */
-const waitsMs = 30 * 86_400_000;
-
 /**
  * What is shared about one person over all sources: who is asking right now, when they were asked, and by which addresses they are
  * known. Keys hold a keyed digest of an address, never the address.
@@ -136,8 +112,9 @@ export class ContactMemory {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
   readonly #linkMs: number;
-  /** Whether any throttle has `prefer: latest`: only then the closings that wait are noted. */
+  /** Whether any throttle has `prefer: latest`. */
   readonly comparesWaiting: boolean;
+  readonly waits: WaitingClosings;
   readonly #space: string;
 
   /**
@@ -149,6 +126,7 @@ export class ContactMemory {
     this.#seal = seal;
     this.#linkMs = linkMs;
     this.comparesWaiting = comparesWaiting;
+    this.waits = new WaitingClosings(redis, seal, space, comparesWaiting);
     this.#space = space;
   }
 
@@ -272,46 +250,6 @@ export class ContactMemory {
     await this.#change(contactKey(contact), (last) =>
       last.journey === journey ? { ...last, withdrawn: true } : withoutEarlier(last, (one) => one.journey === journey),
     );
-  }
-
-  /** Notes that a closing of this person waits. The closing's journey says how long: the note may be out of date. */
-  async noteWaiting(contactKey: string, closing: WaitingClosing): Promise<void> {
-    if (!this.comparesWaiting) return;
-    const { journey, campaign, closedAt, dueAt, isTest = false } = closing;
-    const text = `${campaign} ${closedAt.getTime()} ${dueAt.getTime()}${isTest ? ' test' : ''}`;
-    const ms = Math.max(0, dueAt.getTime() - closedAt.getTime()) + waitsMs;
-    await this.#ofPerson(noteWaitingScript, contactKey, journey, text, ms);
-  }
-
-  /** The closings of this person that are noted as waiting, of all the person's addresses. */
-  async waiting(contactKey: string): Promise<WaitingClosing[]> {
-    if (!this.comparesWaiting) return [];
-    const reply = z.array(z.string()).parse(await this.#ofPerson(waitingScript, contactKey));
-    return [...slices(reply, 2)].map(([journey = '', closing = '']) => {
-      const [campaign, closedAt, dueAt, test] = closing.split(' ');
-      const isTest = test !== undefined && { isTest: true };
-      return {
-        journey,
-        campaign: Number(campaign),
-        closedAt: new Date(Number(closedAt)),
-        dueAt: new Date(Number(dueAt)),
-        ...isTest,
-      };
-    });
-  }
-
-  /** The digests of every address that is linked with this one, and its own. */
-  async linkedWith(contactKey: string): Promise<string[]> {
-    return z.array(z.string()).parse(await this.#ofPerson(addressesScript, contactKey));
-  }
-
-  async noteSettled(contactKey: string, journeys: readonly string[]): Promise<void> {
-    if (journeys.length > 0) await this.#ofPerson(settledScript, contactKey, ...journeys);
-  }
-
-  async #ofPerson(script: string, contactKey: string, ...args: readonly (string | number)[]): Promise<unknown> {
-    const address = this.addressOf(contactKey);
-    return await runScript(this.#redis, script, [this.#linksOf(address)], address, ...args);
   }
 
   /** `decide` may be called several times. Nothing is written where it returns the note that it was given. */

@@ -121,5 +121,5 @@ export async function noteWaiting(
 ): Promise<void> {
   const { closedAt } = journey;
   const closing = { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt, isTest: rule.test !== undefined };
-  await contacts.noteWaiting(contactKey(contact), closing);
+  await contacts.waits.note(contactKey(contact), closing);
 }

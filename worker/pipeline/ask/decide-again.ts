@@ -104,7 +104,7 @@ async function saveChanges(
   // Its places are under the caps of the rule that it had.
   if (isOtherRule) await context.caps.giveBack(markOf(journey));
   if (isOtherContact && journey.contact)
-    await context.contacts.noteSettled(contactKey(journey.contact), [markOf(journey)]);
+    await context.contacts.waits.settle(contactKey(journey.contact), [markOf(journey)]);
   return { saved: after };
 }
 

@@ -1,11 +1,11 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
-import type { WaitingClosing } from '../../journey/contacts.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import type { JourneyStore } from '../../journey/store.ts';
 import { mayHaveAsked } from '../../journey/transitions.ts';
+import type { WaitingClosing } from '../../journey/waiting-closings.ts';
 import { tooOld } from '../policy/asking-time.ts';
 import { limitsOf, prefersLatest, scopesOf, type ThrottleHit } from '../policy/throttle.ts';
 import { chosenBefore, isLater } from '../policy/throttled.ts';
@@ -77,7 +77,7 @@ async function closingsThatWait(
   key: string,
   context: PreferContext,
 ): Promise<WaitingClosing[]> {
-  const noted = await context.contacts.waiting(key);
+  const noted = await context.contacts.waits.of(key);
   const marks = new Set(noted.map((one) => one.journey));
   for (const one of await journeysOfPerson(journey, key, context)) {
     const { state, campaign, closedAt, dueAt } = one;
@@ -85,7 +85,7 @@ async function closingsThatWait(
     if (state !== 'waiting' || campaign === undefined || dueAt === undefined || marks.has(mark)) continue;
     const closing = { journey: mark, campaign, closedAt, dueAt };
     marks.add(mark);
-    await context.contacts.noteWaiting(key, closing);
+    await context.contacts.waits.note(key, closing);
     noted.push(closing);
   }
   return noted;
@@ -97,7 +97,7 @@ async function journeysOfPerson(
   key: string,
   { name, account, contacts, sources }: PreferContext,
 ): Promise<Journey[]> {
-  const digests = new Set([...(await contacts.linkedWith(key)), ...alsoKnownAs]);
+  const digests = new Set([...(await contacts.waits.linkedWith(key)), ...alsoKnownAs]);
   // What can't be read is nothing to wait for.
   const left = () => undefined;
   const found = await Promise.all(
@@ -123,7 +123,7 @@ async function stillWaiting(
   );
   const live = found.flatMap(({ of, ...one }) => (of && isComing(of) ? [{ ...one, of }] : []));
   const gone = noted.filter(({ journey }) => !live.some((one) => one.journey === journey));
-  await context.contacts.noteSettled(
+  await context.contacts.waits.settle(
     key,
     gone.map(({ journey }) => journey),
   );

@@ -1,9 +1,9 @@
 import type { Contact } from '../../../core/contact.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { formatDuration, minutesInWords } from '../../../core/schedule/duration.ts';
-import type { WaitingClosing } from '../../journey/contacts.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
+import type { WaitingClosing } from '../../journey/waiting-closings.ts';
 import type { CampaignRule } from '../rules.ts';
 import { askingTime, type TimingContext, tooOld } from './asking-time.ts';
 import type { ThrottleHit } from './throttle.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { WaitingClosing } from '../../../../../worker/journey/contacts.ts';
+import type { WaitingClosing } from '../../../../../worker/journey/waiting-closings.ts';
 import { chosenBefore } from '../../../../../worker/pipeline/policy/throttled.ts';
 
 const closing = (journey: string, closed: number, due: number): WaitingClosing => ({
