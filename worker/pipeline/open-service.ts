@@ -64,24 +64,23 @@ export function openService({
   };
 }
 
-const usualKeepMs = 60_000;
+/** How long a campaign's definition is kept. Real time. */
+const keepMs = 60_000;
 
-/** Campaign definitions, kept for `keepMs` of real time: rules are checked against the live campaign at little cost. */
+/** Campaign definitions, kept for a while: rules are checked against the live campaign at little cost. */
 export class CampaignCache {
   readonly #feedback: FeedbackClient;
-  readonly #keepMs: number;
   readonly #cached = new Map<number, { until: number; campaign: Promise<Campaign> }>();
 
-  constructor(feedback: FeedbackClient, keepMs = usualKeepMs) {
+  constructor(feedback: FeedbackClient) {
     this.#feedback = feedback;
-    this.#keepMs = keepMs;
   }
 
   get(id: number): Promise<Campaign> {
     const cached = this.#cached.get(id);
     if (cached && cached.until > Date.now()) return cached.campaign;
     const campaign = this.#feedback.campaign(id);
-    this.#cached.set(id, { until: Date.now() + this.#keepMs, campaign });
+    this.#cached.set(id, { until: Date.now() + keepMs, campaign });
     campaign.catch(() => this.#cached.delete(id));
     return campaign;
   }

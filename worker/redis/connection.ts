@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
 import type { RedisClient } from './client.ts';
-import { createReplicated, type Replicated } from './replicated.ts';
-import { isReplicaNow, probe } from './unavailable.ts';
+import { createReplicated, isReplicaNow, type Replicated } from './replicated.ts';
+import { probe } from './unavailable.ts';
 import { writeTogether } from './write-together.ts';
 
 interface SentinelAddress {

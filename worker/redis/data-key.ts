@@ -121,11 +121,6 @@ export class DataKey {
   }
 }
 
-/** As `DataKey.open`, for a command that does not watch the key. */
-export async function openSeal(...options: Parameters<typeof DataKey.open>): Promise<Seal> {
-  return (await DataKey.open(...options)).seal;
-}
-
 /** Makes the key; of two processes that start at once only one does. */
 async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise<void>): Promise<string> {
   const made = sealedWith(wrapper, [randomBytes(32).toString('base64')]);

@@ -6,10 +6,13 @@ import { shared } from './shared.ts';
 
 /** How long a write waits for a replica before it counts as not replicated. Real time. */
 const waitMs = 1_000;
+
 /** How long a server without replicas is taken to have none. Real time. */
 const retryMs = 1_000;
+
 /** A replica that has been silent for this long counts as gone: Redis' own default of min-replicas-max-lag. */
 const goneAfterSeconds = 10;
+
 const keepMs = 60_000;
 
 /**
@@ -109,4 +112,9 @@ export function hasReplica(info: string): boolean {
   return [...info.matchAll(/^slave\d+:.*\bstate=online\b.*\blag=(-?\d+)/gm)].some(
     ([, lag]) => Number(lag) >= 0 && Number(lag) <= goneAfterSeconds,
   );
+}
+
+/** After a failover this server is no longer the master: reconnects to find the new one. 2: and sends the command again there. */
+export function isReplicaNow(error: Error): 2 | false {
+  return error.message.startsWith('READONLY') ? 2 : false;
 }

@@ -61,8 +61,3 @@ export async function answersWithin(redis: RedisClient, ms: number): Promise<voi
     waiting.abort();
   }
 }
-
-/** After a failover this server is no longer the master: reconnects to find the new one. 2: and sends the command again there. */
-export function isReplicaNow(error: Error): 2 | false {
-  return error.message.startsWith('READONLY') ? 2 : false;
-}

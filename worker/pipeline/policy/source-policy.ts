@@ -7,7 +7,8 @@ import type { Config, ConfiguredSource } from '../../config/config.ts';
 import { isDryRun } from '../../redis/keys.ts';
 import { type LoadedRule, loadRule } from '../rules.ts';
 import { type LoadedAnswerRule, loadAnswerRule } from './answer-rules.ts';
-import { loadNever, unfitAddress } from './never.ts';
+import { loadNever } from './load-never.ts';
+import { unfitAddress } from './never.ts';
 
 /** What the configuration says of a source. */
 export type Policy = ReturnType<typeof policyOf>;
