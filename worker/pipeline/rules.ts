@@ -1,9 +1,11 @@
+import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { Expression } from '../../core/mapping/expression.ts';
 import { compileExpression } from '../../core/mapping/expression-compile.ts';
 import { compileMapping, type Mapping } from '../../core/mapping/mapping.ts';
 import { campaignsIn } from '../config/campaign-choice.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Rule } from '../config/rule.ts';
+import type { CapScope } from '../journey/cap-slots.ts';
 
 /** A rule with its expressions compiled. */
 export interface LoadedRule extends Omit<Rule, 'when' | 'contact' | 'fields'> {
@@ -92,4 +94,18 @@ export const createNeed = 'operation create';
 /** What asking by a rule depends on, the create call included. */
 export function askNeedsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
   return [...needsOf(rule), createNeed];
+}
+
+/**
+ * The caps under which a request of this rule takes a place: a test takes no place from customers, and in an external campaign nobody is asked.
+ * @param source the name that its data is stored under: a rename begins no new count
+ */
+export function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: Policy): CapScope[] {
+  const { name, cap, campaign, test } = rule;
+  if (test || type === 'external') return [];
+  return [
+    ...(cap ? [{ ...cap, name: `rule "${name}" of ${source}` }] : []),
+    ...policiesOf(campaign, policy).flatMap(({ name: of, cap: theirs }) => (theirs ? [{ ...theirs, name: of }] : [])),
+    ...(policy.cap ? [{ ...policy.cap, name: 'policy' }] : []),
+  ];
 }

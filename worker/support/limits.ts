@@ -1,8 +1,7 @@
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { hourOf, openDay } from '../../core/schedule/open-hours.ts';
 import type { LastAsked } from '../journey/last-asked.ts';
-
-import { capsOn, inWords } from '../pipeline/policy/cap.ts';
+import { inWords } from '../pipeline/policy/cap.ts';
 import type { Policy } from '../pipeline/policy/source-policy.ts';
 import {
   hitsOf,
@@ -13,6 +12,7 @@ import {
   type Throttles,
 } from '../pipeline/policy/throttle.ts';
 import type { CampaignRule } from '../pipeline/rules.ts';
+import { capsOn } from '../pipeline/rules.ts';
 import type { Journeys } from '../pipeline/source-store.ts';
 
 // What throttles and caps say ahead of a request, for people who ask. Nothing is reserved, and no place is taken.

@@ -6,8 +6,9 @@ import type { CapScope } from '../../journey/cap-slots.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import { askingTime, type TimingContext } from '../policy/asking-time.ts';
-import { capsOn, inTime, type Turn, turnIn } from '../policy/cap.ts';
+import { inTime, type Turn, turnIn } from '../policy/cap.ts';
 import type { CampaignRule } from '../rules.ts';
+import { capsOn } from '../rules.ts';
 import type { AskContext } from './ask-steps.ts';
 import { laterClosing, type PreferContext } from './later-closing.ts';
 
