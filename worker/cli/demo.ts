@@ -9,9 +9,10 @@ import { type DemoWorld, openDemoWorld, timeZone } from '../../standins/demo/wor
 import { loadConfig } from '../config/config.ts';
 import { loadConnectors } from '../config/load-connectors.ts';
 import type { Journey } from '../journey/journey.ts';
+import { settledStates } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
-import { settledStates } from '../journey/transitions.ts';
+
 import { fastClock } from '../pipeline/clock.ts';
 import { serverCache } from '../redis/server-cache.ts';
 import { changeFollowUp } from '../support/follow-ups.ts';

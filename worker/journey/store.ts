@@ -9,6 +9,7 @@ import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
 import { answeredAt, JourneyKeys, listedAt } from './journey-keys.ts';
 import { changingLists } from './list-scripts.ts';
+import { askedStates } from './outcomes.ts';
 import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
 import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
@@ -18,7 +19,7 @@ import { RecordMemory } from './record-memory.ts';
 import { currentRecordOf } from './refs.ts';
 import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
 import { StateLists } from './state-lists.ts';
-import { askedStates, type Decision } from './transitions.ts';
+import type { Decision } from './transitions.ts';
 
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
 // among KEYS carry the source's tag, and lie in the same slot. A journey is one string, which takes less than a hash: its revision,

@@ -4,12 +4,13 @@ import type { Ports } from '../../core/ports.ts';
 import { firstOf } from '../../core/spread.ts';
 import type { CapSlots } from '../journey/cap-slots.ts';
 import type { ContactMemory } from '../journey/contacts.ts';
+import { erased } from '../journey/erased.ts';
 import { type Erasures, keysOf, type Subject } from '../journey/erasures.ts';
 import type { Journey } from '../journey/journey.ts';
 import { markOf } from '../journey/refs.ts';
 import type { SnapshotStore } from '../journey/snapshots.ts';
 import type { JourneyStore } from '../journey/store.ts';
-import { erased } from '../journey/transitions.ts';
+
 import { nameInEarnest } from '../redis/keys.ts';
 import type { Clock } from './clock.ts';
 import { done, type JobResult } from './jobs.ts';

@@ -1,7 +1,8 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
+import { endedUnasked } from '../journey/outcomes.ts';
 import { markOf } from '../journey/refs.ts';
-import { endedUnasked } from '../journey/transitions.ts';
+
 import type { Pauses } from '../operations/pauses.ts';
 import { shared } from '../redis/shared.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';

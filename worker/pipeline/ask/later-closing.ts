@@ -1,10 +1,11 @@
 import { type Contact, contactKey } from '../../../core/contact.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { mayHaveAsked } from '../../journey/outcomes.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import type { JourneyStore } from '../../journey/store.ts';
-import { mayHaveAsked } from '../../journey/transitions.ts';
+
 import type { WaitingClosing } from '../../journey/waiting-closings.ts';
 import { tooOld } from '../policy/asking-time.ts';
 import { limitsOf, prefersLatest, scopesOf, type ThrottleHit } from '../policy/throttle.ts';

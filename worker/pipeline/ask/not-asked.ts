@@ -1,9 +1,10 @@
 import { messageOf } from '../../../core/errors.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import type { Intent, Journey, Searched } from '../../journey/journey.ts';
+import { unaskedStates } from '../../journey/outcomes.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
-import { ifStill, unaskedStates } from '../../journey/transitions.ts';
+import { ifStill } from '../../journey/transitions.ts';
 import { done, type JobResult } from '../jobs.ts';
 import type { ThrottleHit } from '../policy/throttle.ts';
 import { heldUntil, throttled } from '../policy/throttled.ts';

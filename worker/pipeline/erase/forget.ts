@@ -3,11 +3,12 @@ import { adviceOf } from '../../../core/errors.ts';
 import { isNobody } from '../../../core/feedback/failure.ts';
 import type { MaskResult } from '../../../core/feedback/schemas.ts';
 import { spread } from '../../../core/spread.ts';
+import { erased } from '../../journey/erased.ts';
 import { type Erasure, keysOf, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
 import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
-import { erased } from '../../journey/transitions.ts';
+
 import { vendorsPerson } from '../policy/known-as.ts';
 import { tryToWithdraw } from '../withdraw.ts';
 import type { EraseContext, Found } from './find.ts';

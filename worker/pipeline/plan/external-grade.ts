@@ -4,8 +4,9 @@ import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.t
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
+import { askedStates } from '../../journey/outcomes.ts';
 import { refOf } from '../../journey/refs.ts';
-import { askedStates } from '../../journey/transitions.ts';
+
 import { erasureSince, type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import type { Queues } from '../queues.ts';

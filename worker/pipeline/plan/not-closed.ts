@@ -1,6 +1,7 @@
 import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { ifStill, unaskedStates } from '../../journey/transitions.ts';
+import { unaskedStates } from '../../journey/outcomes.ts';
+import { ifStill } from '../../journey/transitions.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import type { RecordStatus } from '../vendor.ts';
 import { queueIfBack, withdrawAll } from '../withdraw.ts';

@@ -1,7 +1,8 @@
 import type { Journey } from '../../journey/journey.ts';
+import { unaskedStates } from '../../journey/outcomes.ts';
 import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
-import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
+import { ifStill, mayComeBack } from '../../journey/transitions.ts';
 import { eraseIfForgotten, saveSnapshot } from '../erasure-guard.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
 import type { ClosedReading } from '../vendor.ts';

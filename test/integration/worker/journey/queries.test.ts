@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Journey, type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
+import { askedStates } from '../../../../worker/journey/outcomes.ts';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
-import { askedStates, ifStill, mayComeBack, mayFollow, step } from '../../../../worker/journey/transitions.ts';
+import { ifStill, mayComeBack, mayFollow, step } from '../../../../worker/journey/transitions.ts';
 import { testSeal } from '../../../support/seal.ts';
 import { listOf } from '../../../support/state-lists.ts';
 import { claimOf, freshSource, useStores } from '../../../support/worker/journey/stores.ts';
