@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import jsonata from 'jsonata';
 import { expect, test } from 'vitest';
+import { plainValueAt } from '../../../../core/mapping/expression.ts';
 import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
-
-import { plainValueAt } from '../../../../core/mapping/expression-paths.ts';
 
 const rows: [source: string, reads: string[]][] = [
   ['ticket.fields.store', ['ticket.fields.store']],
