@@ -30,7 +30,7 @@ export interface Http {
    * @throws FeedbackError for everything else.
    */
   send(call: Call): Promise<Answer>;
-  /** The same; undefined where the service has no request of the contact: no error is made of what most customers' first answer is. */
+  /** As `send`; undefined where the service has no request of the contact. Most customers' first answer says so, and is made no error. */
   find(call: Call): Promise<Answer | undefined>;
   /**
    * `next` of a list's page as a path for `send`; it may be relative to the page.

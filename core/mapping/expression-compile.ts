@@ -64,7 +64,7 @@ const Step = z.looseObject({ type: z.string(), value: z.unknown().optional() });
 const Path = z.looseObject({ type: z.literal('path'), steps: z.tuple([Step], Step) });
 
 /**
- * What an expression reads of the record it runs over, as lists of names from the record's top: `ticket.items[price > 3]`
+ * The paths that an expression reads, as lists of names from the record's top: `ticket.items[price > 3]`
  * gives `['ticket', 'items']`. What depends on values met on the way (a predicate, a variable) is left out: it can't be
  * looked up without a record. `ast` is JSONata's.
  */

@@ -22,7 +22,7 @@ export class ExpressionSetAside extends CloseloopError {
     this.#why = why;
   }
 
-  /** The same error, with the place of the expression. */
+  /** This error with the place of the expression. */
   in(place: string): ExpressionSetAside {
     return new ExpressionSetAside(this.source, this.#why, place);
   }
@@ -97,7 +97,7 @@ function nameOf(token: string | undefined): string | undefined {
   return functionNames.has(token) ? `$${token}()` : undefined;
 }
 
-/** Those that need numbers on both sides, or values of one kind. */
+/** Operators that need numbers on both sides, or values of one kind. */
 const operators = new Set('+ - * / % < <= > >='.split(' '));
 
 export const functionNames: ReadonlySet<string> = new Set(

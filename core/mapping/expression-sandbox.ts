@@ -53,7 +53,7 @@ class Sandbox {
   });
   readonly #realm: Realm;
   readonly #turn = new Script('go()');
-  /** Of the evaluation that has its turn. */
+  /** The budget of the evaluation that has its turn. */
   #budget: Budget | undefined;
   #waiting: (() => void)[] = [];
   /** Regular expressions, those that JSONata makes itself included: of `$toMillis`, for one. */
@@ -160,7 +160,7 @@ class Sandbox {
     return JSON.parse(json);
   }
 
-  /** What JSONata calls that works on for long within a step, or makes something large. */
+  /** Puts limits on the functions that JSONata calls within a step and that work on for long, or make something large. */
   #guard(): void {
     const { Array: List, Function: Callable, JSON: Json } = this.#realm;
     const { apply } = Reflect;
@@ -220,7 +220,7 @@ function failureOf(error: unknown): Failure {
   return { code: typeof code === 'string' ? code : 'unknown', position, token, message };
 }
 
-/** Where `$eval` stands. */
+/** The position of `$eval` in an expression. */
 function evalIn(node: unknown): number | undefined {
   if (typeof node !== 'object' || node === null) return undefined;
   const { type, value, position } = Object(node);

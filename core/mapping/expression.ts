@@ -16,7 +16,7 @@ export interface Expression {
   /** The names, where the expression is only a path of names: `ticket.fields.store`. */
   readonly path: readonly string[] | undefined;
   readonly compiled: Compiled;
-  /** As `evaluateAll` of this one alone. @throws CloseloopError permanent when it fails for this record, ExpressionSetAside */
+  /** Evaluates this expression alone, as `evaluateAll` does. @throws CloseloopError permanent when it fails for this record, ExpressionSetAside */
   evaluate(input: unknown): Promise<unknown>;
 }
 
@@ -80,7 +80,7 @@ const notAsked: Evaluated = { ok: false, failure: { code: 'unknown' } };
 /** How often an expression was stopped since the process started, by its source. */
 export const stopped = new Map<string, number>();
 
-/** Those that need more than a turn go on side by side with everything else, and one after the other. */
+/** Expressions that need more than a turn go on one after the other, side by side with everything else. */
 const oneByOne = pLimit(1);
 
 /** The record that expressions are evaluated over. It is copied into the sandbox when the first expression needs the sandbox. */
@@ -181,7 +181,7 @@ export function foundBy(source: string, result: Evaluated): Found {
 }
 
 /**
- * What JSONata's `$boolean` makes of a value: an empty text, 0, null, an empty object and a list without anything true are false;
+ * The truth of a value, as JSONata's `$boolean` has it: an empty text, 0, null, an empty object and a list without anything true are false;
  * undefined where an expression finds nothing.
  */
 export function truth(value: unknown): boolean | undefined {

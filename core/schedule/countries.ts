@@ -28,7 +28,7 @@ const otherNames = { usa: 'US', 'u.s.a.': 'US', 'u.s.': 'US', 'u.k.': 'GB', 'gre
 
 const ofCodes = new Map<string, string | undefined>();
 
-/** What has no clock is no country: ZZ ("unknown region"), EU. Some have two codes, as GB and UK. */
+/** A code without a clock is no country: ZZ ("unknown region"), EU. Some countries have two codes, as GB and UK. */
 function countryOfCode(code: string): string | undefined {
   if (!ofCodes.has(code)) {
     const { region } = new Intl.Locale(`und-${code}`);
@@ -41,7 +41,7 @@ export function zonesIn(country: string): readonly string[] {
   return new Intl.Locale(`und-${country}`).getTimeZones() ?? [];
 }
 
-/** What may be the code of a country, without those that stand for another code. */
+/** Every pair of letters that may be the code of a country, without codes that stand for another code. */
 function allCodes(): string[] {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
   const codes = letters.flatMap((one) => letters.map((two) => one + two));

@@ -55,7 +55,7 @@ const spelled: Readonly<Record<string, RegExp>> = {
   ms: /^(?:ms|msecs?|milliseconds?)$/,
 };
 
-/** What a duration of other words means, as it is written here: "3 days", "1.5 hours", "2h, 30 min" and ISO 8601's "PT90M". */
+/** The duration that other words mean, as it is written here: "3 days", "1.5 hours", "2h, 30 min" and ISO 8601's "PT90M". */
 function meantBy(text: string): string | undefined {
   const words = text
     .trim()

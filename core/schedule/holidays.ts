@@ -20,10 +20,10 @@ export interface PlaceHolidays {
   on(date: string): string | undefined;
 }
 
-/** That no message goes out on public holidays of the recipient's country. */
+/** The public holidays on which no message goes out: the recipient's country's. */
 export interface HolidayRules {
   calendar: HolidayCalendar;
-  /** Where a recipient is of whom nothing tells the country. */
+  /** The country of a recipient of whom nothing tells the country. */
   country: string;
   region?: string | undefined;
 }

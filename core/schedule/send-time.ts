@@ -17,7 +17,7 @@ export interface CampaignHours {
   sendDelayMinutes: number | null;
 }
 
-/** Of a campaign, in the service's words. */
+/** Reads the hours from a campaign, in the service's words. */
 export function hoursOf(campaign: {
   id: number;
   send_from: string;
@@ -145,7 +145,7 @@ function inWords(epochMs: number, zone: string): string {
   return `${day.charAt(0).toUpperCase()}${day.slice(1)} ${onWall.getUTCDate()} ${months[onWall.getUTCMonth()]} ${time}`;
 }
 
-/** What can be seen before any record. `sms`: given where every message is a text message. */
+/** The hours that are known before any record. `sms`: given where every message is a text message. */
 export type KnownHours = Pick<MessageHours, 'campaign' | 'window' | 'accountZone' | 'sms'>;
 
 /** Why these windows never let a message out, if so: wrong hours, no days, never open together. */

@@ -105,7 +105,7 @@ function noteIn(stored: string | null | undefined): LastAsked | undefined {
 }
 
 /**
- * What is shared about one person over all sources: who is asking right now, when they were asked, and by which addresses they are
+ * The data about one person that all sources share: who is asking right now, when they were asked, and by which addresses they are
  * known. Keys hold a keyed digest of an address, never the address.
  */
 export class ContactMemory {

@@ -16,7 +16,7 @@ export function erased(journey: Journey, at: Date, to: 'cancelled' | 'skipped' =
       ? ({ reason: 'erased', why: 'its person was erased after the record was closed' } as const)
       : { why: 'erased at the request of the person or the vendor' };
   const ends = mayFollow(journey.state, to);
-  // What was skipped for a reason of its own keeps that reason, with its sentence.
+  // A journey that was skipped for a reason of its own keeps that reason, with its sentence.
   const isKept = to === 'skipped' && journey.state === 'skipped' && journey.why !== undefined;
   const after = ends ? step(rest, to, at, said) : { ...rest, why: isKept ? journey.why : said.why, updatedAt: at };
   // The closing's name comes from the vendor and may name a person; the record's hash keeps a digest.

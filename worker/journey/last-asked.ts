@@ -47,7 +47,7 @@ export function requestsIn({ earlier = [], withdrawn, ...last }: LastAsked): Ask
   return withdrawn ? earlier : [last, ...earlier];
 }
 
-/** Those of the requests, newest first, that a note keeps. */
+/** The requests, newest first, that a note keeps. */
 function bounded(requests: readonly AskedOnce[]): AskedOnce[] {
   const counts = new Map<number | undefined, number>();
   const oldest = Math.max(...requests.map(({ at }) => at.getTime())) - memoryMs;

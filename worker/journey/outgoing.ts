@@ -7,7 +7,7 @@ import { recordOf } from './refs.ts';
 
 /* What others are told of journeys: webhooks, and the receivers of `alerts` that an answer rule names. */
 
-/** What a webhook may ask to be told of. */
+/** The events that a webhook may ask to be told of. */
 export const eventTypes = [
   'answer.received',
   'answer.changed',
@@ -118,7 +118,7 @@ if #forgotten > 0 then redis.call('ZREM', KEYS[4], unpack(forgotten)) end
 for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[1]) end`;
 
 /**
- * What was given up since an instant comes before what is due by now, in its order. Returns how many.
+ * Puts the events that were given up since an instant before those that are due by now, in their order. Returns how many.
  * KEYS list, due, list of what was given up, given up · ARGV the instant, ms to keep
  */
 const replayScript = `
@@ -175,7 +175,7 @@ export class OutgoingEvents {
     this.#now = now;
   }
 
-  /** What a change of a journey stores with it (`tellOthers`), and what is to be done once it is stored. */
+  /** The arguments that store the events of a change together with it (`tellOthers`), and the work that is left once it is stored. */
   of(before: Journey, after: Journey, tells: TellsOthers): { args: (string | number)[]; onStored(): Promise<void> } {
     const events = outgoingOf(before, after, { targets: tells.targets, at: this.#now() });
     const { recordId } = after;

@@ -28,10 +28,10 @@ interface Memory {
   seen: string;
 }
 
-/** Of a record itself, then of the records that were merged into it, recursively. */
+/** The memory of a record, then of the records that were merged into it, recursively. */
 type Memories = readonly [Memory, ...Memory[]];
 
-/** What was remembered of a record when it was read, and of the records that were merged into it. */
+/** The memory of a record as it was read, with the memories of the records that were merged into it. */
 export class RememberedRecord {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
@@ -52,7 +52,7 @@ export class RememberedRecord {
     return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
   }
 
-  /** What a later event would change: whether the record was asked about, and when it changed. Undefined where merged records count as well. */
+  /** The part that a later event would change: whether the record was asked about, and when it changed. Undefined where merged records count as well. */
   get seen(): string | undefined {
     return this.#all.length === 1 ? this.#own.seen : undefined;
   }
@@ -73,7 +73,7 @@ export class RememberedRecord {
     return await this.#reader.those(this.#journeyIds(), left);
   }
 
-  /** The same without the journey of this id; `isNewer`: it is about a later closing. */
+  /** Every journey of the record but this one; `isNewer`: the journey is about a later closing. */
   async others(id: string): Promise<{ other: Journey; isNewer: boolean }[]> {
     const ids = this.#journeyIds();
     const others = await this.#reader.those(ids.filter((one) => one !== id));
@@ -129,7 +129,7 @@ function idOf(recordId: string, n: number): string {
   return `${recordId}.${n}`;
 }
 
-/** What is remembered of each record of one source, for which record-changes.ts has the layout: its journeys, and who was asked about it. */
+/** Reads the memory of each record of one source, whose layout is in record-changes.ts: its journeys, and who was asked about it. */
 export class RecordMemory {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;

@@ -315,7 +315,7 @@ export class JourneyStore {
     const { id } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const of = this.#keys;
-    // Where neither has changed they are in its index since it was saved last.
+    // Where none of them has changed, the index has them since the journey was saved last.
     const isSame = isAboutSame(before, journey);
     const people = isSame ? [] : of.people(journey);
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
@@ -356,7 +356,7 @@ export class JourneyStore {
   }
 }
 
-/** As it is stored. */
+/** The bytes of a journey and its trace in Redis. */
 function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
   const packed = isPassing(journey) ? packAsIs : pack;
   return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));

@@ -23,7 +23,7 @@ const next: Record<JourneyState, readonly JourneyState[]> = {
   parked: ['waiting', 'asked', 'answered', 'cancelled'],
 };
 
-/** Who got the journey's request, or is being sent it: in test mode the test contact. */
+/** The contact that got the journey's request, or is being sent it: in test mode the test contact. */
 export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'test'>): Journey['contact'] {
   return test?.contact ?? contact;
 }
@@ -64,7 +64,7 @@ export interface Step {
   at: Date;
   /** Stored with the journey, and in its trace as "skipped: …". */
   why?: string;
-  /** Of `skipped`. */
+  /** The code of the reason, where `to` is `skipped`. */
   reason?: SkipReason | undefined;
   /** In place of the line with `why`. */
   trace?: readonly string[];

@@ -21,7 +21,7 @@ export function createLog(options: LogOptions): Log {
 const never =
   /(contact|phone|email|identifier|comment|body|payload|values|token|apikey|authorization|password|secrets?|cookie)$/;
 
-/** As most keys are: compared as they are, and nothing in them is redacted. */
+/** Most keys have this form: they are compared as they are, and nothing in them is redacted. */
 const lowerCase = /^[a-z]+$/;
 
 const deepest = 6;

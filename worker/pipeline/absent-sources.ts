@@ -11,7 +11,7 @@ import type { SourcePipeline } from './source-pipeline.ts';
 /** A source that Redis knows and this configuration does not: another process has it, or it was removed. */
 export interface Absent {
   pipeline: SourcePipeline;
-  /** What Redis holds about the source. */
+  /** The source's entry in Redis. */
   known: KnownSource;
 }
 
@@ -33,7 +33,7 @@ export class AbsentSources {
     this.#dryRun = config.dryRun;
   }
 
-  /** As of now, by name. In earnest also sources of dry runs, whose data has the same people; in a dry run no source in earnest. */
+  /** The absent sources of this moment, by name: in earnest also those of dry runs, whose data has the same people; in a dry run none in earnest. */
   async all(): Promise<Absent[]> {
     const all = (await knownSources(this.#redis)).filter(({ storedAs }) => !this.#dryRun || isDryRun(storedAs));
     const absent = all.filter(({ storedAs }) => !this.#configured.has(storedAs));

@@ -177,7 +177,7 @@ export async function eraseIfForgotten(journey: Journey, context: GuardContext):
   return after ?? journey;
 }
 
-/** What storing a snapshot takes of a source. */
+/** The parts of a source that storing a snapshot needs. */
 export interface SnapshotContext
   extends Pick<GuardContext, 'erasures'>,
     Pick<Policy, 'customerContacts' | 'defaultCountry'> {

@@ -60,7 +60,7 @@ class AskTurns {
   }
 }
 
-/** What planning has read of records, for the asking stage: where too many customers are due at once, planning leaves them to it. */
+/** Readings of records that planning hands to the asking stage: where too many customers are due at once, planning leaves them to that stage. */
 export class Readings {
   readonly #all = new Map<string, Reading>();
 

@@ -12,7 +12,7 @@ export interface LoadedRule extends Omit<Rule, 'when' | 'contact' | 'fields'> {
   when: Expression | undefined;
   contact: Expression[];
   mapping: Mapping;
-  /** What is evaluated where `when` is true: the expressions of contact and mapping. */
+  /** The expressions of contact and mapping, which are evaluated where `when` is true. */
   then: readonly Expression[];
 }
 
@@ -44,7 +44,7 @@ export function loadRule(rule: Rule): LoadedRule {
 }
 
 /**
- * What holds for requests in this campaign beside the rule's own settings and those over everything: the campaign's, then those of
+ * The policies that hold for requests in this campaign beside the rule's own settings and those over everything: the campaign's, then those of
  * its groups. `name`: for traces.
  */
 export function policiesOf(campaign: number, policy: Pick<Policy, 'campaigns' | 'groups'>) {
@@ -78,7 +78,7 @@ interface OfPerson {
   reasonFor: (contacts: readonly string[]) => string | undefined;
 }
 
-/** What asking by a rule depends on: jobs that need one of these wait while a person has to mend it. */
+/** The parts that asking by a rule depends on: jobs that need a faulty part wait until a person has mended it. */
 export function needsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
   return [needOf.rule(rule), needOf.campaign(rule.campaign)];
 }
@@ -88,10 +88,10 @@ export const needOf = {
   campaign: (id: number) => `campaign ${id}`,
 };
 
-/** Of asking at all: the service client's name of the create call's form. */
+/** The part that all asking depends on: the service client's name of the create call's form. */
 export const createNeed = 'operation create';
 
-/** What asking by a rule depends on, the create call included. */
+/** The parts that asking by a rule depends on, the create call included. */
 export function askNeedsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
   return [...needsOf(rule), createNeed];
 }

@@ -21,7 +21,7 @@ const mostAtOnce = 1_000;
 /** How soon a job whose expression was stopped is tried again. Real time. */
 const asideMs = 600_000;
 
-/** What the steps of a source take between them. */
+/** The parts of a source that its steps need between them. */
 export type StepsContext = PlanAndAskContext & WriteBackContext & ActContext & EraseContext;
 
 export interface StagesOptions {
@@ -37,7 +37,7 @@ export interface Step<Data extends z.ZodType>
   extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'busyConcurrency' | 'onInterrupted'> {
   process: (job: z.output<Data>, context: StepsContext) => Promise<JobResult>;
   giveUp: (job: z.output<Data>, why: string, context: StepsContext) => Promise<void>;
-  /** What a person does about a job that was given up, once the cause is mended. */
+  /** The command for a person about a job that was given up, once the cause is mended. */
   remedy: (job: z.output<Data>) => string;
   concurrency?: number;
 }
@@ -75,7 +75,7 @@ export function createStage<Data extends z.ZodType>(
   });
 }
 
-/** The same, which tells of each call of the vendor that a batch is made of once it is part of one. */
+/** A context that calls `arrived` with each call of the vendor, once the call is part of a batch. */
 function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContext {
   const telling =
     <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
@@ -87,7 +87,7 @@ function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContex
   return { ...context, read: telling(context.read), write: telling(context.write) };
 }
 
-/** Those that a job names. */
+/** The journeys that a job names. */
 function journeysOf(job: unknown, source: string): string[] {
   const named = z.object({ journeyId: z.string() }).safeParse(job);
   return named.success ? [refOf(source, named.data.journeyId)] : [];

@@ -23,7 +23,7 @@ type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' |
   onOutgoing?: (target: string, source: string, recordId: string) => Promise<void>;
 };
 
-/** What is stored of a source's journeys, and of the people they are about. */
+/** The stores of a source's journeys, and of the people they are about. */
 export type Journeys = ReturnType<typeof storedOf>;
 
 /** The source's data in Redis. */

@@ -98,7 +98,7 @@ const ofEvents: Record<PlanJob['kind'], string> = {
   revoked: 'give the access back and start again; there is nothing to replay',
 };
 
-/** What is left to do, the cause being mended, about a job of each stage that was given up. */
+/** The work that is left for a person about a job of each stage that was given up, once the cause is mended. */
 export const remedies = {
   plan: ({ kind }: PlanJob) => ofEvents[kind],
   ask: () => `${replay}, for parked ones "closeloop journeys resolve"`,

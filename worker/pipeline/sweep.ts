@@ -11,7 +11,7 @@ import type { Clock } from './clock.ts';
 import type { Queues } from './queues.ts';
 import type { Journeys } from './source-store.ts';
 
-/** What the sweep takes of a source. */
+/** The parts of a source that the sweep needs. */
 interface SweepContext extends Pick<Journeys, 'store' | 'erasures' | 'followUps'>, Queues {
   name: string;
   alert: AlertOfSource;

@@ -14,7 +14,7 @@ import type { Queues } from './queues.ts';
 import type { Journeys } from './source-store.ts';
 import type { Vendor } from './vendor.ts';
 
-/** What withdrawing takes of a source. */
+/** The parts of a source that withdrawing needs. */
 export interface WithdrawContext extends Pick<Journeys, 'store' | 'contacts' | 'caps'> {
   name: string;
   clock: Clock;

@@ -43,7 +43,7 @@ export function createReplicated(open: () => RedisClient): Replicated {
 }
 
 /**
- * The same for who can't put the work off: waits for a replica that is behind, as long as it takes.
+ * Waits for a replica that is behind, as long as it takes: for work that can't be put off.
  * @param onWait is told what it waits for, once
  */
 export async function untilReplicated(

@@ -16,7 +16,7 @@ import { isFresh, type Reading } from '../vendor.ts';
 import { actAtVendor, park, type Step, type VendorActContext } from './at-vendor.ts';
 import { dueRules, judged, type News, noted, openActs, type Verdict } from './judge.ts';
 
-/** What acting takes of a source. */
+/** The parts of a source that acting needs. */
 export interface ActContext
   extends VendorActContext,
     Pick<Journeys, 'followUps'>,

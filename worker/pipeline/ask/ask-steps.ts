@@ -18,7 +18,7 @@ import type { Queues } from '../queues.ts';
 import type { Journeys } from '../source-store.ts';
 import type { Vendor } from '../vendor.ts';
 
-/** What asking takes of a source. */
+/** The parts of a source that asking needs. */
 export interface AskContext
   extends Named,
     Service,
@@ -48,7 +48,7 @@ export const lockedMs = 1_000;
 /** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
 export const staleMs = 5_000;
 
-/** What is left to do after the last call of the service. */
+/** The work that is left after the last call of the service. */
 export type Rest = () => Promise<JobResult>;
 
 /**

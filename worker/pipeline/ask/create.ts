@@ -151,7 +151,7 @@ function openForMs(until: Date | undefined, clock: AskContext['clock']): number 
   return until === undefined ? Number.POSITIVE_INFINITY : clock.until(until) - 1;
 }
 
-/** What the journey stores of its recipient: who is asked in the customer's place. */
+/** The field of the journey that says who is asked in the customer's place. */
 function testOf({ contact, isTest }: Recipient): Pick<Journey, 'test'> {
   return { test: isTest ? { contact } : undefined };
 }

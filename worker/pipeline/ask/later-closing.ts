@@ -99,7 +99,7 @@ async function journeysOfPerson(
   { name, account, contacts, sources }: PreferContext,
 ): Promise<Journey[]> {
   const digests = new Set([...(await contacts.waits.linkedWith(key)), ...alsoKnownAs]);
-  // What can't be read is nothing to wait for.
+  // A journey that can't be read is nothing to wait for.
   const left = () => undefined;
   const found = await Promise.all(
     (await sources()).map(async ({ store: { queries }, ...of }) => {

@@ -12,7 +12,7 @@ import { capsOn } from '../rules.ts';
 import type { AskContext } from './ask-steps.ts';
 import { laterClosing, type PreferContext } from './later-closing.ts';
 
-/** As `Turn`; `give way`: a later closing of the person is asked about first. */
+/** A `Turn`, or `give way`: a later closing of the person is asked about first. */
 export type OwnTurn = Turn | { do: 'give way'; at: Date; why: string[] };
 
 /** Whether it is this journey's turn, by throttles that prefer a person's latest closing, and by caps. */

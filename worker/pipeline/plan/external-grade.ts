@@ -13,7 +13,7 @@ import type { Queues } from '../queues.ts';
 import type { Vendor } from '../vendor.ts';
 import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
-/** What sending a grade to the service takes of a source. */
+/** The parts of a source that sending a grade to the service needs. */
 export type GradeContext = PlanJourneyContext &
   SnapshotContext &
   Pick<Vendor, 'read'> &

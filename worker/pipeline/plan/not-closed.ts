@@ -11,7 +11,7 @@ import { getOrCreateJourney, isOutside, skipUndecided } from './plan-journey.ts'
 /** How long a vendor's API may lag behind its own webhook. Real time. */
 const lagMs = 30_000;
 
-/** What is known of the event's record before the record is read. */
+/** The state of the event's record here, before the record is read. */
 export interface Before {
   /** The journeys that an event about the record can still end, also of earlier closings and of merged records. */
   live: readonly Journey[];

@@ -6,7 +6,7 @@ import type { GradeContext } from './external-grade.ts';
 import type { ReceivingContext } from './plan-journey.ts';
 import type { SurveyContext } from './survey.ts';
 
-/** What planning takes of a source. */
+/** The parts of a source that planning needs. */
 export type PlanContext = GradeContext &
   GuardContext &
   WithdrawContext &

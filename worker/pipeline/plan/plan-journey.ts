@@ -23,7 +23,7 @@ import type { Policy } from '../policy/source-policy.ts';
 import { type CampaignRule, needsOf } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
 
-/** Of a job that plans and asks. */
+/** The part of the context that a job has which plans and asks. */
 export interface AsksAtOnce {
   /**
    * Whether the job itself asks about this journey, whose customer is due. Left out: the job only plans.
@@ -32,7 +32,7 @@ export interface AsksAtOnce {
   takeDue?: (journey: Journey, decision: AskDecision | undefined) => Promise<boolean>;
 }
 
-/** What planning a journey takes of a source. */
+/** The parts of a source that planning a journey needs. */
 export type PlanJourneyContext = JourneyDecisionContext &
   Pick<Policy, 'dryRun'> &
   AsksAtOnce & { log: Log; holds: Holds };
@@ -138,7 +138,7 @@ async function skipJourney(
   return skipped;
 }
 
-/** What making the journey of a closing takes of a source. */
+/** The parts of a source that making the journey of a closing needs. */
 export interface ReceivingContext extends Pick<PlanJourneyContext, 'store' | 'name' | 'log'> {
   /** Reports a closing that the poll found, and no webhook had reported. */
   missed(ref: string, at: Date): Promise<void>;

@@ -76,7 +76,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   return await planOut(event, status, before, context);
 }
 
-/** Those of the record's journeys that matter to an event, after finishing withdrawals that a killed worker had begun. */
+/** The record's journeys that matter to an event, after finishing withdrawals that a killed worker had begun. */
 async function journeysOf(
   recordId: string,
   remembered: RememberedRecord,
@@ -127,7 +127,7 @@ async function planClosed(
   // Another event has made the closing's journey meanwhile, or another closing's journey has got its number.
   const now = await context.store.records.read(record.currentId);
   const isAsRead = known === undefined || now.seen === known.seen;
-  // Not by this reading where another closing has got the number: that may be a later one.
+  // Where another closing has got the number, this reading does not count: that closing may be a later one.
   const isKnown = now.nameOf(closing).exists || now.hasEvent(event.key);
   return isAsRead && isKnown ? await planClosed(event, reading, undefined, context) : await planRecord(event, context);
 }

@@ -76,7 +76,7 @@ export interface ThrottleHit {
 }
 
 /**
- * What holds a request for the sake of the last request to this contact, by the note or by the service. A request that closeloop did not
+ * The throttles that hold a request for the sake of the last request to this contact, by the note or by the service. A request that closeloop did not
  * make may have been in any campaign; all that closeloop has made to the person, at any address, count as well (`ContactMemory.reserve`).
  */
 export function hitsOfLast(last: LastAsked | undefined, scopes: readonly Scope[], now: Date): ThrottleHit[] {

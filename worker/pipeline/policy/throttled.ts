@@ -8,7 +8,7 @@ import type { CampaignRule } from '../rules.ts';
 import { askingTime, type TimingContext, tooOld } from './asking-time.ts';
 import type { ThrottleHit } from './throttle.ts';
 
-/** What throttles do with a request: skip the request where one throttle drops requests, else postpone the request until all throttles are over. */
+/** The effect of throttles on a request: they skip the request where one throttle drops requests, else postpone the request until all throttles are over. */
 export type Throttled = ({ do: 'skip' } & Skip) | { do: 'wait'; until: Date; why: string };
 
 /** Undefined: no throttle holds the request. */

@@ -9,7 +9,7 @@ import type { AlertOfSource } from '../../operations/alerts.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { isAsItWas, leftTo, type RecordContext } from './latest-answer.ts';
 
-/** What saving that an answer is not written takes of a source. */
+/** The parts of a source that saving that an answer is not written needs. */
 interface NotWrittenContext extends RecordContext {
   log: Log;
   alert: AlertOfSource;

@@ -20,7 +20,7 @@ import {
 import { writeNoAnswer } from './no-answer.ts';
 import { again, leaveTo, replay, reportParked, saveRefused } from './not-written.ts';
 
-/** What writing back takes of a source. */
+/** The parts of a source that writing back needs. */
 export interface WriteBackContext extends RecordContext, Sending, LateAnswerContext, ActingContext {
   log: Log;
   alert: AlertOfSource;
@@ -44,7 +44,7 @@ export async function writeBack(
   context: WriteBackContext,
 ): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
-  // What came of a test is written nowhere.
+  // The answer to a test is written nowhere.
   if (journey === undefined || journey.test) return done;
   // A killed worker may have written the answer after the erasure had removed the others, or the vendor carried out a write late.
   if (journey.erasedAt)
