@@ -7,10 +7,10 @@ import { type CampaignRule, inCampaign } from '../rules.ts';
 import type { Reading } from '../vendor.ts';
 import { giveBack, queueIfBack, queueRemaining } from '../withdraw.ts';
 import type { AskContext } from './ask-steps.ts';
-import { askBy, hasContact, passOnce } from './create.ts';
+import { askBy, hasContact, passOnce, turnOf } from './create.ts';
 import { decideAgain } from './decide-again.ts';
 import { endJourney, wait } from './not-asked.ts';
-import { turnOf } from './turn.ts';
+
 import { resolveUnknown } from './unknown-outcome.ts';
 
 /**

@@ -18,12 +18,21 @@ import { type Ask, askedAlready } from '../policy/decide.ts';
 import { lostRequest } from '../policy/lost-request.ts';
 import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
 import { hitsOf, hitsOfLast, lastCounted, limitsOf, type Scope, scopesOf } from '../policy/throttle.ts';
-import { askNeedsOf, type CampaignRule } from '../rules.ts';
+import { askNeedsOf, type CampaignRule, capsOn } from '../rules.ts';
 import { isFresh } from '../vendor.ts';
 import { type AskableJourney, type AskContext, markAsked, type Rest, staleMs, withContact } from './ask-steps.ts';
-import { backToWaiting, endJourney, holdBack, searchBeforeAsking, searchLater, wait } from './not-asked.ts';
+import { laterClosing } from './later-closing.ts';
+import {
+  backToWaiting,
+  endJourney,
+  holdBack,
+  type OwnTurn,
+  searchBeforeAsking,
+  searchLater,
+  wait,
+} from './not-asked.ts';
+import { takePlace } from './place.ts';
 import { faultOf, isAboutValues } from './refused.ts';
-import { turnOf } from './turn.ts';
 
 /**
  * Asks by a decision that was just made.
@@ -44,6 +53,23 @@ export async function askBy(
   const to = recipientOf(journey.contact, rule, campaign.type);
   const wanted = { journey, decision, rule, campaign, to, until };
   return await withContact(to.isTest ? to : journey, context, (lastHere) => create(wanted, lastHere, context));
+}
+
+/** Whether it is this journey's turn, by throttles that prefer a person's latest closing, and by caps. */
+export async function turnOf(
+  journey: AskableJourney,
+  rule: CampaignRule,
+  campaign: Campaign,
+  context: AskContext,
+): Promise<OwnTurn> {
+  const { contacts, caps, storedAs, policy } = context;
+  // Nearly always no throttle prefers the latest, and no closing is noted as waiting.
+  const later = contacts.comparesWaiting ? await laterClosing(journey, rule, campaign, context) : undefined;
+  if (later) return { do: 'give way', at: later.dueAt, why: [later.why] };
+  // A place that was taken before test mode held is a customer's.
+  if (rule.test) await caps.giveBack(markOf(journey));
+  const scopes = capsOn(storedAs, rule, campaign, policy);
+  return scopes.length === 0 ? { do: 'ask' } : await takePlace(journey, rule, campaign, scopes, context);
 }
 
 /** Passes each hold once in a job: the first pass uses up the ticket that the job has to try a held part. */

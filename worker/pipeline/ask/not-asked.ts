@@ -6,13 +6,13 @@ import type { Skip } from '../../journey/reasons.ts';
 import { markOf, refOf } from '../../journey/refs.ts';
 import { ifStill } from '../../journey/transitions.ts';
 import { done, type JobResult } from '../jobs.ts';
+import type { Turn } from '../policy/cap.ts';
 import type { ThrottleHit } from '../policy/throttle.ts';
 import { heldUntil, throttled } from '../policy/throttled.ts';
 import type { CampaignRule } from '../rules.ts';
 import { giveBack } from '../withdraw.ts';
 import type { AskableJourney, AskContext } from './ask-steps.ts';
 import { supersededBy } from './later-closing.ts';
-import type { OwnTurn } from './turn.ts';
 
 // The steps of a journey whose customer is not asked now, or may not have been.
 
@@ -192,3 +192,6 @@ export async function wait(
   if (turn.at > context.clock.now()) return await postpone(journey, turn, context);
   return { do: 'wait', delayMs: retryMs };
 }
+
+/** A `Turn`, or `give way`: a later closing of the person is asked about first. */
+export type OwnTurn = Turn | { do: 'give way'; at: Date; why: string[] };

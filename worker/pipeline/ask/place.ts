@@ -8,43 +8,19 @@ import { markOf } from '../../journey/refs.ts';
 import { askingTime, type TimingContext } from '../policy/asking-time.ts';
 import { inTime, type Turn, turnIn } from '../policy/cap.ts';
 import type { CampaignRule } from '../rules.ts';
-import { capsOn } from '../rules.ts';
 import type { AskContext } from './ask-steps.ts';
-import { laterClosing, type PreferContext } from './later-closing.ts';
-
-/** A `Turn`, or `give way`: a later closing of the person is asked about first. */
-export type OwnTurn = Turn | { do: 'give way'; at: Date; why: string[] };
-
-/** Whether it is this journey's turn, by throttles that prefer a person's latest closing, and by caps. */
-export async function turnOf(
-  journey: Journey & { contact: Contact },
-  rule: CampaignRule,
-  campaign: Campaign,
-  context: PreferContext & CapContext,
-): Promise<OwnTurn> {
-  // Nearly always no throttle prefers the latest, and no closing is noted as waiting.
-  const isCompared = context.contacts.comparesWaiting;
-  const later = isCompared ? await laterClosing(journey, rule, campaign, context) : undefined;
-  if (later) return { do: 'give way', at: later.dueAt, why: [later.why] };
-  return await takeTurn(journey, rule, campaign, context);
-}
 
 /** How many days ahead a free place is searched for. */
 const mostDays = 15;
 
-type CapContext = TimingContext & Pick<AskContext, 'storedAs' | 'caps' | 'clock'>;
-
-/** Takes a place for the journey under every cap, unless it has one. */
-export async function takeTurn(
+/** Takes a place for the journey under every one of these caps, unless it has one. */
+export async function takePlace(
   journey: Journey & { contact: Contact },
   rule: CampaignRule,
   campaign: Campaign,
-  context: CapContext,
+  scopes: readonly CapScope[],
+  context: TimingContext & Pick<AskContext, 'caps' | 'clock'>,
 ): Promise<Turn> {
-  const scopes = capsOn(context.storedAs, rule, campaign, context.policy);
-  // A place that was taken before test mode held is a customer's.
-  if (rule.test) await context.caps.giveBack(markOf(journey));
-  if (scopes.length === 0) return { do: 'ask' };
   const { timeZone, clock, caps } = context;
   const now = clock.now().getTime();
   // A journey that was postponed keeps its place until the hour that it was postponed to is over.
