@@ -4,8 +4,8 @@ import type { Counts } from './hourly-counts.ts';
 import { countsBetween } from './hourly-sums.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
-import type { JourneyReader, Left } from './reader.ts';
 import { endOfTime, type ListEntry, type ListName, type StateLists } from './state-lists.ts';
+import type { JourneyReader, Left } from './stored-journey.ts';
 
 /** Page size of a list whose caller may stop at any entry. */
 const latestSize = 200;

@@ -2,7 +2,7 @@ import type { RedisClient } from '../redis/client.ts';
 import type { Journey } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import { mayHaveAsked } from './outcomes.ts';
-import type { JourneyReader, Left } from './reader.ts';
+import type { JourneyReader, Left } from './stored-journey.ts';
 
 /**
  * The latest journey of a record, and the journey that asked the record's customer, which may be of a record that was merged into it.

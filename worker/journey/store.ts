@@ -11,14 +11,13 @@ import { answeredAt, JourneyKeys, listedAt } from './journey-keys.ts';
 import { changingLists } from './list-scripts.ts';
 import { askedStates } from './outcomes.ts';
 import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
-import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
-import { aboutRecord, JourneyReader, type Left, type Stored } from './reader.ts';
 import { RecordChanges, recordMemory } from './record-changes.ts';
 import { RecordMemory } from './record-memory.ts';
 import { currentRecordOf } from './refs.ts';
 import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
 import { StateLists } from './state-lists.ts';
+import { JourneyReader, type Left, type Stored, sealed } from './stored-journey.ts';
 import type { Decision } from './transitions.ts';
 
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
@@ -354,21 +353,6 @@ export class JourneyStore {
     }
     return saved;
   }
-}
-
-/** The bytes of a journey and its trace in Redis. */
-function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
-  const packed = isPassing(journey) ? packAsIs : pack;
-  return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
-}
-
-/**
- * Whether the journey will be stored again in a moment: its customer is being asked, or is due when the journey begins. A journey that comes
- * back from an attempt may wait for long.
- */
-function isPassing({ state, dueAt, updatedAt, attempts }: Journey): boolean {
-  if (state === 'creating') return true;
-  return state === 'waiting' && attempts === undefined && dueAt !== undefined && dueAt <= updatedAt;
 }
 
 function isAboutSame(one: Journey, other: Journey): boolean {

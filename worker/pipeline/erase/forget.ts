@@ -6,8 +6,8 @@ import { spread } from '../../../core/spread.ts';
 import { erased } from '../../journey/erased.ts';
 import { type Erasure, keysOf, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
+import { isUnreadable } from '../../journey/stored-journey.ts';
 
 import { vendorsPerson } from '../policy/known-as.ts';
 import { tryToWithdraw } from '../withdraw.ts';

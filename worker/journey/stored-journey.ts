@@ -1,6 +1,98 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
-import type { TraceLine } from './journey.ts';
+import type { Log } from '../../core/ports.ts';
+import { slices } from '../../core/spread.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { type Seal, SealError } from '../redis/seal.ts';
+import { Journey, type TraceLine } from './journey.ts';
+import type { JourneyKeys } from './journey-keys.ts';
+import { recordOf } from './refs.ts';
+
+/** Another version wrote this journey, or its entry is broken. */
+export function isUnreadable(error: unknown): boolean {
+  return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
+}
+
+/** What is stored with a journey: its revision, which each change raises, and its trace. */
+export interface Stored {
+  rev: string;
+  trace: readonly TraceLine[];
+}
+
+/** Called with the ids of journeys that can't be read. Left out: they are logged. */
+export type Left = (id: string) => void;
+
+/** The seal's context of a journey: its record, as the journey's number is assigned only when it is stored. */
+const aboutRecord = (recordId: string): string => `journey of ${recordId}`;
+
+/** Reads journeys by their ids. */
+export class JourneyReader {
+  readonly #redis: RedisClient;
+  readonly #keys: JourneyKeys;
+  readonly #seal: Seal;
+  readonly #reportLeft: Left;
+  readonly #stored = new WeakMap<Journey, Stored>();
+
+  constructor(redis: RedisClient, keys: JourneyKeys, options: { source: string; seal: Seal; log?: Log }) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#seal = options.seal;
+    this.#reportLeft = (id) =>
+      options.log?.warn({ journey: `${options.source}/${id}` }, 'a journey that can not be read is left out');
+  }
+
+  async read(id: string): Promise<({ journey: Journey } & Stored) | undefined> {
+    const bytes = await this.#redis.getBuffer(this.#keys.journey(id));
+    return bytes === null ? undefined : this.#opened(id, bytes);
+  }
+
+  #opened(id: string, bytes: Buffer): { journey: Journey } & Stored {
+    const revEnds = bytes.indexOf(' ');
+    const rev = bytes.toString('latin1', 0, revEnds);
+    const sealed = bytes.subarray(bytes.indexOf(' ', revEnds + 1) + 1);
+    const packed = this.#seal.openBytes(sealed, aboutRecord(recordOf(id)));
+    const { journey, trace } = unpack(packed);
+    const stored = { rev, trace };
+    return { journey: this.noteStored(Journey.parse({ ...journey, id }), stored), ...stored };
+  }
+
+  /** Notes the revision and the trace with which this object was just read or stored. */
+  noteStored(journey: Journey, stored: Stored): Journey {
+    this.#stored.set(journey, stored);
+    return journey;
+  }
+
+  /** The revision and the trace with which this very object was read or stored. */
+  storedAs(journey: Journey): Stored | undefined {
+    return this.#stored.get(journey);
+  }
+
+  async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+    const found: Journey[] = [];
+    // One person may have thousands of journeys: a shared mailbox.
+    for (const some of slices(ids, 100)) {
+      const stored = await this.#redis.mgetBuffer(some.map((id) => this.#keys.journey(id)));
+      const journeys = some.map((id, i) => this.#readable(id, stored[i] ?? null, left));
+      found.push(...journeys.filter((one) => one !== undefined));
+    }
+    return found;
+  }
+
+  async readable(id: string): Promise<Journey | undefined> {
+    return this.#readable(id, await this.#redis.getBuffer(this.#keys.journey(id)));
+  }
+
+  /** Undefined for a journey that can't be read: in a list a broken journey must not hide the others. */
+  #readable(id: string, bytes: Buffer | null, left = this.#reportLeft): Journey | undefined {
+    try {
+      return bytes === null ? undefined : this.#opened(id, bytes).journey;
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      left(id);
+      return undefined;
+    }
+  }
+}
 
 /**
  * What nearly every journey holds: parts of some, then three whole ones, the most frequent last, as deflate refers to what is near in
@@ -19,6 +111,7 @@ const dictionary = Buffer.from(
 {"source":"support","recordId":"10","state":"written","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","rule":"all","campaign":12,"campaignName":"After ","maxGrade":5,"contact":{"kind":"phone","value":"+372"},"personId":"7","values":{"Store":"","Agent":""},"place":{"timeZone":"Europe/","phoneCountry":"EE"},"locale":"en-us","dueAt":"2026-11-23T00:00:00.000Z","attempts":1,"requestId":"10","askedAt":"2026-11-23T00:00:00.000Z","answer":{"grade":5,"comment":null,"seenAt":"2026-11-23T00:00:00.000Z","version":1},"writtenVersion":1,"trace":[[1790000000000,"received 2026-11-23T00:00:00.000Z: status SOLVED, was OPEN, at 2026-11-23T00:00:00.000Z"],[10,"rule \\"all\\", campaign 12"],[0,"custom fields: Store from ticket.fields.store, Agent from assignee.name"],[0,"contact: email"],[0,"to be asked at 2026-11-23T00:00:00.000Z"],[100,"creating the feedback request"],[100,"asked: feedback request 10 (the service took it)"],[10000000,"answered: grade 5"],[1000,"written on the record (answer 1)"]]}
 {"source":"support","recordId":"10","state":"asked","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","rule":"all","campaign":12,"campaignName":"After ","maxGrade":5,"place":{"timeZone":"Europe/"},"locale":"en-us","personId":"7","contact":{"kind":"email","value":"@gmail.com"},"values":{"Store":"","Agent":""},"dueAt":"2026-11-23T00:00:00.000Z","attempts":1,"requestId":"10","askedAt":"2026-11-23T00:00:00.000Z","trace":[[1790000000000,"received 2026-11-23T00:00:00.000Z: status SOLVED, was OPEN, at 2026-11-23T00:00:00.000Z"],[10,"rule \\"all\\", campaign 12"],[0,"custom fields: Store from ticket.fields.store, Agent from assignee.name"],[0,"contact: email"],[0,"to be asked at 2026-11-23T00:00:00.000Z"],[100,"creating the feedback request"],[100,"asked: feedback request 10 (the service took it)"],[1000000000,"expired: no answer came"]]}`,
 );
+
 /** A window of 8 kB, for the dictionary and the journey: longer ones are stored all the same, in more bytes. */
 const options = { dictionary, windowBits: 13, memLevel: 5, chunkSize: 2_048 };
 
@@ -91,4 +184,19 @@ function inflated(packed: Uint8Array): string {
   } catch (cause) {
     throw new SyntaxError('not a packed journey', { cause });
   }
+}
+
+/** The bytes of a journey and its trace in Redis: `JourneyReader` opens them. */
+export function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
+  const packed = isPassing(journey) ? packAsIs : pack;
+  return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
+}
+
+/**
+ * Whether the journey will be stored again in a moment: its customer is being asked, or is due when the journey begins. A journey that comes
+ * back from an attempt may wait for long.
+ */
+function isPassing({ state, dueAt, updatedAt, attempts }: Journey): boolean {
+  if (state === 'creating') return true;
+  return state === 'waiting' && attempts === undefined && dueAt !== undefined && dueAt <= updatedAt;
 }

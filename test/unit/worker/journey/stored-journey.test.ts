@@ -2,7 +2,7 @@ import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Journey } from '../../../../worker/journey/journey.ts';
-import { pack, packAsIs, unpack } from '../../../../worker/journey/packing.ts';
+import { pack, packAsIs, unpack } from '../../../../worker/journey/stored-journey.ts';
 
 test.each([pack, packAsIs])('what %o has packed comes out again, and a trace with its times', (packed) => {
   const text = fc.string({ unit: 'binary', maxLength: 300 });
