@@ -49,7 +49,6 @@ function parses(source: string): boolean {
 }
 
 const Mistake = z.object({ name: z.string(), position: z.number(), message: z.string() }).partial();
-
 /** Kinds of syntax that can't reach the record, the clock or a function. */
 const constantTypes = new Set(['string', 'number', 'value', 'unary', 'binary', 'condition', 'block']);
 
@@ -60,7 +59,6 @@ function readsNothing(node: unknown): boolean {
 }
 
 const Step = z.looseObject({ type: z.string(), value: z.unknown().optional() });
-
 const Path = z.looseObject({ type: z.literal('path'), steps: z.tuple([Step], Step) });
 
 /**
@@ -92,5 +90,4 @@ const withOnly = (...names: string[]) =>
   );
 
 const Name = withOnly('type', 'value', 'position').and(z.looseObject({ type: z.literal('name'), value: z.string() }));
-
 const PlainPath = withOnly('type', 'steps').and(z.looseObject({ steps: z.array(Name) }));

@@ -205,7 +205,6 @@ class Sandbox {
 
 /** JSONata's name for what it calls after each step. */
 const stepEnded = Symbol.for('jsonata.__evaluate_exit');
-
 /** Kinds of steps that make nothing: their result stood in the record, or another step made it. */
 const passesOn = new Set(['variable', 'name', 'value', 'string', 'number', 'parent', 'condition', 'block', 'bind']);
 

@@ -76,10 +76,8 @@ export function isTrue(verdict: { ok: true; value: unknown } | { ok: false }): b
 }
 
 const notAsked: Evaluated = { ok: false, failure: { code: 'unknown' } };
-
 /** How often an expression was stopped since the process started, by its source. */
 export const stopped = new Map<string, number>();
-
 /** Expressions that need more than a turn go on one after the other, side by side with everything else. */
 const oneByOne = pLimit(1);
 

@@ -25,7 +25,6 @@ export function countryOf(zone: string): string | undefined {
 
 /** Names that people write, beside those that CLDR gives. */
 const otherNames = { usa: 'US', 'u.s.a.': 'US', 'u.s.': 'US', 'u.k.': 'GB', 'great britain': 'GB', england: 'GB' };
-
 const ofCodes = new Map<string, string | undefined>();
 
 /** A code without a clock is no country: ZZ ("unknown region"), EU. Some countries have two codes, as GB and UK. */

@@ -4,10 +4,8 @@ import { formatDuration, units } from './duration.ts';
 
 /** Ten years: beyond it a figure is a slip of the finger. */
 const longestMs = 3_660 * 86_400_000;
-
 /** Each unit at most once, the largest first, so that "30m2h" isn't read as something its writer didn't mean. */
 const shape = new RegExp(`^${units.map(([unit]) => `(?:(\\d{1,15})${unit})?`).join('')}$`);
-
 const expected = 'must be a duration like "90s", "15m", "2h", "1h30m" or "30d", of at most ten years';
 
 /**

@@ -20,7 +20,6 @@ import { manyActions } from './views/many.ts';
 /** Journeys of a page, and those that are looked at for it. */
 const size = 50;
 const most = 1_000;
-
 const text = z.string().trim().max(1_000).optional().catch(undefined);
 const day = z.iso.date().optional().catch(undefined);
 /** The list's address: nothing in it tells who anybody is; `person` is a keyed digest. */

@@ -58,9 +58,7 @@ export interface HeldBy {
 }
 
 const HeldReply = z.union([z.array(z.tuple([z.number(), z.number(), z.string()])), z.string()]);
-
 const LockReply = z.union([z.tuple([z.string(), z.string().nullable()]), z.tuple([])]);
-
 const KnownReply = z.tuple([z.string()], z.string());
 
 /** A request that throttles count. */

@@ -1,10 +1,8 @@
 import type { Journey } from './journey.ts';
 
 export const hourMs = 3_600_000;
-
 /** How long a day's counts are kept, from its last change. */
 export const countsKeptMs = 400 * 24 * hourMs;
-
 /** `responses`: how many of the customers who were asked in the hour have answered, whenever the answer came. */
 export const counted = ['asked', 'answered', 'responses'] as const;
 

@@ -12,7 +12,6 @@ import type { JourneyState } from './journey.ts';
 
 /** What Redis packs unless it is told otherwise (zset-max-listpack-entries). */
 const mostInPiece = 128;
-
 export const passing: readonly JourneyState[] = ['received', 'waiting', 'creating'];
 
 export const pieces = `

@@ -66,9 +66,7 @@ export interface ListEntry {
 }
 
 export const endOfTime = new Date(8.64e15);
-
 const Rows = z.array(z.string());
-
 const Counts = z.record(z.enum(journeyStates), z.number());
 
 /** Reads the lists of one source's journeys, one for each state and one of answers. */

@@ -97,7 +97,6 @@ return 1`;
 
 /** A trace of so many lines takes no more notes, as a sender may repeat an event without end. */
 const mostLines = 1_000;
-
 const CreateAnswer = z.union([z.tuple([z.string(), z.literal([0, 1])]), z.tuple([])]);
 
 interface StorePorts extends Pick<Ports, 'now'> {

@@ -8,7 +8,6 @@ import { HeldJobs, splitOnce } from './held-jobs.ts';
 import { probeTurnMs } from './probe-turn.ts';
 
 const Hold = z.object({ why: z.string(), at: z.coerce.date() });
-
 /** How long a ticket is valid: a job that comes for it later finds none. Real time. */
 const ticketMs = 600_000;
 export interface Held {

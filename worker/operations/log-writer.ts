@@ -2,10 +2,8 @@ import { createRequire } from 'node:module';
 import type { Logger } from 'pino';
 
 const require = createRequire(import.meta.url);
-
 /** Loaded with the first line: a command that logs nothing does not load the library. */
 const pino = (): typeof import('pino') => require('pino');
-
 const prettyPrinter = (): typeof import('pino-pretty') => require('pino-pretty');
 
 export function createLogger({ level, pretty, stream = process.stdout }: LogOptions): Logger {

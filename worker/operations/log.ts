@@ -23,7 +23,6 @@ const never =
 
 /** Most keys have this form: they are compared as they are, and nothing in them is redacted. */
 const lowerCase = /^[a-z]+$/;
-
 const deepest = 6;
 
 function clean(value: unknown, depth: number): unknown {

@@ -26,7 +26,6 @@ import { Sweeping } from './sweeping.ts';
 
 /** How often is looked how busy the process was. Real time. */
 const adaptEveryMs = 100;
-
 /** How often a source is looked at whether its poll is due: a small part of the time between two, or it would miss its turn by as much. */
 const pollCheckMs = (everyMs: number): number => Math.max(100, Math.min(1_000, everyMs / 10));
 

@@ -51,15 +51,11 @@ export interface GivenUp<Data> {
 
 /** The stage decides about retries: BullMQ's own limit of attempts is out of reach. BullMQ removes finished jobs. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
-
 /** BullMQ writes every step of a job to a stream, which nobody reads here: Redis keeps it as short as it can. */
 const noEvents = { events: { maxLen: 0 } };
-
 /** The most pieces of data in one job, unless a queue says otherwise: two such jobs fill a vendor's batch. */
 export const mostTogether = 50;
-
 const Sealed = z.strictObject({ sealed: z.string() });
-
 /** A job that takes longer has met something slow, and no call of another job waits for it any more. Real time. */
 const longestMs = 2_000;
 

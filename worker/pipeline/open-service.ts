@@ -15,9 +15,7 @@ type Limit = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
 const serviceSearches = 100;
-
 const exportReadings = 2;
-
 /** Within this time the stage holds a job that found the service down. Real time. */
 const heldWithinMs = 2_000;
 

@@ -20,7 +20,6 @@ export type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAs
 
 /** How long a planning job waits for its turn to ask: planning must not come to a stop with a slow service. Real time. */
 const patientMs = 2_000;
-
 /** How often a planning job tries to ask about a record that has changed meanwhile. */
 const mostTimes = 3;
 

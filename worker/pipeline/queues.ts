@@ -116,10 +116,8 @@ export async function addEvents(
 
 /** Long enough for a journey to be marked as expired. Real time. */
 const noAnswerDelayMs = 1_000;
-
 /** The most answers that one job writes: they fill a batch of most vendors, so that the batch leaves without waiting for another job. */
 const mostWrites = 100;
-
 /** The most journeys that one job asks about: a stage runs several such jobs, so that the end of one leaves no gap. */
 const mostAsks = 25;
 

@@ -17,7 +17,6 @@ import type { WriteBackContext } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
 const mostAtOnce = 1_000;
-
 /** How soon a job whose expression was stopped is tried again. Real time. */
 const asideMs = 600_000;
 

@@ -87,7 +87,6 @@ function writingBack(tracing: Tracing | undefined): typeof writeBack {
 }
 
 const replay = '"closeloop journeys replay"';
-
 const replayEvent = '"closeloop events replay"';
 
 const ofEvents: Record<PlanJob['kind'], string> = {

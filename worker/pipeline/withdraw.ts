@@ -181,7 +181,6 @@ export async function queueRemaining(
 
 /** Whether the refusal is about this request; 403: the campaign is no longer active. */
 const refusals: readonly (number | undefined)[] = [400, 403, 404, 409, 410, 422];
-
 /** The service client's name of the cancel call's form. */
 const cancelNeed = 'operation cancel';
 

@@ -1,9 +1,9 @@
+import type { Writable } from 'node:stream';
 import type { ConnectionOptions } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
 import type { RedisClient } from './client.ts';
 import { createReplicated, isReplicaNow, type Replicated } from './replicated.ts';
 import { probe } from './unavailable.ts';
-import { writeTogether } from './write-together.ts';
 
 interface SentinelAddress {
   /** The sentinels' name of the master. */
@@ -134,4 +134,28 @@ function lazily<T>(make: () => T): () => T {
     made ??= make();
     return made;
   };
+}
+
+/**
+ * Sends everything that is written to the connection in one turn of the event loop in one system call. Commands of a thousand jobs are
+ * then read by Redis at once, and flushed to its disk at once, without waiting for each other in the process.
+ */
+export function writeTogether(connection: Writable): void {
+  const write = connection.write;
+  let isHeld = false;
+  Object.defineProperty(connection, 'write', {
+    configurable: true,
+    writable: true,
+    value: (...args: unknown[]) => {
+      if (!isHeld) {
+        isHeld = true;
+        connection.cork();
+        setImmediate(() => {
+          isHeld = false;
+          connection.uncork();
+        });
+      }
+      return Reflect.apply(write, connection, args);
+    },
+  });
 }

@@ -130,7 +130,6 @@ async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise
 }
 
 const bytesOf = (key: string): Uint8Array => Buffer.from(key, 'base64');
-
 /** Tells nothing of the key, which is random. */
 const idOf = (key: string): string => createSeal(bytesOf(key)).digest(dataKeyKey);
 

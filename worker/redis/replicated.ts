@@ -6,13 +6,10 @@ import { shared } from './shared.ts';
 
 /** How long a write waits for a replica before it counts as not replicated. Real time. */
 const waitMs = 1_000;
-
 /** How long a server without replicas is taken to have none. Real time. */
 const retryMs = 1_000;
-
 /** A replica that has been silent for this long counts as gone: Redis' own default of min-replicas-max-lag. */
 const goneAfterSeconds = 10;
-
 const keepMs = 60_000;
 
 /**

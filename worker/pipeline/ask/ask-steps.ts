@@ -44,7 +44,6 @@ export type AskableJourney = Journey & { contact: Contact };
 
 /** The wait while another journey is asking the same person. Real time. */
 export const lockedMs = 1_000;
-
 /** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
 export const staleMs = 5_000;
 

@@ -56,7 +56,6 @@ interface CollectContext {
 
 /** Longer than a page can take, as a pass renews its lock with every page. Real time. */
 const lockMs = 60_000;
-
 /** How long an unreadable entry is kept for inspection. Real time. */
 const asideMs = 30 * 86_400_000;
 

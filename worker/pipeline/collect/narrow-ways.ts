@@ -26,7 +26,6 @@ interface WaysContext {
 export type Reading = { is: 'explained'; window?: Window | undefined } | { is: 'unexplained' } | { is: 'overtaken' };
 
 export const overtaken: Reading = { is: 'overtaken' };
-
 /** Requests that are read at once. */
 const atOnce = 5;
 

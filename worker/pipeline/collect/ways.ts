@@ -14,10 +14,8 @@ import { WindowReading, windowFrom } from './window.ts';
 
 /** The most journeys that are read in each state of a source, oldest first. */
 const mostJourneys = 100;
-
 /** How long an answer may still be changed, or get a comment. */
 const lateMs = 86_400_000;
-
 /** The service's clock is its own: a window begins this much before the request of the oldest journey. */
 const marginMs = 3_600_000;
 

@@ -21,7 +21,6 @@ export type GradeContext = PlanJourneyContext &
 
 /** A journey in these states asks nobody. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
-
 /** The wait until the journey's request exists. Real time. */
 const askingMs = 1_000;
 

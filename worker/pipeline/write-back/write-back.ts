@@ -31,7 +31,6 @@ export interface WriteBackContext extends RecordContext, Sending, LateAnswerCont
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
 const expiringMs = 1_000;
-
 /** A write looks so often whether the actions on its record are over. Real time. */
 const actingMs = 1_000;
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { moveInto } from '../../../../worker/redis/debian-packages.ts';
+import { moveInto } from '../../../../worker/redis/server-binary.ts';
 
 function folder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'closeloop-move-'));
