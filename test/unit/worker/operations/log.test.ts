@@ -3,8 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
 import type { Log } from '../../../../core/ports.ts';
-import { createLog } from '../../../../worker/operations/log.ts';
-import { type LogOptions, together } from '../../../../worker/operations/log-writer.ts';
+import { createLog, type LogOptions, together } from '../../../../worker/operations/log.ts';
 
 async function printed(write: (log: Log) => void, options: Partial<LogOptions> = {}): Promise<string> {
   const stream = new PassThrough();
