@@ -5,7 +5,6 @@ import type { Log } from '../../core/ports.ts';
 import { redacted, removed } from '../../core/redaction.ts';
 
 const require = createRequire(import.meta.url);
-
 /** Loaded with the first line: a command that logs nothing does not load the library. */
 const pino = (): typeof import('pino') => require('pino');
 const prettyPrinter = (): typeof import('pino-pretty') => require('pino-pretty');
