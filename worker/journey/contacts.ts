@@ -7,15 +7,7 @@ import { releaseLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest, bucketOf } from './journey-keys.ts';
-import {
-  type AskedOnce,
-  beforeThat,
-  LastAsked,
-  memoryMs,
-  requestsIn,
-  withoutEarlier,
-  withRequestsOf,
-} from './last-asked.ts';
+import { LastAsked, memoryMs, type OwnNote, takenBack, withoutJourney, withRequestsOf } from './last-asked.ts';
 import { forgetScript, knownScript, lockScript, reserveScript, settingNotes } from './people-scripts.ts';
 import { WaitingClosings } from './waiting-closings.ts';
 
@@ -213,9 +205,7 @@ export class ContactMemory {
       for (const space of sharedSpaces) await this.#redis.hdel(...this.#noteOf(key, space));
       return;
     }
-    await this.#change(key, (last) =>
-      last.journey === journey ? beforeThat(last) : withoutEarlier(last, (one) => one.journey === journey),
-    );
+    await this.#change(key, (last) => withoutJourney(last, journey));
   }
 
   /** For an erasure: deletes the links between the addresses of the person with this address, and the closings that wait. */
@@ -228,25 +218,14 @@ export class ContactMemory {
    * Takes back the note of a journey that asked nobody: the note before it holds again. What another journey has noted since stays.
    * @param note as it was given to `reserve`
    */
-  async takeBack(
-    contactKey: string,
-    note: Pick<LastAsked, 'journey' | 'at' | 'earlier'>,
-    before: LastAsked | undefined,
-  ): Promise<void> {
-    const isOwn = ({ journey, at }: AskedOnce) => journey === note.journey && at.getTime() === note.at.getTime();
-    const wasKnown = ({ journey }: AskedOnce) => note.earlier?.some((one) => one.journey === journey) === true;
-    await this.#change(contactKey, (last) => {
-      if (!isOwn(last)) return withoutEarlier(last, isOwn);
-      const [newest, ...others] = (last.earlier ?? []).filter((one) => !wasKnown(one));
-      const earlier = [...others, ...(before ? requestsIn(before) : [])];
-      return newest ? { ...newest, earlier } : before;
-    });
+  async takeBack(contactKey: string, note: OwnNote, before: LastAsked | undefined): Promise<void> {
+    await this.#change(contactKey, (last) => takenBack(last, note, before));
   }
 
   /** Notes that the request of this journey was cancelled before it was sent. */
   async noteWithdrawn(contact: Contact, journey: string): Promise<void> {
     await this.#change(contactKey(contact), (last) =>
-      last.journey === journey ? { ...last, withdrawn: true } : withoutEarlier(last, (one) => one.journey === journey),
+      last.journey === journey ? { ...last, withdrawn: true } : withoutJourney(last, journey),
     );
   }
 

@@ -21,7 +21,7 @@ export const LastAsked = keepingUnknown({
 export type LastAsked = z.output<typeof LastAsked>;
 
 /** A request that throttles count. */
-export type AskedOnce = z.output<z.ZodObject<typeof asked>>;
+type AskedOnce = z.output<z.ZodObject<typeof asked>>;
 
 /** The most earlier requests of a note, whatever their campaigns; of each campaign this many are kept beyond that: the last may be withdrawn yet. */
 const mostEarlier = 10;
@@ -41,7 +41,7 @@ export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 
 }
 
 /** The requests of a note that throttles count, newest first. */
-export function requestsIn({ earlier = [], withdrawn, ...last }: LastAsked): AskedOnce[] {
+function requestsIn({ earlier = [], withdrawn, ...last }: LastAsked): AskedOnce[] {
   return withdrawn ? earlier : [last, ...earlier];
 }
 
@@ -65,9 +65,27 @@ export function withRequestsOf(note: LastAsked, other: LastAsked): LastAsked {
 }
 
 /** The note without an earlier request; the same object where it has no such request. */
-export function withoutEarlier(note: LastAsked, isGone: (one: AskedOnce) => boolean): LastAsked {
+function withoutEarlier(note: LastAsked, isGone: (one: AskedOnce) => boolean): LastAsked {
   const earlier = note.earlier?.filter((one) => !isGone(one));
   return earlier?.length === note.earlier?.length ? note : { ...note, earlier };
+}
+
+/** The note without the requests of a journey; the same object where it has none. */
+export function withoutJourney(note: LastAsked, journey: string): LastAsked | undefined {
+  return note.journey === journey ? beforeThat(note) : withoutEarlier(note, (one) => one.journey === journey);
+}
+
+/** The note that a journey made. */
+export type OwnNote = Pick<LastAsked, 'journey' | 'at' | 'earlier'>;
+
+/** The last note without that of a journey which asked nobody: the note before it holds again, and what others have noted since stays. */
+export function takenBack(last: LastAsked, own: OwnNote, before: LastAsked | undefined): LastAsked | undefined {
+  const isOwn = ({ journey, at }: AskedOnce) => journey === own.journey && at.getTime() === own.at.getTime();
+  if (!isOwn(last)) return withoutEarlier(last, isOwn);
+  const wasKnown = ({ journey }: AskedOnce) => own.earlier?.some((one) => one.journey === journey) === true;
+  const [newest, ...others] = (last.earlier ?? []).filter((one) => !wasKnown(one));
+  const earlier = [...others, ...(before ? requestsIn(before) : [])];
+  return newest ? { ...newest, earlier } : before;
 }
 
 /** How long requests are remembered: longer than any sensible throttle. */
