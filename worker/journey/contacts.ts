@@ -25,7 +25,7 @@ return 1`;
 /** The most addresses of one person. A mailbox or number with more is shared, as in an office. */
 const mostAddresses = 16;
 
-/** A throttle, as of the moment of asking. */
+/** A throttle, as it is at the moment of asking. */
 export interface Limit {
   /** Requests after this instant count. */
   since: Date;
@@ -41,7 +41,7 @@ export interface Reservation {
   limits: readonly Limit[];
 }
 
-/** A throttle that holds a request. `limit`: its place among the limits; `at`: when the last request was that the throttle counts. */
+/** A throttle that holds back a request. `limit`: its position among the limits; `at`: the time of the last request that the throttle counts. */
 export interface HeldBy {
   limit: number;
   at: Date;
@@ -208,7 +208,7 @@ export class ContactMemory {
     await this.#change(key, (last) => withoutJourney(last, journey));
   }
 
-  /** For an erasure: deletes the links between the addresses of the person with this address, and the closings that wait. */
+  /** Deletes, for an erasure, the links between the addresses of the person with this address, and the closings that wait. */
   async unlink(address: string): Promise<void> {
     for (const space of sharedSpaces)
       await runScript(this.#redis, forgetScript, [this.#linksOf(address, space)], address);

@@ -1,8 +1,9 @@
 import type { Journey } from './journey.ts';
 
 export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
 /** How long a day's counts are kept, from its last change. */
-export const countsKeptMs = 400 * 24 * hourMs;
+export const countsKeptMs = 400 * dayMs;
 /** `responses`: how many of the customers who were asked in the hour have answered, whenever the answer came. */
 export const counted = ['asked', 'answered', 'responses'] as const;
 
@@ -15,7 +16,7 @@ interface CountChange {
 }
 
 /**
- * Which counts a change of a journey changes: by campaign and by the hour, UTC, in which the customer was asked or answered. A
+ * The counts that a change of a journey changes: by campaign and by the hour, UTC, in which the customer was asked or answered. A
  * request that the service cancelled before sending asked nobody, nor does a test; an erasure leaves the counts as they are.
  */
 export function countChanges(before: Journey, after: Journey): CountChange[] {
@@ -40,6 +41,6 @@ export function dayOf(at: Date): string {
   return at.toISOString().slice(0, 10);
 }
 
-export function hourOf(at: Date): string {
+function hourOf(at: Date): string {
   return at.toISOString().slice(11, 13);
 }

@@ -15,10 +15,10 @@ export const eventTypes = [
   'closing.skipped',
   'follow-up.overdue',
 ] as const;
-/** `answer.matched`: an answer rule says so, by `send` or `notify`. */
+/** `answer.matched`: an answer rule sends the event, by `send` or `notify`. */
 export type EventType = (typeof eventTypes)[number] | 'answer.matched';
 
-/** Somebody who is told: each has a queue of its own. */
+/** A receiver of events. Each receiver has a queue of its own. */
 export interface Target {
   /** Names its keys and its queue. */
   key: string;
@@ -27,7 +27,7 @@ export interface Target {
   by: { action: 'send' | 'notify'; name: string };
 }
 
-/** A reference: what is told of the journey is read when it is sent, so that an erased person is in no queue. */
+/** A reference to a journey: the message is made of the journey when it is sent, so that no queue holds an erased person. */
 export interface OutgoingEvent {
   type: EventType;
   journeyId: string;
@@ -40,7 +40,7 @@ export interface OutgoingEvent {
 
 type Happened = Omit<OutgoingEvent, 'journeyId' | 'at'> & { to?: Pick<Act, 'name' | 'to'> };
 
-/** The events of a change of a journey, with those who are told of each. Pure. A test is nobody's business, nor is an erased person. */
+/** The events of a change of a journey, each with its receivers. Pure. No receiver gets an event about a test or an erased person. */
 export function outgoingOf(
   before: Journey,
   after: Journey,
@@ -70,7 +70,7 @@ function happened(before: Journey, after: Journey): Happened[] {
   ];
 }
 
-/** The actions that tell somebody, and that this change has ended. */
+/** The actions `send` and `notify` that this change has ended. */
 function told(before: Journey, after: Journey): Happened[] {
   if (before.acting === after.acting) return [];
   const isDone = ({ state }: Act) => state === 'done';
@@ -150,7 +150,7 @@ function read(text: string): OutgoingEvent {
 const recordOfEvent = (text: string): string =>
   recordOf(z.tuple([z.string(), z.string()], z.unknown()).parse(JSON.parse(text))[1]);
 
-/** Who is told of changes. */
+/** The receivers of changes. */
 export interface TellsOthers {
   targets: readonly Target[];
   /** Something is due to the target about the record: it is stored, and is lost by nobody who is killed now. */

@@ -24,7 +24,7 @@ interface Memory {
   asked: string | undefined;
   /** The record's events and closings, each with the number of its journey. */
   names: string;
-  /** Which journey asked, and when the record was found changed, as Redis has both. */
+  /** The journey that asked, and the time at which the record was found changed, both as Redis has them. */
   seen: string;
 }
 

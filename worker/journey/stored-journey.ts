@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
-import { slices } from '../../core/spread.ts';
+import { slices, spread } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import { Journey, type TraceLine } from './journey.ts';
@@ -68,12 +68,15 @@ export class JourneyReader {
   }
 
   async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+    // One person may have thousands of journeys: a shared mailbox. No command asks for all of them, and none waits for the one before.
+    const reads = [...slices(ids, 100)].map(
+      async (some) => await this.#redis.mgetBuffer(some.map((id) => this.#keys.journey(id))),
+    );
+    const stored = (await Promise.all(reads)).flat();
     const found: Journey[] = [];
-    // One person may have thousands of journeys: a shared mailbox.
-    for (const some of slices(ids, 100)) {
-      const stored = await this.#redis.mgetBuffer(some.map((id) => this.#keys.journey(id)));
-      const journeys = some.map((id, i) => this.#readable(id, stored[i] ?? null, left));
-      found.push(...journeys.filter((one) => one !== undefined));
+    for await (const [i, id] of spread(ids.entries())) {
+      const journey = this.#readable(id, stored[i] ?? null, left);
+      if (journey) found.push(journey);
     }
     return found;
   }
@@ -95,7 +98,7 @@ export class JourneyReader {
 }
 
 /**
- * What nearly every journey holds: parts of some, then three whole ones, the most frequent last, as deflate refers to what is near in
+ * Texts that nearly every journey holds: parts of some journeys, then three whole journeys, the most frequent last, as deflate refers to near text in
  * fewer bits. It must stay as it is: what is stored can only be read with the dictionary that it was stored with.
  */
 const dictionary = Buffer.from(
@@ -115,10 +118,10 @@ const dictionary = Buffer.from(
 /** A window of 8 kB, for the dictionary and the journey: longer ones are stored all the same, in more bytes. */
 const options = { dictionary, windowBits: 13, memLevel: 5, chunkSize: 2_048 };
 
-/** A trace: each line with the milliseconds since the one before it, the first since 1970. */
+/** A trace: each line with the milliseconds since the line before, the first line since 1970. */
 type PackedTrace = [later: number, text: string][];
 
-/** By hand: a list shows hundreds of journeys, and zod's tuples took as long as the rest of a journey. */
+/** Checked without zod: a list shows hundreds of journeys, and zod's tuples took as long as the rest of a journey. */
 const isPackedTrace = (trace: unknown): boolean =>
   Array.isArray(trace) &&
   trace.every(

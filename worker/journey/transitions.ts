@@ -2,7 +2,7 @@ import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { SkipReason } from './reasons.ts';
 
 /**
- * Which state may follow which. `waiting` to `received`: the rule is gone and the journey is planned again. `waiting` to `asked`:
+ * The states that may follow each state. `waiting` to `received`: the rule is gone and the journey is planned again. `waiting` to `asked`:
  * the service's answer came after a search had found nothing. Any other step is a bug, or a race that another worker won.
  * `tested`: asked as a test, and answered or not; its answers stay in the journey. `withheld`: a dry run would have asked.
  * A person may resume journeys in `failed`, `parked` and `skipped`; in `cancelled`, only those that `mayComeBack`.
@@ -75,7 +75,7 @@ export interface Step {
   when?: (now: Journey) => boolean;
 }
 
-/** For `JourneyStore.update`: takes the step if the journey is still in one of these states. Pure. */
+/** A change for `JourneyStore.update`: takes the step if the journey is still in one of these states. Pure. */
 export function ifStill(
   from: JourneyState | readonly JourneyState[],
   { to, at, why, reason, trace, change = {}, without = [], when = () => true }: Step,
@@ -93,13 +93,13 @@ export function ifStill(
   };
 }
 
-/** A copy: V8 keeps an object that has lost a field as a dictionary, which takes longer with every step that follows. */
+/** Copies the journey: V8 stores an object that has lost a field as a dictionary, which makes every later step slower. */
 function leaveOut(journey: Journey, field: NonNullable<Step['without']>[number]): Journey {
   const { [field]: _, ...rest } = journey;
   return rest;
 }
 
-/** The first of these decisions that changes the journey. */
+/** Takes the first of these decisions that changes the journey. */
 export function firstOf(...decisions: readonly ((now: Journey) => Decision)[]): (now: Journey) => Decision {
   return (now) => {
     for (const decide of decisions) {

@@ -43,9 +43,9 @@ export class Holds {
     source: string;
     log: Log;
     onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
-    /** Whose jobs may be held. */
+    /** The queues whose jobs may be held. */
     queues: () => readonly Queue[];
-    /** As `probeTurnMs`. */
+    /** Default: `probeTurnMs`. */
     probeEveryMs?: number;
   }) {
     this.#redis = options.redis;
