@@ -1,6 +1,5 @@
 /* What the author of a connector builds with: `import { … } from 'closeloop'`. A guide is in docs/writing-a-connector.md. */
 
-/** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
 export { z } from 'zod';
 export { isLoopback, isSafeAddress, isTimeZone } from './address.ts';
 export {
@@ -198,5 +197,7 @@ export { type Advice, adviceOf, CloseloopError, messageOf, type Outcome } from '
 export { lookUp } from './look-up.ts';
 export { firstMismatch, mismatchesOf } from './mismatches.ts';
 export type { BegunResponse, Fetch, Log, Ports, ResponseHeaders, SentRequest } from './ports.ts';
-export { Duration } from './schedule/duration.ts';
+/** The same zod that reads the configuration, so that its messages and its JSON Schema hold for your settings. */
+export { Duration } from './schedule/duration-setting.ts';
+
 export { isBlank } from './visible-text.ts';

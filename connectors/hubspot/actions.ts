@@ -11,7 +11,7 @@ import {
   setAction,
 } from '../../core/connector/desk/act.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
 import { updateBatch } from './batch.ts';
 import { stageOf } from './closing.ts';
 import { create, type Engagement, find, type Kind, noteOn } from './engagement.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { answerPlaces, oneKindOfCredentials, secret, standinOrigin } from '../../core/connector/settings.ts';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /** The version every call is made in: reachable until 2027-10-16. Shopify answers calls in a dead one from the oldest live one. */
 export const apiVersion = '2026-10';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
 import { deskWriteBack } from '../../core/connector/desk/settings.ts';
 import { oneKindOfCredentials, secret, webhookSecrets } from '../../core/connector/settings.ts';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
 
 const name = z.string().regex(/^[A-Za-z]\w{0,63}$/, 'a name as in the code of the shop');
 const plugin = z.enum(['delivers', 'notes', 'none']).default('delivers');

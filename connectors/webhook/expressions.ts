@@ -1,4 +1,5 @@
-import { compileExpression, type Expression, evaluateAll } from '../../core/mapping/expression.ts';
+import { type Expression, evaluateAll } from '../../core/mapping/expression.ts';
+import { compileExpression } from '../../core/mapping/expression-compile.ts';
 import type { WebhookSettings } from './settings.ts';
 
 /** An expression gave a value of the wrong kind. `message` names the expression, never the value. */

@@ -3,7 +3,7 @@ import { isSafeAddress } from '../../core/address.ts';
 import { setAction } from '../../core/connector/desk/act.ts';
 import { deskWriteBack } from '../../core/connector/desk/settings.ts';
 import { secret, webhookSecrets } from '../../core/connector/settings.ts';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /** Statuses before delivery, whatever plugins do. */
 const neverCounts = new Set(['pending', 'checkout-draft', 'auto-draft', 'trash', 'any']);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { compileExpression, evaluateAll } from '../../core/mapping/expression.ts';
+import { evaluateAll } from '../../core/mapping/expression.ts';
+import { compileExpression } from '../../core/mapping/expression-compile.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { isBlank } from '../../core/visible-text.ts';
 

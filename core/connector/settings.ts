@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSafeAddress } from '../address.ts';
-import { Settle } from '../schedule/duration.ts';
+import { Settle } from '../schedule/duration-setting.ts';
 
 /* Settings that the connectors of several vendors share. */
 

@@ -6,23 +6,15 @@ import { contactPath } from '../contact.ts';
 import { listOf } from '../entries.ts';
 import type { Ports } from '../ports.ts';
 import { checkGrade, checkNew, checkQuery, day, integer } from './arguments.ts';
+import { cancelForm, commentForm, getForm, gradeForm } from './command-forms.ts';
 import { FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
 import type { Call } from './http.ts';
 import { createHttp, jsonOf, outcomeOf, parseAnswer } from './http.ts';
+import { instantTextReader } from './instant-text.ts';
 import type { OperationName } from './operations.ts';
 import { resolveOperations } from './operations.ts';
 import type { CallForm, FeedbackRequest, InstantReader, NewRequest, RequestQuery } from './request-form.ts';
-import {
-  cancelForm,
-  commentForm,
-  createForm,
-  getForm,
-  gradeForm,
-  instantReader,
-  instantTextReader,
-  listParameters,
-  recordReader,
-} from './request-form.ts';
+import { createForm, instantReader, listParameters, recordReader } from './request-form.ts';
 import type { Place } from './response.ts';
 import type { Metric, Page } from './schemas.ts';
 import {

@@ -1,11 +1,12 @@
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
+import { connections, keptConnections } from '../connector/exchange.ts';
 import { SendFailure, send } from '../connector/send.ts';
 import type { Outcome } from '../errors.ts';
 import { mismatchesOf } from '../mismatches.ts';
 import type { Ports } from '../ports.ts';
 import { answerFailure, FeedbackError, notJsonFailure, shapeFailure } from './failure.ts';
 import { type Answer, type Place, saysNobody } from './response.ts';
-import { dispatcherUntil } from './send-deadline.ts';
 import type { FeedbackSettings } from './settings.ts';
 import { baseUrlOf, prefixFlaw } from './settings.ts';
 import { abortFailure, networkFailure, timeoutFailure } from './unanswered.ts';
@@ -29,7 +30,7 @@ export interface Http {
    * @throws FeedbackError for everything else.
    */
   send(call: Call): Promise<Answer>;
-  /** The same; undefined where the service has no request of the contact: no error is made of what most customers' first answer is. */
+  /** As `send`; undefined where the service has no request of the contact. Most customers' first answer says so, and is made no error. */
   find(call: Call): Promise<Answer | undefined>;
   /**
    * `next` of a list's page as a path for `send`; it may be relative to the page.
@@ -128,4 +129,34 @@ export function parseAnswer<Schema extends z.ZodType>(answer: Answer, schema: Sc
   const parsed = schema.safeParse(jsonOf(answer, call));
   if (parsed.success) return parsed.data;
   throw shapeFailure(answer.status, call, mismatchesOf(parsed.error), outcomeOf(call));
+}
+
+/** The deadline had passed before anything was sent. Node's own `fetch` throws it as the cause of its error. */
+class LeftTooLate extends Error {
+  readonly code = 'CLOSELOOP_LEFT_TOO_LATE';
+}
+
+/**
+ * A dispatcher for `Ports.fetch` that checks the deadline at the moment in which the request is written to the connection. A process
+ * may be suspended at any time (a paused machine, SIGSTOP), also while it connects, and a timer would fire too late.
+ */
+function dispatcherUntil(moment: Date, now: () => Date): Pick<Dispatcher, 'dispatch'> {
+  return {
+    dispatch: (options, handler) => {
+      const guard = guarded(handler, () => now() > moment);
+      return keptConnections().dispatch(options, guard);
+    },
+  };
+}
+
+function guarded(handler: Dispatcher.DispatchHandler, isLate: () => boolean): Dispatcher.DispatchHandler {
+  const { DecoratorHandler } = connections();
+  const guard: Dispatcher.DispatchHandler = new DecoratorHandler(handler);
+  const start = guard.onRequestStart?.bind(guard);
+  // Called before the first byte, and again should the request be sent once more.
+  guard.onRequestStart = (controller, context) => {
+    start?.(controller, context);
+    if (isLate()) controller.abort(new LeftTooLate('it would have left too late'));
+  };
+  return guard;
 }

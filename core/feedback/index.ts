@@ -5,17 +5,13 @@
 
 export { type Contact, type ContactChoice, type ContactOptions, contactFor, parseContact } from '../contact.ts';
 export { type Advice, CloseloopError, type Outcome } from '../errors.ts';
-export {
-  compileExpression,
-  type Expression,
-  evaluateAll,
-  type Findings,
-  type Found,
-} from '../mapping/expression.ts';
+export { type Expression, evaluateAll, type Findings, type Found } from '../mapping/expression.ts';
+export { compileExpression } from '../mapping/expression-compile.ts';
 export type { FieldDefinition } from '../mapping/field-value.ts';
 export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping } from '../mapping/mapping.ts';
 export type { Day } from '../schedule/days.ts';
-export { formatDuration, parseDuration } from '../schedule/duration.ts';
+export { formatDuration } from '../schedule/duration.ts';
+export { parseDuration } from '../schedule/duration-setting.ts';
 export { type PlaceHints, type RecipientPlace, recipientPlace } from '../schedule/recipient-place.ts';
 export {
   type CampaignHours,

@@ -70,7 +70,7 @@ interface JsonObject {
 }
 
 /** A value and its place in the body; null: not sent. */
-type Placed = readonly [place: string | null, value: unknown];
+export type Placed = readonly [place: string | null, value: unknown];
 
 export function createForm(table: Operations, request: NewRequest): CallForm {
   const { method, path, body, constants } = table.create;
@@ -84,32 +84,6 @@ export function createForm(table: Operations, request: NewRequest): CallForm {
     placed.push([body.customFields, customFieldsForm(table, request.customFields)]);
   }
   return form(method, fill(path, { campaign: String(request.campaign) }), constants, placed);
-}
-
-export function getForm(table: Operations, id: string): CallForm {
-  const { method, path, body, constants } = table.get;
-  return form(method, fill(path, { id }), constants, [[body.id, id]]);
-}
-
-export function gradeForm(table: Operations, id: string, grade: number): CallForm {
-  const { method, path, body, constants } = table.grade;
-  return form(method, fill(path, { id }), constants, [
-    [body.id, id],
-    [body.grade, grade],
-  ]);
-}
-
-export function commentForm(table: Operations, id: string, text: string): CallForm {
-  const { method, path, body, constants } = table.comment;
-  return form(method, fill(path, { id }), constants, [
-    [body.id, id],
-    [body.comment, text],
-  ]);
-}
-
-export function cancelForm(table: Operations, id: string): CallForm {
-  const { method, path, body, constants } = table.cancel;
-  return form(method, fill(path, { id }), constants, [[body.id, id]]);
 }
 
 /**
@@ -155,12 +129,13 @@ export function listParameters(table: Operations, query: RequestQuery): [name: s
 }
 
 /** Invisible text, null and an absent key all mean: no text. */
-const text = z
+export const text = z
   .union([z.string(), z.number().transform(String)])
   .nullish()
   .transform((value) => (typeof value !== 'string' || isBlank(value) ? null : value));
+
 /** Some services send decimals as text. No campaign and no grade is beyond 2^53, where numbers are rounded. */
-const number = z
+export const number = z
   .union([
     z.number(),
     z
@@ -231,6 +206,7 @@ export function recordReader<Instant>(
 }
 
 type Places = Operations['record'];
+
 /** What a record holds, not checked yet. */
 type Values = Record<keyof Places, unknown>;
 
@@ -320,7 +296,7 @@ function plainText(value: unknown): string | null | undefined {
 export type InstantReader<Instant> = (value: unknown) => Instant | null | undefined;
 
 const instant = z.core.regexes.datetime({ offset: true });
-const time = /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3,})?(?:Z|[+-]\d\d:\d\d)$/;
+export const time = /^.{10}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3,})?(?:Z|[+-]\d\d:\d\d)$/;
 
 /**
  * Whether the day of an instant is one, and when it begins, takes longest to find out: that is done once for instants in a row that are
@@ -341,28 +317,6 @@ export function instantReader(): InstantReader<Date> {
     offset = value.endsWith('Z') ? 'Z' : value.slice(-6);
     begins = Date.parse(`${date}T00:00:00${offset}`);
     return new Date(value);
-  };
-}
-
-/**
- * Gives instants as JSON shows them. Which hour an instant is of in UTC takes longest to find out: that is done once for instants in a row
- * that are of one hour and offset, and where they are shown with the same minutes in UTC.
- */
-export function instantTextReader(): InstantReader<string> {
-  const instantOf = instantReader();
-  let [hour, offset, shown] = ['', '', ''];
-  return (value) => {
-    if (typeof value !== 'string') return value === undefined || value === null ? null : undefined;
-    if (hour !== '' && value.startsWith(hour) && value.endsWith(offset) && time.test(value)) {
-      // V8 copies short texts that are added up, and makes a tree of long ones, which takes longer to read: one long text in the end.
-      const end = `${value.slice(13, 19)}${value[19] === '.' ? value.slice(19, 23) : '.000'}Z`;
-      return shown + end;
-    }
-    const text = instantOf(value)?.toISOString();
-    const isWhole = text?.slice(-11, -5) === value.slice(13, 19);
-    [hour, offset] = isWhole ? [value.slice(0, 13), value.endsWith('Z') ? 'Z' : value.slice(-6)] : ['', ''];
-    shown = text?.slice(0, -11) ?? '';
-    return text;
   };
 }
 
@@ -392,7 +346,12 @@ function customFieldsForm(table: Operations, values: NewRequest['customFields'])
   );
 }
 
-function form(method: string, path: string, constants: Readonly<Record<string, unknown>>, placed: Placed[]): CallForm {
+export function form(
+  method: string,
+  path: string,
+  constants: Readonly<Record<string, unknown>>,
+  placed: Placed[],
+): CallForm {
   const body = bodyOf(Object.entries(constants), placed);
   return { method, path, body: Object.keys(body).length === 0 ? undefined : body };
 }
@@ -448,7 +407,7 @@ function valueAt(root: unknown, place: string): unknown {
   return at;
 }
 
-function fill(template: string, values: Readonly<Record<string, string>>): string {
+export function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/:([A-Za-z]\w*)/g, (_whole, name: string) => pathSegment(values[name] ?? ''));
 }
 

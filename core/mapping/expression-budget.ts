@@ -1,5 +1,4 @@
 import { type Failure, limits } from './expression-limits.ts';
-import { isFunction } from './expression-truth.ts';
 
 /** Thrown at JSONata, which adds a place to it. */
 export const tooMuch = (): Failure => ({ code: 'too-much' });
@@ -91,4 +90,13 @@ export function measureText(value: unknown, space: number): void {
     }
     if (left < 0) throw tooMuch();
   }
+}
+
+/** A record may pretend to be a function of JSONata's: it isn't looked into. */
+export function isFunction(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'function';
+  return (
+    ('_jsonata_function' in value && value._jsonata_function === true) ||
+    ('_jsonata_lambda' in value && value._jsonata_lambda === true)
+  );
 }

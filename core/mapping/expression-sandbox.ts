@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, createContext, runInContext, Script } from 'node:vm';
-import { Budget, measure, measureText, tooMuch } from './expression-budget.ts';
+import { Budget, isFunction, measure, measureText, tooMuch } from './expression-budget.ts';
+import { distinctIn } from './expression-distinct.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-import { isFunction } from './expression-truth.ts';
+
 import { linearRegExp } from './linear-regex.ts';
 
 /*
@@ -52,7 +53,7 @@ class Sandbox {
   });
   readonly #realm: Realm;
   readonly #turn = new Script('go()');
-  /** Of the evaluation that has its turn. */
+  /** The budget of the evaluation that has its turn. */
   #budget: Budget | undefined;
   #waiting: (() => void)[] = [];
   /** Regular expressions, those that JSONata makes itself included: of `$toMillis`, for one. */
@@ -85,7 +86,10 @@ class Sandbox {
     expression.assign(stepEnded, (node: { type: string }, _input: unknown, _environment: unknown, result: unknown) =>
       this.#ended(node.type, result),
     );
-    expression.assign('distinct', { _jsonata_function: true, implementation: this.#distinct() });
+    expression.assign('distinct', {
+      _jsonata_function: true,
+      implementation: distinctIn(() => void this.#budget?.tick()),
+    });
     const ast = expression.ast();
     const position = evalIn(ast);
     if (position !== undefined) throw { position, message: '$eval() would run text of a record as an expression' };
@@ -144,26 +148,6 @@ class Sandbox {
     return this.#budget?.tick() ? new this.#realm.Promise((resume) => this.#waiting.push(resume)) : undefined;
   }
 
-  /** JSONata's own `$distinct` compares each value with each other. */
-  #distinct() {
-    const budget = (): Budget | undefined => this.#budget;
-    return function distinct(this: { createSequence: () => unknown[] }, list: unknown): unknown {
-      if (!Array.isArray(list) || list.length <= 1) return list;
-      const isSequence = Reflect.get(list, 'sequence') === true;
-      const found = isSequence ? this.createSequence() : [];
-      const seen = new Map([false, true].map((isObject) => [isObject, new Set<unknown>()]));
-      for (const value of list) {
-        budget()?.tick();
-        const isObject = typeof value === 'object' && value !== null && !isFunction(value);
-        const key = isObject ? canonical(value) : value;
-        const known = seen.get(isObject);
-        if (!known?.has(key)) found.push(value);
-        known?.add(key);
-      }
-      return found;
-    };
-  }
-
   /** A value of the process, without the marks that JSONata leaves on lists. @throws Failure */
   #copied(value: unknown): unknown {
     if (typeof value === 'function' || isFunction(value)) throw { code: 'function' } satisfies Failure;
@@ -176,7 +160,7 @@ class Sandbox {
     return JSON.parse(json);
   }
 
-  /** What JSONata calls that works on for long within a step, or makes something large. */
+  /** Puts limits on the functions that JSONata calls within a step and that work on for long, or make something large. */
   #guard(): void {
     const { Array: List, Function: Callable, JSON: Json } = this.#realm;
     const { apply } = Reflect;
@@ -221,7 +205,6 @@ class Sandbox {
 
 /** JSONata's name for what it calls after each step. */
 const stepEnded = Symbol.for('jsonata.__evaluate_exit');
-
 /** Kinds of steps that make nothing: their result stood in the record, or another step made it. */
 const passesOn = new Set(['variable', 'name', 'value', 'string', 'number', 'parent', 'condition', 'block', 'bind']);
 
@@ -236,16 +219,7 @@ function failureOf(error: unknown): Failure {
   return { code: typeof code === 'string' ? code : 'unknown', position, token, message };
 }
 
-/** The same text for equal values, whatever the order of their properties. */
-function canonical(value: object): string {
-  measureText(value, 0);
-  return JSON.stringify(value, (_key, one: unknown) => {
-    if (typeof one !== 'object' || one === null || Array.isArray(one)) return one;
-    return Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
-}
-
-/** Where `$eval` stands. */
+/** The position of `$eval` in an expression. */
 function evalIn(node: unknown): number | undefined {
   if (typeof node !== 'object' || node === null) return undefined;
   const { type, value, position } = Object(node);

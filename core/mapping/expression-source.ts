@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
-import { compileExpression, functionNames } from './expression.ts';
 import { callAdvice, quotesAdvice } from './expression-advice.ts';
+import { compileExpression } from './expression-compile.ts';
+import { functionNames } from './expression-failure.ts';
 
 /** The schema of a setting that holds a JSONata expression, with its syntax checked. Add a description of the input. */
 export const ExpressionSource = z

@@ -1,12 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { z } from 'zod';
-import { CloseloopError } from '../errors.ts';
-import { adviceOn } from './expression-advice.ts';
+import { isFunction } from './expression-budget.ts';
+import { ExpressionSetAside, place, quoted, reason } from './expression-failure.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-import { pathsOf, plainPath, plainValueAt } from './expression-paths.ts';
+
 import { type Compiled, type Evaluation, type SandboxRecord, sandbox } from './expression-sandbox.ts';
-import { truth } from './expression-truth.ts';
 
 /** A JSONata expression, ready to run over records. */
 export interface Expression {
@@ -18,96 +16,11 @@ export interface Expression {
   /** The names, where the expression is only a path of names: `ticket.fields.store`. */
   readonly path: readonly string[] | undefined;
   readonly compiled: Compiled;
-  /** The result over a record, without waiting for one's turn; undefined where the expression fails or is stopped. */
-  atOnce(input: unknown): { value: unknown } | undefined;
-  /** As `evaluateAll` of this one alone. @throws CloseloopError permanent when it fails for this record, ExpressionSetAside */
+  /** Evaluates this expression alone, as `evaluateAll` does. @throws CloseloopError permanent when it fails for this record, ExpressionSetAside */
   evaluate(input: unknown): Promise<unknown>;
 }
 
 export type Found = { ok: true; value: unknown } | { ok: false; why: string };
-
-/**
- * An expression was stopped because it took too much time or memory, now or just before, by its own fault or the record's.
- * Nothing is decided: jobs that need the expression wait for a person, and other jobs go on.
- */
-export class ExpressionSetAside extends CloseloopError {
-  override readonly name = 'ExpressionSetAside';
-  readonly source: string;
-  readonly #why: keyof typeof stops;
-
-  /** @param place where it stands: 'rule "phone team"' */
-  constructor(source: string, why: keyof typeof stops, place = '') {
-    const where = place === '' ? '' : ` of ${place}`;
-    super(
-      `The expression ${quoted(source)}${where} ${stops[why]}. ${endless}`,
-      { kind: 'config' },
-      { outcome: 'never-sent' },
-    );
-    this.source = source;
-    this.#why = why;
-  }
-
-  /** The same error, with the place of the expression. */
-  in(place: string): ExpressionSetAside {
-    return new ExpressionSetAside(this.source, this.#why, place);
-  }
-}
-
-const stops = {
-  time: 'was stopped, as it ran for too long',
-  memory: 'was stopped, as it used up the memory that expressions have',
-  aside: 'is set aside, as it was stopped just before',
-};
-
-/**
- * Compiles a JSONata expression once.
- * @throws CloseloopError config with the place of the mistake
- */
-export function compileExpression(source: string): Expression {
-  const compiled = parsed(source);
-  const expression: Expression = {
-    source,
-    reads: pathsOf(compiled.ast),
-    constant: readsNothing(compiled.ast)
-      ? foundBy(source, evaluatedAtOnce({ source, compiled, path: undefined }, recordOf(null)))
-      : undefined,
-    path: plainPath(compiled.ast),
-    compiled,
-    atOnce: (input) => {
-      const result = evaluatedAtOnce(expression, recordOf(input));
-      return result.ok ? result : undefined;
-    },
-    evaluate: async (input) => {
-      const found = (await evaluateAll([expression], input)).of(expression);
-      if (found.ok) return found.value;
-      throw failed(found.why, 'permanent');
-    },
-  };
-  return expression;
-}
-
-function parsed(source: string): Compiled {
-  try {
-    return sandbox().compile(source);
-  } catch (error) {
-    // JSONata overflows the stack over deeply nested brackets, without a message of its own.
-    const { name, position, message } = Mistake.catch({}).parse(error);
-    const what = name === 'RangeError' || message === undefined ? 'not a JSONata expression' : message;
-    const advice = adviceOn(source, parses);
-    const remedy = advice === undefined ? '' : `. ${advice}`;
-    throw failed(`The expression ${quoted(source)} has a mistake${place({ position })}: ${what}${remedy}`, 'config');
-  }
-}
-
-function parses(source: string): boolean {
-  try {
-    return sandbox().compile(source) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-const Mistake = z.object({ name: z.string(), position: z.number(), message: z.string() }).partial();
 
 /** The results of several expressions over one record. */
 export interface Findings {
@@ -163,10 +76,9 @@ export function isTrue(verdict: { ok: true; value: unknown } | { ok: false }): b
 }
 
 const notAsked: Evaluated = { ok: false, failure: { code: 'unknown' } };
-
 /** How often an expression was stopped since the process started, by its source. */
-const stopped = new Map<string, number>();
-/** Those that need more than a turn go on side by side with everything else, and one after the other. */
+export const stopped = new Map<string, number>();
+/** Expressions that need more than a turn go on one after the other, side by side with everything else. */
 const oneByOne = pLimit(1);
 
 /** The record that expressions are evaluated over. It is copied into the sandbox when the first expression needs the sandbox. */
@@ -231,8 +143,9 @@ async function find(expression: Evaluable, over: Over): Promise<Found> {
   return foundBy(source, result);
 }
 
-function evaluatedAtOnce(expression: Evaluable, over: Over): Evaluated {
-  const begun = begin(expression, over);
+/** The result over a record, without waiting for one's turn. */
+export function evaluateAtOnce(expression: Evaluable, input: unknown): Evaluated {
+  const begun = begin(expression, recordOf(input));
   if ('result' in begun) return begun.result;
   for (;;) {
     const result = begun.evaluation.turn();
@@ -257,7 +170,7 @@ async function inTurns(source: string, evaluation: Evaluation): Promise<Evaluate
   });
 }
 
-function foundBy(source: string, result: Evaluated): Found {
+export function foundBy(source: string, result: Evaluated): Found {
   if (result.ok) return result;
   return {
     ok: false,
@@ -265,86 +178,33 @@ function foundBy(source: string, result: Evaluated): Found {
   };
 }
 
-/** Kinds of syntax that can't reach the record, the clock or a function. */
-const constantTypes = new Set(['string', 'number', 'value', 'unary', 'binary', 'condition', 'block']);
-
-function readsNothing(node: unknown): boolean {
-  if (typeof node !== 'object' || node === null) return true;
-  if ('type' in node && typeof node.type === 'string' && !constantTypes.has(node.type)) return false;
-  return Object.values(node).every(readsNothing);
+/**
+ * The truth of a value, as JSONata's `$boolean` has it: an empty text, 0, null, an empty object and a list without anything true are false;
+ * undefined where an expression finds nothing.
+ */
+export function truth(value: unknown): boolean | undefined {
+  if (value === undefined) return undefined;
+  if (Array.isArray(value)) return value.length === 1 ? truth(value[0]) : value.some((one) => truth(one));
+  if (typeof value === 'number') return !Number.isNaN(value) && value !== 0;
+  if (typeof value === 'object' && value !== null) return !isFunction(value) && Object.keys(value).length > 0;
+  return value === true || (typeof value === 'string' && value !== '');
 }
 
-function failed(message: string, kind: 'config' | 'permanent'): CloseloopError {
-  return new CloseloopError(message, { kind }, { outcome: 'never-sent' });
+/**
+ * Looks up a path of names in a record without JSONata, which takes thirty times as long for the same result. Most expressions are such paths.
+ * Returns undefined where the path meets a list or ends at an object: then JSONata has to evaluate the expression.
+ */
+export function plainValueAt(record: unknown, names: readonly string[]): { value: unknown } | undefined {
+  let at = record;
+  for (const name of names) {
+    if (Array.isArray(at)) return undefined;
+    if (typeof at !== 'object' || at === null) return { value: undefined };
+    at = Object.hasOwn(at, name) ? Reflect.get(at, name) : undefined;
+  }
+  if (typeof at === 'object' && at !== null) return undefined;
+  if (typeof at === 'string' && at.length > longestPlain) return undefined;
+  return { value: at === 0 ? 0 : at };
 }
 
-function quoted(source: string): string {
-  const line = source.trim().replaceAll(/\s+/g, ' ');
-  return `\`${line.length > 80 ? `${line.slice(0, 79)}…` : line}\``;
-}
-
-function place({ position }: Pick<Failure, 'position'>): string {
-  return position === undefined ? '' : ` near character ${position}`;
-}
-
-const endless = 'Look for a function that calls itself without end, or lists that are made of lists';
-
-/** Messages of our own: JSONata's quote the values. */
-const reasons: Readonly<Record<string, string>> = {
-  input: `the record is longer than ${limits.input} characters`,
-  'too-much': 'it made too much text or too deep a nesting',
-  time: 'it ran for too long',
-  memory: 'it used up the memory that expressions have',
-  function: 'its result is a function, not a value',
-  D1001: 'a number is out of range (a division by 0?)',
-  D1002: 'only a number can be negated',
-  D1009: 'two entries of an object have the same key',
-  D1011: `it nests too deep. ${endless}`,
-  D2014: 'a range (..) is too long',
-  D2015: 'a list is too long',
-  D3030: 'a value is not a number',
-  D3110: 'a text is not an ISO 8601 timestamp',
-  D3136: 'the date picture lacks a part',
-  D3137: 'its own $error() was called',
-  D3138: '$single() found more than one',
-  D3139: '$single() found none',
-  D3141: 'its own $assert() failed',
-  T1003: 'a key of an object is not a text',
-  T1005: 'it calls something that is no function (a $ is missing before its name?)',
-  T1006: 'it calls something that is no function',
-  T2003: 'the start of a range (..) is not a whole number',
-  T2004: 'the end of a range (..) is not a whole number',
-  T2007: 'an order-by meets values of different kinds',
-  T2008: 'an order-by meets values that are neither numbers nor texts',
-};
-
-function reason({ code, token }: Failure): string {
-  const known = reasons[code];
-  if (known !== undefined) return known;
-  const subject = nameOf(token);
-  if (code === 'T0410') return `an argument of ${subject ?? 'a function'} is of the wrong kind`;
-  if (code === 'T0411') return `${subject ?? 'a function'} misses its context value`;
-  if (code === 'T0412') return `${subject ?? 'a function'} got a list with entries of the wrong kind`;
-  if (code === 'T2001' || code === 'T2002') return `${subject ?? 'an operator'} needs numbers on both sides`;
-  if (code === 'T2009' || code === 'T2010') return `${subject ?? 'an operator'} compares values of different kinds`;
-  return `JSONata's error ${code}`;
-}
-
-/** In some errors the token is text of the record: only operators and functions of JSONata are shown. */
-function nameOf(token: string | undefined): string | undefined {
-  if (token === undefined) return undefined;
-  if (operators.has(token)) return token;
-  return functionNames.has(token) ? `$${token}()` : undefined;
-}
-
-/** Those that need numbers on both sides, or values of one kind. */
-const operators = new Set('+ - * / % < <= > >='.split(' '));
-export const functionNames: ReadonlySet<string> = new Set(
-  (
-    'sum count max min average string substring substringBefore substringAfter lowercase uppercase length trim pad match ' +
-    'contains replace split join formatNumber formatBase formatInteger parseInteger number floor ceil round abs sqrt power ' +
-    'random boolean not map zip filter single reduce foldLeft sift keys lookup append exists spread merge reverse each ' +
-    'error assert type sort shuffle distinct base64encode base64decode encodeUrlComponent encodeUrl decodeUrlComponent ' +
-    'decodeUrl eval toMillis fromMillis clone'
-  ).split(' '),
-);
+/** A longer text is left to JSONata, whose results are checked for their size. */
+const longestPlain = limits.text / 8;

@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein';
-import { compileExpression, type Expression, type Findings } from './expression.ts';
+import type { Expression, Findings } from './expression.ts';
+import { compileExpression } from './expression-compile.ts';
 import { type CustomValue, convert, type FieldDefinition } from './field-value.ts';
 
 /** Custom field name → expression over the record. */

@@ -1,8 +1,8 @@
 import { regionNames } from './region-zones.ts';
 
 /** The country (ISO 3166, "EE") that a vendor wrote as a code or by its English name; undefined for anything else. */
-export function countryCode(written: string | undefined): string | undefined {
-  const text = written?.trim() ?? '';
+export function countryCode(written: string): string | undefined {
+  const text = written.trim();
   if (text === '') return undefined;
   const code = /^[a-z]{2}$/i.test(text) ? text.toUpperCase() : names().get(text.toLowerCase());
   return code === undefined ? undefined : countryOfCode(code);
@@ -25,10 +25,9 @@ export function countryOf(zone: string): string | undefined {
 
 /** Names that people write, beside those that CLDR gives. */
 const otherNames = { usa: 'US', 'u.s.a.': 'US', 'u.s.': 'US', 'u.k.': 'GB', 'great britain': 'GB', england: 'GB' };
-
 const ofCodes = new Map<string, string | undefined>();
 
-/** What has no clock is no country: ZZ ("unknown region"), EU. Some have two codes, as GB and UK. */
+/** A code without a clock is no country: ZZ ("unknown region"), EU. Some countries have two codes, as GB and UK. */
 function countryOfCode(code: string): string | undefined {
   if (!ofCodes.has(code)) {
     const { region } = new Intl.Locale(`und-${code}`);
@@ -41,7 +40,7 @@ export function zonesIn(country: string): readonly string[] {
   return new Intl.Locale(`und-${country}`).getTimeZones() ?? [];
 }
 
-/** What may be the code of a country, without those that stand for another code. */
+/** Every pair of letters that may be the code of a country, without codes that stand for another code. */
 function allCodes(): string[] {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
   const codes = letters.flatMap((one) => letters.map((two) => one + two));

@@ -6,7 +6,7 @@ import { isZone } from './wall-clock.ts';
 export interface PlaceHints {
   /** The customer's own zone at the vendor; what is no IANA name counts as not known. */
   timeZone?: string | undefined;
-  /** Of the customer's address: ISO 3166 code or English name. */
+  /** The country in the customer's address: ISO 3166 code or English name. */
   country?: string | undefined;
   /** State or province of that address, as code or name. */
   region?: string | undefined;
@@ -14,15 +14,15 @@ export interface PlaceHints {
   phoneCountry?: string | undefined;
 }
 
-/** Where the recipient is, as far as clocks and calendars go. */
+/** The recipient's clock and calendar, as far as they are known. */
 export interface RecipientPlace {
   /** The recipient's; where it isn't known, the account's. */
   zone: string;
   /** Every clock that may be the recipient's: what must not happen at night keeps to all of them. */
   zones: readonly [string, ...string[]];
-  /** Of the address, else of the phone number. */
+  /** The country of the address, else of the phone number. */
   country: string | undefined;
-  /** Of the address's country, as it was written; undefined where that country isn't known. */
+  /** The region in the address, as it was written; undefined where the country isn't known. */
   region: string | undefined;
   /** Whether `zone` is the recipient's, and how it is known: a sentence for the trace. */
   isKnown: boolean;
@@ -34,10 +34,11 @@ export interface RecipientPlace {
  * country; else the account's. A country where people live by several clocks gives none, but limits what may be night there.
  */
 export function recipientPlace(hints: PlaceHints, accountZone: string): RecipientPlace {
-  const country = countryCode(hints.country);
+  const codeOf = (written: string | undefined) => (written === undefined ? undefined : countryCode(written));
+  const country = codeOf(hints.country);
   const region = country === undefined ? undefined : hints.region;
   const state = country === undefined ? undefined : regionCode(country, region);
-  const phoneCountry = countryCode(hints.phoneCountry);
+  const phoneCountry = codeOf(hints.phoneCountry);
   const known = (zone: string, zones: readonly [string, ...string[]], from: string): RecipientPlace => {
     return { zone, zones, country: country ?? phoneCountry, region, isKnown: true, why: `zone ${zone}, from ${from}` };
   };

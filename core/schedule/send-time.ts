@@ -1,12 +1,11 @@
 import { CloseloopError } from '../errors.ts';
-import { countryOf } from './countries.ts';
 import { days } from './days.ts';
 import { formatDuration } from './duration.ts';
-import type { HolidayRules, PlaceHolidays } from './holidays.ts';
-import { type Hours, mistake, overnight, windowOf } from './hours.ts';
+import type { HolidayRules } from './holidays.ts';
+import { holidaysOf, workdays } from './holidays.ts';
 import type { RecipientPlace } from './recipient-place.ts';
-import { firstClosing, firstOpening, meet, type SendWindow } from './send-window.ts';
-import { dateText, dayMs, isZone, wallTime, weekdayOf } from './wall-clock.ts';
+import { firstClosing, firstOpening, type Hours, meet, mistake, type SendWindow, windowOf } from './send-window.ts';
+import { dayMs, isZone, wallTime, weekdayOf } from './wall-clock.ts';
 
 /** A campaign's own hours and delay, as the service gives them (specification, section 2). They always hold. */
 export interface CampaignHours {
@@ -18,7 +17,7 @@ export interface CampaignHours {
   sendDelayMinutes: number | null;
 }
 
-/** Of a campaign, in the service's words. */
+/** Reads the hours from a campaign, in the service's words. */
 export function hoursOf(campaign: {
   id: number;
   send_from: string;
@@ -122,28 +121,6 @@ function nowhere(zone: string): Pick<RecipientPlace, 'zone' | 'zones' | 'why'> {
   return { zone, zones: [zone], why: `the recipient's zone is not known: the account's, ${zone}` };
 }
 
-type Calendar = { found: PlaceHolidays; why: string[] } | { found?: undefined; why: string[] };
-
-/** The holidays of where the recipient is: by the address, else the phone number, else their own zone, else as the rules say. */
-function holidaysOf(place: RecipientPlace | undefined, { calendar, country, region }: HolidayRules): Calendar {
-  const ofZone = place?.isKnown === true ? countryOf(place.zone) : undefined;
-  const theirs = place?.country ?? ofZone;
-  const found = theirs === undefined ? calendar.of(country, region) : calendar.of(theirs, place?.region);
-  return found
-    ? { found, why: [] }
-    : { why: [`public holidays of ${theirs ?? country} are not known: asks on any day`] };
-}
-
-/** Open on every day that is no public holiday, on the calendar of `zone`. */
-function workdays(zone: string, { place, on }: PlaceHolidays): SendWindow {
-  const holidayOn = (date: number) => {
-    const holiday = on(dateText(date));
-    return holiday === undefined ? undefined : `public holiday in ${place}: ${holiday}`;
-  };
-  const name = `nobody is asked on public holidays in ${place}, ${zone}`;
-  return { name, from: 0, until: 0, days: undefined, zone, holidayOn };
-}
-
 function never({ sms, holidays }: MessageHours, windows: readonly SendWindow[]): never {
   // It may be this one recipient's clock or calendar that leaves no hour: no reason to stop the source.
   const isOfRecipient =
@@ -168,8 +145,8 @@ function inWords(epochMs: number, zone: string): string {
   return `${day.charAt(0).toUpperCase()}${day.slice(1)} ${onWall.getUTCDate()} ${months[onWall.getUTCMonth()]} ${time}`;
 }
 
-/** What can be seen before any record. `sms`: given where every message is a text message. */
-type KnownHours = Pick<MessageHours, 'campaign' | 'window' | 'accountZone' | 'sms'>;
+/** The hours that are known before any record. `sms`: given where every message is a text message. */
+export type KnownHours = Pick<MessageHours, 'campaign' | 'window' | 'accountZone' | 'sms'>;
 
 /** Why these windows never let a message out, if so: wrong hours, no days, never open together. */
 export function checkWindows(hours: KnownHours): string[] {
@@ -193,24 +170,6 @@ function groups(hours: KnownHours): SendWindow[][] {
 }
 
 /** Holidays close no window for ever. */
-function known({ campaign, window, accountZone, sms }: KnownHours): KnownHours {
+export function known({ campaign, window, accountZone, sms }: KnownHours): KnownHours {
   return { campaign, window, accountZone, sms };
-}
-
-/** Windows that work and may not do what their writer meant. `sms`: given where some messages may be text messages. */
-export function doubtsAbout(hours: KnownHours): { problem: string; remedy: string }[] {
-  const doubts: { problem: string; remedy: string }[] = [];
-  const { window, accountZone } = hours;
-  const atNight = window && overnight(window);
-  if (window && atNight !== undefined) {
-    const remedy = `write from "${window.until}" and until "${window.from}" if the day was meant`;
-    doubts.push({ problem: `its window ${atNight}`, remedy });
-  }
-  const { windows } = messageWindows(known(hours));
-  if (hours.sms !== undefined && !meet(windows)) {
-    const names = windows.map(({ name }) => name).join(', and ');
-    const problem = `${names}: nobody whose zone is ${accountZone}, or not known, is sent a text message`;
-    doubts.push({ problem, remedy: "change the rule's window, the campaign's hours or policy.sms" });
-  }
-  return doubts;
 }

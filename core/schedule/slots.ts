@@ -22,12 +22,6 @@ export function slotAt(n: number, count: number, open: readonly Stretch[]): numb
   return undefined;
 }
 
-/** How many of `count` slots begin within the first `openMs` of the open time. */
-export function slotsWithin(openMs: number, count: number, open: readonly Stretch[]): number {
-  const total = lengthOf(open);
-  return total === 0 ? 0 : Math.min(count, Math.ceil((openMs * count) / total));
-}
-
 /**
  * The open part of an hour. Who opens or closes twice within an hour is taken to close at the first time.
  * @param opensAt the first open instant that is not before the given one

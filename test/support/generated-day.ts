@@ -212,7 +212,8 @@ async function askUntil(until: number, contexts: readonly SourceContext[], goTo:
 async function waitingIn(contexts: readonly SourceContext[]) {
   const found = await Promise.all(
     contexts.map(async (context) => {
-      const journeys = await context.store.queries.oldestIn('waiting', { limit: 100 });
+      const { store } = context;
+      const journeys = await store.those(await store.lists.idsIn('waiting', { limit: 100 }));
       return journeys.map((journey) => ({ journey, context, at: journey.dueAt?.getTime() ?? 0 }));
     }),
   );

@@ -23,7 +23,7 @@ if (cache !== undefined) module.enableCompileCache(cache);
 const { main } = await import('./main.ts');
 await main();
 
-/** By the rules of worker/redis/user-cache.ts, without loading it: Node would strip its types anew for every command. */
+/** By the rules of worker/redis/server-cache.ts, without loading it: Node would strip its types anew for every command. */
 function compileCache({ XDG_CACHE_HOME: xdg = '', HOME: home = '' }) {
   const base = isAbsolute(xdg) ? xdg : isAbsolute(home) ? join(home, '.cache') : undefined;
   if (base === undefined) return undefined;

@@ -9,9 +9,10 @@ import { type DemoWorld, openDemoWorld, timeZone } from '../../standins/demo/wor
 import { loadConfig } from '../config/config.ts';
 import { loadConnectors } from '../config/load-connectors.ts';
 import type { Journey } from '../journey/journey.ts';
+import { settledStates } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
-import { settledStates } from '../journey/transitions.ts';
+
 import { fastClock } from '../pipeline/clock.ts';
 import { serverCache } from '../redis/server-cache.ts';
 import { changeFollowUp } from '../support/follow-ups.ts';
@@ -160,7 +161,7 @@ async function soFar(app: App, world: DemoWorld, say: (line: string) => void): P
       say(`       ${refOf('support', id)}  ${state}${why ? `: ${why}` : ''}`);
     }
   }
-  const counts = await storeOf(app).queries.counts();
+  const counts = await storeOf(app).lists.counts();
   const closings = Object.values(counts).reduce((sum, n) => sum + n, 0);
   const grades = world.answers().map(({ grade }) => grade);
   const mean = grades.reduce((sum, grade) => sum + grade, 0) / grades.length;

@@ -4,7 +4,8 @@ import { isSafeAddress } from '../../core/address.ts';
 import { FeedbackSettings } from '../../core/feedback/settings.ts';
 import { isSupportedCountry } from '../../core/phone-numbers.ts';
 import { days } from '../../core/schedule/days.ts';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
+
 import { AddressRange } from './address-range.ts';
 import { Dashboard } from './dashboard.ts';
 import { Period } from './period.ts';

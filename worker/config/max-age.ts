@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Duration } from '../../core/schedule/duration.ts';
+import { Duration } from '../../core/schedule/duration-setting.ts';
 
 /** The age up to which a closing is asked about; false: any age. */
 export const MaxAge = z

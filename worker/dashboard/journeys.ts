@@ -21,7 +21,6 @@ import { manyActions } from './views/many.ts';
 /** Journeys of a page, and those that are looked at for it. */
 const size = 50;
 const most = 1_000;
-
 const text = z.string().trim().max(1_000).optional().catch(undefined);
 const day = z.iso.date().optional().catch(undefined);
 /** The list's address: nothing in it tells who anybody is; `person` is a keyed digest. */
@@ -169,9 +168,9 @@ async function searched(
   return last ? { journeys, next: writePlace(last), isCut: false } : { journeys, isCut };
 }
 
-async function ofRequest({ requests, queries }: JourneyStore, request: string): Promise<Journey[]> {
-  const [id] = await requests.journeyIdsOf([request]);
-  return id === undefined ? [] : await queries.those([id]);
+async function ofRequest(store: JourneyStore, request: string): Promise<Journey[]> {
+  const [id] = await store.requests.journeyIdsOf([request]);
+  return id === undefined ? [] : await store.those([id]);
 }
 
 /** The record whose page at its vendor has this address; undefined: the address is of none. */

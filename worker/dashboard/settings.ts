@@ -6,7 +6,8 @@ import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
 import { testLines } from '../config/tests.ts';
 import { runningProcesses } from '../operations/processes.ts';
-import type { CampaignCache } from '../pipeline/campaigns.ts';
+import type { CampaignCache } from '../pipeline/open-service.ts';
+
 import { lastCheck } from '../preflight/last-check.ts';
 import { ruleInWords } from '../support/rule-in-words.ts';
 import { comingDays } from '../support/rule-weeks.ts';

@@ -7,89 +7,9 @@ import { releaseLock } from '../redis/lock.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { addressDigest, bucketOf } from './journey-keys.ts';
-import { keepingUnknown } from './keeping-unknown.ts';
-import {
-  addressesScript,
-  forgetScript,
-  knownScript,
-  lockScript,
-  noteWaitingScript,
-  reserveScript,
-  settingNotes,
-  settledScript,
-  waitingScript,
-} from './people-scripts.ts';
-
-const asked = {
-  at: z.coerce.date(),
-  journey: z.string(),
-  /** Undefined: not known, as of a request that only the service knows. */
-  campaign: z.number().int().optional(),
-  /** When the service sends the request, where the service adds the campaign's delay: the contact's `last_appeal` then. */
-  scheduled: z.coerce.date().optional(),
-};
-const LastAsked = keepingUnknown({
-  ...asked,
-  /** The request was cancelled before it was sent: the service's counters include it, the throttle does not. */
-  withdrawn: z.boolean().optional(),
-  /** Earlier requests that throttles count, newest first: also for a throttle that is set later, or when this request comes to nothing. */
-  earlier: z.array(keepingUnknown(asked)).optional(),
-});
-export type LastAsked = z.output<typeof LastAsked>;
-
-/** A request that throttles count. */
-type AskedOnce = z.output<z.ZodObject<typeof asked>>;
-
-/** How many earlier requests a note keeps over all campaigns. Beyond that it keeps this many of each campaign, as the last request may still be withdrawn. */
-const mostEarlier = 10;
-const mostOfCampaign = 2;
-
-/** In place of a journey, for a request that only the service knows. */
-export const elsewhere = 'elsewhere';
-
-/** The note of the request before this one. */
-export function beforeThat({ earlier = [] }: LastAsked): LastAsked | undefined {
-  const [next, ...rest] = earlier;
-  return next && { ...next, earlier: rest };
-}
-
-/** The note as an entry of a newer note's `earlier`. */
-export function asEarlier({ earlier = [], ...one }: LastAsked): Pick<LastAsked, 'earlier'> {
-  return { earlier: bounded([one, ...earlier]) };
-}
-
-/** The requests of a note that throttles count, newest first. */
-function requestsIn({ earlier = [], withdrawn, ...last }: LastAsked): AskedOnce[] {
-  return withdrawn ? earlier : [last, ...earlier];
-}
-
-/** The requests, newest first, that the note of an address keeps. */
-function bounded(requests: readonly AskedOnce[]): AskedOnce[] {
-  const counts = new Map<number | undefined, number>();
-  const oldest = Math.max(...requests.map(({ at }) => at.getTime())) - memoryMs;
-  return requests.filter(({ at, campaign }, i) => {
-    const count = (counts.get(campaign) ?? 0) + 1;
-    counts.set(campaign, count);
-    return at.getTime() > oldest && (i < mostEarlier || count <= mostOfCampaign);
-  });
-}
-
-/** The note, with requests added that only the other note has: another journey has asked since the note was begun. */
-function withRequestsOf(note: LastAsked, other: LastAsked): LastAsked {
-  const { journey, earlier = [] } = note;
-  const known = new Set([journey, ...earlier.map((one) => one.journey)]);
-  const missing = requestsIn(other).filter((one) => !known.has(one.journey));
-  return { ...note, earlier: bounded([...missing, ...earlier]) };
-}
-
-/** The note without an earlier request; the same object where it has no such request. */
-function withoutEarlier(note: LastAsked, isGone: (one: AskedOnce) => boolean): LastAsked {
-  const earlier = note.earlier?.filter((one) => !isGone(one));
-  return earlier?.length === note.earlier?.length ? note : { ...note, earlier };
-}
-
-/** How long requests are remembered: longer than any sensible throttle. */
-const memoryMs = 400 * 86_400_000;
+import { LastAsked, memoryMs, type OwnNote, takenBack, withoutJourney, withRequestsOf } from './last-asked.ts';
+import { forgetScript, knownScript, lockScript, reserveScript, settingNotes } from './people-scripts.ts';
+import { WaitingClosings } from './waiting-closings.ts';
 
 /** KEYS notes · ARGV address, the new note or '', ms */
 const setScript = `${settingNotes}
@@ -174,31 +94,17 @@ function noteIn(stored: string | null | undefined): LastAsked | undefined {
   return LastAsked.parse({ at: Number(at), journey, ...(campaign !== undefined && { campaign: Number(campaign) }) });
 }
 
-/** A closing of a person that waits to be asked about. */
-export interface WaitingClosing {
-  /** The journey's mark (`markOf`). */
-  journey: string;
-  campaign: number;
-  closedAt: Date;
-  /** When the journey was planned to ask; it may have been postponed since. */
-  dueAt: Date;
-  /** Test mode was on when the closing was planned: no other closing gives way to this one. */
-  isTest?: boolean;
-}
-
-/** How long the note of a waiting closing is kept after the closing was due. */
-const waitsMs = 30 * 86_400_000;
-
 /**
- * The data of one person that all sources share: which journey is asking right now, when the person was asked, and by which addresses the person is
+ * The data about one person that all sources share: who is asking right now, when they were asked, and by which addresses they are
  * known. Keys hold a keyed digest of an address, never the address.
  */
 export class ContactMemory {
   readonly #redis: RedisClient;
   readonly #seal: Seal;
   readonly #linkMs: number;
-  /** Whether any throttle has `prefer: latest`: only then the closings that wait are noted. */
+  /** Whether any throttle has `prefer: latest`. */
   readonly comparesWaiting: boolean;
+  readonly waits: WaitingClosings;
   readonly #space: string;
 
   /**
@@ -210,6 +116,7 @@ export class ContactMemory {
     this.#seal = seal;
     this.#linkMs = linkMs;
     this.comparesWaiting = comparesWaiting;
+    this.waits = new WaitingClosings(redis, seal, space, comparesWaiting);
     this.#space = space;
   }
 
@@ -298,9 +205,7 @@ export class ContactMemory {
       for (const space of sharedSpaces) await this.#redis.hdel(...this.#noteOf(key, space));
       return;
     }
-    await this.#change(key, (last) =>
-      last.journey === journey ? beforeThat(last) : withoutEarlier(last, (one) => one.journey === journey),
-    );
+    await this.#change(key, (last) => withoutJourney(last, journey));
   }
 
   /** Deletes, for an erasure, the links between the addresses of the person with this address, and the closings that wait. */
@@ -313,66 +218,15 @@ export class ContactMemory {
    * Takes back the note of a journey that asked nobody: the note before it holds again. What another journey has noted since stays.
    * @param note as it was given to `reserve`
    */
-  async takeBack(
-    contactKey: string,
-    note: Pick<LastAsked, 'journey' | 'at' | 'earlier'>,
-    before: LastAsked | undefined,
-  ): Promise<void> {
-    const isOwn = ({ journey, at }: AskedOnce) => journey === note.journey && at.getTime() === note.at.getTime();
-    const wasKnown = ({ journey }: AskedOnce) => note.earlier?.some((one) => one.journey === journey) === true;
-    await this.#change(contactKey, (last) => {
-      if (!isOwn(last)) return withoutEarlier(last, isOwn);
-      const [newest, ...others] = (last.earlier ?? []).filter((one) => !wasKnown(one));
-      const earlier = [...others, ...(before ? requestsIn(before) : [])];
-      return newest ? { ...newest, earlier } : before;
-    });
+  async takeBack(contactKey: string, note: OwnNote, before: LastAsked | undefined): Promise<void> {
+    await this.#change(contactKey, (last) => takenBack(last, note, before));
   }
 
   /** Notes that the request of this journey was cancelled before it was sent. */
   async noteWithdrawn(contact: Contact, journey: string): Promise<void> {
     await this.#change(contactKey(contact), (last) =>
-      last.journey === journey ? { ...last, withdrawn: true } : withoutEarlier(last, (one) => one.journey === journey),
+      last.journey === journey ? { ...last, withdrawn: true } : withoutJourney(last, journey),
     );
-  }
-
-  /** Notes that a closing of this person waits. The closing's journey says how long: the note may be out of date. */
-  async noteWaiting(contactKey: string, closing: WaitingClosing): Promise<void> {
-    if (!this.comparesWaiting) return;
-    const { journey, campaign, closedAt, dueAt, isTest = false } = closing;
-    const text = `${campaign} ${closedAt.getTime()} ${dueAt.getTime()}${isTest ? ' test' : ''}`;
-    const ms = Math.max(0, dueAt.getTime() - closedAt.getTime()) + waitsMs;
-    await this.#ofPerson(noteWaitingScript, contactKey, journey, text, ms);
-  }
-
-  /** The closings of this person that are noted as waiting, of all the person's addresses. */
-  async waiting(contactKey: string): Promise<WaitingClosing[]> {
-    if (!this.comparesWaiting) return [];
-    const reply = z.array(z.string()).parse(await this.#ofPerson(waitingScript, contactKey));
-    return [...slices(reply, 2)].map(([journey = '', closing = '']) => {
-      const [campaign, closedAt, dueAt, test] = closing.split(' ');
-      const isTest = test !== undefined && { isTest: true };
-      return {
-        journey,
-        campaign: Number(campaign),
-        closedAt: new Date(Number(closedAt)),
-        dueAt: new Date(Number(dueAt)),
-        ...isTest,
-      };
-    });
-  }
-
-  /** The digests of every address that is linked with this one, and its own. */
-  async linkedWith(contactKey: string): Promise<string[]> {
-    return z.array(z.string()).parse(await this.#ofPerson(addressesScript, contactKey));
-  }
-
-  async noteSettled(contactKey: string, journeys: readonly string[]): Promise<void> {
-    if (journeys.length > 0) await this.#ofPerson(settledScript, contactKey, ...journeys);
-  }
-
-  async #ofPerson(script: string, contactKey: string, ...args: readonly (string | number)[]): Promise<unknown> {
-    const address = this.addressOf(contactKey);
-    return await runScript(this.#redis, script, [this.#linksOf(address)], address, ...args);
   }
 
   /** `decide` may be called several times. Nothing is written where it returns the note that it was given. */

@@ -6,9 +6,10 @@ import { globalTag, knownSourcesKey, tagOf } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { answeredAt, JourneyKeys } from './journey-keys.ts';
-import { JourneyReader } from './reader.ts';
-import { changingLists, type ListEntry, StateLists } from './state-lists.ts';
+import { changingLists } from './list-scripts.ts';
+import { type ListEntry, StateLists } from './state-lists.ts';
 import { journeyStates } from './states.ts';
+import { JourneyReader } from './stored-journey.ts';
 
 /** @param openSeal of the installation: only data that are migrated are opened */
 export function knownData(closeloop: string, openSeal: () => Promise<Seal>): KnownData {

@@ -7,7 +7,7 @@ import { recordOf } from './refs.ts';
 
 /* What others are told of journeys: webhooks, and the receivers of `alerts` that an answer rule names. */
 
-/** The events that a webhook may subscribe to. */
+/** The events that a webhook may ask to be told of. */
 export const eventTypes = [
   'answer.received',
   'answer.changed',
@@ -46,7 +46,7 @@ export function outgoingOf(
   after: Journey,
   { targets, at }: { targets: readonly Target[]; at: Date },
 ): { target: Target; event: OutgoingEvent }[] {
-  if (targets.length === 0 || after.erasedAt || after.test) return [];
+  if (after.erasedAt || after.test) return [];
   return happened(before, after).flatMap(({ to, ...event }) =>
     targets
       .filter((target) => (to ? isNamed(target, to) : target.events.includes(event.type)))
@@ -118,7 +118,7 @@ if #forgotten > 0 then redis.call('ZREM', KEYS[4], unpack(forgotten)) end
 for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[1]) end`;
 
 /**
- * Puts the events that were given up since an instant before the events that are due by now, in their order. Returns their number.
+ * Puts the events that were given up since an instant before those that are due by now, in their order. Returns how many.
  * KEYS list, due, list of what was given up, given up · ARGV the instant, ms to keep
  */
 const replayScript = `
@@ -157,15 +157,7 @@ export interface TellsOthers {
   onStored(target: string, recordId: string): Promise<void>;
 }
 
-/** `tells` left out: no receiver gets events. */
-interface OutgoingPorts {
-  now: () => Date;
-  tells?: TellsOthers | undefined;
-}
-
-const nothing = { args: [], onStored: async () => undefined };
-
-/** How many entries are read at once. */
+/** So many entries are read at once. */
 const pageSize = 500;
 
 /**
@@ -175,20 +167,17 @@ const pageSize = 500;
 export class OutgoingEvents {
   readonly #redis: RedisClient;
   readonly #tag: string;
-  readonly #ports: OutgoingPorts;
+  readonly #now: () => Date;
 
-  constructor(redis: RedisClient, source: string, ports: OutgoingPorts) {
+  constructor(redis: RedisClient, source: string, now: () => Date) {
     this.#redis = redis;
     this.#tag = tagOf(source);
-    this.#ports = ports;
+    this.#now = now;
   }
 
-  /** The arguments with which a change of a journey also stores its events (`tellOthers`), and the work that follows once they are stored. */
-  of(before: Journey, after: Journey): { args: (string | number)[]; onStored(): Promise<void> } {
-    const { tells, now } = this.#ports;
-    if (!tells) return nothing;
-    const events = outgoingOf(before, after, { targets: tells.targets, at: now() });
-    if (events.length === 0) return nothing;
+  /** The arguments that store the events of a change together with it (`tellOthers`), and the work that is left once it is stored. */
+  of(before: Journey, after: Journey, tells: TellsOthers): { args: (string | number)[]; onStored(): Promise<void> } {
+    const events = outgoingOf(before, after, { targets: tells.targets, at: this.#now() });
     const { recordId } = after;
     const args = events.flatMap(({ target: { key }, event }) => {
       const { list, due } = this.#keys(key, recordId);
@@ -214,7 +203,7 @@ export class OutgoingEvents {
   /** Sets aside all that is due to the target about this record. */
   async giveUp(target: string, recordId: string): Promise<void> {
     // An event is given up some days after it happened, and kept for `keepMs` from then on.
-    const forgottenMs = this.#ports.now().getTime() - 2 * keepMs;
+    const forgottenMs = this.#now().getTime() - 2 * keepMs;
     await runScript(this.#redis, giveUpScript, this.#all(target, recordId), keepMs, forgottenMs);
   }
 
@@ -243,7 +232,7 @@ export class OutgoingEvents {
 
   /** Forgets what is too old: the lists of records end by themselves. */
   async forgetOld(target: string): Promise<void> {
-    const before = this.#ports.now().getTime() - keepMs;
+    const before = this.#now().getTime() - keepMs;
     await this.#redis.zremrangebyscore(this.#ofTarget(target, 'due'), '-inf', before);
     await this.#redis.zremrangebyscore(this.#ofTarget(target, 'given-up'), '-inf', before);
   }

@@ -3,13 +3,11 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
-import { countsBetween, type HourCounts } from './hourly-counts.ts';
+import { countsBetween, type HourCounts } from './hourly-sums.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
-import type { JourneyReader, Left } from './reader.ts';
-import { type ListEntry, type ListName, StateLists } from './state-lists.ts';
-
-const endOfTime = new Date(8.64e15);
+import { endOfTime, type ListEntry, type ListName, type StateLists } from './state-lists.ts';
+import type { JourneyReader, Left } from './stored-journey.ts';
 
 /** Entries of the first page of a list whose caller may stop at any entry, and of a later one; each page has twice as many as the one before. */
 const [firstSize, latestSize] = [50, 400];
@@ -35,11 +33,11 @@ export class JourneyQueries {
   readonly #reader: JourneyReader;
   readonly #lists: StateLists;
 
-  constructor(redis: RedisClient, keys: JourneyKeys, reader: JourneyReader) {
+  constructor(redis: RedisClient, keys: JourneyKeys, { reader, lists }: { reader: JourneyReader; lists: StateLists }) {
     this.#redis = redis;
     this.#keys = keys;
     this.#reader = reader;
-    this.#lists = new StateLists(redis, keys);
+    this.#lists = lists;
   }
 
   /**
@@ -112,28 +110,6 @@ export class JourneyQueries {
     }
   }
 
-  async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
-    return await this.#reader.those(ids, left);
-  }
-
-  /** Ids in one state, by last change (waiting: by when they are due), earliest first. */
-  async idsIn(state: JourneyState, options: { since?: Date; before?: Date; limit?: number } = {}): Promise<string[]> {
-    const { since, before, limit = 1000 } = options;
-    const page = await this.#lists.page(state, 'next', { id: '', at: since?.getTime() ?? 0 }, limit);
-    return page.filter(({ at }) => at <= (before ?? endOfTime).getTime()).map(({ id }) => id);
-  }
-
-  /** When the first journey in this state was last changed (waiting: when it is due); undefined: no journey is in this state. */
-  async firstIn(state: JourneyState): Promise<Date | undefined> {
-    const [first] = await this.#lists.page(state, 'next', { id: '', at: 0 }, 1);
-    return first && new Date(first.at);
-  }
-
-  /** Journeys in one state, in the order of `idsIn`. */
-  async oldestIn(state: JourneyState, options: { since?: Date; limit: number }): Promise<Journey[]> {
-    return await this.#reader.those(await this.idsIn(state, options));
-  }
-
   /**
    * All ids in one state, by last change (waiting: by when they are due), or with an answer by when it came, earliest first, page by page. A journey that changes
    * meanwhile comes at most once more.
@@ -186,17 +162,8 @@ export class JourneyQueries {
     }
   }
 
-  /** How many journeys came into this state in this time and are in it still (waiting: are due in this time). */
-  async countIn(state: ListName, { from, until }: { from: Date; until: Date }): Promise<number> {
-    return await this.#lists.countBetween(state, from, until);
-  }
-
   /** How many were asked and answered in this time, by campaign and hour; of the last 400 days. */
   async countsBetween(time: { from: Date; until: Date }): Promise<HourCounts[]> {
     return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time);
-  }
-
-  async counts(): Promise<Record<JourneyState, number>> {
-    return await this.#lists.counts();
   }
 }

@@ -4,78 +4,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import { type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
-
-// The journeys of each state by time, and in the same form those with an answer by when it came. Of a state that journeys only pass through they are in a plain sorted set, <list>, which is the
-// least work. Of a state in which journeys stay they are in pieces that are small enough for Redis to pack: an entry takes some 25
-// bytes, and in one large sorted set some 110.
-//
-// <list>          the instants at which pieces begin, a sorted set by themselves; the first is 0
-// <list>:<begin>  ids of journeys from this instant on, up to where the next piece begins: a sorted set by time
-// <list>:count    how many there are
-//
-// Entries of one instant are always in one piece, however many they are: so an instant says which piece it is.
-
-/** The longest set that Redis stores compactly by default (zset-max-listpack-entries). */
-const mostInPiece = 128;
-
-const passing: readonly JourneyState[] = ['received', 'waiting', 'creating'];
-
-const pieces = `
-local passing = {${passing.map((state) => `${state} = true`).join(', ')}}
-local function isPlain(list) return passing[string.match(list, '%l+$')] end
--- Where the nearest piece begins. Another layout has no instants here: a loop over them would not advance, and Redis would hang.
-local function nearest(read, list, from, to)
-  local found = redis.call(read, list, from, to, 'WITHSCORES', 'LIMIT', 0, 1)
-  if found[1] and tonumber(found[1]) ~= tonumber(found[2]) then
-    error('the list ' .. list .. ' is of another version of closeloop: run one version everywhere (docs/upgrade.md)')
-  end
-  return found[1]
-end
-local function pieceAt(list, at)
-  if isPlain(list) then return list end
-  local begin = nearest('ZREVRANGEBYSCORE', list, at, '-inf')
-  return begin and list .. ':' .. begin, begin
-end
-`;
-
-/** Functions for scripts that change journeys: `enlist` and `unlist` a journey. They find its entry by the instant that it was enlisted with. */
-export const changingLists = `${pieces}
--- Entries from the middle on get a piece of their own. Returns where that begins; nil if all are of one instant.
-local function split(list, piece, count)
-  local middle = math.floor(count / 2)
-  local begin = redis.call('ZRANGE', piece, middle, middle, 'WITHSCORES')[2]
-  if redis.call('ZCOUNT', piece, '-inf', '(' .. begin) == 0 then
-    begin = redis.call('ZRANGEBYSCORE', piece, '(' .. begin, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-    if not begin then return nil end
-  end
-  redis.call('ZRANGESTORE', list .. ':' .. begin, piece, begin, '+inf', 'BYSCORE')
-  redis.call('ZREMRANGEBYSCORE', piece, begin, '+inf')
-  redis.call('ZADD', list, begin, begin)
-  return begin
-end
-local function enlist(list, at, id)
-  if isPlain(list) then return redis.call('ZADD', list, at, id) end
-  local piece = pieceAt(list, at)
-  if not piece then
-    piece = list .. ':0'
-    redis.call('ZADD', list, 0, '0')
-  end
-  local count = redis.call('ZCARD', piece)
-  -- One that can't be split is not tried again with every entry.
-  if count >= ${mostInPiece} and count % 64 == 0 then
-    local begin = split(list, piece, count)
-    if begin and tonumber(at) >= tonumber(begin) then piece = list .. ':' .. begin end
-  end
-  if redis.call('ZADD', piece, at, id) == 1 then redis.call('INCR', list .. ':count') end
-end
-local function unlist(list, at, id)
-  if isPlain(list) then return redis.call('ZREM', list, id) end
-  local piece, begin = pieceAt(list, at)
-  if not piece or redis.call('ZREM', piece, id) == 0 then return end
-  if redis.call('EXISTS', piece) == 0 then redis.call('ZREM', list, begin) end
-  if redis.call('DECR', list .. ':count') == 0 then redis.call('DEL', list .. ':count') end
-end
-`;
+import { passing, pieces } from './list-scripts.ts';
 
 /**
  * A page of a list: what comes next after a place, or, backwards, what comes before it. The place need not be an entry any more,
@@ -136,6 +65,7 @@ export interface ListEntry {
   at: number;
 }
 
+export const endOfTime = new Date(8.64e15);
 const Rows = z.array(z.string());
 const Counts = z.record(z.enum(journeyStates), z.number());
 
@@ -155,8 +85,21 @@ export class StateLists {
     return [...slices(flat, 2)].map(([entry = '', score]): ListEntry => ({ id: entry, at: Number(score) }));
   }
 
-  /** How many are in the list from one instant on, up to another, that one left out. */
-  async countBetween(list: ListName, from: Date, until: Date): Promise<number> {
+  /** Ids in one state, by last change (waiting: by when they are due), earliest first. */
+  async idsIn(state: JourneyState, options: { since?: Date; before?: Date; limit?: number } = {}): Promise<string[]> {
+    const { since, before = endOfTime, limit = 1000 } = options;
+    const page = await this.page(state, 'next', { id: '', at: since?.getTime() ?? 0 }, limit);
+    return page.filter(({ at }) => at <= before.getTime()).map(({ id }) => id);
+  }
+
+  /** When the first journey in this state was last changed (waiting: when it is due); undefined: no journey is in this state. */
+  async firstIn(state: JourneyState): Promise<Date | undefined> {
+    const [first] = await this.page(state, 'next', { id: '', at: 0 }, 1);
+    return first && new Date(first.at);
+  }
+
+  /** How many journeys came into this state in this half-open time and are in it still (waiting: are due in this time). */
+  async countIn(list: ListName, { from, until }: { from: Date; until: Date }): Promise<number> {
     const args = [from.getTime(), until.getTime()];
     return z.number().parse(await runScript(this.#redis, countScript, [this.#keyOf(list)], ...args));
   }

@@ -4,18 +4,21 @@ import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
+import { forgetJourney } from './forget.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
 import { answeredAt, JourneyKeys, listedAt } from './journey-keys.ts';
+import { changingLists } from './list-scripts.ts';
+import { askedStates } from './outcomes.ts';
 import { OutgoingEvents, type TellsOthers, tellingOthers } from './outgoing.ts';
-import { pack, packAsIs } from './packing.ts';
 import { JourneyQueries } from './queries.ts';
-import { aboutRecord, JourneyReader, type Stored } from './reader.ts';
-import { RecordMemory, recordMemory } from './record-memory.ts';
+import { RecordChanges, recordMemory } from './record-changes.ts';
+import { RecordMemory } from './record-memory.ts';
 import { currentRecordOf } from './refs.ts';
 import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
-import { changingLists } from './state-lists.ts';
-import { askedStates, type Decision } from './transitions.ts';
+import { StateLists } from './state-lists.ts';
+import { JourneyReader, type Left, type Stored, sealed } from './stored-journey.ts';
+import type { Decision } from './transitions.ts';
 
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
 // among KEYS carry the source's tag, and lie in the same slot. A journey is one string, which takes less than a hash: its revision,
@@ -92,28 +95,8 @@ end
 tellOthers(counted + 1)
 return 1`;
 
-/**
- * A record is remembered as long as any of its journeys: else a journey number would be used twice, and a customer asked twice.
- * Returns 1, or 0 when the journey is gone, or was changed since it was read.
- * KEYS journey, list, requests, records, list of answers · ARGV id, request id or '', rev, tag, record id, instant in the list, when it was
- * answered or '', of each person the key and entry…
- */
-const forgetScript = `${changingLists}${recordMemory}
-local id, request, rev, tag, record, at, answered = unpack(ARGV, 1, 7)
-if redis.call('GETRANGE', KEYS[1], 0, #rev) ~= rev .. ' ' then return 0 end
-redis.call('DEL', KEYS[1])
-unlist(KEYS[2], at, id)
-if answered ~= '' then unlist(KEYS[5], answered, id) end
-if request ~= '' then redis.call('HDEL', KEYS[3], request) end
-for i = 8, #ARGV, 2 do redis.call('ZREM', ARGV[i], ARGV[i + 1]) end
-if not forgetNumber(KEYS[4], record, string.match(id, '%d+$')) then return 1 end
-redis.call('DEL', tag .. ':snapshot:' .. record)
-forgetMerges(tag, record)
-return 1`;
-
-/** A trace of so many lines takes no more notes, because a sender may repeat an event without end. */
+/** A trace of so many lines takes no more notes, as a sender may repeat an event without end. */
 const mostLines = 1_000;
-
 const CreateAnswer = z.union([z.tuple([z.string(), z.literal([0, 1])]), z.tuple([])]);
 
 interface StorePorts extends Pick<Ports, 'now'> {
@@ -123,7 +106,7 @@ interface StorePorts extends Pick<Ports, 'now'> {
   onStep?: (before: Journey, after: Journey) => void;
   /** The context of the current trace. */
   traceContext?: () => string | undefined;
-  /** Who is told of changes. */
+  /** Who is told of changes; left out: nobody is. */
   tells?: TellsOthers | undefined;
   /** Erases a journey whose person was erased before it was stored, and returns it as it is then. */
   eraseIfForgotten?: (journey: Journey) => Promise<Journey>;
@@ -136,7 +119,9 @@ interface StorePorts extends Pick<Ports, 'now'> {
 export class JourneyStore {
   readonly source: string;
   readonly records: RecordMemory;
+  readonly changes: RecordChanges;
   readonly requests: JourneyRequests;
+  readonly lists: StateLists;
   readonly queries: JourneyQueries;
   readonly drafts: Drafts;
   readonly #redis: RedisClient;
@@ -146,6 +131,7 @@ export class JourneyStore {
   readonly #reader: JourneyReader;
   readonly #onStep: (before: Journey, after: Journey) => void;
   readonly outgoing: OutgoingEvents;
+  readonly #tells: TellsOthers | undefined;
   readonly #eraseIfForgotten: (journey: Journey) => Promise<Journey>;
 
   constructor(redis: RedisClient, source: string, ports: StorePorts) {
@@ -154,13 +140,16 @@ export class JourneyStore {
     this.#now = ports.now;
     this.#seal = ports.seal;
     this.#onStep = ports.onStep ?? (() => undefined);
-    this.outgoing = new OutgoingEvents(redis, source, ports);
+    this.outgoing = new OutgoingEvents(redis, source, ports.now);
+    this.#tells = ports.tells;
     this.#eraseIfForgotten = ports.eraseIfForgotten ?? (async (journey) => journey);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
+    this.changes = new RecordChanges(redis, this.#keys);
     this.requests = new JourneyRequests(redis, this.#keys);
-    this.queries = new JourneyQueries(redis, this.#keys, this.#reader);
+    this.lists = new StateLists(redis, this.#keys);
+    this.queries = new JourneyQueries(redis, this.#keys, { reader: this.#reader, lists: this.lists });
     this.drafts = new Drafts(source, ports);
   }
 
@@ -180,6 +169,11 @@ export class JourneyStore {
 
   async get(id: string): Promise<Journey | undefined> {
     return (await this.#reader.read(id))?.journey;
+  }
+
+  /** The journeys of these ids, without those that are gone or can't be read. */
+  async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+    return await this.#reader.those(ids, left);
   }
 
   /** Whether the journey is unchanged since this object was read or saved. */
@@ -262,13 +256,7 @@ export class JourneyStore {
   async forget(journey: Journey): Promise<boolean> {
     const stored = this.#reader.storedAs(journey);
     if (!stored) return false;
-    const { id, recordId, state, requestId = '' } = journey;
-    const of = this.#keys;
-    const keys = [of.journey(id), of.state(state), of.requests(requestId), of.records(recordId), of.answers];
-    const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
-    const instants = [listedAt(journey).getTime(), answeredAt(journey)?.getTime() ?? ''];
-    const args = [id, requestId, stored.rev, of.tag, recordId, ...instants, ...people];
-    return (await runScript(this.#redis, forgetScript, keys, ...args)) === 1;
+    return await forgetJourney(journey, stored.rev, this.#redis, this.#keys);
   }
 
   /**
@@ -283,7 +271,7 @@ export class JourneyStore {
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
-    const outgoing = this.outgoing.of(draft.steps[0], journey);
+    const outgoing = this.#tells && this.outgoing.of(draft.steps[0], journey, this.#tells);
     const answer = await runScript(
       this.#redis,
       createScript,
@@ -300,7 +288,7 @@ export class JourneyStore {
       answeredAt(journey)?.getTime() ?? '',
       people.length / 2,
       ...people,
-      ...outgoing.args,
+      ...(outgoing?.args ?? []),
     );
     const [id, created] = CreateAnswer.parse(answer);
     if (id === undefined) return {};
@@ -312,7 +300,7 @@ export class JourneyStore {
       const after = draft.steps[i + 1] ?? journey;
       if (after !== before) this.#onStep(before, after);
     }
-    await outgoing.onStored();
+    await outgoing?.onStored();
     return { journey };
   }
 
@@ -325,7 +313,7 @@ export class JourneyStore {
     const { id } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const of = this.#keys;
-    // If neither the contact nor the person has changed, the index has the people since the journey was saved last.
+    // Where none of them has changed, the index has them since the journey was saved last.
     const isSame = isAboutSame(before, journey);
     const people = isSame ? [] : of.people(journey);
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
@@ -333,7 +321,7 @@ export class JourneyStore {
     keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId), of.answers);
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
-    const outgoing = this.outgoing.of(before, journey);
+    const outgoing = this.#tells && this.outgoing.of(before, journey, this.#tells);
     const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');
     const saved = await runScript(
       this.#redis,
@@ -355,30 +343,15 @@ export class JourneyStore {
       counts.length / 3,
       ...[...people, ...noLonger].flatMap((digest) => of.personEntry(digest, journey)),
       ...counts,
-      ...outgoing.args,
+      ...(outgoing?.args ?? []),
     );
     if (saved === 1) {
       this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines });
       this.#onStep(before, journey);
-      await outgoing.onStored();
+      await outgoing?.onStored();
     }
     return saved;
   }
-}
-
-/** A journey with its trace, packed and sealed for Redis. */
-function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
-  const packed = isPassing(journey) ? packAsIs : pack;
-  return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
-}
-
-/**
- * Whether the journey will be stored again in a moment: its customer is being asked, or is due when the journey begins. A journey that comes
- * back from an attempt may wait for long.
- */
-function isPassing({ state, dueAt, updatedAt, attempts }: Journey): boolean {
-  if (state === 'creating') return true;
-  return state === 'waiting' && attempts === undefined && dueAt !== undefined && dueAt <= updatedAt;
 }
 
 function isAboutSame(one: Journey, other: Journey): boolean {

@@ -1,4 +1,4 @@
-import { type Journey, type JourneyState, journeyStates, onlyKnown } from './journey.ts';
+import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { SkipReason } from './reasons.ts';
 
 /**
@@ -23,54 +23,12 @@ const next: Record<JourneyState, readonly JourneyState[]> = {
   parked: ['waiting', 'asked', 'answered', 'cancelled'],
 };
 
-/** No step is outstanding: nothing happens unless the customer or a person acts. */
-export const settledStates: readonly JourneyState[] = [
-  'skipped',
-  'written',
-  'cancelled',
-  'expired',
-  'tested',
-  'withheld',
-  'failed',
-  'parked',
-];
-
-/** States in which the customer has not been asked, and will not be if the journey is cancelled. */
-export const unaskedStates: readonly JourneyState[] = ['received', 'waiting'];
-
-/** States in which the customer has been asked, may have been asked, or (in a dry run) would have been asked. */
-export const askedStates: readonly JourneyState[] = [
-  'creating',
-  'asked',
-  'answered',
-  'written',
-  'expired',
-  'tested',
-  'withheld',
-];
-
-/** The contact that got the journey's request, or is getting it: in test mode the test contact. */
+/** The contact that got the journey's request, or is being sent it: in test mode the test contact. */
 export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'test'>): Journey['contact'] {
   return test?.contact ?? contact;
 }
 
-/**
- * Whether the journey counts as having asked, for rules of `again: never`: also where a person cancelled it while the outcome was
- * unknown. Not where the request was taken back, or turned out not to have reached anybody.
- */
-export function mayHaveAsked({ state, requestId, intent, answer, erasedAt }: Journey): boolean {
-  if (state === 'skipped') return false;
-  if (erasedAt || state === 'parked' || askedStates.includes(state)) return true;
-  if (state === 'failed') return requestId !== undefined;
-  return state === 'cancelled' && (intent !== undefined || answer !== undefined);
-}
-
-/** Whether the journey is over and has asked nobody, so that its cap slots and notes have to be given back. */
-export function endedUnasked(journey: Journey): boolean {
-  return settledStates.includes(journey.state) && !mayHaveAsked(journey);
-}
-
-/** Whether nobody was asked because the record was gone. If the record comes back with the same closing, the journey is resumed. */
+/** Nobody was asked because the record was gone: the journey is resumed should the record be back, with the same closing. */
 export function mayComeBack({ state, wasOut, intent, requestId, answer, erasedAt }: Journey): boolean {
   const isUnasked = intent === undefined && requestId === undefined && answer === undefined;
   return state === 'cancelled' && wasOut === true && isUnasked && erasedAt === undefined;
@@ -106,7 +64,7 @@ export interface Step {
   at: Date;
   /** Stored with the journey, and in its trace as "skipped: …". */
   why?: string;
-  /** The code of the reason, for `skipped`. */
+  /** The code of the reason, where `to` is `skipped`. */
   reason?: SkipReason | undefined;
   /** In place of the line with `why`. */
   trace?: readonly string[];
@@ -150,26 +108,4 @@ export function firstOf(...decisions: readonly ((now: Journey) => Decision)[]): 
     }
     return undefined;
   };
-}
-
-/**
- * The journey without the person: contact, values, answer and whatever leads to the person are removed, and the journey ends. The
- * closing stays known, so that nobody is asked about it again. Not for a journey in `creating`, whose outcome must be known first.
- * @param to how a journey ends that has asked nobody yet: `skipped` where its person was erased before anybody told of the closing
- */
-export function erased(journey: Journey, at: Date, to: 'cancelled' | 'skipped' = 'cancelled'): Journey {
-  // Fields of another version may hold personal data, too.
-  const known = onlyKnown(journey);
-  const { contact: _, personId: _1, values: _2, answer: _3, survey: _4, given: _5, intent: _6, ...others } = known;
-  const { place: _7, why: _8, searched: _9, alsoKnownAs: _10, locale: _11, followUp: _12, ...rest } = others;
-  const said =
-    to === 'skipped'
-      ? ({ reason: 'erased', why: 'its person was erased after the record was closed' } as const)
-      : { why: 'erased at the request of the person or the vendor' };
-  const ends = mayFollow(journey.state, to);
-  // A journey that was skipped for another reason keeps that reason, with its sentence.
-  const isKept = to === 'skipped' && journey.state === 'skipped' && journey.why !== undefined;
-  const after = ends ? step(rest, to, at, said) : { ...rest, why: isKept ? journey.why : said.why, updatedAt: at };
-  // The closing's name comes from the vendor and may name a person; the record's hash keeps a digest.
-  return { ...after, closing: 'erased', erasedAt: at };
 }

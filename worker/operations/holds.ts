@@ -3,25 +3,13 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { runScript } from '../redis/script.ts';
 import { shared } from '../redis/shared.ts';
+import { HeldJobs, splitOnce } from './held-jobs.ts';
 import { probeTurnMs } from './probe-turn.ts';
 
 const Hold = z.object({ why: z.string(), at: z.coerce.date() });
-
 /** How long a ticket is valid: a job that comes for it later finds none. Real time. */
 const ticketMs = 600_000;
-/** How many held jobs are queued again at once. */
-const chunk = 100;
-/** Jobs that ended for another reason stay in the list of held jobs. A probe skips at most this many of them. */
-const mostGone = 20;
-
-/** Ends a hold, and notes in the same step that its jobs have to be queued again. KEYS holds, lifted · ARGV field */
-const liftScript = `
-if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
-redis.call('SADD', KEYS[2], ARGV[1])
-return 1`;
-
 export interface Held {
   stage: string;
   /** 'campaign 12', 'rule "phone team"', 'operation create'. */
@@ -43,7 +31,7 @@ export class Holds {
   readonly #source: string;
   readonly #log: Log;
   readonly #onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
-  readonly #queues: () => readonly Queue[];
+  readonly #jobs: HeldJobs;
   /** The shortest time between two probes of a hold, over all processes. */
   readonly #probeEveryMs: number;
   /** The holds in force, by stage and faulty part. Cached: every job asks, and nearly always there are none. */
@@ -65,7 +53,7 @@ export class Holds {
     this.#source = options.source;
     this.#log = options.log;
     this.#onNews = options.onNews;
-    this.#queues = options.queues;
+    this.#jobs = new HeldJobs(options.redis, options.tag, options.queues);
     this.#probeEveryMs = options.probeEveryMs ?? probeTurnMs();
     this.#standing = shared(() => this.#redis.hgetall(this.#all));
   }
@@ -99,7 +87,7 @@ export class Holds {
       if (isFirst)
         this.#log.error({ source: this.#source, stage, only, why }, 'held up: nothing is lost, somebody has to act');
     }
-    if (jobId !== undefined) await this.#redis.sadd(this.#jobs(field), jobId);
+    if (jobId !== undefined) await this.#jobs.add(field, jobId);
   }
 
   async stands(stage: string, only: string): Promise<boolean> {
@@ -112,15 +100,10 @@ export class Holds {
     for (const only of needs) {
       const field = fieldOf(stage, only);
       if (standing[field] === undefined) continue;
-      if ((await runScript(this.#redis, liftScript, [this.#all, this.#lifted], field)) === 0) continue;
+      if (!(await this.#jobs.lift(this.#all, field))) continue;
       this.#log.info({ source: this.#source, stage, only }, 'goes on');
-      await this.#promoteAll(stage, field);
+      await this.#jobs.promoteAll(field);
     }
-  }
-
-  /** Finishes lifting the holds of a process that was killed while it lifted them. */
-  async #finishLifts(): Promise<void> {
-    for (const field of await this.#redis.smembers(this.#lifted)) await this.#promoteAll(splitOnce(field)[0], field);
   }
 
   async list(): Promise<Held[]> {
@@ -128,7 +111,7 @@ export class Holds {
     return await Promise.all(
       all.map(async ([field, text]) => {
         const [stage = '', only = ''] = splitOnce(field);
-        const jobs = await this.#redis.scard(this.#jobs(field));
+        const jobs = await this.#jobs.count(field);
         return { stage, only, ...Hold.parse(JSON.parse(text)), jobs };
       }),
     );
@@ -136,52 +119,23 @@ export class Holds {
 
   /** At the start of a worker: somebody may have mended the configuration. */
   async clear(): Promise<void> {
-    await this.#finishLifts();
+    await this.#jobs.finishLifts();
     for (const { stage, only } of await this.list()) await this.lift(stage, [only]);
   }
 
   /** Queues one job of each hold as a probe of whether the fault is mended. */
   async probe(): Promise<void> {
-    await this.#finishLifts();
+    await this.#jobs.finishLifts();
     for (const { stage, only } of await this.list()) {
       const field = fieldOf(stage, only);
       if ((await this.#redis.set(this.#turn(field), 1, 'PX', this.#probeEveryMs, 'NX')) === null) continue;
       await this.#redis.set(this.#ticket(field), 1, 'PX', ticketMs);
-      await this.#promoteOne(stage, field);
+      await this.#jobs.promoteOne(field);
     }
-  }
-
-  async #promoteOne(stage: string, field: string): Promise<void> {
-    const queue = this.#queues().find(({ name }) => name === stage);
-    for (const id of await this.#redis.srandmember(this.#jobs(field), mostGone)) {
-      if (queue && (await promote(queue, id))) return;
-      await this.#redis.srem(this.#jobs(field), id);
-    }
-  }
-
-  async #promoteAll(stage: string, field: string): Promise<void> {
-    const queue = this.#queues().find(({ name }) => name === stage);
-    for (;;) {
-      const ids = await this.#redis.srandmember(this.#jobs(field), chunk);
-      if (ids.length === 0) break;
-      await Promise.all(ids.map(async (id) => queue && (await promote(queue, id))));
-      // Last: after a kill in between the next sweep finds the other jobs.
-      await this.#redis.srem(this.#jobs(field), ...ids);
-    }
-    await this.#redis.srem(this.#lifted, field);
   }
 
   get #all(): string {
     return `${this.#tag}:holds`;
-  }
-
-  /** A set: the lifted holds whose jobs may not all be queued again yet. */
-  get #lifted(): string {
-    return `${this.#tag}:holds:lifted`;
-  }
-
-  #jobs(field: string): string {
-    return `${this.#tag}:held:${field}`;
   }
 
   /** While this key exists no process sends another probe. */
@@ -196,21 +150,3 @@ export class Holds {
 
 /** Stages have no spaces in their names. */
 const fieldOf = (stage: string, only: string): string => `${stage} ${only}`;
-
-function splitOnce(field: string): [string, string] {
-  const at = field.indexOf(' ');
-  return [field.slice(0, at), field.slice(at + 1)];
-}
-
-/** Queues a job that waits for its time. False: the job is gone, or does not wait any more. */
-export async function promote(queue: Queue, id: string): Promise<boolean> {
-  const job = await queue.getJob(id);
-  if (!job || !(await job.isDelayed())) return false;
-  return await job.promote().then(
-    () => true,
-    async (error: unknown) => {
-      if (await job.isDelayed()) throw error;
-      return false;
-    },
-  );
-}

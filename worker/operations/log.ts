@@ -5,7 +5,6 @@ import type { Log } from '../../core/ports.ts';
 import { redacted, removed } from '../../core/redaction.ts';
 
 const require = createRequire(import.meta.url);
-
 /** Loaded with the first line: a command that logs nothing does not load the library. */
 const pino = (): typeof import('pino') => require('pino');
 const prettyPrinter = (): typeof import('pino-pretty') => require('pino-pretty');
@@ -66,7 +65,7 @@ export function together(stream: { write(text: string): boolean }): { write(line
  */
 const never =
   /(contact|phone|email|identifier|comment|body|payload|values|token|apikey|authorization|password|secrets?|cookie)$/;
-/** Most keys look like this. They are compared without conversion, and need no redaction. */
+/** Most keys have this form: they are compared as they are, and nothing in them is redacted. */
 const lowerCase = /^[a-z]+$/;
 const deepest = 6;
 

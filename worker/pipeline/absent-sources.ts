@@ -1,17 +1,17 @@
 import { CloseloopError } from '../../core/errors.ts';
-import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
+import type { Expression } from '../../core/mapping/expression.ts';
+import { compileExpression } from '../../core/mapping/expression-compile.ts';
 import type { Config, ConfiguredSource } from '../config/config.ts';
 import { unopened } from '../config/unneeded.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { isDryRun } from '../redis/keys.ts';
-import { absenceOf, stateOf } from '../sources/absent-state.ts';
-import { AbsentSource, type KnownSource, knownSources, mayBeSame } from '../sources/known-sources.ts';
+import { AbsentSource, type KnownSource, knownSources } from '../sources/known-sources.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
 /** A source that Redis knows and this configuration does not: another process has it, or it was removed. */
 export interface Absent {
   pipeline: SourcePipeline;
-  /** What Redis holds about the source. */
+  /** The source's entry in Redis. */
   known: KnownSource;
 }
 
@@ -33,7 +33,7 @@ export class AbsentSources {
     this.#dryRun = config.dryRun;
   }
 
-  /** As of now, by name. In earnest also sources of dry runs, whose data has the same people; in a dry run no source in earnest. */
+  /** The absent sources of this moment, by name: in earnest also those of dry runs, whose data has the same people; in a dry run none in earnest. */
   async all(): Promise<Absent[]> {
     const all = (await knownSources(this.#redis)).filter(({ storedAs }) => !this.#dryRun || isDryRun(storedAs));
     const absent = all.filter(({ storedAs }) => !this.#configured.has(storedAs));
@@ -60,35 +60,6 @@ export class AbsentSources {
   }
 }
 
-export interface Absence {
-  source: string;
-  problem: string;
-  remedy: string;
-}
-
-/** The absent sources in which something waits, without those of dry runs. @param options `isNew`: whether the source has no journey yet */
-export async function absencesOf(
-  absent: readonly Absent[],
-  options: {
-    configured: readonly ConfiguredSource[];
-    isNew: (source: ConfiguredSource) => Promise<boolean>;
-    redis: RedisClient;
-  },
-): Promise<Absence[]> {
-  const { configured, isNew, redis } = options;
-  const found: Absence[] = [];
-  for (const { known, pipeline } of absent) {
-    const absence = absenceOf(known.name, await stateOf(pipeline.context, redis));
-    if (absence === undefined || isDryRun(known.name)) continue;
-    const alike: string[] = [];
-    for (const one of configured) if (mayBeSame(known, one) && (await isNew(one))) alike.push(`"${one.name}"`);
-    const { problem, remedy } = absence;
-    const news = `; ${alike.join(', ')}, which is new here, may be the same account, and asks people whom ${known.name} has asked`;
-    found.push({ source: known.name, problem: alike.length > 0 ? problem + news : problem, remedy });
-  }
-  return found;
-}
-
 /** The compiled expressions; none where another version wrote them and they do not compile. */
 function compiled(source: string): Expression[] {
   try {
@@ -100,7 +71,7 @@ function compiled(source: string): Expression[] {
 }
 
 /** In place of the connector, as this process has no settings of the source. */
-function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
+export function absent({ name, connector, account, writesNoAnswer }: KnownSource) {
   const error = new AbsentSource(name);
   const forget = () => Promise.reject(error);
   return unopened({ name: connector }, error, { account, writesNoAnswer, forget });

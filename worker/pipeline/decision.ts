@@ -1,6 +1,7 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { contactKey } from '../../core/contact.ts';
-import { ExpressionSetAside } from '../../core/mapping/expression.ts';
+import { ExpressionSetAside } from '../../core/mapping/expression-failure.ts';
+
 import { languageOf } from '../config/campaign-choice.ts';
 import type { Journey } from '../journey/journey.ts';
 import type { RecordHistory } from '../journey/record-memory.ts';
@@ -13,9 +14,9 @@ import type { CampaignRule } from './rules.ts';
 import type { Journeys } from './source-store.ts';
 import type { ClosedReading } from './vendor.ts';
 
-// What planning and asking share: both decide about a journey, by a reading of its record and by the configuration of the moment.
+// Planning and asking share this: both decide about a journey, by a reading of its record and by the configuration of the moment.
 
-/** What deciding about a journey takes of a source. */
+/** The parts of a source that deciding about a journey needs. */
 export type JourneyDecisionContext = DecisionContext &
   StoredSource &
   Pick<Policy, 'customerPaths'> &
@@ -54,7 +55,7 @@ export async function decideAbout(
   });
 }
 
-/** What a decision to ask sets in the journey; fields that the decision leaves open are undefined. */
+/** The fields of the journey that a decision to ask sets; undefined where the decision leaves them open. */
 export function plannedBy(verdict: Ask, record: PresentedRecord, context: JourneyDecisionContext) {
   const { rule, campaign, contact, place, values, dueAt } = verdict;
   const grades = campaign.grade_list;
@@ -72,7 +73,7 @@ export function plannedBy(verdict: Ask, record: PresentedRecord, context: Journe
   };
 }
 
-/** What a decision not to ask sets in the journey. */
+/** The fields of the journey that a decision not to ask sets. */
 export function skippedBy(
   verdict: Extract<Verdict, { do: 'skip' }>,
   record: PresentedRecord,
@@ -86,7 +87,7 @@ export function skippedBy(
   };
 }
 
-/** What the record's customer is known by, beside the contact. */
+/** The id and the addresses that the record's customer is known by, beside the contact. */
 export function personIn(
   { personId, shape }: PresentedRecord,
   verdict: Ask | undefined,
@@ -120,5 +121,5 @@ export async function noteWaiting(
 ): Promise<void> {
   const { closedAt } = journey;
   const closing = { journey: markOf(journey), campaign: campaign.id, closedAt, dueAt, isTest: rule.test !== undefined };
-  await contacts.noteWaiting(contactKey(contact), closing);
+  await contacts.waits.note(contactKey(contact), closing);
 }

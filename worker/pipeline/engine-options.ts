@@ -22,7 +22,7 @@ export const sweepIntervalOf = ({
 export interface EngineOptions {
   config: Config;
   redis: RedisClient;
-  /** The seal of the installation: `openSeal`. */
+  /** The seal of the installation: `DataKey.seal`. */
   seal: Seal;
   /** For BullMQ: workers and queues. */
   connection: ConnectionOptions;

@@ -8,7 +8,8 @@ import { RedisWatch } from '../operations/redis-watch.ts';
 import { noteDrySpans } from '../sources/dry-run.ts';
 import { knownSources, noteSources } from '../sources/known-sources.ts';
 import { sourceNamed } from '../sources/stored-names.ts';
-import { type Absence, AbsentSources, absencesOf } from './absent-sources.ts';
+import { type Absence, absencesOf } from './absences.ts';
+import { AbsentSources } from './absent-sources.ts';
 import { Collecting } from './collect/schedule.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { Inlets } from './inlets.ts';
@@ -25,7 +26,6 @@ import { Sweeping } from './sweeping.ts';
 
 /** How often is looked how busy the process was. Real time. */
 const adaptEveryMs = 100;
-
 /** How often a source is looked at whether its poll is due: a small part of the time between two, or it would miss its turn by as much. */
 const pollCheckMs = (everyMs: number): number => Math.max(100, Math.min(1_000, everyMs / 10));
 
@@ -190,7 +190,7 @@ export class Engine {
   async absences(): Promise<Absence[]> {
     const { config, redis } = this.#options;
     const isNew = async ({ name }: ConfiguredSource) =>
-      Object.values((await this.pipelines.get(name)?.context.store.queries.counts()) ?? {}).every((n) => n === 0);
+      Object.values((await this.pipelines.get(name)?.context.store.lists.counts()) ?? {}).every((n) => n === 0);
     return await absencesOf(await this.absent.all(), { configured: config.sources, isNew, redis });
   }
 

@@ -1,9 +1,10 @@
-import { type ConnectionOptions, type Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
+import { type ConnectionOptions, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import { z } from 'zod';
-import { slices, spread } from '../../core/spread.ts';
+import { slices } from '../../core/spread.ts';
+import type { RedisClient } from '../redis/client.ts';
 import { togetherId } from '../redis/queued-jobs.ts';
+import { runScript } from '../redis/script.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
-import type { Claims } from './claims.ts';
 import { forgetFailures } from './job-failure.ts';
 
 interface JobQueueOptions<Data extends z.ZodType> {
@@ -50,18 +51,11 @@ export interface GivenUp<Data> {
 
 /** The stage decides about retries: BullMQ's own limit of attempts is out of reach. BullMQ removes finished jobs. */
 const jobDefaults = { attempts: 1_000_000, backoff: { type: 'custom' }, removeOnComplete: true, removeOnFail: true };
-
 /** BullMQ writes every step of a job to a stream, which nobody reads here: Redis keeps it as short as it can. */
 const noEvents = { events: { maxLen: 0 } };
-
 /** The most pieces of data in one job, unless a queue says otherwise: two such jobs fill a vendor's batch. */
 export const mostTogether = 50;
-
-/** `change` reads so many jobs at once: each may hold a delivery of 1 MiB. */
-const changedAtOnce = 20;
-
 const Sealed = z.strictObject({ sealed: z.string() });
-
 /** A job that takes longer has met something slow, and no call of another job waits for it any more. Real time. */
 const longestMs = 2_000;
 
@@ -201,7 +195,7 @@ export class JobQueue<Data extends z.ZodType> {
 
   async #addAll(jobs: NewJob[]): Promise<void> {
     const { name } = this.options;
-    const [first, ...others] = jobs.map(({ data, opts }) => ({ name, data: this.#toStored(data), opts }));
+    const [first, ...others] = jobs.map(({ data, opts }) => ({ name, data: this.toStored(data), opts }));
     if (first === undefined) return;
     // A single script call; addBulk wraps its calls in a transaction.
     if (others.length === 0) await this.queue.add(first.name, first.data, first.opts);
@@ -255,57 +249,14 @@ export class JobQueue<Data extends z.ZodType> {
     if ((await this.queue.getJobState(id)) === 'failed') await this.replay(id);
   }
 
-  /**
-   * Changes the data of waiting and running jobs. Skips jobs that can't be read.
-   * @param change returns undefined to leave a job as it is
-   * @returns ids of jobs that can't be read: of another version, or broken
-   */
-  async change(
-    change: (data: z.output<Data>) => Promise<z.input<Data> | undefined> | z.input<Data> | undefined,
-  ): Promise<string[]> {
-    const unreadable: string[] = [];
-    // One call for all lists, as jobs move from one list to another.
-    const ids = await this.queue.getRanges(['active', 'waiting', 'prioritized', 'delayed', 'failed'], 0, -1);
-    for (const some of slices(ids, changedAtOnce)) {
-      const jobs = await Promise.all(some.map(async (id) => ({ id, job: await this.#jobOf(id) })));
-      for await (const { id, job } of spread(jobs, 1)) {
-        if (job === undefined) continue;
-        const all = job === 'unreadable' ? undefined : this.dataIn(job.data);
-        if (job === 'unreadable' || all === undefined) {
-          unreadable.push(id);
-          continue;
-        }
-        const changed = await Promise.all(all.map(change));
-        if (changed.every((data) => data === undefined)) continue;
-        const [first, ...others] = all.map((data, i) => changed[i] ?? data);
-        await job
-          .updateData(this.#toStored(others.length === 0 ? first : [first, ...others]))
-          .catch(async (error: unknown) => {
-            // A job that finished meanwhile is gone, and its data with it.
-            if (await this.#jobOf(id)) throw error;
-          });
-      }
-    }
-    return unreadable;
-  }
-
-  /** BullMQ throws a SyntaxError where a job's data is no JSON. */
-  async #jobOf(id: string): Promise<Job | 'unreadable' | undefined> {
-    try {
-      return await this.queue.getJob(id);
-    } catch (error) {
-      if (error instanceof SyntaxError) return 'unreadable';
-      throw error;
-    }
-  }
-
   get #together() {
     const { together, name } = this.options;
     if (together === undefined) throw new Error(`jobs of ${name} hold one piece of data each`);
     return together;
   }
 
-  #toStored(data: unknown): unknown {
+  /** The data of a job in the form that Redis holds it in. */
+  toStored(data: unknown): unknown {
     const { seal } = this.options;
     return seal === undefined ? data : { sealed: seal.seal(JSON.stringify(data), this.#about) };
   }
@@ -325,5 +276,109 @@ export class JobQueue<Data extends z.ZodType> {
 
   get #about(): string {
     return `job of ${this.options.name}`;
+  }
+}
+
+// A hash holds a claim for each key: "queued <job>" while the job that holds the key waits, "begun <job>" while that job works on the key,
+// "again <job>" when somebody wanted the key during that work. A claim is valid while BullMQ has its job. A worker is at work on the key
+// while BullMQ has the job's lock, which expires when the worker is killed.
+//
+// BullMQ's own deduplication (`keepLastIfActive`) does the same for a job with one key; these jobs hold up to a hundred keys.
+
+/** For the scripts below: KEYS claims · ARGV beginning of the keys of jobs, id of a job or '', keys… */
+const reading = `
+local jobs, job, found = ARGV[1], ARGV[2], {}
+local function claimOf(key)
+  return string.match(redis.call('HGET', KEYS[1], key) or '', '^(%a+) (.+)$')
+end
+-- Whether another job is working on the key. If so, notes for that job that the key is wanted again.
+local function isOthers(key)
+  local state, holder = claimOf(key)
+  if not state or state == 'queued' or holder == job or redis.call('EXISTS', jobs .. holder .. ':lock') == 0 then return false end
+  redis.call('HSET', KEYS[1], key, 'again ' .. holder)
+  return true
+end
+`;
+
+/** Returns the keys that no job holds. Notes for jobs at work that their keys are wanted again. */
+const wantScript = `${reading}
+for i = 3, #ARGV do
+  local state, holder = claimOf(ARGV[i])
+  if not state or redis.call('EXISTS', jobs .. holder) == 0 then
+    table.insert(found, ARGV[i])
+  elseif state == 'begun' then
+    redis.call('HSET', KEYS[1], ARGV[i], 'again ' .. holder)
+  end
+end
+return found`;
+
+/** ARGV after the id of the job that has held the keys: pairs of a key and the id of the job that gets the key */
+const handScript = `${reading}
+for i = 3, #ARGV, 2 do
+  if not isOthers(ARGV[i]) then redis.call('HSET', KEYS[1], ARGV[i], 'queued ' .. ARGV[i + 1]) end
+end
+return found`;
+
+/** Returns the keys that no other job is working on. From now on this job works on them. */
+const beginScript = `${reading}
+for i = 3, #ARGV do
+  if not isOthers(ARGV[i]) then
+    redis.call('HSET', KEYS[1], ARGV[i], 'begun ' .. job)
+    table.insert(found, ARGV[i])
+  end
+end
+return found`;
+
+/** Returns the keys that were wanted during the work: their claims stay until another job gets them. */
+const endScript = `${reading}
+for i = 3, #ARGV do
+  local state, holder = claimOf(ARGV[i])
+  if holder == job and state == 'again' then table.insert(found, ARGV[i]) end
+  if holder == job and state == 'begun' then redis.call('HDEL', KEYS[1], ARGV[i]) end
+end
+return found`;
+
+const Keys = z.array(z.string());
+
+/** Which job of a queue holds which keys, so that over all processes one job at a time works on a key. */
+export class Claims {
+  readonly #redis: RedisClient;
+  readonly #key: string;
+  readonly #jobs: string;
+
+  /** @param queue prefix and name of the queue */
+  constructor(redis: RedisClient, { prefix, name }: { prefix: string; name: string }) {
+    this.#redis = redis;
+    this.#key = `${prefix}:claims:${name}`;
+    this.#jobs = `${prefix}:${name}:`;
+  }
+
+  /** @returns the keys that need a new job. The others are in waiting jobs, or in jobs at work, whose `end` returns them. */
+  async want(keys: readonly string[]): Promise<string[]> {
+    return await this.#run(wantScript, keys);
+  }
+
+  /**
+   * Gives keys to jobs that are about to be added.
+   * @param jobs the job's id by key
+   * @param from the job that has held the keys
+   */
+  async hand(jobs: ReadonlyMap<string, string>, from?: string): Promise<void> {
+    await this.#run(handScript, [...jobs].flat(), from);
+  }
+
+  /** @returns the keys that the job may work on. Jobs that work on the other keys return them from `end`. */
+  async begin(keys: readonly string[], job: string): Promise<string[]> {
+    return await this.#run(beginScript, keys, job);
+  }
+
+  /** The job has ended its work on the keys. @returns the keys that were wanted meanwhile, and need another job */
+  async end(keys: readonly string[], job: string): Promise<string[]> {
+    return await this.#run(endScript, keys, job);
+  }
+
+  async #run(script: string, keys: readonly string[], job = ''): Promise<string[]> {
+    if (keys.length === 0) return [];
+    return Keys.parse(await runScript(this.#redis, script, [this.#key], this.#jobs, job, ...keys));
   }
 }

@@ -33,8 +33,8 @@ export async function measure(engine: Engine, redis: RedisClient): Promise<Measu
 async function measureSource({ context }: SourcePipeline, redis: RedisClient): Promise<Measured['sources'][number]> {
   const { name: source, account = nameInEarnest(context.storedAs), store, clock } = context;
   const [journeys, due, quotas] = await Promise.all([
-    store.queries.counts(),
-    store.queries.firstIn('waiting'),
+    store.lists.counts(),
+    store.lists.firstIn('waiting'),
     remainingQuotas(redis, account, new Date()),
   ]);
   return { source, journeys, overdueSeconds: secondsSince(due, clock.now()), quotas };

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
 import { createFeedbackClient, type FeedbackClient } from '../../core/feedback/client.ts';
 import { canFilterBy, resolveOperations } from '../../core/feedback/operations.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
 import { unobserved } from '../operations/observer.ts';
 import { Outage, serviceEndpoint } from '../operations/outage.ts';
 import { watchCalls } from '../operations/watched-calls.ts';
 import { askedInKey, passKey, seenKey } from '../redis/keys.ts';
 import { shared } from '../redis/shared.ts';
-import { CampaignCache } from './campaigns.ts';
 import type { EngineOptions } from './engine-options.ts';
 import { readingService } from './reading-only.ts';
 import { SharedExports } from './shared-exports.ts';
@@ -16,7 +16,6 @@ type Limit = <T>(call: () => Promise<T>) => Promise<T>;
 /** Searches for requests of unknown outcome at once, per process, and exports that are read for them. */
 const serviceSearches = 100;
 const exportReadings = 2;
-
 /** Within this time the stage holds a job that found the service down. Real time. */
 const heldWithinMs = 2_000;
 
@@ -61,4 +60,31 @@ export function openService({
       if (late) await redis.del(seenKey(campaign), passKey(campaign));
     },
   };
+}
+
+/** How long a campaign's definition is kept. Real time. */
+const keepMs = 60_000;
+
+/** Campaign definitions, kept for a while: rules are checked against the live campaign at little cost. */
+export class CampaignCache {
+  readonly #feedback: FeedbackClient;
+  readonly #cached = new Map<number, { until: number; campaign: Promise<Campaign> }>();
+
+  constructor(feedback: FeedbackClient) {
+    this.#feedback = feedback;
+  }
+
+  get(id: number): Promise<Campaign> {
+    const cached = this.#cached.get(id);
+    if (cached && cached.until > Date.now()) return cached.campaign;
+    const campaign = this.#feedback.campaign(id);
+    this.#cached.set(id, { until: Date.now() + keepMs, campaign });
+    campaign.catch(() => this.#cached.delete(id));
+    return campaign;
+  }
+
+  /** Drops a cached definition: the service rejected something that it allows. */
+  drop(id: number): void {
+    this.#cached.delete(id);
+  }
 }

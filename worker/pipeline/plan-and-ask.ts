@@ -1,21 +1,25 @@
 import { messageOf } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
+import { endedUnasked } from '../journey/outcomes.ts';
 import { markOf } from '../journey/refs.ts';
-import { endedUnasked } from '../journey/transitions.ts';
+
+import type { Pauses } from '../operations/pauses.ts';
+import { shared } from '../redis/shared.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
-import { askAbout, askBy } from './ask/ask.ts';
+import { askAbout } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
+import { askBy } from './ask/create.ts';
 import type { AskDecision } from './decision.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
-import { type PlanContext, plan } from './plan/plan.ts';
-import type { Queues } from './queues.ts';
+import { plan } from './plan/plan.ts';
+import type { PlanContext } from './plan/plan-context.ts';
+import type { JobQueues, Queues } from './queues.ts';
 import { freshMs, isFresh, type Reading, type Vendor } from './vendor.ts';
 
 export type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
 /** How long a planning job waits for its turn to ask: planning must not come to a stop with a slow service. Real time. */
 const patientMs = 2_000;
-
 /** How often a planning job tries to ask about a record that has changed meanwhile. */
 const mostTimes = 3;
 
@@ -55,7 +59,7 @@ class AskTurns {
   }
 }
 
-/** What planning has read of records, for the asking stage: where too many customers are due at once, planning leaves them to it. */
+/** Readings of records that planning hands to the asking stage: where too many customers are due at once, planning leaves them to that stage. */
 export class Readings {
   readonly #all = new Map<string, Reading>();
 
@@ -79,6 +83,11 @@ export class Readings {
   }
 }
 
+/** Whether the asking stage is stopped: a planning job asks only while that stage would. */
+export function isAskingStopped(pauses: Pick<Pauses, 'stands'>, { queue }: JobQueues['ask']): () => Promise<boolean> {
+  return shared(async () => (await Promise.all([pauses.stands('ask'), queue.isPaused()])).includes(true));
+}
+
 /** A journey whose customer is due, and is asked by this job. */
 interface Due {
   journey: Journey;
@@ -88,7 +97,7 @@ interface Due {
 /**
  * Plans an event. A customer who is due now is asked in the same job, by the same decision, and the journey is stored with the intent to
  * ask, in one write. Whatever fails or has to wait is left to a job of the asking stage.
- * @param isStopped whether the asking stage is stopped
+ * @param isStopped as `isAskingStopped`
  * @param readings for the asking stage, where too many are due at once
  * @param asking the most planning jobs that ask at the same time
  */

@@ -9,10 +9,10 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { rateLimit } from '../redis/rate-limit.ts';
 import type { Seal } from '../redis/seal.ts';
-import { Claims } from './claims.ts';
+import { changeJobs } from './change-jobs.ts';
 import type { Clock } from './clock.ts';
 import { GroupCommit } from './group-commit.ts';
-import { JobQueue } from './job-queue.ts';
+import { Claims, JobQueue } from './job-queue.ts';
 import { ActJob, AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
 
 /** The queues that deliveries are stored in. Their jobs hold personal data, and are sealed. */
@@ -116,10 +116,8 @@ export async function addEvents(
 
 /** Long enough for a journey to be marked as expired. Real time. */
 const noAnswerDelayMs = 1_000;
-
 /** The most answers that one job writes: they fill a batch of most vendors, so that the batch leaves without waiting for another job. */
 const mostWrites = 100;
-
 /** The most journeys that one job asks about: a stage runs several such jobs, so that the end of one leaves no gap. */
 const mostAsks = 25;
 
@@ -177,7 +175,7 @@ export function createQueues(
      * @returns ids of jobs that can't be read
      */
     changeEvents: async (change: (event: PlanJob) => Promise<PlanJob | undefined> | PlanJob | undefined) =>
-      await plan.change(change),
+      await changeJobs(plan, change),
     /** Queues the next attempt at an erasure. Real time. */
     queueErasure: async (id: string, delayMs: number): Promise<void> => {
       await erase.add([{ id: `erasure-${id}`, data: { kind: 'continue', erasure: id }, delayMs }]);

@@ -1,15 +1,18 @@
-import { compileExpression, type Expression } from '../../core/mapping/expression.ts';
+import type { Campaign } from '../../core/feedback/schemas.ts';
+import type { Expression } from '../../core/mapping/expression.ts';
+import { compileExpression } from '../../core/mapping/expression-compile.ts';
 import { compileMapping, type Mapping } from '../../core/mapping/mapping.ts';
 import { campaignsIn } from '../config/campaign-choice.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Rule } from '../config/rule.ts';
+import type { CapScope } from '../journey/cap-slots.ts';
 
 /** A rule with its expressions compiled. */
 export interface LoadedRule extends Omit<Rule, 'when' | 'contact' | 'fields'> {
   when: Expression | undefined;
   contact: Expression[];
   mapping: Mapping;
-  /** What is evaluated where `when` is true: the expressions of contact and mapping. */
+  /** The expressions of contact and mapping, which are evaluated where `when` is true. */
   then: readonly Expression[];
 }
 
@@ -41,7 +44,7 @@ export function loadRule(rule: Rule): LoadedRule {
 }
 
 /**
- * What holds for requests in this campaign beside the rule's own settings and those over everything: the campaign's, then those of
+ * The policies that hold for requests in this campaign beside the rule's own settings and those over everything: the campaign's, then those of
  * its groups. `name`: for traces.
  */
 export function policiesOf(campaign: number, policy: Pick<Policy, 'campaigns' | 'groups'>) {
@@ -75,7 +78,7 @@ interface OfPerson {
   reasonFor: (contacts: readonly string[]) => string | undefined;
 }
 
-/** What asking by a rule depends on: jobs that need one of these wait while a person has to mend it. */
+/** The parts that asking by a rule depends on: jobs that need a faulty part wait until a person has mended it. */
 export function needsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
   return [needOf.rule(rule), needOf.campaign(rule.campaign)];
 }
@@ -85,10 +88,24 @@ export const needOf = {
   campaign: (id: number) => `campaign ${id}`,
 };
 
-/** Of asking at all: the service client's name of the create call's form. */
+/** The part that all asking depends on: the service client's name of the create call's form. */
 export const createNeed = 'operation create';
 
-/** What asking by a rule depends on, the create call included. */
+/** The parts that asking by a rule depends on, the create call included. */
 export function askNeedsOf(rule: Pick<CampaignRule, 'name' | 'campaign'>): string[] {
   return [...needsOf(rule), createNeed];
+}
+
+/**
+ * The caps under which a request of this rule takes a place: a test takes no place from customers, and in an external campaign nobody is asked.
+ * @param source the name that its data is stored under: a rename begins no new count
+ */
+export function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: Policy): CapScope[] {
+  const { name, cap, campaign, test } = rule;
+  if (test || type === 'external') return [];
+  return [
+    ...(cap ? [{ ...cap, name: `rule "${name}" of ${source}` }] : []),
+    ...policiesOf(campaign, policy).flatMap(({ name: of, cap: theirs }) => (theirs ? [{ ...theirs, name: of }] : [])),
+    ...(policy.cap ? [{ ...policy.cap, name: 'policy' }] : []),
+  ];
 }

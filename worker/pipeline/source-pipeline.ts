@@ -19,8 +19,9 @@ import { countMissed } from './plan/poll-state.ts';
 import { policyOf } from './policy/source-policy.ts';
 import { createQueues, type JobQueues, openQueues, type Queues } from './queues.ts';
 import type { Sending } from './sending.ts';
+import type { StepsContext } from './source-stage.ts';
 import { storedOf } from './source-store.ts';
-import { createStages, type Stages, type StepsContext } from './stages.ts';
+import { createStages, type Stages } from './stages.ts';
 import { openVendor } from './vendor.ts';
 
 /** Real time. */

@@ -23,7 +23,7 @@ type StoreOptions = Omit<ConstructorParameters<typeof JourneyStore>[2], 'seal' |
   onOutgoing?: (target: string, source: string, recordId: string) => Promise<void>;
 };
 
-/** What is stored of a source's journeys, and of the people they are about. */
+/** The stores of a source's journeys, and of the people they are about. */
 export type Journeys = ReturnType<typeof storedOf>;
 
 /** The source's data in Redis. */
@@ -45,15 +45,11 @@ export function storedOf(
     ),
     caps: new CapSlots(redis, spaceOf(source)),
   };
-  const tells: TellsOthers | undefined = isDryRun(source)
-    ? undefined
-    : {
-        targets: targetsOf(config),
-        onStored: async (target, recordId) => await onOutgoing?.(target, source, recordId),
-      };
+  const targets = isDryRun(source) ? [] : targetsOf(config);
+  const onStored: TellsOthers['onStored'] = async (target, recordId) => await onOutgoing?.(target, source, recordId);
   const journeys: JourneyStore = new JourneyStore(redis, source, {
     ...store,
-    tells,
+    tells: targets.length === 0 ? undefined : { targets, onStored },
     eraseIfForgotten: (journey) =>
       eraseIfForgotten(journey, { storedAs: source, account, store: journeys, ...people, clock: store }),
   });

@@ -13,7 +13,7 @@ import { ConcurrencyLimiter, Gate } from './admission.ts';
 import { aboutFailure, failingOf, forgetFailures, forgetStalls, stallsOf } from './job-failure.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { JobResult } from './jobs.ts';
-import { RedisWait, tryRedisEveryMs } from './redis-wait.ts';
+
 import { workTogether } from './work-together.ts';
 
 export interface StageOptions<Data extends z.ZodType> {
@@ -52,6 +52,7 @@ export interface StageOptions<Data extends z.ZodType> {
 
 /** A job that only another version can read is tried so often. Real time. */
 const asideMs = 600_000;
+
 const foreignRemedy =
   'run one version everywhere; the job is kept, and continues within ten minutes once a version that can read it runs';
 
@@ -63,7 +64,6 @@ const heldMs = 600_000;
  * `maxStalledCount` without `giveUp`, which leaves its journey unsettled: the stage gives the job up first.
  */
 const crashSettings = { lockDuration: 10_000, stalledInterval: 5_000, maxStalledCount: 1_000 };
-
 /** A crash interrupts all jobs of the process. A job that two crashes in a row have interrupted is suspected of causing them. */
 const suspectedAfter = 2;
 /** A suspect is given up after so many crashes: at the last ones its process ran no other suspect. */
@@ -72,7 +72,6 @@ const givenUpAfter = 4;
 const suspects = pLimit(1);
 /** BullMQ fetches as many jobs as a worker may run before the first begins. After this wait the other suspects are back in the queue. Real time. */
 const othersGoBackMs = 500;
-
 const isSuspect = (job: Job, all: readonly unknown[]): boolean => all.length === 1 && stallsOf(job) >= suspectedAfter;
 
 const crashed =
@@ -337,4 +336,38 @@ async function putBack(job: Job, token: string | undefined): Promise<never> {
 /** A worker that was frozen has lost its jobs to others, which decide what becomes of the jobs. */
 async function isOurs(job: Job, token: string | undefined): Promise<boolean> {
   return token !== undefined && (await job.extendLock(token, crashSettings.lockDuration)) === 1;
+}
+
+/** How often Redis is probed while it accepts no writes. Jobs spend no attempt on that. Real time. */
+export const tryRedisEveryMs = 1_000;
+
+interface Pausable {
+  pause(doNotWaitActive: boolean): Promise<void>;
+  resume(): unknown;
+}
+
+/** Holds back jobs while Redis accepts no writes. */
+export class RedisWait {
+  readonly #probe: () => Promise<unknown>;
+  #over: Promise<void> | undefined;
+
+  constructor(probe: () => Promise<unknown>) {
+    this.#probe = probe;
+  }
+
+  /** Resolves when Redis accepts writes again. */
+  over(worker: Pausable | undefined): Promise<void> {
+    this.#over ??= this.#untilWritable(worker).finally(() => {
+      this.#over = undefined;
+    });
+    return this.#over;
+  }
+
+  async #untilWritable(worker: Pausable | undefined): Promise<void> {
+    await worker?.pause(true);
+    const isRefused = () => this.#probe().then(() => false, isRedisUnavailable);
+    do await sleep(tryRedisEveryMs);
+    while (await isRefused());
+    await worker?.resume();
+  }
 }

@@ -1,28 +1,17 @@
-import { z } from 'zod';
-import { ExpressionSetAside } from '../../core/mapping/expression.ts';
-import { refOf } from '../journey/refs.ts';
-import type { Outage } from '../operations/outage.ts';
-import type { Pauses } from '../operations/pauses.ts';
 import type { Tracing } from '../operations/tracing.ts';
-import { tagOf } from '../redis/keys.ts';
-import { shared } from '../redis/shared.ts';
-import { probe } from '../redis/unavailable.ts';
-import { type ActContext, act, giveUpAct } from './act/act.ts';
+import { act, giveUpAct } from './act/act.ts';
 import { ask, giveUpAsk } from './ask/ask.ts';
-import type { EngineOptions } from './engine-options.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
-import type { EraseContext } from './erase/find.ts';
-import type { JobQueue } from './job-queue.ts';
-import type { ActJob, AskJob, EraseJob, JobResult, PlanJob, WriteBackJob } from './jobs.ts';
-import { giveUpPlan } from './plan/plan.ts';
-import { type PlanAndAskContext, planAndAsk, Readings } from './plan-and-ask.ts';
+import type { ActJob, AskJob, EraseJob, PlanJob, WriteBackJob } from './jobs.ts';
+import { giveUpPlan } from './plan/not-closed.ts';
+import { isAskingStopped, planAndAsk, Readings } from './plan-and-ask.ts';
 import type { JobQueues } from './queues.ts';
-import { Stage, type StageOptions } from './stage.ts';
-import { expectLateWrite } from './write-back/late-write.ts';
-import { giveUpWriteBack, type WriteBackContext, writeBack } from './write-back/write-back.ts';
+import { createStage, type StagesOptions, type Step } from './source-stage.ts';
+import type { Stage } from './stage.ts';
+import { expectLateWrite } from './write-back/latest-answer.ts';
 
-/** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
-const mostAtOnce = 1_000;
+import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
+
 /** While the process is busy: two batches and a half, so that planning reads some while it asks about others. */
 const busyAtOnce = 250;
 
@@ -34,9 +23,6 @@ export function askingAtOnce(callsAtOnce: number): { planned: number; stage: num
   const planned = Math.ceil(2.5 * callsAtOnce);
   return { planned, stage: Math.max(100, planned) };
 }
-
-/** How soon a job whose expression was stopped is tried again. Real time. */
-const asideMs = 600_000;
 
 /** The stages of one source, one for each queue. */
 export interface Stages {
@@ -55,39 +41,13 @@ export function worked(stages: Stages, { dryRun }: { dryRun: boolean }): Stages[
   return dryRun ? [stages.plan, stages.ask] : Object.values(stages);
 }
 
-/** What the steps of a source take between them. */
-export type StepsContext = PlanAndAskContext & WriteBackContext & ActContext & EraseContext;
-
-interface StagesOptions {
-  context: StepsContext;
-  pauses: Pauses;
-  vendor: Outage;
-  service: Outage;
-  engine: EngineOptions;
-}
-
-/** How a step of the pipeline processes a job, and gives one up. */
-interface Step<Data extends z.ZodType>
-  extends Pick<StageOptions<Data>, 'endpoints' | 'keepGivenUp' | 'busyConcurrency' | 'onInterrupted'> {
-  process: (job: z.output<Data>, context: StepsContext) => Promise<JobResult>;
-  giveUp: (job: z.output<Data>, why: string, context: StepsContext) => Promise<void>;
-  /** What a person does about a job that was given up, once the cause is mended. */
-  remedy: (job: z.output<Data>) => string;
-  concurrency?: number;
-}
-
 export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const { context, vendor, service, engine } = options;
   const both = [vendor, service];
   const atOnce = askingAtOnce(engine.config.feedback.callsAtOnce);
   const readings = new Readings();
-  // A planning job asks only while the asking stage would.
-  const isStopped = shared(async () => {
-    const { queue } = jobs.ask;
-    return (await Promise.all([options.pauses.stands('ask'), queue.isPaused()])).includes(true);
-  });
   const planning: Step<typeof PlanJob> = {
-    process: planAndAsk(isStopped, readings, { asking: atOnce.planned }),
+    process: planAndAsk(isAskingStopped(options.pauses, jobs.ask), readings, { asking: atOnce.planned }),
     giveUp: giveUpPlan,
     remedy: remedies.plan,
     endpoints: both,
@@ -126,76 +86,9 @@ function writingBack(tracing: Tracing | undefined): typeof writeBack {
   };
 }
 
-function createStage<Data extends z.ZodType>(
-  jobs: JobQueue<Data>,
-  { process, giveUp, remedy, ...step }: Step<Data>,
-  { context, pauses, engine: { redis, observer, jobsAtOnce } }: StagesOptions,
-): Stage<Data> {
-  const { name: source, retryForMs, ports, log, alert, holds } = context;
-  const { name } = jobs.options;
-  return new Stage({
-    concurrency: jobsAtOnce ?? mostAtOnce,
-    ...step,
-    jobs,
-    source,
-    process: async (job) =>
-      await jobs.approach.run(async (arrived) => {
-        return await untilMended(process(job, tellingOfCalls(context, arrived)), context);
-      }),
-    giveUp: async (job, why) => {
-      // Alerted first: after a kill in between the alert is repeated, and equal alerts count as one.
-      await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeysOf(job, source));
-      await giveUp(job, why, context);
-    },
-    onDone: () => pauses.cameThrough(jobs.queue),
-    onConfigError: (why) => pauses.set(name, why),
-    alert,
-    probe: () => probe(redis, tagOf(context.storedAs)),
-    ports,
-    log,
-    holds,
-    retryForMs,
-    observer,
-  });
-}
-
-/** The same, which tells of each call of the vendor that a batch is made of once it is part of one. */
-function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContext {
-  const telling =
-    <Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) =>
-    (...given: Given): Promise<Result> => {
-      const called = call(...given);
-      arrived();
-      return called;
-    };
-  return { ...context, read: telling(context.read), write: telling(context.write) };
-}
-
-/** Those that a job names. */
-function journeysOf(job: unknown, source: string): string[] {
-  const named = z.object({ journeyId: z.string() }).safeParse(job);
-  return named.success ? [refOf(source, named.data.journeyId)] : [];
-}
-
-/**
- * A job whose expression was stopped waits without spending an attempt, and a person is alerted. Other jobs go on: the expression may
- * work for their records.
- */
-async function untilMended(work: Promise<JobResult>, { name, log, alert, ports }: StepsContext): Promise<JobResult> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof ExpressionSetAside)) throw error;
-    const why = error.message;
-    log.error({ source: name, why }, 'an expression was stopped: what needs it waits');
-    await alert('to-do', why, 'mend the expression and restart; what needs it waits, and goes on within ten minutes');
-    // With jitter, as each of these jobs may use its time up again.
-    return { do: 'wait', delayMs: asideMs * (0.5 + ports.random()) };
-  }
-}
-
 const replay = '"closeloop journeys replay"';
 const replayEvent = '"closeloop events replay"';
+
 const ofEvents: Record<PlanJob['kind'], string> = {
   closed: replay,
   changed: replayEvent,
@@ -204,7 +97,7 @@ const ofEvents: Record<PlanJob['kind'], string> = {
   revoked: 'give the access back and start again; there is nothing to replay',
 };
 
-/** What is left to do, the cause being mended, about a job of each stage that was given up. */
+/** The work that is left for a person about a job of each stage that was given up, once the cause is mended. */
 export const remedies = {
   plan: ({ kind }: PlanJob) => ofEvents[kind],
   ask: () => `${replay}, for parked ones "closeloop journeys resolve"`,

@@ -2,15 +2,16 @@ import type { Source } from '../../core/connector/contract.ts';
 import type { Log, Ports } from '../../core/ports.ts';
 import { isOverdue, placeOf } from '../journey/follow-up.ts';
 import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
+import { settledStates } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';
-import { firstOf, ifStill, settledStates } from '../journey/transitions.ts';
+import { firstOf, ifStill } from '../journey/transitions.ts';
 import type { AlertOfSource } from '../operations/alerts.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
 import type { Clock } from './clock.ts';
 import type { Queues } from './queues.ts';
 import type { Journeys } from './source-store.ts';
 
-/** What the sweep takes of a source. */
+/** The parts of a source that the sweep needs. */
 interface SweepContext extends Pick<Journeys, 'store' | 'erasures' | 'followUps'>, Queues {
   name: string;
   alert: AlertOfSource;

@@ -1,12 +1,13 @@
 import { messageOf } from '../../core/errors.ts';
+import { sumOf } from '../journey/hourly-sums.ts';
+import type { SourceFigures } from '../operations/alerts/message.ts';
 import type { Alerts } from '../operations/alerts.ts';
 import type { Outage } from '../operations/outage.ts';
 import { isAbsent } from '../sources/known-sources.ts';
 import type { AbsentSources } from './absent-sources.ts';
 import type { Collecting } from './collect/schedule.ts';
-import { figuresOf } from './digest-figures.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
-import { alertOutages } from './outage-watch.ts';
+import { alertOutages, stoppedOf } from './outage-watch.ts';
 import { Rounds, stepsOf } from './rounds.ts';
 import type { Sending } from './sending.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
@@ -118,4 +119,28 @@ export class Sweeping {
     this.#places.set(source, places);
     return places;
   }
+}
+
+/** What became of each source's closings in these days, and what waits for a person now. */
+export async function figuresOf(
+  pipelines: ReadonlyMap<string, SourcePipeline>,
+  week: { from: Date; until: Date },
+): Promise<SourceFigures[]> {
+  return await Promise.all([...pipelines.values()].map((pipeline) => figuresOfSource(pipeline, week)));
+}
+
+async function figuresOfSource(pipeline: SourcePipeline, week: { from: Date; until: Date }): Promise<SourceFigures> {
+  const { name, store } = pipeline.context;
+  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(week));
+  const { parked } = await store.lists.counts();
+  const stopped = (await stoppedOf(pipeline)).map(({ stage, why }) => `${stage}: ${why}`);
+  return {
+    source: name,
+    asked,
+    answered,
+    rate: asked === 0 ? null : responses / asked,
+    givenUp: await store.lists.countIn('failed', week),
+    parked,
+    stopped,
+  };
 }

@@ -4,8 +4,9 @@ import { FeedbackError } from '../../core/feedback/failure.ts';
 import { isCancelled } from '../../core/feedback/request-form.ts';
 import type { Log } from '../../core/ports.ts';
 import type { Journey } from '../journey/journey.ts';
+import { unaskedStates } from '../journey/outcomes.ts';
 import { markOf, refOf } from '../journey/refs.ts';
-import { askedContactOf, ifStill, unaskedStates } from '../journey/transitions.ts';
+import { askedContactOf, ifStill } from '../journey/transitions.ts';
 import type { Holds } from '../operations/holds.ts';
 import type { Clock } from './clock.ts';
 import { done, type JobResult, retryLater } from './jobs.ts';
@@ -13,7 +14,7 @@ import type { Queues } from './queues.ts';
 import type { Journeys } from './source-store.ts';
 import type { Vendor } from './vendor.ts';
 
-/** What withdrawing takes of a source. */
+/** The parts of a source that withdrawing needs. */
 export interface WithdrawContext extends Pick<Journeys, 'store' | 'contacts' | 'caps'> {
   name: string;
   clock: Clock;
@@ -141,7 +142,7 @@ export async function merged(
   context: WithdrawContext & Pick<Queues, 'queueEvent'>,
 ): Promise<JobResult> {
   const { store, clock } = context;
-  const remaining = await store.records.remainingOf(recordId, into);
+  const remaining = await store.changes.remainingOf(recordId, into);
   const why = `its record was merged into ${remaining}`;
   for (const journey of await store.records.journeysOf(recordId)) {
     if (journey.state === 'creating') return retryLater;
@@ -157,7 +158,7 @@ export async function merged(
         : { journey: { ...now, currentId: remaining, updatedAt: clock.now() }, trace: [`${why}: answers go there`] },
     );
   }
-  await store.records.merge(recordId, remaining);
+  await store.changes.merge(recordId, remaining);
   return done;
 }
 
@@ -180,7 +181,6 @@ export async function queueRemaining(
 
 /** Whether the refusal is about this request; 403: the campaign is no longer active. */
 const refusals: readonly (number | undefined)[] = [400, 403, 404, 409, 410, 422];
-
 /** The service client's name of the cancel call's form. */
 const cancelNeed = 'operation cancel';
 

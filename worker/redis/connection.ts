@@ -1,11 +1,9 @@
+import type { Writable } from 'node:stream';
 import type { ConnectionOptions } from 'bullmq';
 import { Cluster, Redis } from 'ioredis';
-import { z } from 'zod';
-import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
-import { createReplicated, type Replicated } from './replicated.ts';
+import { createReplicated, isReplicaNow, type Replicated } from './replicated.ts';
 import { probe } from './unavailable.ts';
-import { writeTogether } from './write-together.ts';
 
 interface SentinelAddress {
   /** The sentinels' name of the master. */
@@ -75,7 +73,7 @@ export function connect(address: RedisAddress, onError: (error: Error) => void):
     bull,
     bullIntake: intake,
     tryToWrite: (tag) => probe(intake(), tag),
-    replicated: createReplicated(lazily(() => open(true))),
+    replicated: createReplicated(() => open(true)),
     close: async () => {
       closed = true;
       for (const one of opened) one.disconnect();
@@ -96,11 +94,6 @@ function create(address: RedisAddress, enableOfflineQueue: boolean): RedisClient
     // Refreshes the slots also without a redirection, which is not the client's default.
     slotsRefreshInterval: 5_000,
   });
-}
-
-/** After a failover this server is no longer the master: reconnects to find the new one. 2: and sends the command again there. */
-function isReplicaNow(error: Error): 2 | false {
-  return error.message.startsWith('READONLY') ? 2 : false;
 }
 
 function throughSentinels({ name, nodes, username, password, db, tls }: SentinelAddress) {
@@ -143,92 +136,26 @@ function lazily<T>(make: () => T): () => T {
   };
 }
 
-/** Resolves when Redis answers. @throws CloseloopError config when Redis refuses the credentials */
-export async function verifyConnection(client: RedisClient): Promise<void> {
-  try {
-    await client.ping();
-  } catch (cause) {
-    if (!/^(?:WRONGPASS|NOAUTH|NOPERM)/.test(messageOf(cause))) throw cause;
-    const why = messageOf(cause).slice(0, 100);
-    const message = `Redis lets closeloop not in (${why}): correct the user and password in "redis", or in REDIS_URL.`;
-    throw new CloseloopError(message, { kind: 'config' }, { cause });
-  }
-}
-
-/** A server this full, in percent of its maxmemory, is close to refusing writes. */
-const nearlyFull = 80;
-
 /**
- * Checks whether journeys are safe in this Redis; in a cluster, on every master. `refuse` says why not; `warnings` say what may be
- * lost, or could not be checked.
+ * Sends everything that is written to the connection in one turn of the event loop in one system call. Commands of a thousand jobs are
+ * then read by Redis at once, and flushed to its disk at once, without waiting for each other in the process.
  */
-export async function checkRedis(client: RedisClient): Promise<{ refuse?: string; warnings: string[] }> {
-  await verifyConnection(client);
-  const servers = client instanceof Cluster ? client.nodes('master') : [client];
-  const warnings = new Set<string>();
-  for (const server of servers) {
-    let memory: Record<string, string>;
-    let persistence: Record<string, string>;
-    let replication: Record<string, string>;
-    try {
-      memory = fieldsOf(await server.info('memory'));
-      persistence = fieldsOf(await server.info('persistence'));
-      replication = fieldsOf(await server.info('replication'));
-    } catch {
-      warnings.add('INFO is not allowed here, so eviction and persistence could not be checked');
-      continue;
-    }
-    const { maxmemory_policy: policy, maxmemory, used_memory: used } = memory;
-    if (policy === undefined) warnings.add('it does not tell its maxmemory-policy; it must be noeviction');
-    if (policy !== undefined && policy !== 'noeviction') return { refuse: evicts(policy), warnings: [] };
-    if (replication.role === 'slave') return { refuse: isReplica, warnings: [] };
-    const percent = Number(maxmemory) > 0 ? Math.round((Number(used) / Number(maxmemory)) * 100) : 0;
-    if (percent >= nearlyFull)
-      warnings.add(`${percent} % of its memory is used; when it is full, nothing can be stored`);
-    if (persistence.aof_enabled !== '1') warnings.add(await withoutAppendOnlyFile(server));
-    else for (const warning of await lateWrites(server)) warnings.add(warning);
-  }
-  return { warnings: [...warnings] };
-}
-
-function evicts(policy: string): string {
-  return (
-    `This Redis has maxmemory-policy ${policy}: when its memory is full it would throw journeys away, and customers ` +
-    'would be asked twice or never. Set it to noeviction ("CONFIG SET maxmemory-policy noeviction"), or use another Redis'
-  );
-}
-
-const isReplica =
-  'This Redis is a replica: it takes no writes. Name its master in "redis", or its sentinels (redis: {sentinel: …})';
-
-/** With `always` an answered write is on the disk. What is lost otherwise: docs/redis.md. */
-async function lateWrites(server: Redis): Promise<string[]> {
-  try {
-    const [, fsync] = z.array(z.string()).parse(await server.config('GET', 'appendfsync'));
-    if (fsync === undefined || fsync === 'always') return [];
-    const lost = fsync === 'everysec' ? 'the last second or two of' : 'up to half a minute of';
-    const loss = `a power cut loses ${lost} deliveries that were acknowledged (no crash of a process does)`;
-    return [`its appendfsync is ${fsync}: ${loss}. Set "appendfsync always"`];
-  } catch {
-    return [
-      'CONFIG is not allowed here, so appendfsync could not be checked: with anything but "always" a power cut loses deliveries',
-    ];
-  }
-}
-
-async function withoutAppendOnlyFile(server: Redis): Promise<string> {
-  const remedy = 'Set "appendonly yes"';
-  try {
-    const [, save = ''] = z.array(z.string()).parse(await server.config('GET', 'save'));
-    if (save !== '')
-      return `it has snapshots but no append-only file: a crash loses what came since the last. ${remedy}`;
-    return `it has no append-only file and no snapshots: a restart loses everything. ${remedy}`;
-  } catch {
-    return `it has no append-only file, and CONFIG is not allowed here, so snapshots could not be checked. ${remedy}`;
-  }
-}
-
-/** INFO's lines of `name:value`. */
-function fieldsOf(info: string): Record<string, string> {
-  return Object.fromEntries([...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]));
+export function writeTogether(connection: Writable): void {
+  const write = connection.write;
+  let isHeld = false;
+  Object.defineProperty(connection, 'write', {
+    configurable: true,
+    writable: true,
+    value: (...args: unknown[]) => {
+      if (!isHeld) {
+        isHeld = true;
+        connection.cork();
+        setImmediate(() => {
+          isHeld = false;
+          connection.uncork();
+        });
+      }
+      return Reflect.apply(write, connection, args);
+    },
+  });
 }

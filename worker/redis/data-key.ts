@@ -121,11 +121,6 @@ export class DataKey {
   }
 }
 
-/** As `DataKey.open`, for a command that does not watch the key. */
-export async function openSeal(...options: Parameters<typeof DataKey.open>): Promise<Seal> {
-  return (await DataKey.open(...options)).seal;
-}
-
 /** Makes the key; of two processes that start at once only one does. */
 async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise<void>): Promise<string> {
   const made = sealedWith(wrapper, [randomBytes(32).toString('base64')]);
@@ -135,7 +130,6 @@ async function make(redis: RedisClient, wrapper: Seal, replicated: () => Promise
 }
 
 const bytesOf = (key: string): Uint8Array => Buffer.from(key, 'base64');
-
 /** Tells nothing of the key, which is random. */
 const idOf = (key: string): string => createSeal(bytesOf(key)).digest(dataKeyKey);
 

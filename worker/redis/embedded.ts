@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, constants, lstat, mkdir, open, readdir, readFile, realpath, rm } from 'node:fs/promises';
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 import { isHeld, type Lock, takeLock } from './file-lock.ts';
-import { ping } from './ping.ts';
 import { findServerBinary, type ServerBinary } from './server-binary.ts';
 import { serverCache } from './server-cache.ts';
 
@@ -363,4 +362,27 @@ class Keeper {
     const lines = (await readFile(file, 'utf8').catch(() => '')).trim().split('\n').slice(-3).join('\n  ');
     return new CloseloopError(`The embedded Redis did not start. From ${file}:\n  ${lines}`, { kind: 'config' });
   }
+}
+
+/**
+ * The state of a Redis at a unix socket: `ready` (+PONG), `loading` (Redis reads its files), `silent` (accepts connections, does not
+ * answer), `dead` (nothing listens).
+ */
+type Pulse = 'ready' | 'loading' | 'silent' | 'dead';
+
+/** Never rejects. */
+export async function ping(socket: string, timeoutMs: number): Promise<Pulse> {
+  return await new Promise((resolve) => {
+    const connection = connect(socket);
+    const end = (pulse: Pulse) => {
+      connection.destroy();
+      resolve(pulse);
+    };
+    connection.setTimeout(timeoutMs, () => end('silent'));
+    connection.on('connect', () => connection.write('PING\r\n'));
+    // Redis answers such a short command in one piece.
+    connection.on('data', (data) => end(data.toString('latin1').startsWith('+PONG') ? 'ready' : 'loading'));
+    connection.on('error', () => end('dead'));
+    connection.on('close', () => resolve('dead'));
+  });
 }

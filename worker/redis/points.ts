@@ -3,13 +3,12 @@ import { z } from 'zod';
 import type { Budget, PointsBucket, PointsWanted, Urgency } from '../../core/connector/contract.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { RedisClient } from './client.ts';
-import { createLine } from './line.ts';
+
 import { runScript } from './script.ts';
 
 /** Background calls leave this part of a bucket to other work, and wait behind work that arrives up to a minute later. */
 const backgroundFloor = 0.5;
 const backgroundMs = 60_000;
-
 /** How often the first in line checks the bucket again: another process may have given points back. */
 const pollMs = 100;
 /** The place of a process that has not renewed it for this long is dropped. */
@@ -143,5 +142,38 @@ export function createPoints(
     } finally {
       place.leave();
     }
+  };
+}
+
+/** A place in a line. */
+export interface Place {
+  /** Resolves when this place is the first. May be called again, as a lower rank may have entered since. */
+  first(): Promise<void>;
+  /** Leaves the line; called once. */
+  leave(): void;
+}
+
+/** A waiting line within one process: lowest rank first, then in order of arrival. */
+export function createLine(): { enter(rank: number): Place } {
+  const waiting: { rank: number; wake: () => void }[] = [];
+  return {
+    enter(rank) {
+      const own = { rank, wake: (): void => undefined };
+      const behind = waiting.findIndex((one) => one.rank > rank);
+      waiting.splice(behind === -1 ? waiting.length : behind, 0, own);
+      return {
+        async first() {
+          while (waiting[0] !== own) {
+            await new Promise<void>((resolve) => {
+              own.wake = resolve;
+            });
+          }
+        },
+        leave() {
+          waiting.splice(waiting.indexOf(own), 1);
+          waiting[0]?.wake();
+        },
+      };
+    },
   };
 }

@@ -20,14 +20,19 @@ const keepMs = 60_000;
  */
 export type Replicated = (tag: string) => Promise<void> | undefined;
 
-/** @param open opens a connection for WAIT alone: WAIT blocks the commands after it. */
+/** @param open opens a connection for WAIT alone, once it is needed: WAIT blocks the commands after it. */
 export function createReplicated(open: () => RedisClient): Replicated {
   const name = randomUUID();
   const rounds = new Map<string, Rounds>();
+  let opened: RedisClient | undefined;
+  const redis = () => {
+    opened ??= open();
+    return opened;
+  };
   return (tag) => {
     let known = rounds.get(tag);
     if (!known) {
-      known = createRounds(open, `${tag}:replicated:${name}`);
+      known = createRounds(redis, `${tag}:replicated:${name}`);
       rounds.set(tag, known);
     }
     return known.isAlone() ? undefined : known.round();
@@ -35,7 +40,7 @@ export function createReplicated(open: () => RedisClient): Replicated {
 }
 
 /**
- * The same for who can't put the work off: waits for a replica that is behind, as long as it takes.
+ * Waits for a replica that is behind, as long as it takes: for work that can't be put off.
  * @param onWait is told what it waits for, once
  */
 export async function untilReplicated(
@@ -104,4 +109,9 @@ export function hasReplica(info: string): boolean {
   return [...info.matchAll(/^slave\d+:.*\bstate=online\b.*\blag=(-?\d+)/gm)].some(
     ([, lag]) => Number(lag) >= 0 && Number(lag) <= goneAfterSeconds,
   );
+}
+
+/** After a failover this server is no longer the master: reconnects to find the new one. 2: and sends the command again there. */
+export function isReplicaNow(error: Error): 2 | false {
+  return error.message.startsWith('READONLY') ? 2 : false;
 }

@@ -5,6 +5,7 @@ import type { RedisClient } from './client.ts';
 /** Names that ioredis gives to errors of its own: the connection went, or no node of a cluster answers. */
 const clientErrors = new Set(['AbortError', 'MaxRetriesPerRequestError', 'ClusterAllFailedError']);
 const clientMessages = /Connection is closed|Stream isn't writeable|Too many Cluster redirections|Socket timeout/;
+
 /** Codes with which Redis itself refuses for a while (redis.io/docs/latest/develop/reference/protocol-spec, src/server.c). */
 const refusals =
   /\b(OOM|MISCONF|READONLY|LOADING|NOREPLICAS|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|UNBLOCKED)\b/;

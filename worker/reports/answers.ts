@@ -48,7 +48,7 @@ interface FollowUpRow extends Pick<FollowUp, 'state' | 'rule' | 'to' | 'openedAt
 /** A source, as its answers need it. */
 export interface AnswerSource {
   name: string;
-  store: Pick<JourneyStore, 'queries'>;
+  store: Pick<JourneyStore, 'queries' | 'those'>;
   followUps: Pick<FollowUpLists, 'pages'>;
   /** Left out: a record has the name that events give it, and no address. */
   source?: RecordPlaces;
@@ -72,7 +72,7 @@ export async function* answerPages(of: AnswerSource, filter: ChangedAnswers): As
   const fits = fitting(filter);
   const from = latest(since, changedSince);
   for await (const ids of of.store.queries.pagesIn('answers', now, pageSize, from)) {
-    const journeys = await of.store.queries.those(ids);
+    const journeys = await of.store.those(ids);
     yield journeys.filter(fits).flatMap((one) => rowOf(of, one));
   }
   if (changedSince !== undefined) yield* changedFollowUps(of, { fits, changedSince, now });
@@ -96,7 +96,7 @@ async function* changedFollowUps(
   for (const list of ['open', 'done'] as const) {
     for await (const page of of.followUps.pages(list)) {
       const some = list === 'open' ? page : page.filter(({ at }) => at >= changedSince);
-      const journeys = await of.store.queries.those(some.map(({ id }) => id));
+      const journeys = await of.store.those(some.map(({ id }) => id));
       yield journeys.filter((one) => fits(one) && isNews(one)).flatMap((one) => rowOf(of, one));
       if (some.length < page.length) break;
     }

@@ -75,7 +75,7 @@ function isBetter(one: Graded, other: Graded): boolean {
 
 /** A source, as these figures need it. */
 export interface FollowedSource {
-  store: Pick<JourneyStore, 'queries'>;
+  store: Pick<JourneyStore, 'queries' | 'those'>;
   followUps: Pick<FollowUpLists, 'pages'>;
 }
 
@@ -163,7 +163,7 @@ async function* pagesOf(
 ): AsyncGenerator<Journey[]> {
   for await (const page of followUps.pages(list)) {
     const wanted = list === 'done' ? page.filter(({ at }) => at >= from) : page;
-    if (wanted.length > 0) yield await store.queries.those(wanted.map(({ id }) => id));
+    if (wanted.length > 0) yield await store.those(wanted.map(({ id }) => id));
     if (wanted.length < page.length) return;
   }
 }

@@ -1,4 +1,4 @@
-import type { JourneyQueries } from '../journey/queries.ts';
+import type { StateLists } from '../journey/state-lists.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 
@@ -12,11 +12,11 @@ export interface AbsentState {
 }
 
 export async function stateOf(
-  { storedAs, store }: { storedAs: string; store: { queries: Pick<JourneyQueries, 'counts'> } },
+  { storedAs, store }: { storedAs: string; store: { lists: Pick<StateLists, 'counts'> } },
   redis: RedisClient,
 ): Promise<AbsentState> {
   const [counts, ...jobs] = await Promise.all([
-    store.queries.counts(),
+    store.lists.counts(),
     ...['plan', 'erase'].map((queue) => queuedJobs(redis, storedAs, queue)),
   ]);
   return {

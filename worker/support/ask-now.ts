@@ -2,7 +2,8 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import { ifStill } from '../journey/transitions.ts';
-import { laterClosing } from '../pipeline/ask/turn.ts';
+import { laterClosing } from '../pipeline/ask/later-closing.ts';
+
 import type { Queues } from '../pipeline/queues.ts';
 import { inCampaign } from '../pipeline/rules.ts';
 import { forecastOf, type PreviewContext, readRecord } from './preview.ts';

@@ -1,4 +1,5 @@
-import { type Expression, ExpressionSetAside, evaluateAll, type Found, isTrue } from '../../core/mapping/expression.ts';
+import { type Expression, evaluateAll, type Found, isTrue } from '../../core/mapping/expression.ts';
+import { ExpressionSetAside } from '../../core/mapping/expression-failure.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import { contactsIn, reasonOfRecord } from '../pipeline/policy/never.ts';
 import type { Policy } from '../pipeline/policy/source-policy.ts';

@@ -133,7 +133,7 @@ async function* followUpsOf(
     // A follow-up that can't be read stays in the list.
     const unreadable = new Set<string>();
     const ids = page.map(({ id }) => id);
-    const journeys = await store.queries.those(ids, (id) => void unreadable.add(id));
+    const journeys = await store.those(ids, (id) => void unreadable.add(id));
     const byId = new Map(journeys.map((journey) => [journey.id, journey]));
     for (const entry of page) {
       if (unreadable.has(entry.id)) continue;

@@ -123,7 +123,7 @@ async function* chunksOf<T>(
 
 async function journeysAt<In extends Searched>(entries: readonly Entry<In>[]): Promise<Map<In, Map<string, Journey>>> {
   const read = [...Map.groupBy(entries, ({ context }) => context)].map(async ([context, own]) => {
-    const journeys = await context.store.queries.those(own.map(({ id }) => id));
+    const journeys = await context.store.those(own.map(({ id }) => id));
     return [context, new Map(journeys.map((journey) => [journey.id, journey]))] as const;
   });
   return new Map(await Promise.all(read));

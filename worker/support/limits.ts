@@ -1,7 +1,7 @@
 import type { Campaign } from '../../core/feedback/schemas.ts';
 import { hourOf, openDay } from '../../core/schedule/open-hours.ts';
-import type { LastAsked } from '../journey/contacts.ts';
-import { capsOn, inWords } from '../pipeline/policy/cap.ts';
+import type { LastAsked } from '../journey/last-asked.ts';
+import { inWords } from '../pipeline/policy/cap.ts';
 import type { Policy } from '../pipeline/policy/source-policy.ts';
 import {
   hitsOf,
@@ -12,6 +12,7 @@ import {
   type Throttles,
 } from '../pipeline/policy/throttle.ts';
 import type { CampaignRule } from '../pipeline/rules.ts';
+import { capsOn } from '../pipeline/rules.ts';
 import type { Journeys } from '../pipeline/source-store.ts';
 
 // Tells people, before a request is made, what throttles and caps would do. Nothing is reserved, and no slot is taken.

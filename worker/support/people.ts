@@ -4,7 +4,8 @@ import type { AccessLogEntry, ContactRecord } from '../../core/feedback/schemas.
 import type { Ask } from '../journey/contacts.ts';
 import { identityKeys } from '../pipeline/erasure-guard.ts';
 import type { Policy } from '../pipeline/policy/source-policy.ts';
-import { lastCounted, throttled } from '../pipeline/policy/throttle.ts';
+import { lastCounted } from '../pipeline/policy/throttle.ts';
+import { throttled } from '../pipeline/policy/throttled.ts';
 import { inEachCampaign } from '../pipeline/rules.ts';
 import type { Journeys } from '../pipeline/source-store.ts';
 import type { Found } from './journey-filter.ts';

@@ -2,12 +2,14 @@ import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { Journey, JourneyState } from '../journey/journey.ts';
+import { mayHaveAsked } from '../journey/outcomes.ts';
 import { refOf } from '../journey/refs.ts';
-import { mayHaveAsked } from '../journey/transitions.ts';
-import { laterClosing, type PreferContext } from '../pipeline/ask/turn.ts';
+
+import { laterClosing, type PreferContext } from '../pipeline/ask/later-closing.ts';
 import { decide, type Verdict } from '../pipeline/policy/decide.ts';
 import { onList, recipientOf } from '../pipeline/policy/recipient.ts';
-import { heldUntil, lastCounted, type Throttled, throttled } from '../pipeline/policy/throttle.ts';
+import { lastCounted } from '../pipeline/policy/throttle.ts';
+import { heldUntil, type Throttled, throttled } from '../pipeline/policy/throttled.ts';
 import type { ReadingContext } from '../pipeline/reading-source.ts';
 import { inCampaign } from '../pipeline/rules.ts';
 import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';

@@ -1,6 +1,7 @@
 import type { Erasures } from '../journey/erasures.ts';
 import type { FollowUpLists } from '../journey/follow-up-lists.ts';
-import { sumOf } from '../journey/hourly-counts.ts';
+import { sumOf } from '../journey/hourly-sums.ts';
+
 import { refOf } from '../journey/refs.ts';
 import { lastDeliveries, refusedOf } from '../operations/delivery-counts.ts';
 import type { Holds } from '../operations/holds.ts';
@@ -35,7 +36,7 @@ export async function stateOfSource(
   const { name, storedAs, store, erasures: asked, pauses, holds, vendor } = source;
   const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, followUps, refused, last] =
     await Promise.all([
-      store.queries.counts(),
+      store.lists.counts(),
       weekOf(source, now),
       pauses.list(),
       holds.list(),

@@ -69,12 +69,12 @@ sources: { thousand: ${JSON.stringify(source)} }
     const { queries } = contextOf('thousand').store;
     account.listen(`${app.url}/hooks/thousand`);
     await account.close(ids);
-    await until(async () => (await queries.counts()).asked === closings);
+    await until(async () => (await lists.counts()).asked === closings);
     const requests = service.standin.requests();
     expect(requests).toHaveLength(closings);
     for (const { id } of requests.slice(0, answered)) service.standin.answer({ request: id, grade: 4 });
     await app.engine.collecting.now();
-    await until(async () => (await queries.counts()).written === answered);
+    await until(async () => (await lists.counts()).written === answered);
     await standin.idle();
     const calls = standin.totalCalls();
     process.stdout.write(
@@ -84,7 +84,7 @@ sources: { thousand: ${JSON.stringify(source)} }
     const errors = told.filter(({ level, message }) => level === 'error' && !message.startsWith('delivery not stored'));
     expect(errors).toEqual([]);
     // Its own writes have told the loop of nothing new.
-    expect((await queries.counts()).written).toBe(answered);
+    expect((await lists.counts()).written).toBe(answered);
     expect(account.gradeOn(ids[0] ?? 0)).toBe('4');
     await app.close();
     await Promise.all([service.close(), account.stop()]);

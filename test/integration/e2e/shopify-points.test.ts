@@ -81,7 +81,7 @@ sources:
       ids.map((recordId) => ({ kind: 'closed', recordId, at, key: recordId, what: 'fulfilled' })),
       at,
     );
-    await until(async () => (await store.queries.counts()).asked === orders);
+    await until(async () => (await store.lists.counts()).asked === orders);
     const seconds = (time.now().getTime() - begun) / 1_000;
     const { spent, refused } = standin.points();
     const calls = standin.totalCalls();

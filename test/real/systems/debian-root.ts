@@ -5,8 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { unpackPackages } from '../../../worker/redis/debian-packages.ts';
-import { programOnPath } from '../../../worker/redis/server-binary.ts';
+import { programOnPath, unpackPackages } from '../../../worker/redis/server-binary.ts';
 import { madeOnce } from './made-once.ts';
 import { lastLines } from './server.ts';
 

@@ -5,9 +5,9 @@ import { Policy } from '../../../worker/config/policy.ts';
 import { Rule } from '../../../worker/config/rule.ts';
 import { CapSlots } from '../../../worker/journey/cap-slots.ts';
 import type { Journey } from '../../../worker/journey/journey.ts';
-import { takeTurn } from '../../../worker/pipeline/ask/turn.ts';
+import { takePlace } from '../../../worker/pipeline/ask/place.ts';
 import { askingTime } from '../../../worker/pipeline/policy/asking-time.ts';
-import { loadRule } from '../../../worker/pipeline/rules.ts';
+import { capsOn, loadRule } from '../../../worker/pipeline/rules.ts';
 import type { RedisClient } from '../../../worker/redis/client.ts';
 import {
   type Case,
@@ -153,7 +153,8 @@ function coreOf({ rules, policy, closings }: CapRun, caps: CapSlots, name: strin
     const time = orNever(() => askingTime(rule, campaign, journey, context, now));
     if (!time?.ok) return 'never';
     if (time.at > now) return { at: time.at.getTime() };
-    const turn = await takeTurn(journey, rule, campaign, context);
+    const scopes = capsOn(context.storedAs, rule, campaign, context.policy);
+    const turn = scopes.length > 0 ? await takePlace(journey, rule, campaign, scopes, context) : { do: 'ask' as const };
     return turn.do === 'wait' ? { at: turn.at.getTime() } : turn.do === 'ask' ? 'ask' : 'never';
   };
 }

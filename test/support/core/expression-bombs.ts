@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 
 /** How a program ended, and what it said. */
 export async function ran(program: string, flags: readonly string[] = []): Promise<{ code: unknown; said: string }> {
-  const expression = resolve(import.meta.dirname, '../../../core/mapping/expression.ts');
+  const expression = resolve(import.meta.dirname, '../../../core/mapping/expression-compile.ts');
   const imports = `import { compileExpression } from ${JSON.stringify(expression)};`;
   const child = spawn(process.execPath, [...flags, '--input-type=module', '-e', `${imports}\n${program}`], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,7 +4,8 @@ import { connectors } from '../../../connectors/index.ts';
 import type { ConnectorPorts, Delivery, Source } from '../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { createFeedbackClient } from '../../../core/feedback/client.ts';
-import { compileExpression } from '../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../core/mapping/expression-compile.ts';
+
 import { loadConfig } from '../../../worker/config/config.ts';
 import { EraseJob, PlanJob } from '../../../worker/pipeline/jobs.ts';
 import { quietPorts } from '../../support/contract/quiet-ports.ts';

@@ -105,7 +105,7 @@ async function quiet(loop: Loop): Promise<void> {
     for (const { jobs } of loop.app.engine.pipelines.values())
       if ((await jobs.plan.queue.getJobCountByTypes('waiting', 'active', 'prioritized', 'delayed')) > 0) return false;
     if ((await loop.app.engine.busy()) > 0) return false;
-    const { received, waiting, creating } = await loop.store.queries.counts();
+    const { received, waiting, creating } = await loop.store.lists.counts();
     return received + waiting + creating === 0;
   });
 }

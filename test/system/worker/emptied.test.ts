@@ -25,7 +25,7 @@ test('Redis is emptied under a running loop: it goes on, and a loop that starts 
   // Told of once more, at the other one's door, by another webhook.
   await other.post(loop.vendor.delivery([{ kind: 'closed', id: 'b', at: new Date(), key: 'again' }]));
   await until(async () => (await other.store.trace('b.1')).some(({ text }) => text.includes('another webhook')));
-  expect(await other.store.queries.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
+  expect(await other.store.lists.counts()).toMatchObject({ asked: 1, received: 0, waiting: 0 });
 });
 
 test('a process whose Redis began anew with another key ends, and says what to do (audit twice)', async () => {

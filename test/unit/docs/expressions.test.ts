@@ -10,8 +10,8 @@ import type { ShopifyShape } from '../../../connectors/shopify/record.ts';
 import type { VendureShape } from '../../../connectors/vendure/record.ts';
 import type { WooCommerceShape } from '../../../connectors/woocommerce/record.ts';
 import type { ZendeskShape } from '../../../connectors/zendesk/record.ts';
-import { compileExpression, evaluateAll } from '../../../core/mapping/expression.ts';
-import { truth } from '../../../core/mapping/expression-truth.ts';
+import { evaluateAll, truth } from '../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../core/mapping/expression-compile.ts';
 
 const thing = (id: string, name: string) => ({ id, name });
 const zendesk: ZendeskShape = {

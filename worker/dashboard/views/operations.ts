@@ -2,7 +2,8 @@ import { type JourneyState, journeyStates } from '../../journey/states.ts';
 import { sentenceOf } from '../../operations/outage.ts';
 import { type PausableStep, pausableSteps } from '../../operations/pausable-steps.ts';
 import type { Pause } from '../../operations/pauses.ts';
-import type { Absence } from '../../pipeline/absent-sources.ts';
+import type { Absence } from '../../pipeline/absences.ts';
+
 import type { Issue, SkipCount } from '../../support/causes.ts';
 import type { SourceState } from '../../support/source-state.ts';
 import { listAt, pathTo } from '../addresses.ts';

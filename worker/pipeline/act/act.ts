@@ -1,6 +1,7 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
-import { truth } from '../../../core/mapping/expression-truth.ts';
+import { truth } from '../../../core/mapping/expression.ts';
+
 import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams, ReceiverNames } from '../../config/answer-rule.ts';
 import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
@@ -15,7 +16,7 @@ import { isFresh, type Reading } from '../vendor.ts';
 import { actAtVendor, park, type Step, type VendorActContext } from './at-vendor.ts';
 import { dueRules, judged, type News, noted, openActs, type Verdict } from './judge.ts';
 
-/** What acting takes of a source. */
+/** The parts of a source that acting needs. */
 export interface ActContext
   extends VendorActContext,
     Pick<Journeys, 'followUps'>,

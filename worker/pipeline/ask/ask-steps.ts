@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Contact, contactKey } from '../../../core/contact.ts';
-import { messageOf } from '../../../core/errors.ts';
 import type { Log, Ports } from '../../../core/ports.ts';
-import type { LastAsked, LockedPerson } from '../../journey/contacts.ts';
-import type { Intent, Journey, Searched } from '../../journey/journey.ts';
-import type { Skip } from '../../journey/reasons.ts';
+import type { LockedPerson } from '../../journey/contacts.ts';
+import type { Journey } from '../../journey/journey.ts';
+import type { LastAsked } from '../../journey/last-asked.ts';
 import { refOf } from '../../journey/refs.ts';
-import { ifStill, statesBefore, unaskedStates } from '../../journey/transitions.ts';
+import { ifStill, statesBefore } from '../../journey/transitions.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { Holds } from '../../operations/holds.ts';
 import type { Clock } from '../clock.ts';
@@ -18,9 +17,8 @@ import type { Policy } from '../policy/source-policy.ts';
 import type { Queues } from '../queues.ts';
 import type { Journeys } from '../source-store.ts';
 import type { Vendor } from '../vendor.ts';
-import { giveBack } from '../withdraw.ts';
 
-/** What asking takes of a source. */
+/** The parts of a source that asking needs. */
 export interface AskContext
   extends Named,
     Service,
@@ -44,23 +42,12 @@ export interface AskContext
 /** A journey whose customer can be asked. */
 export type AskableJourney = Journey & { contact: Contact };
 
-// The steps of a journey that asking takes.
-
 /** The wait while another journey is asking the same person. Real time. */
 export const lockedMs = 1_000;
-
 /** A process that was suspended for longer than this, between reading the contact and sending, does not send. Real time. */
 export const staleMs = 5_000;
 
-const unclear = 'it could not be found out whether customers were asked';
-
-/** Whether the journey is still in the same attempt to ask. */
-const isAttemptOf =
-  ({ intent }: Journey) =>
-  (now: Journey): boolean =>
-    now.intent?.token === intent?.token;
-
-/** What is left to do after the last call of the service. */
+/** The work that is left after the last call of the service. */
 export type Rest = () => Promise<JobResult>;
 
 /**
@@ -93,70 +80,6 @@ export async function withContact(
   } finally {
     if (person) await contacts.release(person, token);
   }
-}
-
-export async function postpone(
-  journey: Journey,
-  due: { at: Date; why: string[] },
-  context: AskContext,
-): Promise<JobResult> {
-  const after = await context.store.update(
-    journey,
-    ifStill('waiting', {
-      to: 'waiting',
-      at: context.clock.now(),
-      change: { dueAt: due.at },
-      trace: [...due.why, `to be asked at ${due.at.toISOString()}`],
-      when: ({ dueAt, hurried }) => hurried === journey.hurried && dueAt?.getTime() !== due.at.getTime(),
-    }),
-  );
-  // A person hurried the journey meanwhile: this time includes the delay.
-  if (after?.state === 'waiting' && after.hurried !== journey.hurried) return { do: 'wait', delayMs: 0 };
-  return { do: 'wait', delayMs: context.clock.until(due.at) };
-}
-
-/**
- * Ends a journey that has not asked.
- * @param reason left out: the journey is cancelled, else skipped
- * @param more `trace`: lines before the reason; `change`: what else the journey stores
- */
-export async function endJourney(
-  journey: Journey,
-  { reason, why }: Partial<Skip> & Pick<Skip, 'why'>,
-  context: AskContext,
-  { trace = [], change = {} }: { trace?: readonly string[]; change?: Partial<Journey> } = {},
-): Promise<JobResult> {
-  const ref = refOf(context.name, journey.id);
-  const state = reason === undefined ? 'cancelled' : 'skipped';
-  const lines = [...trace, `${state}: ${why}`];
-  const after = await context.store.update(
-    journey,
-    ifStill(unaskedStates, { to: state, at: context.clock.now(), why, reason, change, trace: lines }),
-  );
-  // Another worker changed the journey: the contact's note is that worker's.
-  if (after?.state !== state) return done;
-  await giveBack(journey, context);
-  context.log.info({ journey: ref, why }, state);
-  return done;
-}
-
-/** The journey may have asked already: a search comes before anything is sent. */
-export async function searchBeforeAsking(
-  journey: Journey,
-  { intent, test }: { intent: Intent } & Pick<Journey, 'test'>,
-  why: string,
-  context: AskContext,
-): Promise<JobResult> {
-  await context.store.update(
-    journey,
-    ifStill('waiting', {
-      to: 'creating',
-      at: context.clock.now(),
-      change: (now) => ({ intent, test, attempts: (now.attempts ?? 0) + 1 }),
-      trace: [`${why}: searches for that request first, at ${intent.searchAfter.toISOString()}`],
-    }),
-  );
-  return { do: 'wait', delayMs: context.clock.until(intent.searchAfter) };
 }
 
 const beforeAsked = statesBefore('asked');
@@ -208,78 +131,4 @@ export async function queueGrade({ id, recordId, given }: Journey, context: Pick
     what: 'the grade that was given elsewhere can be passed on now',
     receivedAt: new Date(),
   });
-}
-
-/** @param options `counts`: the outcome was unknown, so the attempt counts; `searched`: the search that found no request */
-export async function backToWaiting(
-  journey: Journey,
-  why: string,
-  context: AskContext,
-  options: { counts: false; change?: Partial<Journey> | undefined } | { counts: true; searched: Searched },
-): Promise<void> {
-  await context.store.update(
-    journey.id,
-    ifStill('creating', {
-      to: 'waiting',
-      at: context.clock.now(),
-      change: (now) => ({
-        attempts: (now.attempts ?? 1) - (options.counts ? 0 : 1),
-        ...(options.counts ? { searched: options.searched } : options.change),
-      }),
-      without: ['intent', 'test'],
-      trace: [why],
-      when: isAttemptOf(journey),
-    }),
-  );
-}
-
-/** @param looks searches so far without a clear result */
-export async function searchLater(
-  journey: Journey,
-  error: unknown,
-  context: AskContext,
-  searches = 0,
-): Promise<JobResult> {
-  const patience = context.searchAfterMs * 2 ** Math.min((journey.attempts ?? 1) - 1 + searches, 7);
-  const searchAfter = new Date(context.clock.now().getTime() + patience);
-  await context.store.update(
-    journey.id,
-    ifStill('creating', {
-      to: 'creating',
-      at: context.clock.now(),
-      change: ({ intent }) => (intent ? { intent: { ...intent, searchAfter, searches } } : {}),
-      trace: [`outcome unknown (${messageOf(error)}): will look for the request at ${searchAfter.toISOString()}`],
-      when: isAttemptOf(journey),
-    }),
-  );
-  context.log.warn({ journey: refOf(context.name, journey.id), why: messageOf(error) }, 'outcome of create unknown');
-  return { do: 'wait', delayMs: context.clock.until(searchAfter) };
-}
-
-/** Nobody can find out whether the customer was asked: a person has to decide. */
-export async function park(journey: Journey, why: string, context: AskContext): Promise<void> {
-  if (!(await settle(journey, 'parked', why, context))) return;
-  const ref = refOf(context.name, journey.id);
-  await context.alert('parked', unclear, 'see what the service has, then "closeloop journeys resolve"', [ref]);
-}
-
-/** The customer was not asked, and no further attempt is made. */
-export async function fail(journey: Journey, why: string, context: AskContext): Promise<void> {
-  if (await settle(journey, 'failed', why, context)) await giveBack(journey, context);
-}
-
-/** @returns false where another worker has changed the journey */
-async function settle(
-  journey: Journey,
-  state: 'parked' | 'failed',
-  why: string,
-  context: AskContext,
-): Promise<boolean> {
-  const after = await context.store.update(
-    journey.id,
-    ifStill('creating', { to: state, at: context.clock.now(), why, when: isAttemptOf(journey) }),
-  );
-  if (after?.state !== state) return false;
-  context.log.error({ journey: refOf(context.name, journey.id), why }, state);
-  return true;
 }

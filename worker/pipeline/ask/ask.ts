@@ -1,22 +1,17 @@
 import { campaignFor } from '../../config/campaign-choice.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { markOf } from '../../journey/refs.ts';
 import { firstOf, ifStill } from '../../journey/transitions.ts';
-import type { AskDecision } from '../decision.ts';
 import { type AskJob, done, type JobResult } from '../jobs.ts';
 import { campaignOf } from '../policy/decide.ts';
-import { recipientOf } from '../policy/recipient.ts';
-import { askNeedsOf, type CampaignRule, inCampaign } from '../rules.ts';
+import { type CampaignRule, inCampaign } from '../rules.ts';
 import type { Reading } from '../vendor.ts';
 import { giveBack, queueIfBack, queueRemaining } from '../withdraw.ts';
-import { type AskableJourney, type AskContext, endJourney, postpone, withContact } from './ask-steps.ts';
-import { create } from './create.ts';
+import type { AskContext } from './ask-steps.ts';
+import { askBy, hasContact, passOnce, turnOf } from './create.ts';
 import { decideAgain } from './decide-again.ts';
-import { type OwnTurn, turnOf } from './turn.ts';
-import { resolveUnknown } from './unknown-outcome.ts';
+import { endJourney, wait } from './not-asked.ts';
 
-/** The wait between two looks at the journey of a later closing that asks in place of this journey. Real time. */
-const retryMs = 10_000;
+import { resolveUnknown } from './unknown-outcome.ts';
 
 /**
  * Asks the customer, once. The journey goes waiting → creating (the intent is stored) → asked. A worker that finds a journey in
@@ -47,53 +42,6 @@ export async function askAbout(journey: Journey, context: AskContext): Promise<J
   if (gone !== undefined) return await endJourney(journey, { why: gone }, context);
   const again = await decideAgain(journey, reading, pass, context);
   return again.do === 'ask' ? await askBy(again.decision, again.journey, context, pass) : again.result;
-}
-
-/** Passes each hold once in a job: the first pass uses up the ticket that the job has to try a held part. */
-function passOnce({ holds }: AskContext): (rule: CampaignRule) => Promise<void> {
-  const passed = new Set<string>();
-  return async (rule) => {
-    const needs = askNeedsOf(rule).filter((need) => !passed.has(need));
-    for (const need of needs) passed.add(need);
-    await holds.pass('ask', needs);
-  };
-}
-
-/**
- * Asks by a decision that was just made.
- * @param journey with what the decision sets; may be a draft
- */
-export async function askBy(
-  decision: AskDecision,
-  journey: Journey,
-  context: AskContext,
-  pass = passOnce(context),
-): Promise<JobResult> {
-  if (!hasContact(journey)) throw new Error(`journey ${journey.id} is to ask, and has no contact`);
-  const { rule, campaign, until } = decision.verdict;
-  await pass(rule);
-  const turn = await turnOf(journey, rule, campaign, context);
-  if (turn.do === 'skip') return await endJourney(journey, turn, context);
-  if (turn.do !== 'ask') return await wait(journey, turn, context);
-  const to = recipientOf(journey.contact, rule, campaign.type);
-  const wanted = { journey, decision, rule, campaign, to, until };
-  return await withContact(to.isTest ? to : journey, context, (lastHere) => create(wanted, lastHere, context));
-}
-
-function hasContact(journey: Journey): journey is AskableJourney {
-  return journey.contact !== undefined;
-}
-
-async function wait(
-  journey: Journey,
-  turn: Exclude<OwnTurn, { do: 'ask' } | { do: 'skip' }>,
-  context: AskContext,
-): Promise<JobResult> {
-  if (turn.do === 'wait') return await postpone(journey, turn, context);
-  // The journey waits until the later closing's journey has asked, or has come to nothing.
-  await context.caps.giveBack(markOf(journey));
-  if (turn.at > context.clock.now()) return await postpone(journey, turn, context);
-  return { do: 'wait', delayMs: retryMs };
 }
 
 /** A journey that has to wait by the decision that was made before waits without a further reading of its record. */
@@ -128,7 +76,7 @@ async function whyNotThisClosing(
 ): Promise<string | undefined> {
   const { recordId } = journey;
   if (record.currentId !== recordId) {
-    await context.store.records.merge(recordId, record.currentId);
+    await context.store.changes.merge(recordId, record.currentId);
     await queueRemaining(recordId, record.currentId, closedAt, context);
     return `the record was merged into ${record.currentId}`;
   }

@@ -3,47 +3,88 @@ import { isDeepStrictEqual } from 'node:util';
 import { contactKey } from '../../../core/contact.ts';
 import { messageOf, outcomeOfError } from '../../../core/errors.ts';
 import type { FeedbackRequest } from '../../../core/feedback/client.ts';
-import { FeedbackError, isAboutCampaign, misnamed } from '../../../core/feedback/failure.ts';
 import type { Campaign, ContactRecord } from '../../../core/feedback/schemas.ts';
-import { shownField } from '../../../core/mismatches.ts';
-import { asEarlier, beforeThat, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
+import { asEarlier, beforeThat, type LastAsked } from '../../journey/last-asked.ts';
+import { askedStates, endedUnasked } from '../../journey/outcomes.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import { markOf } from '../../journey/refs.ts';
-import { askedStates, endedUnasked, ifStill } from '../../journey/transitions.ts';
+import { ifStill } from '../../journey/transitions.ts';
 import type { AskDecision } from '../decision.ts';
 import { eraseIfForgotten, erasureSince } from '../erasure-guard.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { tooOld } from '../policy/asking-time.ts';
-import { type Ask, asCampaignFault, askedAlready, campaignFault, campaignOf } from '../policy/decide.ts';
+import { type Ask, askedAlready } from '../policy/decide.ts';
 import { lostRequest } from '../policy/lost-request.ts';
 import { onList, type Recipient, recipientOf, testMark } from '../policy/recipient.ts';
-import {
-  heldUntil,
-  hitsOf,
-  hitsOfLast,
-  lastCounted,
-  limitsOf,
-  type Scope,
-  scopesOf,
-  type ThrottleHit,
-  throttled,
-} from '../policy/throttle.ts';
-import { askNeedsOf, type CampaignRule } from '../rules.ts';
+import { hitsOf, hitsOfLast, lastCounted, limitsOf, type Scope, scopesOf } from '../policy/throttle.ts';
+import { askNeedsOf, type CampaignRule, capsOn } from '../rules.ts';
 import { isFresh } from '../vendor.ts';
+import { type AskableJourney, type AskContext, markAsked, type Rest, staleMs, withContact } from './ask-steps.ts';
+import { laterClosing } from './later-closing.ts';
 import {
-  type AskableJourney,
-  type AskContext,
   backToWaiting,
   endJourney,
-  markAsked,
-  postpone,
-  type Rest,
+  holdBack,
+  type OwnTurn,
   searchBeforeAsking,
   searchLater,
-  staleMs,
-} from './ask-steps.ts';
-import { supersededBy } from './turn.ts';
+  wait,
+} from './not-asked.ts';
+import { takePlace } from './place.ts';
+import { faultOf, isAboutValues } from './refused.ts';
+
+/**
+ * Asks by a decision that was just made.
+ * @param journey with what the decision sets; may be a draft
+ */
+export async function askBy(
+  decision: AskDecision,
+  journey: Journey,
+  context: AskContext,
+  pass = passOnce(context),
+): Promise<JobResult> {
+  if (!hasContact(journey)) throw new Error(`journey ${journey.id} is to ask, and has no contact`);
+  const { rule, campaign, until } = decision.verdict;
+  await pass(rule);
+  const turn = await turnOf(journey, rule, campaign, context);
+  if (turn.do === 'skip') return await endJourney(journey, turn, context);
+  if (turn.do !== 'ask') return await wait(journey, turn, context);
+  const to = recipientOf(journey.contact, rule, campaign.type);
+  const wanted = { journey, decision, rule, campaign, to, until };
+  return await withContact(to.isTest ? to : journey, context, (lastHere) => create(wanted, lastHere, context));
+}
+
+/** Whether it is this journey's turn, by throttles that prefer a person's latest closing, and by caps. */
+export async function turnOf(
+  journey: AskableJourney,
+  rule: CampaignRule,
+  campaign: Campaign,
+  context: AskContext,
+): Promise<OwnTurn> {
+  const { contacts, caps, storedAs, policy } = context;
+  // Nearly always no throttle prefers the latest, and no closing is noted as waiting.
+  const later = contacts.comparesWaiting ? await laterClosing(journey, rule, campaign, context) : undefined;
+  if (later) return { do: 'give way', at: later.dueAt, why: [later.why] };
+  // A place that was taken before test mode held is a customer's.
+  if (rule.test) await caps.giveBack(markOf(journey));
+  const scopes = capsOn(storedAs, rule, campaign, policy);
+  return scopes.length === 0 ? { do: 'ask' } : await takePlace(journey, rule, campaign, scopes, context);
+}
+
+/** Passes each hold once in a job: the first pass uses up the ticket that the job has to try a held part. */
+export function passOnce({ holds }: AskContext): (rule: CampaignRule) => Promise<void> {
+  const passed = new Set<string>();
+  return async (rule) => {
+    const needs = askNeedsOf(rule).filter((need) => !passed.has(need));
+    for (const need of needs) passed.add(need);
+    await holds.pass('ask', needs);
+  };
+}
+
+export function hasContact(journey: Journey): journey is AskableJourney {
+  return journey.contact !== undefined;
+}
 
 /** A request that is due. */
 interface Wanted extends Pick<Ask, 'rule' | 'campaign' | 'until'> {
@@ -65,11 +106,7 @@ interface Attempt extends Wanted {
 }
 
 /** Creates the feedback request, once, under the recipient's lock (`withContact`). */
-export async function create(
-  wanted: Wanted,
-  lastHere: LastAsked | undefined,
-  context: AskContext,
-): Promise<JobResult | Rest> {
+async function create(wanted: Wanted, lastHere: LastAsked | undefined, context: AskContext): Promise<JobResult | Rest> {
   const { journey, decision, rule, campaign, to, until } = wanted;
   const { clock, feedback } = context;
   const { contact, isTest } = to;
@@ -101,7 +138,8 @@ export async function create(
   const now = clock.now();
   const out = listed ?? tooOld(journey, rule, campaign, now);
   if (out) return await endJourney(journey, out, context);
-  const held = await holdBack(attempt, hitsOfLast(lastCounted(known, last), scopes, now), now, context);
+  const hits = hitsOfLast(lastCounted(known, last), scopes, now);
+  const held = hits.length > 0 ? await holdBack(attempt, hits, now, context) : undefined;
   if (held) return held;
   // The process was suspended: the lock may have expired, the window be closed, or the record have changed.
   if (context.ports.now() > sendDeadline || performance.now() - begunAt > context.callMs + staleMs)
@@ -134,29 +172,12 @@ async function askedSince(
   return askedAlready(rule, { journeyId, closedAt, history: await store.records.historyOf(recordId) }, name);
 }
 
-/** Ends or postpones a journey that throttles hold. Undefined: none holds it. */
-async function holdBack(
-  { journey, rule, campaign }: Attempt,
-  hits: readonly ThrottleHit[],
-  now: Date,
-  context: AskContext,
-): Promise<JobResult | undefined> {
-  if (hits.length === 0) return undefined;
-  const no = (await supersededBy(journey, hits, context)) ?? throttled(hits, now);
-  if (!no) return undefined;
-  if (!('until' in no)) return await endJourney(journey, no, context);
-  const held = heldUntil(no, journey, rule, campaign, context);
-  if (held.do === 'skip') return await endJourney(journey, held, context);
-  await context.caps.giveBack(markOf(journey));
-  return await postpone(journey, held, context);
-}
-
 /** The real time in which a request can still be sent before the window closes: its end is excluded. */
 function openForMs(until: Date | undefined, clock: AskContext['clock']): number {
   return until === undefined ? Number.POSITIVE_INFINITY : clock.until(until) - 1;
 }
 
-/** What the journey stores of its recipient: who is asked in the customer's place. */
+/** The field of the journey that says who is asked in the customer's place. */
 function testOf({ contact, isTest }: Recipient): Pick<Journey, 'test'> {
   return { test: isTest ? { contact } : undefined };
 }
@@ -193,7 +214,7 @@ async function storeIntentAndSend(attempt: Attempt, context: AskContext): Promis
   const at = clock.now();
   const note = noteOf(attempt, at, context);
   const held = await contacts.reserve({ contactKey: key, campaign: campaign.id, note, limits: limitsOf(scopes, at) });
-  const no = await holdBack(attempt, hitsOf(held, scopes), at, context);
+  const no = held.length > 0 ? await holdBack(attempt, hitsOf(held, scopes), at, context) : undefined;
   if (no) return no;
   // The note of an earlier request must not come back once its person is erased.
   const takeNoteBack = async () => {
@@ -328,29 +349,6 @@ async function sendRequest(
     ...(rule.test && testMark(rule.test, campaign)),
   };
   return await feedback.create({ campaign: campaign.id, contact, scheduled, customFields }, { sendDeadline });
-}
-
-/**
- * The error of a create that the service refused. A missing or unknown parameter is not the record's fault: a person has to mend
- * the campaign, or the form of the call. An unknown path or method is the form's fault, for every campaign.
- */
-async function faultOf(error: unknown, rule: CampaignRule, context: AskContext): Promise<unknown> {
-  const { campaign } = rule;
-  if (!(error instanceof FeedbackError) || isAboutCampaign(error)) return asCampaignFault(error, campaign);
-  const names = misnamed(error);
-  if (names.length === 0) return error;
-  // A custom field without a value is this record's own fault.
-  const own = new Set((await campaignOf(rule, context)).custom_fields.map(({ name }) => name));
-  const others = names.filter((name) => !own.has(name)).map((name) => shownField(name));
-  if (others.length === 0) return error;
-  const why = `campaign ${campaign}: the service requires or does not know ${others.join(', ')}, see feedback.operations.create: "closeloop requests create" tries it by hand. ${error.message}`;
-  return campaignFault(why, campaign, error);
-}
-
-/** Whether the service refuses values of custom fields. */
-function isAboutValues(error: unknown, { custom_fields }: Campaign): boolean {
-  if (!(error instanceof FeedbackError) || error.status !== 400) return false;
-  return custom_fields.some(({ name }) => error.fields !== undefined && Object.hasOwn(error.fields, name));
 }
 
 /** Whether the campaign has the marker field: it holds the journey's reference, by which a lost request is found. */

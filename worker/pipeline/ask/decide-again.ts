@@ -8,9 +8,10 @@ import { done, type JobResult } from '../jobs.ts';
 import type { Ask } from '../policy/decide.ts';
 import type { CampaignRule } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
-import { type AskContext, endJourney, postpone } from './ask-steps.ts';
+import type { AskContext } from './ask-steps.ts';
+import { endJourney, postpone } from './not-asked.ts';
 
-/** What became of deciding again: the customer is to be asked now, or the job is done, or waits. */
+/** The result of deciding again: the customer is to be asked now, or the job is done, or waits. */
 export type Again = { do: 'ask'; journey: Journey; decision: AskDecision } | { do: 'end'; result: JobResult };
 
 /**
@@ -58,7 +59,7 @@ const unplanned: Partial<Journey> = {
 };
 
 /**
- * What a skipped journey stores. Where it holds more of its customer (a search for their request, a grade that was given elsewhere), it keeps
+ * The change of a journey that is skipped. Where it holds more of its customer (a search for their request, a grade that was given elsewhere), it keeps
  * the contact and the person's id as well, by which an erasure finds it.
  */
 function skippedAgain({ searched, given }: Journey, skipped: ReturnType<typeof skippedBy>): Partial<Journey> {
@@ -103,13 +104,13 @@ async function saveChanges(
   // Its places are under the caps of the rule that it had.
   if (isOtherRule) await context.caps.giveBack(markOf(journey));
   if (isOtherContact && journey.contact)
-    await context.contacts.noteSettled(contactKey(journey.contact), [markOf(journey)]);
+    await context.contacts.waits.settle(contactKey(journey.contact), [markOf(journey)]);
   return { saved: after };
 }
 
 type Planned = Omit<ReturnType<typeof plannedBy>, 'dueAt'>;
 
-/** What the new decision changes, in words, without personal data. Empty: nothing. */
+/** The changes that the new decision makes, in words, without personal data. */
 function differences(before: Journey, planned: Planned, { rule, contactFrom, contact, values }: Ask): string[] {
   const news: string[] = [];
   if (before.rule !== planned.rule) news.push(`rule "${rule.name}" in place of "${before.rule}"`);
@@ -129,7 +130,7 @@ function differences(before: Journey, planned: Planned, { rule, contactFrom, con
   return news;
 }
 
-/** What else a decision sets, in words for the trace. */
+/** Further fields that a decision sets, with words for the trace. */
 type Words = readonly [field: keyof Planned & keyof Journey, what: string];
 
 const ofCampaign: readonly Words[] = [
@@ -143,7 +144,7 @@ const others: readonly Words[] = [
   ['alsoKnownAs', 'the customer has other further addresses'],
 ];
 
-/** As JSON keeps it: without fields that are undefined. */
+/** The value as JSON keeps it: without fields that are undefined. */
 function stored(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -4,17 +4,9 @@ import { askedContactOf } from '../../journey/transitions.ts';
 import { done, type JobResult } from '../jobs.ts';
 import { asCampaignFault } from '../policy/decide.ts';
 import { needOf } from '../rules.ts';
-import {
-  type AskContext,
-  backToWaiting,
-  fail,
-  lockedMs,
-  markAsked,
-  park,
-  searchLater,
-  withContact,
-} from './ask-steps.ts';
+import { type AskContext, lockedMs, markAsked, withContact } from './ask-steps.ts';
 import { type Found, findRequest, type Sought } from './find-request.ts';
+import { backToWaiting, fail, park, searchLater } from './not-asked.ts';
 
 /** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should look at the service. */
 const fewAttempts = 8;

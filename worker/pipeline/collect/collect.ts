@@ -17,7 +17,8 @@ import type { Clock } from '../clock.ts';
 import { type CollectJob, done, type JobResult } from '../jobs.ts';
 import { type CollectedSource, type Pass, reportMismatches, takePage } from './answers.ts';
 import { areSame, Counts, countsOf } from './counts.ts';
-import { expectedIn, type Narrowed, type Reading, readAll, waysFor } from './ways.ts';
+import type { Reading } from './narrow-ways.ts';
+import { expectedIn, type Narrowed, readAll, waysFor } from './ways.ts';
 import { Window } from './window.ts';
 
 const Seen = keepingUnknown({
@@ -55,7 +56,6 @@ interface CollectContext {
 
 /** Longer than a page can take, as a pass renews its lock with every page. Real time. */
 const lockMs = 60_000;
-
 /** How long an unreadable entry is kept for inspection. Real time. */
 const asideMs = 30 * 86_400_000;
 
@@ -160,7 +160,7 @@ async function readChanged(
   return undefined;
 }
 
-/** What the last pass stored. An unreadable entry (of another version) is set aside, and this pass reads the whole export. */
+/** Reads what the last pass stored. An unreadable entry (of another version) is set aside, and this pass reads the whole export. */
 async function seenBefore(campaign: number, { redis, log, alert }: CollectContext) {
   const stored = await redis.get(seenKey(campaign));
   if (stored === null) return undefined;

@@ -1,12 +1,13 @@
 import type { Source } from '../../../core/connector/contract.ts';
 import { type Contact, contactKey } from '../../../core/contact.ts';
-import { ExpressionSetAside } from '../../../core/mapping/expression.ts';
+import { ExpressionSetAside } from '../../../core/mapping/expression-failure.ts';
+
 import type { Ports } from '../../../core/ports.ts';
 import { spread } from '../../../core/spread.ts';
 import { type Erasure, keysOf, nameOf, type Subject, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { isUnreadable } from '../../journey/reader.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
+import { isUnreadable } from '../../journey/stored-journey.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import { elsewhere, identityKeys, identityKeysOf } from '../erasure-guard.ts';
 import type { PlanJob } from '../jobs.ts';

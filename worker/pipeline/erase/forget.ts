@@ -3,15 +3,16 @@ import { adviceOf } from '../../../core/errors.ts';
 import { isNobody } from '../../../core/feedback/failure.ts';
 import type { MaskResult } from '../../../core/feedback/schemas.ts';
 import { spread } from '../../../core/spread.ts';
+import { erased } from '../../journey/erased.ts';
 import { type Erasure, keysOf, type SubjectOf } from '../../journey/erasures.ts';
 import type { Journey } from '../../journey/journey.ts';
-import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
-import { erased } from '../../journey/transitions.ts';
+import { isUnreadable } from '../../journey/stored-journey.ts';
+import type { PlanJob } from '../jobs.ts';
+import { withoutMentions } from '../people-in-snapshot.ts';
 import { vendorsPerson } from '../policy/known-as.ts';
 import { tryToWithdraw } from '../withdraw.ts';
 import type { EraseContext, Found } from './find.ts';
-import { wipeSnapshots } from './snapshots.ts';
 import { type Held, heldBy, storeVendorIds } from './written-answers.ts';
 
 /**
@@ -19,7 +20,6 @@ import { type Held, heldBy, storeVendorIds } from './written-answers.ts';
  * contact, so nobody could tell whose it is: not this journey's search, and not the search of another one in the same campaign.
  */
 const soughtForMs = 600_000;
-
 /** After this many failures in a row (an outage, a revoked key) the other contacts wait for the next attempt. */
 const mostInARow = 3;
 
@@ -207,4 +207,45 @@ function recordsWrittenFor(journey: Journey, { source }: EraseContext): string[]
   const isSilenceWritten = noAnswerWritten || (state === 'expired' && source.writesNoAnswer === true);
   const isThere = writtenVersion !== undefined || answer !== undefined || isSilenceWritten;
   return isThere ? [...new Set([recordId, currentId ?? recordId])] : [];
+}
+
+/**
+ * Erases the snapshots of the people's records, and removes the people from events that wait to be planned. In snapshots of other
+ * people's records only the mentions of a contact are removed.
+ */
+export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, context: EraseContext): Promise<void> {
+  const isContact = (key: string) => found.hasContact(key);
+  for (const of of await context.sources()) {
+    const waiting = new Set<string>();
+    await of.changeEvents(async (event) => {
+      const part = await found.partIn(event, of);
+      if (part === 'none') return undefined;
+      if (part === 'mention')
+        return 'snapshot' in event && event.snapshot
+          ? { ...event, snapshot: await withoutMentions(event.snapshot, isContact, of) }
+          : undefined;
+      if ('recordId' in event && held.has(refOf(of.storedAs, event.recordId))) return undefined;
+      if ('snapshot' in event && event.snapshot) waiting.add(event.recordId);
+      return withoutPerson(event);
+    });
+    // Erasing needs a stored snapshot: then the older snapshot that a worker may be about to store is ignored.
+    for (const recordId of waiting) await of.snapshots.save(recordId, new Date(0), {}, { onlyFirst: true });
+    for (const recordId of waiting) await of.snapshots.erase(recordId, found.until);
+  }
+  for (const [ref, { recordId, of }] of found.mentions) {
+    if (!found.snapshots.has(ref))
+      await of.snapshots.change(recordId, (snapshot) => withoutMentions(snapshot, isContact, of));
+  }
+  for (const [ref, { recordId, of }] of found.snapshots) {
+    if (!held.has(ref)) await of.snapshots.erase(recordId, found.until);
+  }
+}
+
+/** The event without personal data; undefined where it holds none. */
+function withoutPerson(event: PlanJob): PlanJob | undefined {
+  if (event.kind === 'revoked') return undefined;
+  if (event.kind === 'survey') return Object.keys(event.answers).length === 0 ? undefined : { ...event, answers: {} };
+  const { snapshot, ...rest } = event;
+  if (rest.kind === 'external-grade') return snapshot || rest.comment !== null ? { ...rest, comment: null } : undefined;
+  return snapshot ? rest : undefined;
 }

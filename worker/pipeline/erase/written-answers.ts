@@ -1,8 +1,8 @@
 import { ZodError } from 'zod';
 import { adviceOf, CloseloopError, messageOf } from '../../../core/errors.ts';
 import type { Erasure, SubjectOf } from '../../journey/erasures.ts';
-import { isUnreadable } from '../../journey/reader.ts';
 import { refOf } from '../../journey/refs.ts';
+import { isUnreadable } from '../../journey/stored-journey.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
 import type { EraseContext, Found } from './find.ts';
 

@@ -1,10 +1,11 @@
 import { adviceOf, messageOf } from '../../../core/errors.ts';
+import { type Expression, isTrue } from '../../../core/mapping/expression.ts';
 import type { Log } from '../../../core/ports.ts';
 import type { Holds } from '../../operations/holds.ts';
 import { windowDoubts } from '../policy/asking-time.ts';
 import { campaignOf, type DecisionContext, ruleFault } from '../policy/decide.ts';
+import type { LoadedRule } from '../rules.ts';
 import { inEachCampaign } from '../rules.ts';
-import { deadRules } from './dead-rules.ts';
 
 /** Reports problems of rules that can be found without a record; journeys of such a rule wait until it is mended. */
 export async function checkRules(context: DecisionContext & { log: Log }, holds: Pick<Holds, 'set'>): Promise<void> {
@@ -30,4 +31,46 @@ export async function checkRules(context: DecisionContext & { log: Log }, holds:
       context.log.warn(about, 'the rule could not be checked');
     }
   }
+}
+
+/** A rule that no closing reaches, or whose condition is true for no closing that reaches the rule. */
+export interface DeadRule {
+  /** The rule's place among the source's rules. */
+  index: number;
+  problem: string;
+  remedy: string;
+}
+
+type Conditional = Pick<LoadedRule, 'name' | 'when'>;
+
+/**
+ * Rules that can never be chosen, as far as conditions tell without a record: conditions that are the same for every record (`true`,
+ * `1 = 2`), and conditions that stand twice in the same words. Pure.
+ */
+export function deadRules(rules: readonly Conditional[], never: readonly { when: Expression }[] = []): DeadRule[] {
+  const always = never.find(({ when }) => truthOf(when) === true);
+  return rules.flatMap((rule, index): DeadRule[] => {
+    const dead = (problem: string, remedy: string) => [
+      { index, problem: `rule "${rule.name}" asks about nothing: ${problem}`, remedy },
+    ];
+    if (always)
+      return dead(`\`${always.when.source}\` in never is true of every closing`, 'mend the condition, or take it out');
+    if (rule.when && truthOf(rule.when) === false)
+      return dead('its condition is false for every closing', 'mend the condition, or take the rule out');
+    if (never.some(({ when }) => when.source === rule.when?.source))
+      return dead('never has the same condition', 'take one of the two out');
+    for (const earlier of rules.slice(0, index)) {
+      if (truthOf(earlier.when) === true)
+        return dead(`rule "${earlier.name}" above takes every closing`, 'give that rule a condition, or put it last');
+      if (earlier.when && earlier.when.source === rule.when?.source)
+        return dead(`rule "${earlier.name}" above has the same condition`, 'take one of the two out');
+    }
+    return [];
+  });
+}
+
+/** What a condition is for every record; undefined where that depends on the record, or is not known. */
+function truthOf(when: Expression | undefined): boolean | undefined {
+  if (when === undefined) return true;
+  return when.constant === undefined || !when.constant.ok ? undefined : isTrue(when.constant);
 }

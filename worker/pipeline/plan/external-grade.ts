@@ -4,15 +4,16 @@ import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.t
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { isBlank } from '../../../core/visible-text.ts';
 import type { Journey, JourneyState } from '../../journey/journey.ts';
+import { askedStates } from '../../journey/outcomes.ts';
 import { refOf } from '../../journey/refs.ts';
-import { askedStates } from '../../journey/transitions.ts';
+
 import { erasureSince, type SnapshotContext, saveSnapshot } from '../erasure-guard.ts';
 import { done, type ExternalGradeJob, type JobResult } from '../jobs.ts';
 import type { Queues } from '../queues.ts';
 import type { Vendor } from '../vendor.ts';
 import { type PlanJourneyContext, planJourney } from './plan-journey.ts';
 
-/** What sending a grade to the service takes of a source. */
+/** The parts of a source that sending a grade to the service needs. */
 export type GradeContext = PlanJourneyContext &
   SnapshotContext &
   Pick<Vendor, 'read'> &
@@ -20,7 +21,6 @@ export type GradeContext = PlanJourneyContext &
 
 /** A journey in these states asks nobody. */
 const overStates: readonly JourneyState[] = ['skipped', 'cancelled', 'failed'];
-
 /** The wait until the journey's request exists. Real time. */
 const askingMs = 1_000;
 

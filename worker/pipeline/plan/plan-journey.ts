@@ -17,12 +17,13 @@ import {
   plannedBy,
   skippedBy,
 } from '../decision.ts';
+import type { RecordJob } from '../jobs.ts';
 import type { Ask } from '../policy/decide.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import { type CampaignRule, needsOf } from '../rules.ts';
 import type { ClosedReading } from '../vendor.ts';
 
-/** Of a job that plans and asks. */
+/** The part of the context that a job has which plans and asks. */
 export interface AsksAtOnce {
   /**
    * Whether the job itself asks about this journey, whose customer is due. Left out: the job only plans.
@@ -31,7 +32,7 @@ export interface AsksAtOnce {
   takeDue?: (journey: Journey, decision: AskDecision | undefined) => Promise<boolean>;
 }
 
-/** What planning a journey takes of a source. */
+/** The parts of a source that planning a journey needs. */
 export type PlanJourneyContext = JourneyDecisionContext &
   Pick<Policy, 'dryRun'> &
   AsksAtOnce & { log: Log; holds: Holds };
@@ -135,4 +136,43 @@ async function skipJourney(
   if (skipped?.state === 'skipped')
     context.log.info({ journey: refOf(context.name, journey.id), reason, why }, 'skipped');
   return skipped;
+}
+
+/** The parts of a source that making the journey of a closing needs. */
+export interface ReceivingContext extends Pick<PlanJourneyContext, 'store' | 'name' | 'log'> {
+  /** Reports a closing that the poll found, and no webhook had reported. */
+  missed(ref: string, at: Date): Promise<void>;
+}
+
+export interface ClosingAt {
+  recordId: string;
+  closing: string;
+  closedAt: Date;
+}
+
+/** The journey of this closing: made now, or found. */
+export async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: ReceivingContext): Promise<Journey> {
+  return (await context.store.getOrCreate(newClosing(event, at, context), [receivedLine(event)])).journey;
+}
+
+export function newClosing(event: RecordJob, at: ClosingAt, context: ReceivingContext) {
+  const { key: eventKey, receivedAt, via } = event;
+  const onStored = (journey: Journey) => noteReceived(event, journey, context);
+  return { ...at, eventKey, receivedAt, backfilled: via === 'backfill', onStored };
+}
+
+export function receivedLine({ receivedAt, what, at, via }: RecordJob): string {
+  const found =
+    via === 'poll' ? ', found by the poll: no webhook had reported it' : via === 'backfill' ? ', backfill' : '';
+  return `received ${receivedAt.toISOString()}: ${what}, at ${at.toISOString()}${found}`;
+}
+
+async function noteReceived(event: RecordJob, { id }: Journey, { name, log, missed }: ReceivingContext): Promise<void> {
+  const ref = refOf(name, id);
+  log.info({ journey: ref, event: event.what }, 'received');
+  if (event.via === 'poll') await missed(ref, event.at);
+}
+
+export function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean {
+  return (notBefore !== undefined && closedAt < notBefore) || (notAfter !== undefined && closedAt > notAfter);
 }

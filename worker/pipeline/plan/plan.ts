@@ -1,35 +1,25 @@
-import type { PresentedRecord } from '../../../core/connector/contract.ts';
 import type { Journey } from '../../journey/journey.ts';
+import { unaskedStates } from '../../journey/outcomes.ts';
 import type { RememberedRecord } from '../../journey/record-memory.ts';
 import { recordOf, refOf } from '../../journey/refs.ts';
-import { ifStill, mayComeBack, unaskedStates } from '../../journey/transitions.ts';
-import { eraseIfForgotten, type GuardContext, saveSnapshot } from '../erasure-guard.ts';
+import { ifStill, mayComeBack } from '../../journey/transitions.ts';
+import { eraseIfForgotten, saveSnapshot } from '../erasure-guard.ts';
 import { done, type JobResult, type PlanJob, type RecordJob, retryLater } from '../jobs.ts';
-import type { Policy } from '../policy/source-policy.ts';
-import type { Queues } from '../queues.ts';
-import type { ClosedReading, RecordStatus } from '../vendor.ts';
-import { merged, queueIfBack, tryToWithdraw, type WithdrawContext, withdraw, withdrawAll } from '../withdraw.ts';
-import { type GradeContext, takeExternalGrade } from './external-grade.ts';
-import { type PlannedJourney, planJourney, skipUndecided } from './plan-journey.ts';
-import { type SurveyContext, takeSurvey } from './survey.ts';
-
-/** What planning takes of a source. */
-export type PlanContext = GradeContext &
-  GuardContext &
-  WithdrawContext &
-  SurveyContext &
-  Pick<Policy, 'keepMs'> &
-  Pick<Queues, 'queueEvent' | 'rateLimit'> & {
-    /** The last time in which the source ran dry, and not in earnest: what closed then asks nobody by itself. */
-    ranDry(): Promise<{ from: Date; until: Date } | undefined>;
-    /** Reports a closing that the poll found, and no webhook had reported. */
-    missed(ref: string, at: Date): Promise<void>;
-    /** The vendor revoked the access: stops every stage until a person restores it. */
-    revoke(why: string): Promise<void>;
-  };
-
-/** How long a vendor's API may lag behind its own webhook. Real time. */
-const lagMs = 30_000;
+import type { ClosedReading } from '../vendor.ts';
+import { merged, tryToWithdraw, withdraw } from '../withdraw.ts';
+import { takeExternalGrade } from './external-grade.ts';
+import { type Before, planOpen, planOut } from './not-closed.ts';
+import type { PlanContext } from './plan-context.ts';
+import {
+  type ClosingAt,
+  getOrCreateJourney,
+  isOutside,
+  newClosing,
+  type PlannedJourney,
+  planJourney,
+  receivedLine,
+} from './plan-journey.ts';
+import { takeSurvey } from './survey.ts';
 
 /** Event → journey → decision. May run any number of times for one event, and be killed anywhere. */
 export async function plan(event: PlanJob, context: PlanContext): Promise<JobResult> {
@@ -48,21 +38,12 @@ export async function plan(event: PlanJob, context: PlanContext): Promise<JobRes
   }
 }
 
-/** What is known of the event's record before the record is read. */
-interface Before {
-  /** The journeys that an event about the record can still end, also of earlier closings and of merged records. */
-  live: readonly Journey[];
-  latest: Journey | undefined;
-  /** The closing's journey was cancelled because the record was gone. */
-  wasOut: boolean;
-}
-
 /**
  * The event is a hint; the record, read now, is the truth. A closing has one journey, and every step checks the journey's
  * state first.
  */
 async function planRecord(event: RecordJob, context: PlanContext): Promise<JobResult> {
-  if (event.kind === 'changed') await context.store.records.noteChange(event.recordId);
+  if (event.kind === 'changed') await context.store.changes.note(event.recordId);
   const remembered = await context.store.records.read(event.recordId);
   const found = await remembered.journeyOf(event.key, event.closing);
   // A killed worker may have stored it, and not have looked whether its person was erased meanwhile.
@@ -84,7 +65,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   const isMerged = status.is === 'closed' && status.record.currentId !== event.recordId;
   if (status.is === 'closed' && !isMerged) return await planClosed(event, status, remembered, context);
   if (event.kind === 'closed') {
-    await context.store.records.noteChange(event.recordId);
+    await context.store.changes.note(event.recordId);
     const now = await journeysOf(event.recordId, await context.store.records.read(event.recordId), context);
     // Another job has made a journey meanwhile, by an earlier reading or by a later one: the record is read again.
     if (now.live.some(({ id }) => live.every((one) => one.id !== id))) return retryLater;
@@ -95,7 +76,7 @@ async function planRecord(event: RecordJob, context: PlanContext): Promise<JobRe
   return await planOut(event, status, before, context);
 }
 
-/** Those of the record's journeys that matter to an event, after finishing withdrawals that a killed worker had begun. */
+/** The record's journeys that matter to an event, after finishing withdrawals that a killed worker had begun. */
 async function journeysOf(
   recordId: string,
   remembered: RememberedRecord,
@@ -114,39 +95,6 @@ async function journeysOf(
     live: all.filter((one) => one.state === 'creating' || endable(one)),
     latest: all.findLast((one) => one.recordId === recordId),
   };
-}
-
-async function planOpen(
-  event: RecordJob,
-  { readAgainAt, record }: Extract<RecordStatus, { is: 'open' }>,
-  { live, wasOut }: Before,
-  context: PlanContext,
-): Promise<JobResult> {
-  const why = `the record is open again (${event.what})`;
-  if ((await withdrawAll(live, why, context)) === 'asking') return retryLater;
-  if (readAgainAt && event.kind === 'closed') {
-    return { do: 'wait', delayMs: Math.max(1_000, readAgainAt.getTime() - Date.now()) };
-  }
-  if (event.certain && !wasOut) return await closedButOpen(event, record, context);
-  context.log.info({ source: context.name, record: event.recordId, event: event.what }, 'not closed: nothing to ask');
-  return done;
-}
-
-async function planOut(
-  event: RecordJob,
-  { why, record }: Extract<RecordStatus, { is: 'out' }>,
-  { live, latest, wasOut }: Before,
-  context: PlanContext,
-): Promise<JobResult> {
-  if ((await withdrawAll(live, why, context, { isOut: true })) === 'asking') return retryLater;
-  if (live.some(({ state }) => unaskedStates.includes(state)))
-    await queueIfBack(event.recordId, `back:${event.key}`, context);
-  if (wasOut || event.kind === 'changed' || isOutside(event.at, event)) return done;
-  if (latest && unaskedStates.includes(latest.state)) return done;
-  const at = { recordId: event.recordId, closing: 'out', closedAt: event.at };
-  const journey = await getOrCreateJourney(event, at, context);
-  await skipUndecided(journey, { reason: 'out', why }, record, context);
-  return done;
 }
 
 /** @param known what is remembered of the record under its present name; left out: that is read */
@@ -179,7 +127,7 @@ async function planClosed(
   // Another event has made the closing's journey meanwhile, or another closing's journey has got its number.
   const now = await context.store.records.read(record.currentId);
   const isAsRead = known === undefined || now.seen === known.seen;
-  // Not by this reading where another closing has got the number: that may be a later one.
+  // Where another closing has got the number, this reading does not count: that closing may be a later one.
   const isKnown = now.nameOf(closing).exists || now.hasEvent(event.key);
   return isAsRead && isKnown ? await planClosed(event, reading, undefined, context) : await planRecord(event, context);
 }
@@ -212,35 +160,6 @@ async function whyBeforeTime(closedAt: Date, context: PlanContext): Promise<stri
   return isDuring ? 'closed while only a dry run ran: "closeloop backfill" asks about it' : undefined;
 }
 
-interface ClosingAt {
-  recordId: string;
-  closing: string;
-  closedAt: Date;
-}
-
-/** The journey of this closing: made now, or found. */
-async function getOrCreateJourney(event: RecordJob, at: ClosingAt, context: PlanContext): Promise<Journey> {
-  return (await context.store.getOrCreate(newClosing(event, at, context), [receivedLine(event)])).journey;
-}
-
-function newClosing(event: RecordJob, at: ClosingAt, context: PlanContext) {
-  const { key: eventKey, receivedAt, via } = event;
-  const onStored = (journey: Journey) => noteReceived(event, journey, context);
-  return { ...at, eventKey, receivedAt, backfilled: via === 'backfill', onStored };
-}
-
-function receivedLine({ receivedAt, what, at, via }: RecordJob): string {
-  const found =
-    via === 'poll' ? ', found by the poll: no webhook had reported it' : via === 'backfill' ? ', backfill' : '';
-  return `received ${receivedAt.toISOString()}: ${what}, at ${at.toISOString()}${found}`;
-}
-
-async function noteReceived(event: RecordJob, { id }: Journey, { name, log, missed }: PlanContext): Promise<void> {
-  const ref = refOf(name, id);
-  log.info({ journey: ref, event: event.what }, 'received');
-  if (event.via === 'poll') await missed(ref, event.at);
-}
-
 /** Resumes a journey that was cancelled before asking because its record was gone: the record is back, with the same closing. */
 async function takenUpAgain(
   journey: Journey,
@@ -266,19 +185,6 @@ function endable({ state }: Journey): boolean {
   return unaskedStates.includes(state) || state === 'asked';
 }
 
-function isOutside(closedAt: Date, { notBefore, notAfter }: RecordJob): boolean {
-  return (notBefore !== undefined && closedAt < notBefore) || (notAfter !== undefined && closedAt > notAfter);
-}
-
-/** The webhook said closed, and the record reads as open: it was reopened at once, or the API lags behind the webhook. */
-async function closedButOpen(event: RecordJob, record: PresentedRecord, context: PlanContext): Promise<JobResult> {
-  if (Date.now() - event.receivedAt.getTime() < lagMs) return { do: 'wait', delayMs: lagMs };
-  const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
-  const journey = await getOrCreateJourney(event, at, context);
-  await skipUndecided(journey, { reason: 'reopened', why: 'it was open again when it was read' }, record, context);
-  return done;
-}
-
 /** Withdraws journeys of earlier closings that have not asked yet: the customer is asked about this closing. */
 async function cancelEarlier(journey: Journey, context: PlanContext): Promise<void> {
   const record = recordOf(journey.id);
@@ -287,21 +193,6 @@ async function cancelEarlier(journey: Journey, context: PlanContext): Promise<vo
     if (!earlier || !unaskedStates.includes(earlier.state)) continue;
     await withdraw(earlier, `the record was closed again: journey ${refOf(context.name, journey.id)}`, context);
   }
-}
-
-/** The event's job failed for good: its closing becomes a failed journey, with the reason. */
-export async function giveUpPlan(event: PlanJob, why: string, context: PlanContext): Promise<void> {
-  if (event.kind !== 'closed') {
-    context.log.error(
-      { source: context.name, event: event.what, kind: event.kind, why },
-      'an event was given up: "closeloop events replay" takes it up again',
-    );
-    return;
-  }
-  const at = { recordId: event.recordId, closing: `event:${event.key}`, closedAt: event.at };
-  const known = await (await context.store.records.read(event.recordId)).journeyOf(event.key, event.closing);
-  const journey = known ?? (await getOrCreateJourney(event, at, context));
-  await context.store.update(journey.id, ifStill('received', { to: 'failed', at: context.clock.now(), why }));
 }
 
 /** When an asking job has something to do about the journey; undefined: never. */

@@ -58,6 +58,6 @@ export async function takeSurvey(event: SurveyJob, context: SurveyContext): Prom
 
 async function isAnyAsking(context: SurveyContext): Promise<boolean> {
   const sources = await context.sources();
-  const asking = sources.map(({ store }) => store.queries.idsIn('creating', { limit: 1 }));
+  const asking = sources.map(({ store }) => store.lists.idsIn('creating', { limit: 1 }));
   return (await Promise.all(asking)).some((ids) => ids.length > 0);
 }

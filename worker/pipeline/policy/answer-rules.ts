@@ -1,5 +1,6 @@
 import { present } from '../../../core/connector/customer.ts';
-import { compileExpression, type Expression } from '../../../core/mapping/expression.ts';
+import type { Expression } from '../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../core/mapping/expression-compile.ts';
 import type { AnswerRule } from '../../config/answer-rule.ts';
 import type { Journey } from '../../journey/journey.ts';
 

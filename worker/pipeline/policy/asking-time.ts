@@ -7,12 +7,12 @@ import { formatDuration } from '../../../core/schedule/duration.ts';
 import { type PlaceHints, recipientPlace } from '../../../core/schedule/recipient-place.ts';
 import {
   checkWindows,
-  doubtsAbout,
   hoursOf,
   type MessageHours,
   nextSendTime,
   type SendTime,
 } from '../../../core/schedule/send-time.ts';
+import { doubtsAbout } from '../../../core/schedule/window-doubts.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { LoadedRule } from '../rules.ts';
@@ -21,7 +21,7 @@ import type { Policy } from './source-policy.ts';
 type HoursContext = Pick<Policy, 'timeZone' | 'policy' | 'holidays'>;
 type Windowed = Pick<LoadedRule, 'window' | 'holidays'>;
 
-/** What the time of asking takes of a source. */
+/** The parts of a source that the time of asking needs. */
 export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'>;
 
 /** When to ask, or why there is no hour in which to ask. */
@@ -30,7 +30,7 @@ export type AskingTime = ({ ok: true } & SendTime) | { ok: false; why: string };
 /** A journey whose customer is to be asked, with the contact. */
 type Asked = Pick<Journey, 'closedAt' | 'place' | 'hurried'> & { contact: Contact };
 
-/** What is known of where the customer is. */
+/** The signs of where the customer is. */
 export function placeOf(record: PresentedRecord, { kind, value }: Contact): PlaceHints {
   const { timeZone, country, region } = record;
   const phoneCountry = kind === 'phone' ? countryOfPhone(value) : undefined;
@@ -79,7 +79,7 @@ export function windowProblems(rule: Windowed, campaign: Campaign, context: Hour
   return checkWindows(messageHours(rule, campaign, context, campaign.type === 'sms'));
 }
 
-/** Where the windows of a rule may mean something else than the rule's writer meant. */
+/** Doubts whether the windows of a rule mean what the rule's writer meant. */
 export function windowDoubts(rule: Windowed, campaign: Campaign, context: HoursContext) {
   if (windowProblems(rule, campaign, context).length > 0) return [];
   return doubtsAbout(messageHours(rule, campaign, context, mayText(campaign)));
@@ -89,7 +89,7 @@ export function mayText({ type }: Pick<Campaign, 'type'>): boolean {
   return type === 'sms' || type === 'mixed';
 }
 
-/** What decides about the hours of a message, without the recipient. */
+/** The settings that decide about the hours of a message, without the recipient. */
 export function messageHours(
   { window, holidays }: Windowed,
   campaign: Campaign,

@@ -1,30 +1,14 @@
 import type { Campaign } from '../../../core/feedback/schemas.ts';
 import { clockText, type OpenDay } from '../../../core/schedule/open-hours.ts';
 import { slotAt } from '../../../core/schedule/slots.ts';
-import type { Policy } from '../../config/policy.ts';
 import type { CapScope, Slot } from '../../journey/cap-slots.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { Skip } from '../../journey/reasons.ts';
-import { type CampaignRule, policiesOf } from '../rules.ts';
+import type { CampaignRule } from '../rules.ts';
 import { tooOld } from './asking-time.ts';
 
 /** When a journey that is due may ask by the caps: now, or later, or never. */
 export type Turn = { do: 'ask' } | { do: 'wait'; at: Date; why: string[] } | ({ do: 'skip' } & Skip);
-
-/** Every cap that a request of this rule has to keep to. @param source the name that its data is stored under: a rename begins no new count */
-export function capsOf(source: string, rule: CampaignRule, policy: Policy): CapScope[] {
-  const { name, cap, campaign } = rule;
-  return [
-    ...(cap ? [{ ...cap, name: `rule "${name}" of ${source}` }] : []),
-    ...policiesOf(campaign, policy).flatMap(({ name: of, cap: theirs }) => (theirs ? [{ ...theirs, name: of }] : [])),
-    ...(policy.cap ? [{ ...policy.cap, name: 'policy' }] : []),
-  ];
-}
-
-/** The caps under which a request takes a place: a test takes no place from customers, and in an external campaign nobody is asked. */
-export function capsOn(source: string, rule: CampaignRule, { type }: Campaign, policy: Policy): CapScope[] {
-  return rule.test || type === 'external' ? [] : capsOf(source, rule, policy);
-}
 
 /** The instant of a place: the n-th of the slots that are spread over the day, and over the hour. */
 export function turnIn(

@@ -4,7 +4,8 @@ import { type Contact, contactFor } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
 import { FeedbackError, isAboutCampaign } from '../../../core/feedback/failure.ts';
 import type { Campaign } from '../../../core/feedback/schemas.ts';
-import { ExpressionSetAside, evaluateFirst, type Findings, isTrue } from '../../../core/mapping/expression.ts';
+import { evaluateFirst, type Findings, isTrue } from '../../../core/mapping/expression.ts';
+import { ExpressionSetAside } from '../../../core/mapping/expression-failure.ts';
 import { applyMapping, checkMapping } from '../../../core/mapping/mapping.ts';
 import type { PlaceHints } from '../../../core/schedule/recipient-place.ts';
 import { campaignFor, languageOf } from '../../config/campaign-choice.ts';
@@ -20,21 +21,21 @@ import { neverByPerson, neverByRecord } from './never.ts';
 import { testProblems } from './recipient.ts';
 import type { Policy } from './source-policy.ts';
 
-/** What a decision takes of a source: its configuration, and the campaigns as the service has them (cached). */
+/** The parts of a source that a decision needs: its configuration, and the campaigns as the service has them (cached). */
 export type DecisionContext = FitContext &
   TimingContext &
   Pick<Policy, 'rules' | 'never' | 'unfitAddress' | 'defaultCountry'> & {
     campaigns: { get(id: number): Promise<Campaign> };
   };
 
-/** What of a source says whether a rule fits its campaign. */
+/** The parts of a source that say whether a rule fits its campaign. */
 type FitContext = { name: string; storedAs: string } & Pick<Policy, 'marker' | 'timeZone' | 'policy' | 'holidays'>;
 
-/** What stays as it was when the record closed, and what is known of the journey. All else is as it is when the decision is made. */
+/** The facts that stay as they were when the record closed, and those of the journey. All else is as it is when the decision is made. */
 export interface Closing {
   /** The journey that the closing has, or would get. Chooses the sample, with `source`. */
   journeyId: string;
-  /** As `Journey.source`; left out: where its data is stored. */
+  /** The journey's `source`; left out: the name that the data is stored under. */
   source?: string | undefined;
   closedAt: Date;
   /** The planned time, if there is one. */
@@ -45,7 +46,7 @@ export interface Closing {
   hurried?: boolean | undefined;
   /** An earlier attempt to ask has an outcome that is not certain (`Journey.searched`): asking finds that out before it minds the age. */
   searched?: object | undefined;
-  /** What the record's customer was asked. */
+  /** The requests that the record's customer got. */
   history: RecordHistory;
 }
 
@@ -54,7 +55,7 @@ export type Verdict =
   | ({ do: 'skip'; trace: string[]; rule?: LoadedRule; campaignId?: number | undefined } & Skip)
   | Ask;
 
-/** That, and how, a customer is to be asked. */
+/** A customer is to be asked, in this way. */
 export interface Ask {
   do: 'ask';
   trace: string[];
@@ -217,7 +218,7 @@ function failed(why: string): Choice {
   return { rule: undefined, skip: { reason: 'condition-failed', why } };
 }
 
-/** Where this expression stands in the configuration, for an error. */
+/** The places of this expression in the configuration, for an error. */
 function placesOf(source: string, rules: readonly LoadedRule[], never: Never['expressions']): string {
   const holds = ({ when, then }: LoadedRule): boolean => [when, ...then].some((one) => one?.source === source);
   const places = rules.filter(holds).map(({ name }) => `rule "${name}"`);
@@ -242,7 +243,7 @@ export function askedAlready(
   const no = (why: string): Skip => ({ reason: 'asked-already', why });
   if (asked === undefined || asked === journeyId) return undefined;
   const ref = refOf(source, asked);
-  // What was asked as a test counts, outside test mode, for its own closing only.
+  // Outside test mode a test counts for its own closing only.
   const counts = rule.test !== undefined || wasTest !== true;
   if (rule.again === 'never' && counts)
     return no(`this record's customer was asked already: journey ${ref} (again: never)`);
@@ -277,7 +278,7 @@ export function campaignFault(message: string, campaign: number, cause: Closeloo
   return new CloseloopError(message, { kind: 'config', only, ...(isDoubtful && { doubtful: true }) }, { cause });
 }
 
-/** Of each campaign, as it was read last, the rules that were found to fit it: looked at once, and not for each closing. */
+/** The rules that were found to fit each campaign, as it was read last: they are checked once, and not for each closing. */
 const faultless = new WeakMap<Campaign, WeakSet<LoadedRule>>();
 
 /** Maps the values for the campaign as it is now. @throws CloseloopError config where the rule itself is wrong */
@@ -300,7 +301,7 @@ export function asCampaignFault(error: unknown, campaign: number): unknown {
   return campaignFault(why, campaign, error);
 }
 
-/** What a person has to mend before the rule can be used; only journeys of this rule wait. */
+/** The fault that a person has to mend before the rule can be used; only journeys of this rule wait. */
 export function ruleFault(rule: CampaignRule, campaign: Campaign, context: FitContext): CloseloopError | undefined {
   const problems = rulesProblems(rule, campaign, context);
   if (problems.length === 0) return undefined;

@@ -1,4 +1,5 @@
 import { type Contact, contactFor, contactKey, mostCandidates } from '../../../core/contact.ts';
+import { evaluateAtOnce } from '../../../core/mapping/expression.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { LoadedRule } from '../rules.ts';
 import type { Policy } from './source-policy.ts';
@@ -39,7 +40,8 @@ export function customerAddresses(
 ): string[] {
   const keys = new Set<string>();
   for (const path of customerPaths) {
-    for (const entry of entriesOf(path.atOnce(shape)?.value, most)) {
+    const found = evaluateAtOnce(path, shape);
+    for (const entry of found.ok ? entriesOf(found.value, most) : []) {
       const choice = contactFor([entry], 'external', { defaultCountry });
       if (choice.ok) keys.add(contactKey(choice.contact));
     }

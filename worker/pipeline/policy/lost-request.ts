@@ -1,7 +1,7 @@
 import { contactKey } from '../../../core/contact.ts';
 import type { ContactRecord } from '../../../core/feedback/schemas.ts';
-import { elsewhere, type LastAsked } from '../../journey/contacts.ts';
 import type { Intent, Journey } from '../../journey/journey.ts';
+import { elsewhere, type LastAsked } from '../../journey/last-asked.ts';
 import { clockSkewMs, explains } from './throttle.ts';
 
 type Counters = Pick<ContactRecord, 'num_appeals' | 'last_appeal'>;

@@ -1,8 +1,7 @@
-import type { RecordPart, RecordParts } from '../../../core/connector/record-parts.ts';
+import type { RecordParts } from '../../../core/connector/record-parts.ts';
 import { type ContactOptions, contactKey, mostCandidates, parseContact } from '../../../core/contact.ts';
 import { CloseloopError } from '../../../core/errors.ts';
-import { compileExpression, type Expression, evaluateAll, type Findings } from '../../../core/mapping/expression.ts';
-import { formatDuration } from '../../../core/schedule/duration.ts';
+import { type Expression, evaluateAll, type Findings } from '../../../core/mapping/expression.ts';
 import { domainOf, isReservedAddress, isRoleAddress, isWithin } from '../../../core/unfit-address.ts';
 import type { ContactList } from '../../config/contact-list.ts';
 import type { NeverCondition } from '../../config/never.ts';
@@ -11,27 +10,13 @@ import type { Skip } from '../../journey/reasons.ts';
 import type { Never } from '../rules.ts';
 
 /** Undefined: nothing speaks against asking. */
-type Why = string | undefined;
+export type Why = string | undefined;
 
-interface NeverOptions extends ContactOptions {
+export interface NeverOptions extends ContactOptions {
   connector: { parts: RecordParts };
   /** The company's own domains, as the connector knows them. */
   ownDomains: readonly string[];
   lists: ReadonlyMap<string, ContactList>;
-}
-
-export function loadNever(conditions: readonly NeverCondition[], options: NeverOptions): Never {
-  const own: NeverCondition[] = options.ownDomains.length === 0 ? [] : [{ ownDomains: [...options.ownDomains] }];
-  const all = [...conditions, ...own];
-  return {
-    expressions: all.flatMap(({ when, reason }) =>
-      when === undefined
-        ? []
-        : [{ when: compileExpression(when), why: `${reason ?? `\`${cut(when)}\` is true`} (never)` }],
-    ),
-    ofRecord: all.flatMap((one) => ofRecord(one, options.connector.parts)),
-    ofPerson: all.flatMap((one) => ofPerson(one, options)),
-  };
 }
 
 /** Why nobody is asked about a record, by the ready-made conditions. */
@@ -98,73 +83,7 @@ function valuesOf(findings: Findings, expression: Expression): unknown[] {
   return Array.isArray(found.value) ? found.value : [found.value];
 }
 
-/** The conditions over the record. A condition may have a reason in the configuration, which then stands in place of the usual reason. */
-function ofRecord({ reason, handledIn, noReply, ...rest }: NeverCondition, parts: RecordParts): Never['ofRecord'] {
-  const paths = (part: RecordPart) => (parts[part] ?? []).map(compileExpression);
-  const named = byName.flatMap(([part, word]) => {
-    const wanted = rest[part];
-    return wanted === undefined
-      ? []
-      : [
-          {
-            what: `${part}: ${wanted.join(', ')}`,
-            reads: paths(part),
-            reasonFor: (values: readonly unknown[]) => nameIn(values, wanted, word),
-          },
-        ];
-  });
-  const timed = handledIn
-    ? [{ what: handledInWords(handledIn), reads: paths('openedAt'), reasonFor: handledWithin(handledIn) }]
-    : [];
-  const silent = noReply ? [{ what: 'noReply', reads: paths('replies'), reasonFor: repliedNever }] : [];
-  return [...named, ...timed, ...silent].map(({ what, reads, reasonFor }) => ({
-    what,
-    reads,
-    reasonFor: (values, closedAt) => {
-      const why = reasonFor(values, closedAt);
-      return why === undefined ? undefined : (reason ?? why);
-    },
-  }));
-}
-
-const byName = [
-  ['tags', 'tag'],
-  ['brands', 'brand'],
-  ['groups', 'group'],
-  ['pipelines', 'pipeline'],
-  ['channels', 'channel'],
-  ['agents', 'agent'],
-] as const;
-
-/** The wanted name that is among the values, as the configuration writes it. */
-function nameIn(values: readonly unknown[], wanted: readonly string[], word: string): Why {
-  const there = new Set(values.map((value) => String(value).trim().toLowerCase()));
-  const found = wanted.find((name) => there.has(name.toLowerCase()));
-  return found === undefined ? undefined : `${word} ${found}`;
-}
-
-function handledInWords({ under, over }: NonNullable<NeverCondition['handledIn']>): string {
-  const parts = [
-    ...(under === undefined ? [] : [`under ${formatDuration(under)}`]),
-    ...(over === undefined ? [] : [`over ${formatDuration(over)}`]),
-  ];
-  return `handledIn: ${parts.join(', ')}`;
-}
-
-function handledWithin({ under = 0, over = Number.POSITIVE_INFINITY }: NonNullable<NeverCondition['handledIn']>) {
-  return ([openedAt]: readonly unknown[], closedAt: Date): Why => {
-    const took = closedAt.getTime() - Date.parse(typeof openedAt === 'string' ? openedAt : '');
-    if (Number.isNaN(took)) return undefined;
-    if (took < under) return `handled in under ${formatDuration(under)}`;
-    return took > over ? `handled in over ${formatDuration(over)}` : undefined;
-  };
-}
-
-function repliedNever(values: readonly unknown[]): Why {
-  return values.length > 0 && values.every((value) => value === 0) ? 'no agent has replied' : undefined;
-}
-
-function ofPerson(
+export function ofPerson(
   { reason, ownDomains, contactsIn: file }: NeverCondition,
   { lists, ...options }: NeverOptions,
 ): Never['ofPerson'] {
@@ -195,9 +114,4 @@ function keysOf(text: string, options: ContactOptions): string[] {
     if (error instanceof CloseloopError) return [];
     throw error;
   }
-}
-
-function cut(source: string): string {
-  const line = source.trim().replaceAll(/\s+/g, ' ');
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }

@@ -1,12 +1,14 @@
 import { isLoopback } from '../../../core/address.ts';
 import { resolveOperations } from '../../../core/feedback/operations.ts';
-import { compileExpression, type Expression } from '../../../core/mapping/expression.ts';
+import type { Expression } from '../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../core/mapping/expression-compile.ts';
 import type { HolidayRules } from '../../../core/schedule/holidays.ts';
 import type { Config, ConfiguredSource } from '../../config/config.ts';
 import { isDryRun } from '../../redis/keys.ts';
 import { type LoadedRule, loadRule } from '../rules.ts';
 import { type LoadedAnswerRule, loadAnswerRule } from './answer-rules.ts';
-import { loadNever, unfitAddress } from './never.ts';
+import { loadNever } from './load-never.ts';
+import { unfitAddress } from './never.ts';
 
 /** What the configuration says of a source. */
 export type Policy = ReturnType<typeof policyOf>;

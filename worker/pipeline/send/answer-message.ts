@@ -1,10 +1,11 @@
+import { z } from 'zod';
+import type { RecordParts } from '../../../core/connector/record-parts.ts';
 import { gradeInWords } from '../../journey/grade-in-words.ts';
 import type { Journey } from '../../journey/journey.ts';
 import type { OutgoingEvent } from '../../journey/outgoing.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { AnswerMessage } from '../../operations/alerts/message.ts';
 import { recordPlaceOf } from './event.ts';
-import { namesIn } from './record-names.ts';
 import type { SendSource } from './send.ts';
 
 /** The message to a person about an answer; undefined where the answer is gone. */
@@ -39,4 +40,42 @@ async function namesOf(journey: Journey, of: SendSource): Promise<ReturnType<typ
   } catch {
     return nobody;
   }
+}
+
+/** A person as connectors present one. */
+const Person = z.object({
+  name: z.string().nullish(),
+  firstName: z.string().nullish(),
+  lastName: z.string().nullish(),
+  displayName: z.string().nullish(),
+});
+
+/**
+ * What the record calls its customer and its agent, where the connector's data sheet says where they are. A customer is whoever has one of the
+ * customer's addresses, or is presented as `customer`.
+ */
+export function namesIn(shape: object, { agents = [], customer = [] }: RecordParts) {
+  const people = [...customer.map((path) => path.split('.').slice(0, -1)), ['customer']];
+  return {
+    customer: firstOf(people.map((path) => nameOf(at(shape, path)))),
+    agent: firstOf(agents.map((path) => textOf(at(shape, path.split('.'))))),
+  };
+}
+
+function nameOf(person: unknown): string | undefined {
+  const { name, displayName, firstName, lastName } = Person.safeParse(person).data ?? {};
+  return textOf(name) ?? textOf(displayName) ?? textOf([firstName, lastName].filter(Boolean).join(' '));
+}
+
+const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+
+const firstOf = (found: readonly (string | undefined)[]): string | undefined => found.find((one) => one !== undefined);
+
+function at(shape: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined,
+    shape,
+  );
 }

@@ -31,7 +31,7 @@ export interface SendContext {
 
 /**
  * Sends what is due to one target about one record, in the order in which it happened: an event that fails keeps the later ones back. One job
- * at a time works on them (claims.ts). An event whose response is lost is sent again, under the same id.
+ * at a time works on them (job-queue.ts). An event whose response is lost is sent again, under the same id.
  */
 export async function send({ source, recordId }: SendJob, context: SendContext): Promise<JobResult> {
   const { target, prepare, sources } = context;

@@ -196,7 +196,7 @@ describe('preview --since', () => {
     for (const line of lines) expect(words.out).toMatch(line);
     expect(words.out).not.toContain('p4');
     expect(loop.feedback.standin.requests()).toEqual([]);
-    expect(await loop.store.queries.counts()).toMatchObject({ received: 0, waiting: 0, asked: 0 });
+    expect(await loop.store.lists.counts()).toMatchObject({ received: 0, waiting: 0, asked: 0 });
   });
 
   test('it begins a day on the clock of the account, and says which sources can not list their closings', async () => {

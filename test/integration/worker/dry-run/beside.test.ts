@@ -38,7 +38,7 @@ test('a dry run beside the loop in earnest has throttles, caps and journeys of i
   vendor.close('b', { customer: { email: 'a@example.com' } });
   await dry.post(vendor.delivery([{ kind: 'closed', id: 'b', at: new Date() }]));
   await until(async () => (await dry.store.get('b.1')) !== undefined && (await dry.app.engine.busy()) === 0);
-  const counts = async (loop: typeof dry) => await loop.store.queries.counts();
+  const counts = async (loop: typeof dry) => await loop.store.lists.counts();
   expect(await counts(earnest)).toMatchObject({ asked: 1, withheld: 0 });
   expect(await counts(dry)).toMatchObject({ asked: 0, withheld: 1 });
 

@@ -41,7 +41,7 @@ test('a dry run, whatever it is configured to do and told of, calls nothing that
           await until(async () => (await loop.post(delivery)).status === 202);
         }
         await until(async () => (await loop.app.engine.busy()) === 0);
-        withheld += (await loop.store.queries.counts()).withheld;
+        withheld += (await loop.store.lists.counts()).withheld;
       } finally {
         await loop.close();
         await feedback.close();

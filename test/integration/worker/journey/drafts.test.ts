@@ -26,7 +26,7 @@ describe('a draft', () => {
     expect((await store.trace('r.1')).map(({ text }) => text)).toEqual(['received', 'waits']);
     expect((await (await store.records.read('r')).journeyOf('a', undefined))?.id).toBe('r.1');
     expect((await store.queries.of({ contact })).map(({ id }) => id)).toEqual(['r.1']);
-    expect(await store.queries.counts()).toMatchObject({ received: 0, waiting: 1 });
+    expect(await store.lists.counts()).toMatchObject({ received: 0, waiting: 1 });
     // What was returned is changed further without being read again.
     await store.note(waiting ?? draft, 'a note');
     expect((await store.trace('r.1')).map(({ text }) => text)).toEqual(['received', 'waits', 'a note']);
@@ -43,7 +43,7 @@ describe('a draft', () => {
     await store.getOrCreate(claimOf('r', closing, event), []);
     const waits = (journey: Journey) => ({ journey: step(journey, 'waiting', now()), trace: ['waits'] });
     expect(await store.update(draft, waits)).toBeUndefined();
-    expect(await store.queries.counts()).toMatchObject({ received: 1, waiting: 0 });
+    expect(await store.lists.counts()).toMatchObject({ received: 1, waiting: 0 });
     expect((await store.records.historyOf('r')).latest).toBe('r.1');
   });
 

@@ -39,7 +39,7 @@ test('a step that is taken in memory is stored with the next, and each is told',
   expect(steps).toEqual(['received → waiting', 'waiting → creating']);
   // As after a step from a stored journey: its record was asked about.
   expect((await store.records.historyOf('r')).asked).toBe('r.1');
-  expect(await store.queries.counts()).toMatchObject({ received: 0, waiting: 0, creating: 1 });
+  expect(await store.lists.counts()).toMatchObject({ received: 0, waiting: 0, creating: 1 });
 });
 
 test('it is kept as it is where nothing more happens to it', async () => {
@@ -59,7 +59,7 @@ test('only a draft that knows what was remembered of its record takes steps in m
 });
 
 test.each<[what: string, happens: (store: JourneyStore) => Promise<unknown>]>([
-  ['the record was found changed', (store) => store.records.noteChange('r')],
+  ['the record was found changed', (store) => store.changes.note('r')],
   ['another record was merged into it', mergedInto],
   ['another event made the closing’s journey', (store) => store.getOrCreate({ ...closing, eventKey: 'other' }, [])],
 ])('it is not stored any more where %s', async (_, happens) => {
@@ -68,12 +68,12 @@ test.each<[what: string, happens: (store: JourneyStore) => Promise<unknown>]>([
   await happens(store);
   expect(await store.update(journey, creates)).toBeUndefined();
   expect(await store.keep(journey, [])).toBe(false);
-  expect((await store.queries.counts()).creating).toBe(0);
+  expect((await store.lists.counts()).creating).toBe(0);
 });
 
 async function mergedInto(store: JourneyStore): Promise<void> {
   await store.getOrCreate({ ...closing, recordId: 'gone', eventKey: 'of gone' }, []);
-  await store.records.merge('gone', 'r');
+  await store.changes.merge('gone', 'r');
 }
 
 test('a change of a record without journeys is remembered for an hour, and does not shorten how long a merge is remembered', async () => {
@@ -81,12 +81,12 @@ test('a change of a record without journeys is remembered for an hour, and does 
   const { client } = redis.handle;
   const key = `{cl:${store.source}}:merges:r`;
   const [hour, day] = [3_600_000, 86_400_000];
-  await store.records.noteChange('r');
+  await store.changes.note('r');
   expect(await client.pttl(key)).toBeGreaterThan(hour / 2);
   expect(await client.pttl(key)).toBeLessThanOrEqual(hour);
-  await store.records.merge('r', 'other');
+  await store.changes.merge('r', 'other');
   const merged = await client.pttl(key);
-  await store.records.noteChange('r');
+  await store.changes.note('r');
   expect(merged).toBeGreaterThan(20 * day);
   expect(await client.pttl(key)).toBeGreaterThan(20 * day);
 });
@@ -94,18 +94,18 @@ test('a change of a record without journeys is remembered for an hour, and does 
 test('the merge of a record with journeys is remembered as long as they are, though a change was noted before', async () => {
   const { store } = fresh();
   await store.getOrCreate(closing, []);
-  await store.records.noteChange('r');
-  await store.records.merge('r', 'other');
+  await store.changes.note('r');
+  await store.changes.merge('r', 'other');
   expect(await redis.handle.client.pttl(`{cl:${store.source}}:merges:r`)).toBe(-1);
 });
 
 test('a change of a record that another was merged into is remembered as long as that', async () => {
   const { store } = fresh();
   await store.getOrCreate(closing, []);
-  await store.records.merge('gone', 'r');
-  await store.records.noteChange('r');
+  await store.changes.merge('gone', 'r');
+  await store.changes.note('r');
   const { journey } = await store.getOrCreate({ ...closing, closing: 'two', eventKey: 'two' }, []);
-  await store.records.noteChange('r');
+  await store.changes.note('r');
   expect(await redis.handle.client.pttl(`{cl:${store.source}}:merges:r`)).toBe(-1);
   expect(journey.id).toBe('r.2');
 });

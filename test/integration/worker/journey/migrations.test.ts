@@ -1,11 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import { messageOf } from '../../../../core/errors.ts';
+import { erased } from '../../../../worker/journey/erased.ts';
 import type { Journey } from '../../../../worker/journey/journey.ts';
 import { JourneyKeys } from '../../../../worker/journey/journey-keys.ts';
 import { knownData } from '../../../../worker/journey/migrations.ts';
 import { type ListEntry, StateLists } from '../../../../worker/journey/state-lists.ts';
 import type { JourneyStore } from '../../../../worker/journey/store.ts';
-import { erased, step } from '../../../../worker/journey/transitions.ts';
+import { step } from '../../../../worker/journey/transitions.ts';
 import type { RedisClient } from '../../../../worker/redis/client.ts';
 import { knownSourcesKey } from '../../../../worker/redis/keys.ts';
 import { testSeal } from '../../../support/seal.ts';
@@ -70,7 +71,7 @@ const listsOf = ({ source }: JourneyStore) => new StateLists(redis.handle.client
 const listed = async (store: JourneyStore): Promise<ListEntry[]> =>
   await listsOf(store).page('answers', 'next', { id: '', at: 0 }, 1_000);
 const countIn = async (store: JourneyStore): Promise<number> =>
-  await listsOf(store).countBetween('answers', new Date(0), new Date(8.64e15));
+  await listsOf(store).countIn('answers', { from: new Date(0), until: new Date(8.64e15) });
 
 /** The data as a closeloop without lists of answers stored them. */
 async function withoutLists(): Promise<void> {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, expect, test } from 'vitest';
-import { asEarlier, beforeThat, ContactMemory, type Limit } from '../../../../worker/journey/contacts.ts';
+import { ContactMemory, type Limit } from '../../../../worker/journey/contacts.ts';
+import { asEarlier, beforeThat } from '../../../../worker/journey/last-asked.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { testSeal } from '../../../support/seal.ts';
 

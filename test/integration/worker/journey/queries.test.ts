@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Journey, type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
+import { askedStates } from '../../../../worker/journey/outcomes.ts';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
-import { askedStates, ifStill, mayComeBack, mayFollow, step } from '../../../../worker/journey/transitions.ts';
+import { ifStill, mayComeBack, mayFollow, step } from '../../../../worker/journey/transitions.ts';
 import { testSeal } from '../../../support/seal.ts';
 import { listOf } from '../../../support/state-lists.ts';
 import { claimOf, freshSource, useStores } from '../../../support/worker/journey/stores.ts';
@@ -25,7 +26,7 @@ describe('indexes', () => {
         const { store, now } = fresh();
         const ids = new Set<string>();
         for (const { record, closing, way, forget, person, into } of steps) {
-          if (into < 4) await store.records.merge(`r${record}`, `r${into}`);
+          if (into < 4) await store.changes.merge(`r${record}`, `r${into}`);
           const at = new Date(Date.UTC(2026, 4, 9 - 2 * record - closing));
           const { journey } = await store.getOrCreate(
             { ...claimOf(`r${record}`, `c${closing}`, `e${closing}`), closedAt: at },
@@ -70,9 +71,9 @@ describe('indexes', () => {
         .map(({ id }) => id)
         .sort(),
     );
-    const found = await Promise.all(journeyStates.map(async (state) => (await store.queries.idsIn(state)).sort()));
+    const found = await Promise.all(journeyStates.map(async (state) => (await store.lists.idsIn(state)).sort()));
     expect(found).toEqual(expected);
-    expect(Object.values(await store.queries.counts())).toEqual(expected.map(({ length }) => length));
+    expect(Object.values(await store.lists.counts())).toEqual(expected.map(({ length }) => length));
     const requests = alive.flatMap(({ requestId }) => (requestId === undefined ? [] : [requestId]));
     const owners = alive.flatMap(({ id, requestId }) => (requestId === undefined ? [] : [id]));
     expect(await store.requests.journeyIdsOf(requests)).toEqual(owners);
@@ -103,9 +104,9 @@ describe('indexes', () => {
         trace: [],
       }));
     }
-    expect(await store.queries.idsIn('waiting')).toEqual(['early.1', 'late.1']);
-    expect(await store.queries.idsIn('waiting', { before: due(12) })).toEqual(['early.1']);
-    expect(await store.queries.idsIn('waiting', { limit: 1 })).toEqual(['early.1']);
+    expect(await store.lists.idsIn('waiting')).toEqual(['early.1', 'late.1']);
+    expect(await store.lists.idsIn('waiting', { before: due(12) })).toEqual(['early.1']);
+    expect(await store.lists.idsIn('waiting', { limit: 1 })).toEqual(['early.1']);
   });
 
   test('each of hundreds leaves the list of a state with it, wherever it stood there and stands next', async () => {
@@ -117,11 +118,11 @@ describe('indexes', () => {
         return (await store.update(journey, ifStill('received', { to: 'skipped', at, why: '' }))) ?? journey;
       }),
     );
-    const ids = await store.queries.idsIn('skipped');
+    const ids = await store.lists.idsIn('skipped');
     expect(ids).toHaveLength(300);
     await Promise.all(skipped.map((one) => store.update(one, ifStill('skipped', { to: 'received', at: now() }))));
-    expect(await store.queries.idsIn('skipped')).toEqual([]);
-    expect((await store.queries.idsIn('received')).toSorted()).toEqual(ids.toSorted());
+    expect(await store.lists.idsIn('skipped')).toEqual([]);
+    expect((await store.lists.idsIn('received')).toSorted()).toEqual(ids.toSorted());
     expect(await keys(`*${store.source}}:state:skipped*`)).toEqual([]);
   });
 

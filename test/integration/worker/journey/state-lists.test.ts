@@ -45,7 +45,7 @@ test('lists agree with a plain list after any changes, page by page from anywher
       const before = all.filter((one) => byTime(one, place) < 0 && one.id !== place.id).toReversed();
       expect(await lists.page('skipped', 'previous', place, size)).toEqual(before.slice(0, size));
       const within = all.filter((one) => one.at >= 5 && one.at < at).length;
-      expect(await lists.countBetween('skipped', new Date(5), new Date(at))).toBe(within);
+      expect(await lists.countIn('skipped', { from: new Date(5), until: new Date(at) })).toBe(within);
       expect((await lists.counts()).skipped).toBe(all.length);
       await list.remove(all.map((one) => [one.id, one.at]));
       expect(await keys()).toEqual([]);

@@ -15,7 +15,7 @@ describe('claim', () => {
     expect(new Set(claims.map(({ journey }) => journey.id))).toEqual(new Set(['r.1']));
     expect(claims.filter(({ created }) => created)).toHaveLength(1);
     expect(await store.trace('r.1')).toMatchObject([{ text: 'here' }]);
-    expect((await store.queries.counts()).received).toBe(1);
+    expect((await store.lists.counts()).received).toBe(1);
     for (const key of ['webhook', 'trigger'])
       expect((await (await store.records.read('r')).journeyOf(key, undefined))?.id).toBe('r.1');
   });
@@ -72,7 +72,7 @@ describe('update', () => {
     const names = Array.from({ length: 40 }, (_, n) => `n${n}`).sort();
     expect(Object.keys((await store.get('r.1'))?.values ?? {}).sort()).toEqual(names);
     expect((await store.trace('r.1')).map(({ text }) => text).sort()).toEqual(names);
-    expect(await store.queries.counts()).toMatchObject({ received: 0, waiting: 1 });
+    expect(await store.lists.counts()).toMatchObject({ received: 0, waiting: 1 });
   });
 
   test('it lets one of many win a step that only one may make', async () => {

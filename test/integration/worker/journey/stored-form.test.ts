@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { erased } from '../../../../worker/journey/erased.ts';
 import type { Journey, JourneyState } from '../../../../worker/journey/journey.ts';
-import { erased, step } from '../../../../worker/journey/transitions.ts';
+import { step } from '../../../../worker/journey/transitions.ts';
 import { claimOf, useStores } from '../../../support/worker/journey/stores.ts';
 
 const { redis, fresh } = useStores();

@@ -22,7 +22,7 @@ test('of a thousand jobs that have begun when the service goes away a few call i
   const waiting = ends.filter((end) => end.status === 'fulfilled');
   expect(waiting.length).toBeGreaterThanOrEqual(750);
   for (const { value } of waiting) expect(value).toMatchObject({ do: 'wait' });
-  expect((await store.queries.counts()).waiting).toBe(1_000);
+  expect((await store.lists.counts()).waiting).toBe(1_000);
 });
 
 test('a poll leaves a vendor alone that does not answer, until it is time to find out', async () => {

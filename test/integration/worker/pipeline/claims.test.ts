@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Advice, CloseloopError } from '../../../../core/errors.ts';
-import { Claims } from '../../../../worker/pipeline/claims.ts';
-import { mostTogether } from '../../../../worker/pipeline/job-queue.ts';
+import { Claims, mostTogether } from '../../../../worker/pipeline/job-queue.ts';
 import { done } from '../../../../worker/pipeline/jobs.ts';
 import { until } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';

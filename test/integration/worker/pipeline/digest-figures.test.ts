@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { figuresOf } from '../../../../worker/pipeline/digest-figures.ts';
+import { figuresOf } from '../../../../worker/pipeline/sweeping.ts';
+
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 

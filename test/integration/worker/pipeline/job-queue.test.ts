@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { changeJobs } from '../../../../worker/pipeline/change-jobs.ts';
 import { JobQueue } from '../../../../worker/pipeline/job-queue.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { mostInATurn } from '../../../support/turns.ts';
@@ -21,7 +22,7 @@ test('each job that is looked at has a turn of the event loop of its own, as it 
   await queue.addBulk(Array.from({ length: 70 }, (_, n) => ({ name: 'one', data: { n } })));
   const { counted, count } = mostInATurn();
   const seen: number[] = [];
-  const unreadable = await jobs.change(async ({ n }) => {
+  const unreadable = await changeJobs(jobs, async ({ n }) => {
     count();
     seen.push(n);
     return n === 50 ? { n: 1_000 } : undefined;

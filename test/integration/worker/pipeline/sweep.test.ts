@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { livePorts } from '../../../../worker/cli/live-ports.ts';
 import { loadConfig } from '../../../../worker/config/config.ts';
 import type { Journey, JourneyState } from '../../../../worker/journey/journey.ts';
-import { pack } from '../../../../worker/journey/packing.ts';
 import { JourneyStore } from '../../../../worker/journey/store.ts';
+import { pack } from '../../../../worker/journey/stored-journey.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { liveClock } from '../../../../worker/pipeline/clock.ts';
 import { Engine } from '../../../../worker/pipeline/engine.ts';
@@ -116,7 +116,7 @@ test('one sweep ends all that is due, however many pages that is', async () => {
   const { context, store, journey, close } = await fresh();
   for (let n = 0; n < 20; n++) await journey(`silent${n}`, toAsked, ago(16 * day));
   await sweep(context, { ...settings, pageSize: 3 });
-  expect(await store.queries.counts()).toMatchObject({ asked: 0, expired: 20 });
+  expect(await store.lists.counts()).toMatchObject({ asked: 0, expired: 20 });
   await close();
 });
 
@@ -180,7 +180,7 @@ describe('retention', () => {
     await journey('creating', ['waiting', 'creating'], ago(500 * day));
     await journey('answered', [...toAsked, 'answered'], ago(500 * day), { answer });
     await sweep(context, settings);
-    expect(await store.queries.counts()).toMatchObject({ waiting: 1, creating: 1, answered: 1 });
+    expect(await store.lists.counts()).toMatchObject({ waiting: 1, creating: 1, answered: 1 });
     await close();
   });
 });

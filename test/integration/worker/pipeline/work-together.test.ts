@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Advice, CloseloopError } from '../../../../core/errors.ts';
 import { Outage } from '../../../../worker/operations/outage.ts';
+import { changeJobs } from '../../../../worker/pipeline/change-jobs.ts';
 import { mostTogether } from '../../../../worker/pipeline/job-queue.ts';
 import { done } from '../../../../worker/pipeline/jobs.ts';
 import { memoryLog, until } from '../../../support/loop.ts';
@@ -168,14 +169,14 @@ test('a job of which one part can not be read is set aside whole, for a version 
   stage.start();
   await until(async () => (await jobs.queue.getDelayedCount()) === 1);
   expect(runs.size).toBe(0);
-  expect(await jobs.change(() => undefined)).toEqual(['together-2-x']);
+  expect(await changeJobs(jobs, () => undefined)).toEqual(['together-2-x']);
 });
 
 test('a change of what is stored reaches each part of a job', async () => {
   const { jobs, together } = fresh(async () => done);
   await together(1, 2, 3);
   const seen: number[] = [];
-  const unreadable = await jobs.change(({ n }) => {
+  const unreadable = await changeJobs(jobs, ({ n }) => {
     seen.push(n);
     return n === 2 ? { n: 20 } : undefined;
   });

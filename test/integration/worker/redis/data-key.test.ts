@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { DataKey, openSeal, operatorKeys } from '../../../../worker/redis/data-key.ts';
+import { DataKey, operatorKeys } from '../../../../worker/redis/data-key.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
 beforeEach(async () => void (await redis.handle.client.flushall()));
 
 const key = (n: number) => new Uint8Array(32).fill(n);
-const open = (...keys: Uint8Array[]) => openSeal(redis.handle.client, keys);
+const open = async (...keys: Uint8Array[]) => (await DataKey.open(redis.handle.client, keys)).seal;
 
 describe('the key of an installation', () => {
   test('it is one for all processes, whichever began first (audit 8)', async () => {
@@ -23,8 +23,8 @@ describe('the key of an installation', () => {
 
   test('it is on a replica before it is used', async () => {
     const steps: string[] = [];
-    await openSeal(redis.handle.client, [key(1)], async () => void steps.push('replicated'));
-    await openSeal(redis.handle.client, [key(1)], async () => void steps.push('again'));
+    await DataKey.open(redis.handle.client, [key(1)], async () => void steps.push('replicated'));
+    await DataKey.open(redis.handle.client, [key(1)], async () => void steps.push('again'));
     expect(steps).toEqual(['replicated']);
   });
 

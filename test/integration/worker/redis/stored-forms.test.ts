@@ -89,7 +89,7 @@ async function storeAll(client: RedisClient): Promise<void> {
   const note = { at, journey: `${source} r3.1` };
   await people.reserve({ contactKey: 'email:erika@example.com', campaign: 12, note, limits: [] });
   const waits = { journey: `${source} r2.1`, campaign: 12, closedAt: at, dueAt: at };
-  await people.noteWaiting('email:erika@example.com', waits);
+  await people.waits.note('email:erika@example.com', waits);
   await createSnapshotStore(client, { tag, keepMs, seal }).save('r1', at, { subject: 'late' });
   const hour = { hour: at.getTime(), dayFrom: at.getTime(), dayUntil: at.getTime() + keepMs, openMsThen: 1, openMs: 1 };
   await new CapSlots(client, 'forms').take('r2.1', [{ name: 'all', hour: 5 }], { keeps: 0, since: 0 }, [hour]);

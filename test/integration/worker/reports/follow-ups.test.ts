@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { erased } from '../../../../worker/journey/erased.ts';
 import { FollowUpLists } from '../../../../worker/journey/follow-up-lists.ts';
 import type { Journey } from '../../../../worker/journey/journey.ts';
-import { erased, step } from '../../../../worker/journey/transitions.ts';
+import { step } from '../../../../worker/journey/transitions.ts';
 import { followUpReport } from '../../../../worker/reports/follow-ups.ts';
 import { claimOf, useStores } from '../../../support/worker/journey/stores.ts';
 

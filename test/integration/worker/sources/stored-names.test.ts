@@ -172,7 +172,7 @@ describe('after a rename', () => {
   test('a grade that comes finds its journey, and what waits is asked under the new name', async () => {
     const old = await lived();
     const now = unitContext({ source: 'new', storedAs: 'old', vendor: old.vendor });
-    expect(await now.store.queries.counts()).toMatchObject({ asked: 1, waiting: 1 });
+    expect(await now.store.lists.counts()).toMatchObject({ asked: 1, waiting: 1 });
     expect(await now.events()).toMatchObject([{ recordId: 'unplanned' }]);
     service.standin.answer({ contact: anyone.customer.email, grade: 5 });
     await now.engine.collecting.stage.run({ campaign: 12 });

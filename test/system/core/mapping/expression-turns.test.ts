@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  compileExpression,
-  ExpressionSetAside,
-  evaluateAll,
-  evaluateFirst,
-} from '../../../../core/mapping/expression.ts';
+import { evaluateAll, evaluateFirst } from '../../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
+import { ExpressionSetAside } from '../../../../core/mapping/expression-failure.ts';
 import { bombed, ran } from '../../../support/core/expression-bombs.ts';
 
 /** Over a large number without end, as far as anybody waits. */

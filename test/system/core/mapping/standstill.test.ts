@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 
-const expression = resolve(import.meta.dirname, '../../../../core/mapping/expression.ts');
+const expression = resolve(import.meta.dirname, '../../../../core/mapping/expression-compile.ts');
 /** Some hundredths of a second of work; says that it has begun, stands still in the middle of it, and says what came out. */
 const program = `
 import { writeSync } from 'node:fs';

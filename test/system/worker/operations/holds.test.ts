@@ -262,6 +262,6 @@ test('closings that a campaign holds up are asked once each, though workers are 
   await worker.kill();
   await world.locksEnd();
   await world.start('worker');
-  await until(async () => (await store.queries.counts()).asked === ids.length);
+  await until(async () => (await store.lists.counts()).asked === ids.length);
   expect(everyone(standin)).toBe(ids.length);
 });

@@ -324,7 +324,7 @@ test('the process that finds out whether the service is back is killed at it: an
   await world.start('worker');
   // The minute that a killed prober holds up the others is over now.
   await client.pexpire('{cl}:outage:probe', 1);
-  await until(async () => (await store.queries.counts()).asked === ids.length);
+  await until(async () => (await store.lists.counts()).asked === ids.length);
   expect(standin.requests()).toHaveLength(ids.length);
   expect(await client.exists('{cl}:outage')).toBe(0);
 });

@@ -23,7 +23,7 @@ test.each<[KillPoint, number]>([
     await world.locksEnd();
     const clean = await world.start('all');
     if (answer?.status !== 202) expect((await world.post(clean.url, ids)).status).toBe(202);
-    await until(async () => (await world.store.queries.counts()).asked === ids.length);
+    await until(async () => (await world.store.lists.counts()).asked === ids.length);
     expect(
       world.standin
         .requests()

@@ -19,8 +19,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { withoutTheErased } from '../../../../worker/cli/runtime.ts';
 import { connect } from '../../../../worker/redis/connection.ts';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../../../../worker/redis/embedded.ts';
-import { ping } from '../../../../worker/redis/ping.ts';
+import { type EmbeddedRedis, ping, startEmbeddedRedis } from '../../../../worker/redis/embedded.ts';
+
 import { serverCache } from '../../../support/redis-cache.ts';
 
 const undo: (() => unknown)[] = [];

@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { cancelForm, commentForm, getForm, gradeForm } from '../../../../core/feedback/command-forms.ts';
+import { instantTextReader } from '../../../../core/feedback/instant-text.ts';
 import { assumedOperations, type Operations } from '../../../../core/feedback/operations.ts';
 import {
-  cancelForm,
-  commentForm,
   createForm,
-  getForm,
-  gradeForm,
   instantReader,
-  instantTextReader,
   listParameters,
   type NewRequest,
   recordReader,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
-import { compileExpression } from '../../../../core/mapping/expression.ts';
 import { adviceOn, alternativesIn, callAdvice, fixedTextAdvice } from '../../../../core/mapping/expression-advice.ts';
+import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
 import { ExpressionSource } from '../../../../core/mapping/expression-source.ts';
 
 function parses(source: string): boolean {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
-import { compileExpression, ExpressionSetAside } from '../../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
+
+import { ExpressionSetAside } from '../../../../core/mapping/expression-failure.ts';
 
 const ticket = {
   ticket: {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CloseloopError } from '../../../../core/errors.ts';
-import { checkWindows, doubtsAbout, nextSendTime, type RuleWindow } from '../../../../core/schedule/send-time.ts';
+import { checkWindows, nextSendTime, type RuleWindow } from '../../../../core/schedule/send-time.ts';
+import { doubtsAbout } from '../../../../core/schedule/window-doubts.ts';
 import { inputOf, type Row } from '../../../support/core/send-time-row.ts';
 
 const day = '08:00-21:00';

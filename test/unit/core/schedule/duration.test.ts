@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { Duration, formatDuration, parseDuration } from '../../../../core/schedule/duration.ts';
+import { formatDuration } from '../../../../core/schedule/duration.ts';
+import { Duration, parseDuration } from '../../../../core/schedule/duration-setting.ts';
 
 describe('parseDuration', () => {
   const rows: [text: string, ms: number][] = [

@@ -1,21 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { erased } from '../../../../worker/journey/erased.ts';
 import { type Intent, type Journey, type JourneyState, journeyStates } from '../../../../worker/journey/journey.ts';
 import {
-  askedContactOf,
   askedStates,
   endedUnasked,
-  erased,
+  mayHaveAsked,
+  settledStates,
+  unaskedStates,
+} from '../../../../worker/journey/outcomes.ts';
+import {
+  askedContactOf,
   firstOf,
   ifStill,
   mayComeBack,
   mayFollow,
-  mayHaveAsked,
   type Step,
-  settledStates,
   statesBefore,
   step,
-  unaskedStates,
 } from '../../../../worker/journey/transitions.ts';
 import { journeyIn } from '../../../support/worker/journey/example.ts';
 

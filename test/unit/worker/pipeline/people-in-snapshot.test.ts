@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { compileExpression } from '../../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../../core/mapping/expression-compile.ts';
+
 import { contactsIn, customersIn, withoutMentions } from '../../../../worker/pipeline/people-in-snapshot.ts';
 
 const defaultCountry = 'EE' as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Comparison, compareValues } from '../../../../worker/pipeline/ask/shown-values.ts';
+import { type Comparison, compareValues } from '../../../../worker/pipeline/ask/find-request.ts';
 
 const rows: [what: string, ours: Record<string, string | number | boolean>, shown: object, is: Comparison][] = [
   ['the same text', { Store: 'Tallinn' }, { Store: 'Tallinn' }, 'same'],

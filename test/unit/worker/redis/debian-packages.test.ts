@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { moveInto } from '../../../../worker/redis/debian-packages.ts';
+import { moveInto } from '../../../../worker/redis/server-binary.ts';
 import { testFolder } from '../../../support/folder.ts';
 
 function folder(): string {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { writeTogether } from '../../../../worker/redis/write-together.ts';
+import { writeTogether } from '../../../../worker/redis/connection.ts';
 
 /** What arrives at the other end, by system call. */
 function connection() {

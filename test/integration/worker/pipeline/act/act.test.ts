@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CloseloopError } from '../../../../../core/errors.ts';
-import { erased, step } from '../../../../../worker/journey/transitions.ts';
+import { erased } from '../../../../../worker/journey/erased.ts';
+import { step } from '../../../../../worker/journey/transitions.ts';
 import { act, giveUpAct } from '../../../../../worker/pipeline/act/act.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { replay } from '../../../../../worker/support/repair.ts';

@@ -184,7 +184,7 @@ describe('of several closings of one person that wait', () => {
     const contacts = overriding(context.contacts, {
       // The last call before the journey is stored.
       link: async () => await closes(one, 'a'),
-      noteWaiting: async (...args) => void noted.push(args),
+      waits: overriding(context.contacts.waits, { note: async (...args) => void noted.push(args) }),
     });
     one.unit.vendor.close('a', { customer: { email }, ...closedAs('of a', one.now()) });
     await plan(eventOf('a', { at: one.now() }), { ...context, contacts });
@@ -298,11 +298,12 @@ test('whatever closes and opens again: one request, nobody is left out, and the 
         vendor.close(id, { customer, store: `${delay}`, ...closedAs(`of ${id}`, one.now()) });
         const event = eventOf(id, { at: one.now() });
         if (isKilled) {
-          const noteWaiting = async (...args: Parameters<typeof context.contacts.noteWaiting>) => {
-            await context.contacts.noteWaiting(...args);
+          const { waits } = context.contacts;
+          const note = async (...args: Parameters<typeof waits.note>) => {
+            await waits.note(...args);
             throw new Error('killed');
           };
-          const contacts = overriding(context.contacts, { noteWaiting });
+          const contacts = overriding(context.contacts, { waits: overriding(waits, { note }) });
           await expect(plan(event, { ...context, contacts })).rejects.toThrow('killed');
         }
         await plan(event, context);
@@ -315,7 +316,7 @@ test('whatever closes and opens again: one request, nobody is left out, and the 
           vendor.close(id, open);
           await plan(eventOf(id, { kind: 'changed', at: one.now() }), context);
         }
-        for (const id of await store.queries.idsIn('waiting', { limit: 100 })) {
+        for (const id of await store.lists.idsIn('waiting', { limit: 100 })) {
           const due = (await store.get(id))?.dueAt;
           if (due && due <= one.now()) await ask({ journeyId: id }, context);
           if ((await store.get(id))?.state === 'asked') asked.push({ id: id.slice(0, -2), at: unit });
@@ -400,7 +401,7 @@ describe('what is told of one of several closings ahead', () => {
     expect(await forecast(one, 'a')).toMatchObject(waits);
     expect(await forecast(one, 'b')).toMatchObject({ decision: 'ask', why: undefined });
     expect(await journey(one.unit, 'a')).toEqual(before);
-    expect((await one.unit.context.contacts.waiting(email)).length).toBe(2);
+    expect((await one.unit.context.contacts.waits.of(email)).length).toBe(2);
     expect(await journey(one.unit, 'b')).toMatchObject({ state: 'waiting' });
   });
 

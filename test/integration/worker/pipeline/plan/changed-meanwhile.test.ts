@@ -93,7 +93,7 @@ describe.each(['lock', 'reserve'] as const)('after the %s', (point) => {
     await asking(point, happens);
     expect(sent()).toBe(0);
     expect(await here.context.contacts.lastAsked('erika@example.com')).toBeUndefined();
-    expect(await here.store.queries.counts()).toMatchObject({ waiting: 0, creating: 0, asked: 0 });
+    expect(await here.store.lists.counts()).toMatchObject({ waiting: 0, creating: 0, asked: 0 });
   });
 
   test('they are asked, once, where the record has changed, and is closed as it was', async () => {
@@ -226,7 +226,7 @@ test('a record that changes all the time is asked about by the asking stage', as
   const { contacts } = here.context;
   const lock: typeof contacts.lock = async (...args) => {
     rounds++;
-    await here.store.records.noteChange('a');
+    await here.store.changes.note('a');
     return await contacts.lock(...args);
   };
   await goesOn(eventOf('a'), { ...here.context, contacts: overriding(contacts, { lock }) });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { giveUpAsk } from '../../../../../worker/pipeline/ask/ask.ts';
-import { giveUpPlan, plan } from '../../../../../worker/pipeline/plan/plan.ts';
+import { giveUpPlan } from '../../../../../worker/pipeline/plan/not-closed.ts';
+import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import { replay } from '../../../../../worker/support/repair.ts';
 import { anyone, eventOf, useManual } from '../../../../support/manual.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { verifyStandardWebhook } from '../../../../../core/connector/standard-webhook.ts';
-import { erased, step } from '../../../../../worker/journey/transitions.ts';
+import { erased } from '../../../../../worker/journey/erased.ts';
+import { step } from '../../../../../worker/journey/transitions.ts';
 import { act } from '../../../../../worker/pipeline/act/act.ts';
 import { noteRequested } from '../../../../../worker/pipeline/erasure-guard.ts';
 import { asking, eraseOf, useManual } from '../../../../support/manual.ts';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { WriteBack } from '../../../../../core/connector/contract.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
-import { erased, step } from '../../../../../worker/journey/transitions.ts';
+import { erased } from '../../../../../worker/journey/erased.ts';
+import { step } from '../../../../../worker/journey/transitions.ts';
 import { plan } from '../../../../../worker/pipeline/plan/plan.ts';
 import type { SourceContext } from '../../../../../worker/pipeline/source-pipeline.ts';
 import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';

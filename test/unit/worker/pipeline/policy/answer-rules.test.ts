@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { truth } from '../../../../../core/mapping/expression-truth.ts';
+import { truth } from '../../../../../core/mapping/expression.ts';
+
 import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { answerShape, loadAnswerRule } from '../../../../../worker/pipeline/policy/answer-rules.ts';
 import { journeyIn } from '../../../../support/worker/journey/example.ts';

@@ -8,7 +8,8 @@ import {
   windowDoubts,
   windowProblems,
 } from '../../../../../worker/pipeline/policy/asking-time.ts';
-import { heldUntil, prefersLatest } from '../../../../../worker/pipeline/policy/throttle.ts';
+import { prefersLatest } from '../../../../../worker/pipeline/policy/throttle.ts';
+import { heldUntil } from '../../../../../worker/pipeline/policy/throttled.ts';
 import { inEachCampaign } from '../../../../../worker/pipeline/rules.ts';
 import { campaignWith, decisionContext } from '../../../../support/worker/pipeline/policy.ts';
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import type { CapScope, Slot } from '../../../../../worker/journey/cap-slots.ts';
-import { capsOf, capsOn, inTime, inWords, type Turn, turnIn } from '../../../../../worker/pipeline/policy/cap.ts';
-import { loadRule } from '../../../../../worker/pipeline/rules.ts';
+import { inTime, inWords, type Turn, turnIn } from '../../../../../worker/pipeline/policy/cap.ts';
+import { capsOn, loadRule } from '../../../../../worker/pipeline/rules.ts';
 import { journeyIn } from '../../../../support/worker/journey/example.ts';
 import { campaignWith } from '../../../../support/worker/pipeline/policy.ts';
 
@@ -19,14 +19,14 @@ const policy = Policy.parse({
 const mixed = campaignWith();
 
 test('a request keeps to the caps of its rule, its campaign, its groups and over everything', () => {
-  const caps = capsOf('desk', ruleOf({ cap: { hour: 2 } }), policy);
+  const caps = capsOn('desk', ruleOf({ cap: { hour: 2 } }), mixed, policy);
   expect(caps.map((one) => inWords(one))).toEqual([
     'cap of 2 an hour of rule "all" of desk',
     'cap of 5 an hour of campaign 12',
     'cap of 9 an hour and 50 a day of group "csat"',
     'cap of 100 a day of policy',
   ]);
-  expect(capsOf('desk', ruleOf({}), Policy.parse({}))).toEqual([]);
+  expect(capsOn('desk', ruleOf({}), mixed, Policy.parse({}))).toEqual([]);
 });
 
 test('neither a test nor a request of an external campaign takes a place', () => {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
-import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
+import type { LastAsked } from '../../../../../worker/journey/last-asked.ts';
 import { onList } from '../../../../../worker/pipeline/policy/recipient.ts';
-import { hitsOfLast, lastCounted, scopesOf, throttled } from '../../../../../worker/pipeline/policy/throttle.ts';
+import { hitsOfLast, lastCounted, scopesOf } from '../../../../../worker/pipeline/policy/throttle.ts';
+import { throttled } from '../../../../../worker/pipeline/policy/throttled.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 import { neverAsked } from '../../../../support/core/feedback/samples.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { compileExpression } from '../../../../../core/mapping/expression.ts';
+import { compileExpression } from '../../../../../core/mapping/expression-compile.ts';
+
 import {
   customerAddresses,
   furtherAddresses,

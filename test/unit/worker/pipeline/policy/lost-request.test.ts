@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ContactRecord } from '../../../../../core/feedback/schemas.ts';
-import type { LastAsked } from '../../../../../worker/journey/contacts.ts';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
+import type { LastAsked } from '../../../../../worker/journey/last-asked.ts';
 import { lostRequest } from '../../../../../worker/pipeline/policy/lost-request.ts';
 
 const at = (time: string) => new Date(`2026-11-21T${time}Z`);

@@ -4,7 +4,8 @@ import { evaluateAll } from '../../../../../core/mapping/expression.ts';
 import type { NeverCondition } from '../../../../../worker/config/never.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
 import { chooseRule } from '../../../../../worker/pipeline/policy/decide.ts';
-import { loadNever, neverByPerson, neverByRecord, unfitAddress } from '../../../../../worker/pipeline/policy/never.ts';
+import { loadNever } from '../../../../../worker/pipeline/policy/load-never.ts';
+import { neverByPerson, neverByRecord, unfitAddress } from '../../../../../worker/pipeline/policy/never.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 const parts = {

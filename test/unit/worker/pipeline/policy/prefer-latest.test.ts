@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { WaitingClosing } from '../../../../../worker/journey/contacts.ts';
-import { chosenBefore } from '../../../../../worker/pipeline/policy/throttle.ts';
+import type { WaitingClosing } from '../../../../../worker/journey/waiting-closings.ts';
+import { chosenBefore } from '../../../../../worker/pipeline/policy/throttled.ts';
 
 const closing = (journey: string, closed: number, due: number): WaitingClosing => ({
   journey,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Policy } from '../../../../../worker/config/policy.ts';
 import { Rule } from '../../../../../worker/config/rule.ts';
-import { elsewhere, type LastAsked } from '../../../../../worker/journey/contacts.ts';
+import { elsewhere, type LastAsked } from '../../../../../worker/journey/last-asked.ts';
 import {
   hitsOf,
   hitsOfLast,
@@ -9,9 +9,9 @@ import {
   limitsOf,
   longestThrottle,
   scopesOf,
-  throttled,
   throttlesOf,
 } from '../../../../../worker/pipeline/policy/throttle.ts';
+import { throttled } from '../../../../../worker/pipeline/policy/throttled.ts';
 import { loadRule } from '../../../../../worker/pipeline/rules.ts';
 
 const now = new Date('2026-11-21T12:00:00Z');

@@ -1,0 +1,28 @@
+import { type KnownHours, known, messageWindows } from './send-time.ts';
+import { type Hours, meet, secondsOf } from './send-window.ts';
+
+/** Says that hours run over midnight, as people may have swapped their ends; undefined for other hours, and for an end at midnight. */
+function overnight({ from = '00:00', until = '24:00' }: Pick<Hours, 'from' | 'until'>): string | undefined {
+  const end = secondsOf(until, 'the window');
+  return end > 0 && secondsOf(from, 'the window') > end
+    ? `asks at night, from ${from} to ${until} the next morning`
+    : undefined;
+}
+
+/** Windows that work and may not do what their writer meant. `sms`: given where some messages may be text messages. */
+export function doubtsAbout(hours: KnownHours): { problem: string; remedy: string }[] {
+  const doubts: { problem: string; remedy: string }[] = [];
+  const { window, accountZone } = hours;
+  const atNight = window && overnight(window);
+  if (window && atNight !== undefined) {
+    const remedy = `write from "${window.until}" and until "${window.from}" if the day was meant`;
+    doubts.push({ problem: `its window ${atNight}`, remedy });
+  }
+  const { windows } = messageWindows(known(hours));
+  if (hours.sms !== undefined && !meet(windows)) {
+    const names = windows.map(({ name }) => name).join(', and ');
+    const problem = `${names}: nobody whose zone is ${accountZone}, or not known, is sent a text message`;
+    doubts.push({ problem, remedy: "change the rule's window, the campaign's hours or policy.sms" });
+  }
+  return doubts;
+}

@@ -1,0 +1,21 @@
+import type { GuardContext } from '../erasure-guard.ts';
+import type { Policy } from '../policy/source-policy.ts';
+import type { Queues } from '../queues.ts';
+import type { WithdrawContext } from '../withdraw.ts';
+import type { GradeContext } from './external-grade.ts';
+import type { ReceivingContext } from './plan-journey.ts';
+import type { SurveyContext } from './survey.ts';
+
+/** The parts of a source that planning needs. */
+export type PlanContext = GradeContext &
+  GuardContext &
+  WithdrawContext &
+  SurveyContext &
+  ReceivingContext &
+  Pick<Policy, 'keepMs'> &
+  Pick<Queues, 'queueEvent' | 'rateLimit'> & {
+    /** The last time in which the source ran dry, and not in earnest: what closed then asks nobody by itself. */
+    ranDry(): Promise<{ from: Date; until: Date } | undefined>;
+    /** The vendor revoked the access: stops every stage until a person restores it. */
+    revoke(why: string): Promise<void>;
+  };

@@ -1,0 +1,138 @@
+import type { WriteBack, WriteResult } from '../../../core/connector/contract.ts';
+import { outcomeOfError } from '../../../core/errors.ts';
+import type { Ports } from '../../../core/ports.ts';
+import type { Journey } from '../../journey/journey.ts';
+import { currentRecordOf, refOf } from '../../journey/refs.ts';
+import type { JourneyStore } from '../../journey/store.ts';
+import { ifStill } from '../../journey/transitions.ts';
+import type { Clock } from '../clock.ts';
+import { done, type JobResult } from '../jobs.ts';
+import type { Queues } from '../queues.ts';
+import type { Vendor } from '../vendor.ts';
+
+/*
+ * Several journeys may be about one record, which shows the latest of their answers.
+ *
+ * A vendor may carry out a write long after closeloop has given the call up: after a newer answer was written, or the person was
+ * forgotten. Nothing tells of that, so the record is seen to once more as soon as no such write can come any more.
+ */
+
+export interface RecordContext extends Pick<Queues, 'queueWriteBack'> {
+  name: string;
+  store: JourneyStore;
+  clock: Clock;
+}
+
+/** What every write about the journey has. */
+export function about(
+  journey: Journey,
+): Pick<WriteBack, 'recordId' | 'personId' | 'requestId' | 'campaign' | 'maxGrade'> {
+  const { personId, requestId, maxGrade } = journey;
+  return {
+    recordId: currentRecordOf(journey),
+    ...(personId === undefined ? {} : { personId }),
+    ...(requestId === undefined ? {} : { requestId }),
+    campaign: journey.campaignName ?? `campaign ${journey.campaign}`,
+    ...(maxGrade === undefined ? {} : { maxGrade }),
+  };
+}
+
+/** Whether another journey's answer counts more than this journey's: `isNewer`, it is about a later closing. */
+function isLater({ answer }: Journey, { other, isNewer }: { other: Journey; isNewer: boolean }): boolean {
+  // Nobody answered: a later closing's answer stands.
+  if (answer === undefined) return isNewer;
+  const ms = (other.answer?.seenAt.getTime() ?? 0) - answer.seenAt.getTime();
+  return ms > 0 || (ms === 0 && isNewer);
+}
+
+/**
+ * Another journey of the record with a later answer, if any. A record has several journeys after several closings (`again: each
+ * closing`) or a merge, and shows the latest answer, whichever is written first.
+ */
+export async function laterAnswer(
+  journey: Journey,
+  { store }: Pick<RecordContext, 'store'>,
+): Promise<Journey | undefined> {
+  const record = await store.records.read(about(journey).recordId);
+  const others = await record.others(journey.id);
+  return others.find((one) => isShown(one.other) && isLater(journey, one))?.other;
+}
+
+/** Whether the record shows the journey's answer, wholly or in part, or is about to. */
+function isShown({ state, answer, writtenVersion }: Journey): boolean {
+  if (state === 'parked') return answer !== undefined && writtenVersion === answer.version;
+  return state === 'answered' || state === 'written';
+}
+
+export function leftTo(later: Journey, name: string): string {
+  return `the record has a later answer, of journey ${refOf(name, later.id)}`;
+}
+
+/** Queues a later answer to be written again: this journey's write may have overwritten the later answer. */
+export async function writeLaterAgain(journey: Journey, context: RecordContext): Promise<void> {
+  const later = await laterAnswer(journey, context);
+  if (later) await writeOnceMore(later, `what ${refOf(context.name, journey.id)} came to`, context);
+}
+
+/**
+ * Queues the answer that the record shows to be written once more. Also while the answer is being written: what that attempt comes to is
+ * not saved then.
+ * @param what may have been put over the answer, in words for the trace
+ */
+async function writeOnceMore(shown: Journey, what: string, context: RecordContext): Promise<void> {
+  const after = await context.store.update(
+    shown,
+    ifStill(['answered', 'written', 'parked'], {
+      to: 'answered',
+      at: context.clock.now(),
+      trace: [`to be written once more: ${what} may have been written since`],
+      when: (now) => now.answer !== undefined && isShown(now),
+    }),
+  );
+  if (after?.state === 'answered') await context.queueWriteBack([shown.id]);
+}
+
+/** Whether the journey is unchanged since it was read: no other answer, no merge, no write over its answer. */
+export function isAsItWas(now: Journey, before: Journey): boolean {
+  return now.answer?.version === before.answer?.version && now.updatedAt.getTime() === before.updatedAt.getTime();
+}
+
+/** As long as the gateways of most vendors keep a call. */
+const usualLateMs = 5 * 60_000;
+
+export interface Sending extends Pick<Queues, 'queueLateWriteCheck'>, Pick<Vendor, 'source' | 'write'> {
+  ports: Pick<Ports, 'now'>;
+}
+
+/** Sends an answer. Of a write whose outcome is unknown a check is queued before anything else is done about the failure. */
+export async function send(journeyId: string, item: WriteBack, context: Sending): Promise<WriteResult> {
+  try {
+    const result = await context.write(item);
+    if (!result.ok && result.why === 'error' && outcomeOfError(result.error) === 'unknown')
+      await expectLateWrite(journeyId, context);
+    return result;
+  } catch (error) {
+    if (outcomeOfError(error) === 'unknown') await expectLateWrite(journeyId, context);
+    throw error;
+  }
+}
+
+/**
+ * A write about the journey may still be carried out: its response was lost, or its process was killed. Writes of one slot of time share a
+ * check: there are two at most for a journey at a time, however often its writes are given up.
+ */
+export async function expectLateWrite(
+  journeyId: string,
+  { source, ports, queueLateWriteCheck }: Omit<Sending, 'write'>,
+): Promise<void> {
+  const { lateWriteMs = usualLateMs } = source;
+  const nowMs = ports.now().getTime();
+  const slot = Math.floor(nowMs / lateWriteMs) + 2;
+  await queueLateWriteCheck(journeyId, { slot, delayMs: slot * lateWriteMs - nowMs });
+}
+
+/** No write that was given up can be carried out any more: the vendor is sent once more what the record has to show. */
+export async function checkLateWrite(journey: Journey, context: RecordContext): Promise<JobResult> {
+  await writeOnceMore((await laterAnswer(journey, context)) ?? journey, 'an attempt that was given up', context);
+  return done;
+}
