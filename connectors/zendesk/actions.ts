@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noteText } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
-import type { ActionRequest, ConnectorPorts, RecordState, Source } from '../../core/connector/contract.ts';
+import type { ActionRequest, ConnectorPorts, Source } from '../../core/connector/contract.ts';
 import {
   type DeskAction,
   deskActor,
@@ -12,16 +12,14 @@ import {
   tagAction,
 } from '../../core/connector/desk/act.ts';
 import { noneOf } from '../../core/connector/desk/in-turn.ts';
-import { isFailure, ownError, type Rows } from '../../core/connector/desk/rows.ts';
-import { listOf } from '../../core/entries.ts';
+import { isFailure, ownError } from '../../core/connector/desk/rows.ts';
+import { isNoted } from '../../core/connector/desk/write.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { mostTextUnits } from './answer.ts';
-import { readPages, type ZendeskApi } from './api.ts';
-import { closingOf, externalIdOf } from './closing.ts';
-import { type JobResult, type JobWatch, updateMany } from './jobs.ts';
-import { hasNote, noteMetadata } from './note.ts';
-import { ticketUpdates } from './quota.ts';
-import { isTicketId, showMany, type Ticket } from './ticket.ts';
+import { readAll, ticketUpdates, type ZendeskApi } from './api.ts';
+import { type JobWatch, updateMany } from './jobs.ts';
+import { externalIdOf, isTicketId, stateOf, type Ticket, ticketRows } from './ticket.ts';
+import { mostTextUnits } from './values.ts';
+import { changeTicket, guarded, noteOn, ticketNotes } from './writing.ts';
 
 export const Reopen = z
   .strictObject({
@@ -40,33 +38,15 @@ type Reopen = z.output<typeof Reopen>;
 
 export const actions = { reopen: Reopen, note: noteAction, tag: tagAction };
 
-interface Row {
-  ticket: Ticket;
-  state: RecordState;
-}
-
-const Group = z.object({ id: z.union([z.number(), z.string()]).transform(Number), name: z.string() });
-
 /** The ids of groups, by name. */
 type Groups = Cached<ReadonlyMap<string, number>>;
+const Group = z.object({ id: z.union([z.number(), z.string()]).transform(Number), name: z.string() });
 /** Real time. */
 const groupsKeptMs = 60_000;
 
 async function readGroups(api: ZendeskApi): Promise<ReadonlyMap<string, number>> {
-  const ids = new Map<string, number>();
-  await readPages(api, '/api/v2/groups.json', z.object({ groups: listOf(Group) }), ({ groups }) => {
-    for (const { id, name } of groups) ids.set(name, id);
-    return false;
-  });
-  return ids;
-}
-
-const Anything = z.unknown();
-
-/** An update names the state of the ticket that it was made for: it is not put over another change. */
-function update(api: ZendeskApi, ticket: Ticket, change: object): Promise<unknown> {
-  const body = { ticket: { ...change, safe_update: true, updated_stamp: ticket.updated_at } };
-  return api.send('PUT', `/api/v2/tickets/${ticket.id}.json`, body, Anything, ticketUpdates);
+  const groups = await readAll(api, '/api/v2/groups.json', 'groups', Group);
+  return new Map(groups.map(({ id, name }) => [name, id]));
 }
 
 /** @throws CloseloopError permanent where there is no such group any more */
@@ -89,39 +69,35 @@ const followUpMade = (id: string | number): string => `follow-up ticket ${id}, a
 async function followUp(
   api: ZendeskApi,
   groups: Groups,
-  { id, subject, followup_ids }: Ticket,
+  ticket: Ticket,
   params: Reopen,
   { marker, again }: ActionRequest,
-  more: { texts: readonly string[]; tags: readonly string[] } = { texts: [], tags: [] },
+  { texts = [], tags = [] }: { texts?: readonly string[]; tags?: readonly string[] } = {},
 ): Promise<string> {
-  if (again) for (const made of followup_ids) if (await hasNote(api, made, marker)) return followUpMade(made);
-  const text = [`Follow-up of ticket ${id}`, ...more.texts].join('\n\n');
+  const { id, subject, followup_ids } = ticket;
+  for (const recordId of again ? followup_ids : [])
+    if (await isNoted({ recordId, marker }, { ...ticket, id: recordId }, ticketNotes(api)))
+      return followUpMade(recordId);
+  const text = [`Follow-up of ticket ${id}`, ...texts].join('\n\n');
   const comment = { body: noteText({ text, marker }, mostTextUnits), public: false };
   const linked = { via_followup_source_id: Number(id), external_id: externalIdOf(marker) };
-  const made = { subject: subject ?? '', ...linked, tags: more.tags, comment };
-  const body = { ticket: { ...made, ...(await assignment(groups, params)) } };
+  const body = { ticket: { subject: subject ?? '', ...linked, tags, comment, ...(await assignment(groups, params)) } };
   const via = { ...ticketUpdates, headers: { 'idempotency-key': marker } };
-  const { ticket } = await api.send('POST', '/api/v2/tickets.json', body, Made, via);
-  return followUpMade(ticket.id);
+  return followUpMade((await api.send('POST', '/api/v2/tickets.json', body, Made, via)).ticket.id);
 }
 
 const openAlready = 'it was open already';
 const reopened = ({ group }: Reopen): string => (group === undefined ? 'reopened' : `reopened, in the group ${group}`);
-const noteAdded = 'a note is added';
 const tagged = (tags: readonly string[]): string => `tagged ${tags.join(', ')}`;
-const noteOf = (text: string, marker: string): object => ({
-  comment: { body: noteText({ text, marker }, mostTextUnits), public: false },
-  metadata: noteMetadata({ marker }),
-});
 
-const reopening = (api: ZendeskApi, groups: Groups): DeskAction<Row> =>
+const reopening = (api: ZendeskApi, groups: Groups): DeskAction<Ticket> =>
   doing(
     Reopen,
-    async ({ ticket, state }, params, request) => {
+    async (ticket, params, request) => {
       if (ticket.status === 'closed' && params.whenClosed === 'followUpTicket')
         return await followUp(api, groups, ticket, params, request);
-      if (isReopened(state, request)) return openAlready;
-      await update(api, ticket, { status: params.status, ...(await assignment(groups, params)) });
+      if (isReopened(stateOf(ticket, 'unread'), request)) return openAlready;
+      await changeTicket(api, ticket, { status: params.status, ...(await assignment(groups, params)) });
       return reopened(params);
     },
     async ({ group }) => {
@@ -130,15 +106,9 @@ const reopening = (api: ZendeskApi, groups: Groups): DeskAction<Row> =>
     },
   );
 
-const noting = (api: ZendeskApi): DeskAction<Row> =>
-  doing(noteAction, async ({ ticket }, text, { marker, again }) => {
-    if (!again || !(await hasNote(api, ticket.id, marker))) await update(api, ticket, noteOf(text, marker));
-    return noteAdded;
-  });
-
-const tagging = (api: ZendeskApi): DeskAction<Row> =>
-  doing(tagAction, async ({ ticket }, tags) => {
-    await api.send('PUT', `/api/v2/tickets/${ticket.id}/tags.json`, { tags }, Anything, ticketUpdates);
+const tagging = (api: ZendeskApi): DeskAction<Ticket> =>
+  doing(tagAction, async ({ id }, tags) => {
+    await api.send('PUT', `/api/v2/tickets/${id}/tags.json`, { tags }, z.unknown(), ticketUpdates);
     return tagged(tags);
   });
 
@@ -151,31 +121,31 @@ interface Together {
 
 /** Nobody can change a closed ticket: what follows its reopening goes on the follow-up ticket. */
 async function onFollowUp(api: ZendeskApi, groups: Groups, ticket: Ticket, requests: readonly ActionRequest[]) {
-  const done = new Map<ActionRequest, string>();
+  const one: Together = { ticket, change: {}, done: new Map() };
   const [first, ...others] = requests;
   const wanted = first?.name === 'reopen' ? Reopen.parse(first.params) : undefined;
-  if (first === undefined || wanted?.whenClosed !== 'followUpTicket') return done;
+  if (first === undefined || wanted?.whenClosed !== 'followUpTicket') return one;
   const texts = others.filter(({ name }) => name === 'note').map(({ params }) => noteAction.parse(params));
   const tags = others.filter(({ name }) => name === 'tag').flatMap(({ params }) => tagAction.parse(params));
   const made = await followUp(api, groups, ticket, wanted, first, { texts, tags }).catch(ownError);
   // Done alone, it says why it can't be done.
-  if (made === undefined || isFailure(made)) return done;
+  if (made === undefined || isFailure(made)) return one;
+  one.done.set(first, made);
   for (const request of others) {
-    if (request.name === 'note') done.set(request, `a note is on the ${made}`);
-    if (request.name === 'tag') done.set(request, `${tagged(tagAction.parse(request.params))}, on the ${made}`);
+    if (request.name === 'note') one.done.set(request, `a note is on the ${made}`);
+    if (request.name === 'tag') one.done.set(request, `${tagged(tagAction.parse(request.params))}, on the ${made}`);
   }
-  return done.set(first, made);
+  return one;
 }
 
 /** The first actions on a ticket that one update can do. An update adds one note, and only where none is to be looked for first. */
-async function togetherOf(groups: Groups, { ticket, state }: Row, requests: readonly ActionRequest[]) {
+async function togetherOf(groups: Groups, ticket: Ticket, requests: readonly ActionRequest[]): Promise<Together> {
   const one: Together = { ticket, change: {}, done: new Map() };
-  if (ticket.status === 'deleted') return one;
   for (const request of requests) {
     const { name, params, marker, again } = request;
     if (name === 'reopen') {
       const wanted = Reopen.parse(params);
-      const isOpen = isReopened(state, request);
+      const isOpen = isReopened(stateOf(ticket, 'unread'), request);
       const to = isOpen ? {} : await assignment(groups, wanted).catch(ownError);
       // Done alone, it says why it can't be done.
       if (to === undefined || isFailure(to)) return one;
@@ -187,8 +157,8 @@ async function togetherOf(groups: Groups, { ticket, state }: Row, requests: read
       one.done.set(request, tagged(tags));
     } else {
       if (again || one.change.comment !== undefined) return one;
-      Object.assign(one.change, noteOf(noteAction.parse(params), marker));
-      one.done.set(request, noteAdded);
+      Object.assign(one.change, noteOn({ text: noteAction.parse(params), marker }));
+      one.done.set(request, 'a note is added');
     }
   }
   return one;
@@ -205,38 +175,25 @@ async function doTogether(
   requests: readonly ActionRequest[],
 ): Promise<Map<ActionRequest, string>> {
   const byTicket = Map.groupBy(requests, ({ recordId }) => recordId);
-  const rows = await rowsOf(api, [...byTicket.keys()].filter(isTicketId));
+  const rows = await ticketRows(api, 'metric_sets').many([...byTicket.keys()].filter(isTicketId));
   const all: Together[] = [];
   for (const [id, some] of byTicket) {
-    const row = rows.get(id);
-    if (row === undefined || isFailure(row)) continue;
-    const { ticket } = row;
-    if (ticket.status !== 'closed') all.push(await togetherOf(groups, row, some));
-    else all.push({ ticket, change: {}, done: await onFollowUp(api, groups, ticket, some) });
+    const ticket = rows.get(id);
+    if (ticket === undefined || isFailure(ticket)) continue;
+    all.push(
+      await (ticket.status === 'closed' ? onFollowUp(api, groups, ticket, some) : togetherOf(groups, ticket, some)),
+    );
   }
-  const tickets = all
-    .filter(({ change }) => Object.keys(change).length > 0)
-    .map(({ ticket, change }) => {
-      return { id: Number(ticket.id), ...change, safe_update: true, updated_stamp: ticket.updated_at };
-    });
-  const updated = async () => (tickets.length === 0 ? new Map() : await updateAll(api, finished, tickets));
+  const changed = all.filter(({ change }) => Object.keys(change).length > 0);
+  const updates = changed.map(({ ticket, change }) => ({ id: Number(ticket.id), ...guarded(ticket, change) }));
   // Follow-up tickets are made already: what is refused as a whole leaves them as they are.
-  const results: ReadonlyMap<string, JobResult> = await updated().catch(refusedAsWhole);
-  const taken = all.filter(({ ticket, change }) => results.get(ticket.id)?.success ?? Object.keys(change).length === 0);
+  const results = updates.length === 0 ? undefined : await updateMany(api, finished, 'tickets', updates).catch(refused);
+  if (results && changed.some(({ ticket }) => !results.has(ticket.id))) throw unknownEnd();
+  const taken = all.filter((one) => !changed.includes(one) || results?.get(one.ticket.id)?.success);
   return new Map(taken.flatMap(({ done }) => [...done]));
 }
 
-/** @throws CloseloopError of unknown outcome where the job ended without a word on a ticket, which it may have changed */
-async function updateAll(api: ZendeskApi, finished: JobWatch, tickets: readonly { id: number }[]) {
-  const results = await updateMany(api, finished, 'tickets', tickets);
-  if (tickets.some(({ id }) => !results.has(String(id)))) throw unknownEnd();
-  return results;
-}
-
-function refusedAsWhole(error: unknown): ReadonlyMap<string, JobResult> {
-  noneOf(error);
-  return new Map();
-}
+const refused = (error: unknown): undefined => void noneOf(error);
 
 const unknownEnd = (): CloseloopError =>
   new CloseloopError(
@@ -245,22 +202,6 @@ const unknownEnd = (): CloseloopError =>
     { outcome: 'unknown' },
   );
 
-async function rowsOf(api: ZendeskApi, ids: readonly string[]): Promise<Rows<Row>> {
-  const { tickets, metrics } = await showMany(api, ids, ['metric_sets']);
-  const rows = new Map<string, Row | CloseloopError>();
-  for (const [id, read] of tickets) {
-    if (!read.ok) {
-      rows.set(id, read.error);
-      continue;
-    }
-    const { status, tags, updated_at, metric_set } = read.ticket;
-    const reopens = (metric_set ?? metrics.get(id))?.reopens ?? undefined;
-    const facts = { status, tags, requester: 'unread', reopens, changedAt: new Date(updated_at) } as const;
-    rows.set(id, { ticket: read.ticket, state: closingOf(facts) });
-  }
-  return rows;
-}
-
 /** What answers lead to at Zendesk. */
 export function actor(
   api: ZendeskApi,
@@ -268,9 +209,9 @@ export function actor(
   { now }: Pick<ConnectorPorts, 'now'>,
 ): Required<Pick<Source, 'act' | 'checkActions'>> {
   const groups = cached(() => readGroups(api), groupsKeptMs, now);
-  const own = { reopen: reopening(api, groups), note: noting(api), tag: tagging(api) };
-  const rows = { isId: isTicketId, many: (ids: readonly string[]) => rowsOf(api, ids) };
-  return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, {}, own, {
+  const own = { reopen: reopening(api, groups), tag: tagging(api) };
+  const rows = ticketRows(api, 'metric_sets');
+  return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, { notes: ticketNotes(api) }, own, {
     together: (requests) => doTogether(api, groups, finished, requests),
   });
 }

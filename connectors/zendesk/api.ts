@@ -6,12 +6,16 @@ import { pageWatch } from '../../core/connector/pages.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
 import { type Credentials, clientCredentials, staticToken, TokenGrant } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ResponseHeaders } from '../../core/ports.ts';
-import { rateLimitsIn, unreportedLimits, type Via } from './quota.ts';
 import type * as requestPackage from './request/index.cjs';
-import { responseRules, tokenRules } from './responses.ts';
+import { rateLimitsIn, responseRules, tokenRules, unreportedLimits } from './responses.ts';
 import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
+
+/** A call's endpoint (where it has a limit of its own, known to all processes by this name) and urgency. */
+export type Via = Pick<VendorCall, 'endpoint' | 'urgency' | 'headers'>;
+export const ticketUpdates = { endpoint: 'ticket-updates' } as const satisfies Via;
 
 /**
  * The client of one Zendesk account: within its budget, with a valid token, one attempt. `path` begins with `/api/v2/`.
@@ -89,18 +93,20 @@ const Meta = z.object({
   meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
 });
 
-/** The pages of a list with cursor paging, 100 items each, to the last one or until `isEnough`. */
-export async function readPages<S extends z.ZodType<object>>(
+/** A list with cursor paging, 100 items each, to its end. @param name of the list in its pages */
+export async function readAll<S extends z.ZodType>(
   api: Pick<ZendeskApi, 'get'>,
   path: string,
-  schema: S,
-  isEnough: (page: z.output<S>) => boolean,
-): Promise<void> {
+  name: string,
+  item: S,
+): Promise<z.output<S>[]> {
+  const items: z.output<S>[] = [];
+  const Page = Meta.and(z.object({ [name]: listOf(item) }));
   const watch = pageWatch(`Zendesk ${path.replace(/\d+/g, '{id}')}`);
   for (let after = ''; ; ) {
-    const page = await api.get(`${path}?page[size]=100${after}`, Meta.and(schema));
-    const { meta } = page;
-    if (isEnough(page) || meta?.has_more !== true || meta.after_cursor == null) return;
+    const { meta, [name]: list = [] } = await api.get(`${path}?page[size]=100${after}`, Page);
+    items.push(...list);
+    if (meta?.has_more !== true || meta.after_cursor == null) return items;
     watch(meta.after_cursor);
     after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
   }

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
-import { isDone } from './closing.ts';
 import { csatReceived, type Rating, ratingReader } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
+import { isDone } from './ticket.ts';
 
 const ticketEvent = 'zen:event-type:ticket.';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listOf } from '../../core/entries.ts';
 import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
-import type { ZendeskApi } from './api.ts';
-import { ticketUpdates, userUpdates } from './quota.ts';
+import { ticketUpdates, type ZendeskApi } from './api.ts';
+import { userUpdates } from './responses.ts';
 
 const JobResult = z.object({
   id: z.union([z.number(), z.string()]).transform(String),

@@ -6,8 +6,9 @@ import {
   permanent,
   type ResponseRules,
 } from '../../core/connector/classify.ts';
+import type { Quota, RateLimit } from '../../core/connector/quota.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
-import { usedUpQuotas } from './quota.ts';
+import type { ResponseHeaders } from '../../core/ports.ts';
 
 const ErrorBody = z.object({
   error: z.union([z.string(), z.object({ title: z.string() }).transform(({ title }) => title)]),
@@ -23,58 +24,56 @@ const again = 'it is tried again';
 const bug = 'a bug in closeloop: please report it';
 
 const table: MeaningTable = {
-  '3xx': {
-    kind: 'config',
-    doubtful: true,
-    problem: 'the account has moved',
-    remedy: 'put its current subdomain (not a help center address) into `subdomain`',
-  },
+  '3xx': doubted('the account has moved', 'put its current subdomain (not a help center address) into `subdomain`'),
   400: permanent('Zendesk did not understand the call', bug),
   401: config(
     'Zendesk refuses the credentials, a new token too',
-    'an admin must check that the owner of the OAuth client (or of the API token) is active and an agent, then update ' +
-      'clientId and clientSecret',
+    'an admin must check that the owner of the OAuth client (or of the API token) is active and an agent, then update clientId and clientSecret',
   ),
   404: permanent('it does not exist any more', 'nothing is left to do'),
-  '404 page': {
-    kind: 'config',
-    doubtful: true,
-    problem: 'there is no help desk at this address',
-    remedy: 'check `subdomain`: the first part of the address that agents use, like "acme" of acme.zendesk.com',
-  },
+  '404 page': doubted(
+    'there is no help desk at this address',
+    'check `subdomain`: the first part of the address that agents use, like "acme" of acme.zendesk.com',
+  ),
   409: {
-    kind: 'transient',
-    outcome: 'refused',
-    problem: 'somebody changed the same thing at the same time',
-    remedy: again,
+    ...{ kind: 'transient', outcome: 'refused' },
+    ...{ problem: 'somebody changed the same thing at the same time', remedy: again },
   },
   '4xx': permanent('Zendesk refuses this for good', 'an agent must look at what it is about'),
   shape: permanent("the answer differs from Zendesk's documentation", bug),
 };
 
-/** The remedy for a 403, by the beginning of the path. */
-const rights: readonly [path: string, remedy: string][] = [
+/** A proxy, or another account, may have said so. */
+function doubted(problem: string, remedy: string): Meaning {
+  return { kind: 'config', doubtful: true, problem, remedy };
+}
+
+/** The remedy for a 403, by the path. */
+const rights: readonly [path: RegExp, remedy: string][] = [
   [
-    '/api/v2/users/me',
+    /^users\/me/,
     'an admin must give the OAuth client the scope "read" (in `scope`, where that is set), and its owner must be an agent',
   ],
   [
-    '/api/v2/incremental/',
+    /^incremental\//,
     'only admins may ask what has changed: an admin must make the owner of the OAuth client (or of the API token) an admin ' +
       '(Admin Center > People > Team members), and give the client the scope "read"',
   ],
   [
-    '/api/v2/users/',
+    /^users\//,
     'an admin must give the OAuth client the scope "users:write" (writeBack.userFields) and its owner a role that may edit end users',
   ],
   [
-    '/api/v2/custom_objects/',
+    /^custom_objects\//,
     'an admin must give the OAuth client the scope "write" (writeBack.customObject) and its owner access to the custom object',
   ],
   [
-    '',
-    'an admin must give the OAuth client the scopes "read tickets:write" (one string) and its owner a role that may see and ' +
-      'edit these tickets',
+    /^(webhooks|triggers|automations|\w+_fields|custom_objects)/,
+    'this needs an admin as the owner of the OAuth client, which may have the scopes "read write"',
+  ],
+  [
+    /^/,
+    'an admin must give the OAuth client the scopes "read tickets:write" (one string) and its owner a role that may see and edit these tickets',
   ],
 ];
 
@@ -82,10 +81,18 @@ const rights: readonly [path: string, remedy: string][] = [
 export const responseRules: ResponseRules = {
   codeOf: errorName,
   meaningOf(response, path) {
+    const { status } = response;
+    const below = path.replace('/api/v2/', '');
     if (isThrottle(response)) return wait(response);
-    if (response.status !== 403) return undefined;
-    const remedy = rights.find(([beginning]) => path.startsWith(beginning))?.[1] ?? '';
-    return config('the credentials lack a right', remedy);
+    if (status === 403) return config('the credentials lack a right', rights.find(([of]) => of.test(below))?.[1] ?? '');
+    const object = /^custom_objects\/([\w-]+)\/fields/.exec(below)?.[1];
+    const place = 'Admin Center > Objects and rules > Custom objects > Objects';
+    const make = `let "closeloop setup" create it, or take its key from ${place}`;
+    if (status === 404 && object !== undefined) return config(`there is no custom object "${object}"`, make);
+    const isDefinition = /^\w+_fields|^custom_objects($|\/[\w-]+\/fields)/.test(below);
+    const taken =
+      'its key or one of its tags may be taken, also by something that was deleted, or the plan has no room for more';
+    return status === 422 && isDefinition ? permanent('Zendesk refuses this for good', taken) : undefined;
   },
   table,
 };
@@ -95,7 +102,9 @@ const isThrottle = ({ status, json }: HttpResponse): boolean => status === 429 |
 
 /** Without Retry-After, waits until a used-up limit is full again. A used-up limit of the endpoint pauses only its calls. */
 function wait({ headers }: HttpResponse): Meaning {
-  const { account, endpoint } = usedUpQuotas(headers);
+  const [account = [], endpoint = []] = [accountQuotas(headers), endpointQuotas(headers)].map((quotas) =>
+    quotas.filter(({ remaining }) => remaining === 0),
+  );
   const resetMs = Math.max(0, ...[...account, ...endpoint].map((quota) => quota.resetMs));
   return {
     kind: 'wait',
@@ -135,4 +144,46 @@ export function tokenRules(scope: string): ResponseRules {
       return status >= 400 && status < 500 && status !== 408 && !isNamed ? badClient : undefined;
     },
   };
+}
+
+/** The endpoint of updates of users, whose limit no header reports: one a second for the whole account. */
+export const userUpdates = { endpoint: 'user-updates' } as const;
+export const unreportedLimits: Readonly<Record<string, Quota>> = {
+  [userUpdates.endpoint]: { limit: 1, remaining: 1, resetMs: 1000 },
+};
+
+/** The limits in a response's headers: of the account's minute, and the tightest limit of the call's endpoint. */
+export function rateLimitsIn(headers: ResponseHeaders, endpoint: string | undefined): RateLimit[] {
+  // How often one ticket may be changed says nothing about changes of the others.
+  const limits = endpointQuotas(headers, (name) => !name.endsWith('-per-ticket'));
+  const [tightest] = limits.toSorted((a, b) => a.remaining - b.remaining);
+  const isOfEndpoint = tightest !== undefined && endpoint !== undefined;
+  return [...accountQuotas(headers), ...(isOfEndpoint ? [{ ...tightest, name: endpoint }] : [])];
+}
+
+const accountQuotas = (headers: ResponseHeaders): Quota[] =>
+  quotaOf(
+    headers.get('ratelimit-limit') ?? headers.get('x-rate-limit'),
+    headers.get('ratelimit-remaining') ?? headers.get('x-rate-limit-remaining'),
+    headers.get('ratelimit-reset'),
+  );
+
+function endpointQuotas(headers: ResponseHeaders, counts: (name: string) => boolean = () => true): Quota[] {
+  return [...headers].flatMap(([name, value]) => {
+    if (!name.startsWith('zendesk-ratelimit-') || !counts(name)) return [];
+    const part = (key: string) => new RegExp(`${key}=(\\d+)`).exec(value)?.[1] ?? null;
+    // How many update_many jobs may run at once: they end in seconds, so only a used-up limit matters.
+    const isOfJobs = name === 'zendesk-ratelimit-inflight-jobs';
+    return quotaOf(part('total'), part('remaining'), part('resets')).filter(
+      ({ remaining }) => !isOfJobs || remaining === 0,
+    );
+  });
+}
+
+/** Where Zendesk reports only the remaining calls, they count as the limit; where it names no time, a minute does. */
+function quotaOf(limit: string | null, left: string | null, seconds: string | null): Quota[] {
+  const [total, remaining, reset] = [limit, left, seconds].map((text) => Number(text ?? Number.NaN));
+  if (remaining === undefined || !Number.isFinite(remaining)) return [];
+  const known = total !== undefined && Number.isFinite(total) ? total : Math.max(1, remaining);
+  return [{ limit: known, remaining, resetMs: reset !== undefined && Number.isFinite(reset) ? reset * 1000 : 60_000 }];
 }

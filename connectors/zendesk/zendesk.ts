@@ -1,20 +1,21 @@
 import { keepHere } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
+import { deskReader } from '../../core/connector/desk/desk.ts';
+import { deskPreflight } from '../../core/connector/desk/preflight.ts';
 import { numbered } from '../../core/connector/record-name.ts';
 import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
 import { actions, actor } from './actions.ts';
 import { zendeskApi } from './api.ts';
-import { checker } from './check.ts';
+import { preflight } from './check.ts';
 import { eventReader } from './events.ts';
-import { fieldCatalogue, suggestionsOf } from './fields.ts';
-import { forgetter } from './forget.ts';
+import { catalogueOf, fieldKinds, suggestionsOf } from './fields.ts';
 import { jobLifeMs, jobWatch } from './jobs.ts';
 import { poller } from './poll.ts';
-import { reader } from './record.ts';
+import { presenter } from './record.ts';
 import { addressOf, settings, writesAnswers } from './settings.ts';
-import { installer, recoverer } from './setup.ts';
-import { batchSize, isTicketId } from './ticket.ts';
-import { writer } from './write-back.ts';
+import { batchSize, isTicketId, ticketRows } from './ticket.ts';
+import { WebhookSetup } from './webhook.ts';
+import { answerWriter, forgetter } from './write.ts';
 
 /**
  * How Zendesk signs deliveries. The secret is a text, never base64-decoded, even where it looks like base64. Zendesk documents no
@@ -58,8 +59,11 @@ export const zendesk = defineConnector({
   },
   open: (settings, ports) => {
     const api = zendeskApi(settings, ports);
-    const catalogue = fieldCatalogue(api, ports);
+    const kinds = fieldKinds(settings, api, ports);
     const finished = jobWatch(api, ports.sleep);
+    const account = { settings, api, kinds, finished };
+    const catalogue = async () => catalogueOf(await kinds.tickets.fields());
+    const webhook = new WebhookSetup(settings, api, ports);
     const signed = signatureScheme(settings.toleranceSeconds);
     return {
       batchSize,
@@ -67,13 +71,12 @@ export const zendesk = defineConnector({
       taken: { status: 202 },
       verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signed),
       events: eventReader(settings),
-      read: reader(settings, api, catalogue, ports),
-      check: checker(settings, api, ports),
-      setup: installer(settings, api, ports),
-      recover: recoverer(settings, api),
-      writeBack: writesAnswers(settings) ? writer(settings, api, catalogue, finished, ports) : keepHere,
+      read: deskReader({ ...ticketRows(api), present: presenter(settings, api, catalogue, ports) }),
+      ...deskPreflight('Zendesk', settings.writeBack, preflight(settings, api, kinds, webhook, ports)),
+      recover: ({ hookUrl }) => webhook.lostSecret(hookUrl),
+      writeBack: writesAnswers(settings) ? answerWriter(account) : keepHere,
       ...actor(api, finished, ports),
-      forget: forgetter(settings, api, catalogue, ports),
+      forget: forgetter(account),
       poll: poller(api, ports),
       fields: async () => suggestionsOf(await catalogue()),
       writesNoAnswer: settings.writeBack.noAnswer,

@@ -73,7 +73,7 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     writesNoAnswer: settings.noAnswer ?? false,
     surveyQuestions: Object.keys(settings.answers ?? {}),
     ...intakeOf(intake),
-    read: readerOf(read),
+    read: deskReader(read),
     writeBack: takesAnswers(settings) ? writeBack : keepHere,
     forget,
     // As rules read it: an action compares the closing with the one that rules have seen.
@@ -111,7 +111,8 @@ function intakeOf(intake: DeskIntake | undefined): Pick<Source, 'verify' | 'even
   };
 }
 
-function readerOf<Row, Shape extends object>(reading: DeskReading<Row, Shape>): Source<Shape>['read'] {
+/** The `read` of a desk. */
+export function deskReader<Row, Shape extends object>(reading: DeskReading<Row, Shape>): Source<Shape>['read'] {
   return async (recordIds, since) => {
     const rows = await rowsOf(reading, recordIds, since);
     const read = [...rows.values()].flatMap((row) => (isFailure(row) ? [] : [row]));

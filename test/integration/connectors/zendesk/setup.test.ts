@@ -94,7 +94,7 @@ test('it asks for the right to create things only to create them', async () => {
   const [first] = await steps(account.open({ writeBack: { grade: 'Feedback grade' } }));
   const error = await first?.apply().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(CloseloopError);
-  expect(String(error)).toMatch(/scopes "read write"/);
+  expect(String(error)).toMatch(/scope "read write"/);
   expect(adviceOf(error)).toEqual({ kind: 'config' });
 });
 

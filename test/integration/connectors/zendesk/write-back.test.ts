@@ -176,7 +176,7 @@ describe('a field that was retired after the start', () => {
     [
       'a field of a custom object',
       { grade: ids.grade, whenClosed: ['customObject'], customObject: { object: 'feedback', grade: 'grade' } },
-      'writeBack.customObject.grade: field of the custom object "feedback" "grade" is inactive.',
+      'writeBack.customObject.grade: field "grade" of the custom object "feedback" is inactive.',
     ],
   ];
   test.each(retired)(

@@ -166,7 +166,7 @@ describe('writeBack', () => {
     const items = [solved({ tags: ['fb_answered'] }), solved({ tags: ['fb_answered'] })].map((id) => answer(id));
     standin.faults.add({ path: 'audits', status: 404, body: { error: 'RecordNotFound', description: 'Not found' } });
     const [first, second] = await source.writeBack(items);
-    expect(first).toMatchObject({ ok: false, why: 'error', error: { advice: { kind: 'permanent' } } });
+    expect(first).toMatchObject({ ok: false, why: 'not-found' });
     expect(second).toEqual(written);
   });
 
@@ -175,7 +175,7 @@ describe('writeBack', () => {
     const id = solved();
     await standin.close(id);
     expect(await source.writeBack([answer(id)])).toEqual([
-      { ok: false, why: 'closed', message: expect.stringContaining(`Zendesk ticket ${id} is closed`) },
+      { ok: false, why: 'closed', message: expect.stringContaining(`on ticket ${id}: it is closed`) },
     ]);
     expect(standin.callCounts()['PUT /api/v2/tickets/update_many']).toBeUndefined();
   });
