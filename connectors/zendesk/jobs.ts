@@ -20,80 +20,65 @@ const Job = z.object({
 });
 export type Job = z.output<typeof Job>;
 
-const JobResponse = z.object({ job_status: Job });
-const JobsResponse = z.object({ job_statuses: listOf(Job) });
-
 /** A job that has not ended after so long is taken for dead, which nothing begins any more. Zendesk documents no limit. */
 export const jobLifeMs = 15 * 60_000;
 
 /** The first request for a job's status comes after the duration of the last job, the next when the job is twice as old. */
-const waits = { firstMs: 1000, leastMs: 500, mostMs: 30_000, giveUpMs: jobLifeMs };
-
-interface Watched {
-  ageMs: number;
-  dueMs: number;
-  resolve: (job: Job) => void;
-  reject: (error: unknown) => void;
-}
+const [firstMs, leastMs, mostMs] = [1_000, 500, 30_000];
 
 /** Waits until a job has completed or failed. Throws if its status can't be read (outcome `unknown`). */
 export type JobWatch = (job: Job) => Promise<Job>;
 
-/**
- * Waits for background jobs. One call reads the status of all jobs that this source waits for, at growing intervals, as calls are
- * scarce.
- */
+/** Waits for background jobs. A call reads the status of all jobs that this source waits for, as calls are scarce. */
 export function jobWatch(api: ZendeskApi, sleep: (ms: number) => Promise<void>): JobWatch {
-  const watched = new Map<string, Watched>();
-  let usualMs = waits.firstMs;
-  let isPolling = false;
+  const waiting = new Set<string>();
+  const ended = new Map<string, Job>();
+  let usualMs = firstMs;
+  let running: { ids: readonly string[]; read: Promise<ReadonlyMap<string, Job>> } | undefined;
 
-  async function poll(): Promise<void> {
-    const waitMs = Math.min(...[...watched.values()].map(({ ageMs, dueMs }) => dueMs - ageMs));
-    const waiters = [...watched];
-    await sleep(waitMs);
-    for (const [, waiter] of waiters) waiter.ageMs += waitMs;
-    const ids = [...watched.keys()].slice(0, 100);
-    const { job_statuses } = await api.get(`/api/v2/job_statuses/show_many.json?ids=${ids.join(',')}`, JobsResponse);
-    const jobs = new Map(job_statuses.map((job) => [job.id, job]));
-    for (const id of ids) settle(id, jobs.get(id));
+  async function read(ids: readonly string[]): Promise<ReadonlyMap<string, Job>> {
+    const path = `/api/v2/job_statuses/show_many.json?ids=${ids.join(',')}`;
+    const { job_statuses } = await api.get(path, z.object({ job_statuses: listOf(Job) }));
+    for (const job of job_statuses) if (hasEnded(job)) ended.set(job.id, job);
+    return new Map(job_statuses.map((job) => [job.id, job]));
   }
 
-  function settle(id: string, job: Job | undefined): void {
-    const waiter = watched.get(id);
-    if (waiter === undefined) return;
-    if (job !== undefined && hasEnded(job)) {
-      usualMs = Math.min(Math.max(waiter.ageMs * 0.8, waits.leastMs), waits.mostMs);
-      watched.delete(id);
-      waiter.resolve(job);
-    } else if (job === undefined || waiter.ageMs > waits.giveUpMs) {
-      watched.delete(id);
-      waiter.reject(lost(id));
-    } else {
-      waiter.dueMs = waiter.ageMs + Math.min(Math.max(waiter.ageMs, waits.firstMs), waits.mostMs);
-    }
+  function begin(id: string): NonNullable<typeof running> {
+    const ids = [...new Set([id, ...waiting])].slice(0, 100);
+    const end = () => {
+      running = undefined;
+    };
+    return { ids, read: read(ids).finally(end) };
   }
 
-  async function pollUntilDone(): Promise<void> {
-    if (isPolling) return;
-    isPolling = true;
+  /** @throws CloseloopError where the job's end can't be found out */
+  async function statusOf(id: string): Promise<Job> {
+    // A call that began before this job's.
+    while (running !== undefined && !running.ids.includes(id)) await Promise.allSettled([running.read]);
+    const known = ended.get(id);
+    if (known !== undefined) return known;
+    running ??= begin(id);
+    const job = (await running.read.catch(unread)).get(id);
+    if (job === undefined) throw lost(id);
+    return job;
+  }
+
+  return async (job) => {
+    let now = job;
+    waiting.add(job.id);
     try {
-      while (watched.size > 0) await poll();
-    } catch (error) {
-      const waiting = [...watched.values()];
-      watched.clear();
-      for (const { reject } of waiting) reject(unread(error));
+      for (let [ageMs, waitMs] = [0, usualMs]; !hasEnded(now); waitMs = Math.min(Math.max(ageMs, firstMs), mostMs)) {
+        if (ageMs > jobLifeMs) throw lost(job.id);
+        await sleep(waitMs);
+        ageMs += waitMs;
+        now = await statusOf(job.id);
+        if (hasEnded(now)) usualMs = Math.min(Math.max(ageMs * 0.8, leastMs), mostMs);
+      }
+      return now;
     } finally {
-      isPolling = false;
+      waiting.delete(job.id);
+      ended.delete(job.id);
     }
-  }
-
-  return (job) => {
-    if (hasEnded(job)) return Promise.resolve(job);
-    return new Promise((resolve, reject) => {
-      watched.set(job.id, { ageMs: 0, dueMs: usualMs, resolve, reject });
-      void pollUntilDone();
-    });
   };
 }
 
@@ -107,29 +92,23 @@ export async function updateMany(
   changes: readonly object[],
 ): Promise<ReadonlyMap<string, JobResult>> {
   const path = `/api/v2/${what}/update_many.json`;
-  const { job_status } = await api.send('PUT', path, { [what]: changes }, JobResponse, updates[what]);
+  const { job_status } = await api.send('PUT', path, { [what]: changes }, z.object({ job_status: Job }), updates[what]);
   return resultsOf(await finished(job_status));
 }
 
 /** The job's result for each ticket, by id. Tickets without a result are absent. */
 export function resultsOf(job: Job): ReadonlyMap<string, JobResult> {
-  const results = job.results
-    .map((raw) => JobResult.safeParse(raw))
-    .flatMap(({ data }) => (data === undefined ? [] : [data]));
-  return new Map(results.map((result) => [result.id, result]));
+  const results = job.results.map((raw) => JobResult.safeParse(raw).data);
+  return new Map(results.flatMap((result) => (result === undefined ? [] : [[result.id, result]])));
 }
 
-function hasEnded({ status }: Job): boolean {
-  return status !== 'queued' && status !== 'working';
-}
+const hasEnded = ({ status }: Job): boolean => status !== 'queued' && status !== 'working';
 
 /** Whatever became of the call for its status, the job itself may have been carried out, or may be yet. */
-function unread(error: unknown): CloseloopError {
+function unread(error: unknown): never {
   const advice = adviceOf(error);
-  return new CloseloopError(messageOf(error), advice.kind === 'permanent' ? { kind: 'transient' } : advice, {
-    outcome: 'unknown',
-    cause: error,
-  });
+  const mayPass = advice.kind === 'permanent' ? ({ kind: 'transient' } as const) : advice;
+  throw new CloseloopError(messageOf(error), mayPass, { outcome: 'unknown', cause: error });
 }
 
 function lost(id: string): CloseloopError {

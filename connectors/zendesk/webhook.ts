@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Comparison, errorAt, isSameUrl, type SetupItem, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, Finding, SetupStep } from '../../core/connector/contract.ts';
+import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { readAll, type ZendeskApi, zendeskApi } from './api.ts';
@@ -64,59 +65,30 @@ const bodiesFor = ({ actions }: Rule, webhookId: string): string[] =>
 
 const namesTicket = (body: string): boolean => /"ticket_id"\s*:\s*"?\{\{\s*ticket\.id\s*\}\}/.test(body);
 
-/** Why an active webhook delivers no closing; undefined if it does. */
-function flawOf(webhook: Webhook, rules: readonly Rule[]): string | undefined {
-  const { id, http_method, request_format, subscriptions } = webhook;
+/** What keeps a webhook from delivering closings, and what else it lacks. @param rules the triggers */
+function flawsOf(webhook: Webhook, rules: readonly Rule[], { csat }: ZendeskSettings): string[] {
+  const { id, status, http_method, request_format, subscriptions } = webhook;
+  if (status !== 'active') return ['is inactive'];
   if (http_method !== 'POST' || request_format !== 'json')
-    return `sends ${http_method} ${request_format}; closeloop takes POST json`;
-  if (!isConnected(webhook))
-    return subscriptions?.includes(statusChanged) === true ? undefined : 'is not subscribed to "Ticket status changed"';
+    return [`sends ${http_method} ${request_format}; closeloop takes POST json`];
+  const lacks = (event: string, title: string) =>
+    subscriptions?.includes(event) === true ? [] : [`is not subscribed to "${title}"`];
+  const ofRatings = csat === undefined ? [] : lacks(csatReceived, 'CSAT received');
+  if (!isConnected(webhook)) return [...lacks(statusChanged, 'Ticket status changed'), ...ofRatings];
   const calling = rules.filter((trigger) => bodiesFor(trigger, id).length > 0);
   const active = calling.filter((trigger) => trigger.active);
   const [first] = calling;
-  if (first === undefined) return 'is connected to triggers, but no trigger calls it';
-  if (active.length === 0) return `is called by the trigger "${first.title}", which is inactive`;
-  if (active.flatMap((trigger) => bodiesFor(trigger, id)).some(namesTicket)) return undefined;
-  return `is called by the trigger "${first.title}" with a body that doesn't name the ticket`;
+  if (first === undefined) return ['is connected to triggers, but no trigger calls it'];
+  if (active.length === 0) return [`is called by the trigger "${first.title}", which is inactive`];
+  if (active.flatMap((trigger) => bodiesFor(trigger, id)).some(namesTicket)) return ofRatings;
+  return [`is called by the trigger "${first.title}" with a body that doesn't name the ticket`];
 }
 
-const remedyFor = (webhook: Webhook): string =>
+/** What a person does where a webhook is there, and is another one than closeloop would create. */
+const byHand = (webhook: Webhook): string =>
   isConnected(webhook)
-    ? `Let a trigger "Status changed to Solved" notify it (${rulesPlace}) with the JSON body {"ticket_id": "{{ticket.id}}"}`
-    : `Delete it and run "closeloop setup", or edit it (${place}): request method POST, format JSON, event "Ticket status changed"`;
-
-/** Does a webhook deliver closings here? @param here those that deliver here @param rules the triggers, where one is connected */
-function findingsOf(
-  { csat }: ZendeskSettings,
-  hookUrl: string,
-  here: readonly Webhook[],
-  rules: readonly Rule[],
-): Finding[] {
-  const error = (problem: string, remedy: string): Finding[] => [errorAt('webhook', problem, remedy)];
-  const [first] = here;
-  const active = here.filter(({ status }) => status === 'active');
-  if (first === undefined)
-    return error(
-      `no webhook delivers to ${hookUrl}`,
-      `Run "closeloop setup", or correct the webhook's address (${place})`,
-    );
-  if (active.length === 0)
-    return error(`the webhook "${first.name}" is inactive`, `Run "closeloop setup", or activate it (${place})`);
-  const useful = active.filter((webhook) => flawOf(webhook, rules) === undefined);
-  if (useful.length === 0)
-    return active.flatMap((one) => error(`the webhook "${one.name}" ${flawOf(one, rules)}`, remedyFor(one)));
-  const found: Finding[] = [];
-  if (csat !== undefined && !useful.some(({ subscriptions }) => subscriptions?.includes(csatReceived))) {
-    const remedy = `Edit it and add the event "CSAT received" (${place}); a webhook for triggers can't have it: delete that one and run "closeloop setup"`;
-    found.push(errorAt('csat', "no active webhook tells of ratings in Zendesk's own CSAT", remedy));
-  }
-  if (useful.length > 1) {
-    const names = useful.map(({ name }) => `"${name}"`).join(', ');
-    const problem = `${useful.length} webhooks tell us the same: ${names}. Nobody is asked twice, but each closing is looked at more often`;
-    found.push(warningAt('webhook', problem, `Keep one of them (${place})`));
-  }
-  return found;
-}
+    ? `Let a trigger "Status changed to Solved" notify the webhook "${webhook.name}" (${rulesPlace}) with the JSON body {"ticket_id": "{{ticket.id}}"}. A webhook for triggers tells of no ratings: delete it for these, and run "closeloop setup".`
+    : `Delete the webhook "${webhook.name}" and run "closeloop setup", or edit it (${place}): request method POST, format JSON, event "Ticket status changed", and with \`csat\` the event "CSAT received".`;
 
 const wellEnough = new Set(['success', 'accepted', 'unknown']);
 
@@ -145,18 +117,46 @@ export class WebhookSetup {
     this.create = zendeskApi({ ...settings, scope: 'read write' }, ports).send;
   }
 
-  /** For `check` and `setup`. What exists stays unchanged, but an inactive webhook that delivers here is activated. */
+  /** For `check` and `setup`. A webhook that is there is activated, or gets its trigger; anything else a person does. */
   async compared(hookUrl: string): Promise<Comparison<SetupItem>> {
     const here = await this.#listHere(hookUrl);
     const rules = await this.#rulesFor(here);
-    const findings = findingsOf(this.#settings, hookUrl, here, rules);
-    return { findings, missing: this.#missing(hookUrl, here, rules) };
+    // `check` tells of an address that Zendesk can't reach safely.
+    const isReached = hookUrl.startsWith('https://') || this.#settings.baseUrl !== undefined;
+    const what = `the webhook that delivers to ${hookUrl}`;
+    const hooks: DeskHooks<Webhook, WantedHook> = {
+      list: async () => here,
+      wanted: () => (isReached ? [{ id: 'webhook', what }] : []),
+      is: () => true,
+      flaws: (one) => [
+        ...flawsOf(one, rules, this.#settings),
+        ...(this.#isUnfinished ? ['is not set up to the end'] : []),
+      ],
+      make: (_, there) => this.#mend(hookUrl, there, rules),
+    };
+    return await comparedHooks(hooks, hookUrl);
+  }
+
+  async #mend(hookUrl: string, there: Webhook | undefined, rules: readonly Rule[]): ReturnType<SetupStep['apply']> {
+    const isInactive = there !== undefined && there.status !== 'active';
+    if (isInactive) {
+      const path = `/api/v2/webhooks/${encodeURIComponent(there.id)}`;
+      await this.create('PATCH', path, { webhook: { status: 'active' } }, z.unknown());
+    }
+    if (there === undefined || this.#isUnfinished || isUncalled(there, rules)) return await this.#finish(hookUrl);
+    return isInactive ? {} : { note: byHand(there) };
   }
 
   /** Are the deliveries signed with a secret of the settings, and do they arrive? */
   async deliveries(hookUrl: string | undefined): Promise<Finding[]> {
     const found: Finding[] = [];
-    for (const webhook of hookUrl === undefined ? [] : await this.#listHere(hookUrl)) {
+    const here = hookUrl === undefined ? [] : await this.#listHere(hookUrl);
+    const active = here.filter(({ status }) => status === 'active').map(({ name }) => `"${name}"`);
+    if (active.length > 1) {
+      const problem = `${active.length} webhooks tell us the same: ${active.join(', ')}. Nobody is asked twice, but each closing is looked at more often`;
+      found.push(warningAt('webhook', problem, `Keep one of them (${place})`));
+    }
+    for (const webhook of here) {
       const { id, name, status } = webhook;
       if (!this.#settings.webhookSecrets.includes(await this.#secretOf(webhook))) {
         const problem = `none of them is the signing secret of the webhook "${name}": its deliveries are refused`;
@@ -204,20 +204,6 @@ export class WebhookSetup {
     return some.some(isConnected) ? await triggers(this.#api) : [];
   }
 
-  #missing(hookUrl: string, [there]: readonly Webhook[], rules: readonly Rule[]): SetupItem[] {
-    // `check` tells of an address that Zendesk can't reach safely.
-    if (!hookUrl.startsWith('https://') && this.#settings.baseUrl === undefined) return [];
-    const whole = { id: 'webhook', make: () => this.#finish(hookUrl) };
-    if (there === undefined) return [{ ...whole, what: `create the webhook "closeloop" that delivers to ${hookUrl}` }];
-    const { id, name, status } = there;
-    const activation = { id: 'activation', what: `activate the webhook "${name}"`, make: () => this.#activate(id) };
-    const isToFinish = isUncalled(there, rules) || this.#isUnfinished;
-    return [
-      ...(status === 'active' ? [] : [activation]),
-      ...(isToFinish ? [{ ...whole, what: `create the trigger that calls the webhook "${name}"` }] : []),
-    ];
-  }
-
   async #finish(hookUrl: string) {
     this.#isUnfinished = true;
     const there = (await this.#listHere(hookUrl))[0] ?? (await this.#make(hookUrl));
@@ -250,12 +236,6 @@ export class WebhookSetup {
       if (!isRefused || error.advice.kind === 'transient') throw error;
       return await post([connected]);
     }
-  }
-
-  async #activate(id: string) {
-    const body = { webhook: { status: 'active' } };
-    await this.create('PATCH', `/api/v2/webhooks/${encodeURIComponent(id)}`, body, z.unknown());
-    return {};
   }
 }
 

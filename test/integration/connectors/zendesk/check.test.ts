@@ -174,13 +174,17 @@ const rows: [name: string, planted: Planted, ...expected: Expected[]][] = [
   ],
 
   // The webhook
-  ['no webhook', { plant: ({ standin }) => standin.removeWebhooks() }, ['error', 'webhook', /no webhook delivers to/]],
+  [
+    'no webhook',
+    { plant: ({ standin }) => standin.removeWebhooks() },
+    ['error', 'webhook', /webhook that delivers to .* is missing/],
+  ],
   [
     'a webhook that points elsewhere',
     webhook({ url: 'https://old.example.com/hooks/support' }),
-    ['error', 'webhook', /no webhook delivers to/],
+    ['error', 'webhook', /webhook that delivers to .* is missing/],
   ],
-  ['an inactive webhook', webhook({ active: false }), ['error', 'webhook', /"closeloop" is inactive/]],
+  ['an inactive webhook', webhook({ active: false }), ['error', 'webhook', /webhook that delivers to .* is inactive/]],
   [
     'a webhook subscribed to something else',
     webhook({ subscriptions: ['ticket.created'] }),

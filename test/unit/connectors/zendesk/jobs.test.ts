@@ -41,6 +41,31 @@ describe('jobWatch', () => {
     expect(looks).toEqual([['a', 'b', 'c']]);
   });
 
+  test('asks once more for a job that was ordered while a call for the status of another was under way', async () => {
+    const asked: string[] = [];
+    const { promise: held, resolve: answered } = Promise.withResolvers<void>();
+    const api = readOnlyApi(() => ({}));
+    const watch = jobWatch(
+      {
+        ...api,
+        async get(path, schema) {
+          asked.push(path);
+          if (asked.length === 1) await held;
+          const ids = new URL(path, 'http://x').searchParams.get('ids')?.split(',') ?? [];
+          return schema.parse({ job_statuses: ids.map((id) => job(id, 'completed')) });
+        },
+      },
+      async () => {},
+    );
+    const first = watch(job('a', 'queued'));
+    await expect.poll(() => asked.length).toBe(1);
+    const second = watch(job('b', 'queued'));
+    await new Promise((resolve) => setImmediate(resolve));
+    answered();
+    expect((await Promise.all([first, second])).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(asked).toHaveLength(2);
+  });
+
   test('learns how long jobs take: the next ones cost a look or two', async () => {
     const ends = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`j${index}`, 0]));
     const { looks, slept, watch } = account(ends);
