@@ -90,7 +90,7 @@ export function preflight(
     ],
     fields: (grades) => {
       const create = (...[method, path, body]: Parameters<Create>) => webhook.create(method, path, body, z.unknown());
-      return compareFields(kinds, settings.writeBack, grades, create);
+      return compareFields(kinds, { writeBack: settings.writeBack, grades }, create);
     },
     hooks: (hookUrl) => webhook.compared(hookUrl),
   };

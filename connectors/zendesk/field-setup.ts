@@ -1,9 +1,9 @@
-import { type AnswerPart, isSurveyPart, type PartName } from '../../core/connector/answer.ts';
+import { type AnswerPart, isSurveyPart } from '../../core/connector/answer.ts';
 import { type Comparison, combined, errorAt, type SetupItem, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Finding } from '../../core/connector/contract.ts';
 import { fractionsIn, gradeTypes } from '../../core/connector/fields.ts';
-import { type Field, type FieldKind, type FieldKinds, nameOf, resolve } from './fields.ts';
+import { type Field, type FieldKind, type FieldKinds, nameOf, type Part, resolve } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { isChoice, valueFor } from './values.ts';
 
@@ -21,9 +21,6 @@ interface Answers {
 /** Makes a thing, with the rights of an admin. */
 export type Create = (method: 'POST' | 'PATCH', path: string, body: object) => Promise<unknown>;
 
-/** Tag → what has the tag. */
-type TagOwners = ReadonlyMap<string, string>;
-
 interface NewOption {
   name: string;
   value: string;
@@ -37,30 +34,31 @@ interface Shape {
 /** What of a kind is compared, and how it is made. */
 interface Compared extends Answers {
   kind: FieldKind;
-  owners: TagOwners;
+  /** Tag → what has the tag. */
+  owners: ReadonlyMap<string, string>;
   create: Create;
 }
 
 export async function compareFields(
   kinds: FieldKinds,
-  writeBack: ZendeskSettings['writeBack'],
-  grades: readonly number[],
+  { writeBack, grades }: Answers,
   create: Create,
 ): Promise<Comparison<SetupItem>> {
-  const { customObject } = writeBack;
+  const { object } = writeBack.customObject ?? {};
   const [tickets, users] = [await kinds.tickets.read(), await kinds.users.read()];
-  const records = customObject === undefined ? undefined : await kinds.records.read().catch(unlessGone);
+  const records = object === undefined ? [] : await kinds.records.read().catch(unlessGone);
   const answers = { writeBack, grades, create };
-  const owners = tagOwners(kinds, tickets, users);
+  const owners = new Map([...tagsOf(kinds.users, users), ...tagsOf(kinds.tickets, tickets)]);
   const ofTickets = compareKind({ ...answers, kind: kinds.tickets, owners }, tickets);
   // Options of new ticket fields own their tags, which user fields can't use then.
-  const all = new Map([...owners, ...ofTickets.tags.map((tag): [string, string] => [tag, 'a ticket field'])]);
-  return combined([
-    ofTickets,
-    compareKind({ ...answers, kind: kinds.users, owners: all }, users),
-    // Records have no tags, so their options own none.
-    compareObject({ ...answers, kind: kinds.records, owners: new Map() }, records),
-  ]);
+  for (const tag of ofTickets.tags) owners.set(tag, 'a ticket field');
+  const ofUsers = compareKind({ ...answers, kind: kinds.users, owners }, users);
+  // Records have no tags, so their options own none.
+  const ofRecords = compareKind({ ...answers, kind: kinds.records, owners: new Map() }, records ?? []);
+  const itself =
+    object === undefined || records !== undefined ? undefined : objectItself(object, kinds.records, create);
+  const { findings, missing } = itself ?? ofRecords;
+  return combined([ofTickets, ofUsers, { findings, missing: itself ? [...missing, ...ofRecords.missing] : missing }]);
 }
 
 function unlessGone(error: unknown): undefined {
@@ -81,108 +79,79 @@ function compareKind(about: Compared, fields: readonly Field[]): Comparison<Setu
     tags.push(...(shape.custom_field_options ?? []).map(({ value }) => value));
   }
   for (const [part, field] of targets) {
-    findings.push(...valueFindings(about, part, field), ...useFindings(about, part, field));
-    const [other] = [...targets].find(([, one]) => one === field) ?? [part];
+    const [other = part] = [...targets].find(([, one]) => one === field) ?? [];
     const problem = `${nameOf(kind, field)} is also ${kind.setting}.${other}: one value overwrites the other`;
     if (other !== part) findings.push(errorAt(`${kind.setting}.${part}`, problem, 'Name another field'));
+    findings.push(...valueFindings(about, part, field), ...useFindings(kind, part, field));
     const lacking = missingTags(part, field, about);
     // A part of the grades is of no use: `check` says why.
     if (lacking.length === 0 || lacking.some((tag) => obstacle(tag, owners) !== undefined)) continue;
-    missing.push(
-      addition(
-        about,
-        field,
-        lacking.map((tag) => optionFor(part, tag, about)),
-      ),
-    );
+    const options = lacking.map((tag) => optionFor(part, tag, about));
+    missing.push(addition(about, field, options));
     tags.push(...lacking);
   }
   return { findings, missing, tags };
 }
 
-/** The custom object and its fields, where the settings name one. @param fields Undefined: there is no such object. */
-function compareObject(about: Compared, fields: readonly Field[] | undefined): Comparison<SetupItem> {
-  const { kind, writeBack, create } = about;
-  const { object, ticket } = writeBack.customObject ?? {};
-  if (object === undefined) return { findings: [], missing: [] };
-  const compared = compareKind(about, fields ?? []);
-  const link = ticket === undefined ? [] : [creation(about, ticket, { type: 'text' }, 'Ticket')];
-  const remedy = `Let "closeloop setup" create it, or take its key from ${kind.place}`;
-  if (fields === undefined) {
-    const words = object.replaceAll(/[_-]+/g, ' ').trim();
-    const title = words.charAt(0).toUpperCase() + words.slice(1);
-    const custom_object = { key: object, title, title_pluralized: `${title} records` };
-    const note = `Who sees the records of "${title}", with what customers wrote, is set at the object: ${kind.place}.`;
-    const itself = {
-      ...{ id: `custom object "${object}"`, what: `create the custom object "${object}"` },
-      make: async () => {
-        await create('POST', '/api/v2/custom_objects', { custom_object });
-        return { note };
-      },
-    };
-    const problem = `there is no custom object with the key "${object}"`;
-    return {
-      findings: [errorAt(`${kind.setting}.object`, problem, remedy)],
-      missing: [itself, ...compared.missing, ...link],
-    };
-  }
-  const found = fields.find(({ id }) => id === ticket);
-  if (ticket === undefined || (found !== undefined && found.active !== false)) return compared;
-  const [problem, help] = found
-    ? [`the field "${ticket}" of the custom object "${object}" is inactive`, `Activate it (${kind.place})`]
-    : [`the custom object "${object}" has no field "${ticket}"`, remedy];
-  return combined([
-    compared,
-    { findings: [errorAt(`${kind.setting}.ticket`, problem, help)], missing: found ? [] : link },
-  ]);
+function objectItself(object: string, { setting, place }: FieldKind, create: Create): Comparison<SetupItem> {
+  const words = object.replaceAll(/[_-]+/g, ' ').trim();
+  const title = words.charAt(0).toUpperCase() + words.slice(1);
+  const custom_object = { key: object, title, title_pluralized: `${title} records` };
+  const name = `custom object "${object}"`;
+  const note = `Who sees the records of "${title}", with what customers wrote, is set at the object: ${place}.`;
+  const make = async () => {
+    await create('POST', '/api/v2/custom_objects', { custom_object });
+    return { note };
+  };
+  const problem = `there is no custom object with the key "${object}"`;
+  const remedy = `Let "closeloop setup" create it, or take its key from ${place}`;
+  return {
+    findings: [errorAt(`${setting}.object`, problem, remedy)],
+    missing: [{ id: name, what: `create the ${name}`, make }],
+  };
 }
 
 /** The title of a new field that the configuration names by its key. */
 const titles: Readonly<Record<string, string>> = {
-  grade: 'Feedback grade',
-  comment: 'Feedback comment',
-  answeredAt: 'Feedback answered at',
+  ...{ grade: 'Feedback grade', comment: 'Feedback comment', answeredAt: 'Feedback answered at', ticket: 'Ticket' },
 };
 
 function creation({ kind, create }: Compared, name: string, shape: Shape, title: string | undefined): SetupItem {
+  const isTitled = kind.by === 'title';
+  const field = { ...(isTitled ? { title: name } : { key: name, title }), ...shape };
   const { type, custom_field_options: options } = shape;
-  const named = kind.by === 'title' ? { title: name } : { key: name, title };
-  const what = options === undefined ? type : `dropdown: ${options.map(({ value }) => value).join(', ')}`;
+  const made = options === undefined ? type : `dropdown: ${options.map(({ value }) => value).join(', ')}`;
   const note = `Agents see "${name}" once it is on their ticket forms: Admin Center > Objects and rules > Tickets > Forms. closeloop writes it without that.`;
-  return {
-    ...{ id: kind.named(`"${name}"`), what: `create the ${kind.named(`"${name}"`)} (${what})` },
-    async make() {
-      const path = kind.setting === 'writeBack.customObject' ? kind.path : `${kind.path}.json`;
-      await create('POST', path, { [kind.one]: { ...named, ...shape } });
-      return kind.by === 'title' ? { note } : {};
-    },
+  const id = kind.named(`"${name}"`);
+  const make = async () => {
+    await create('POST', kind.path, { [kind.one]: field });
+    return isTitled ? { note } : {};
   };
+  return { id, what: `create the ${id} (${made})`, make };
 }
 
 function addition({ kind, create }: Compared, field: Field, options: readonly NewOption[]): SetupItem {
   const name = `the ${nameOf(kind, field)}`;
   const path = `${kind.path}/${field.id}`;
-  return {
-    id: `options of ${name}`,
-    what: `add the options ${options.map(({ value }) => `"${value}"`).join(', ')} to ${name}`,
-    async make() {
-      if (kind.setting !== 'writeBack.customObject') {
-        // One by one: replacing the list would delete options that are added meanwhile, with their values.
-        for (const option of options) await create('POST', `${path}/options.json`, { custom_field_option: option });
-        return {};
-      }
+  const make = async () => {
+    if (kind.one === 'custom_object_field') {
       // There is no call for one option: options that the list lacks would be deleted, with their values.
       const known = (field.custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
-        return { ...(id == null ? {} : { id }), name: raw_name ?? name, value };
+        return { ...(id != null && { id }), name: raw_name ?? name, value };
       });
       await create('PATCH', path, { [kind.one]: { custom_field_options: [...known, ...options] } });
-      return {};
-    },
+    } else {
+      // One by one: replacing the list would delete options that are added meanwhile, with their values.
+      for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option });
+    }
+    return {};
   };
+  const what = `add the options ${options.map(({ value }) => `"${value}"`).join(', ')} to ${name}`;
+  return { id: `options of ${name}`, what, make };
 }
 
 /** May closeloop write the field, and may agents leave the field to closeloop? */
-function useFindings({ kind }: Compared, part: PartName, field: Field): Finding[] {
+function useFindings(kind: FieldKind, part: Part, field: Field): Finding[] {
   const [at, name] = [`${kind.setting}.${part}`, nameOf(kind, field)];
   const locked = `${name} may not be edited by agents, so perhaps not by us`;
   const required = `${name} is required to solve a ticket: agents have to make up the customer's answer`;
@@ -193,25 +162,27 @@ function useFindings({ kind }: Compared, part: PartName, field: Field): Finding[
 }
 
 /** Does the field take all values that closeloop would write? */
-function valueFindings(about: Compared, part: PartName, field: Field): Finding[] {
+function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
   const { kind, owners, writeBack, grades } = about;
-  const [at, name, { place }] = [`${kind.setting}.${part}`, nameOf(kind, field), kind];
+  const [name, { place }] = [nameOf(kind, field), kind];
+  const error = (problem: string, remedy: string): Finding[] => [errorAt(`${kind.setting}.${part}`, problem, remedy)];
+  const listed = (values: readonly string[]) => values.map((one) => `"${one}"`).join(', ');
   const missing = missingTags(part, field, about);
   if (missing.length > 0) {
-    const values = part === 'grade' ? 'gradeValues' : 'statusValues';
-    const problem = `${name} has no option with the tag ${missing.map((tag) => `"${tag}"`).join(', ')}: Zendesk drops such a value without an error`;
-    const obstacles = missing.flatMap((tag) => obstacle(tag, owners) ?? []);
+    const setting = part === 'grade' ? 'writeBack.gradeValues' : 'writeBack.statusValues';
+    const problem = `${name} has no option with the tag ${listed(missing)}: Zendesk drops such a value without an error`;
+    const obstacles = missing.flatMap((tag) => obstacle(tag, owners) ?? []).join('; ');
+    const add = `Run "closeloop setup", add the options yourself (${place}), or name existing tags in ${setting}`;
+    if (obstacles === '') return error(problem, add);
     const other = part === 'grade' ? 'a number field' : 'a text field';
-    const instead = `Name other tags in writeBack.${values} and run "closeloop setup", or name ${other} (${place})`;
-    const add = `Run "closeloop setup", add the options yourself (${place}), or name existing tags in writeBack.${values}`;
-    if (obstacles.length === 0) return [errorAt(at, problem, add)];
-    return [errorAt(at, `${problem}; it can't be added: ${obstacles.join('; ')}`, instead)];
+    const instead = `Name other tags in ${setting} and run "closeloop setup", or name ${other} (${place})`;
+    return error(`${problem}; it can't be added: ${obstacles}`, instead);
   }
-  const fractions = fractionsIn(grades);
   if (part !== 'grade') return [];
+  const fractions = fractionsIn(grades);
   if (field.type === 'integer' && fractions !== undefined) {
     const remedy = `Name another field, of type decimal (${place}): "closeloop setup" creates such a field`;
-    return [errorAt(at, `${name} takes whole numbers only, not ${fractions}`, remedy)];
+    return error(`${name} takes whole numbers only, not ${fractions}`, remedy);
   }
   if (field.type === 'checkbox' && !isTicks(Object.values(writeBack.gradeValues))) {
     const problem = `${name} is a checkbox, which takes "true" and "false" only`;
@@ -219,15 +190,14 @@ function valueFindings(about: Compared, part: PartName, field: Field): Finding[]
   }
   const refused =
     field.type === 'regexp' ? valuesOf(part, field.type, about).filter((one) => !matches(field, one)) : [];
-  if (refused.length === 0) return [];
-  const problem = `the pattern of ${name} does not allow ${refused.map((one) => `"${one}"`).join(', ')}`;
-  return [errorAt(at, problem, `Correct the pattern (${place}), or write what it allows in writeBack.gradeValues`)];
+  const remedy = `Correct the pattern (${place}), or write what it allows in writeBack.gradeValues`;
+  return refused.length === 0 ? [] : error(`the pattern of ${name} does not allow ${listed(refused)}`, remedy);
 }
 
 const isTicks = (values: readonly string[]): boolean => values.every((value) => value === 'true' || value === 'false');
 
 /** The missing tags of a dropdown, which silently drops unknown values; none for other fields. */
-function missingTags(part: PartName, field: Field, answers: Answers): string[] {
+function missingTags(part: Part, field: Field, answers: Answers): string[] {
   if (!isChoice(field) || (part !== 'grade' && part !== 'status')) return [];
   const held = new Set(field.custom_field_options?.map(({ value }) => value));
   return valuesOf(part, field.type, answers).filter((tag) => !held.has(tag));
@@ -256,7 +226,7 @@ function matches({ regexp_for_validation: pattern }: Field, text: string): boole
  * A ticket field that suits a part. A grade is a number, so that reports can count with it, unless `gradeValues` gives it
  * tags; text, where a dropdown can't have those.
  */
-function ticketShape(part: PartName, about: Compared): Shape {
+function ticketShape(part: Part, about: Compared): Shape {
   const mapped = Object.values(about.writeBack.gradeValues);
   if (part !== 'status' && (part !== 'grade' || mapped.length === 0)) return keyedShape(part, about);
   if (part === 'grade' && isTicks(mapped)) return { type: 'checkbox' };
@@ -270,36 +240,33 @@ function ticketShape(part: PartName, about: Compared): Shape {
  * A field of users or of a custom object. The grade is a number there, whatever `gradeValues` says: its tags belong to the
  * ticket field, and a person's tags would come onto their next ticket.
  */
-function keyedShape(part: PartName, { grades }: Answers): Shape {
-  if (part === 'comment' || isSurveyPart(part)) return { type: 'textarea' };
+function keyedShape(part: Part, { grades }: Answers): Shape {
+  if (part === 'ticket') return { type: 'text' };
   if (part === 'answeredAt') return { type: 'date' };
+  if (part === 'comment' || isSurveyPart(part)) return { type: 'textarea' };
   return { type: gradeTypes(grades, { whole: 'integer', fraction: 'decimal' })[0] };
 }
 
 /** Named as agents would say it: the grades that a tag stands for, or what it says. */
-function optionFor(part: PartName, tag: string, { writeBack, grades }: Answers): NewOption {
+function optionFor(part: Part, tag: string, { writeBack, grades }: Answers): NewOption {
   const matching = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
   const words = tag.replace(/^fb_/, '').replaceAll('_', ' ');
   return { name: part === 'grade' && matching.length > 0 ? matching.join(', ') : words, value: tag };
 }
 
 /**
- * The owners of the tags of dropdowns, multi-selects and checkboxes, also of inactive ones. A tag
+ * The tags of dropdowns, multi-selects and checkboxes, also of inactive ones, with the field that owns each. A tag
  * belongs to one option of one field: put on a ticket it chooses that option, and people's tags come onto their tickets.
  * Source: support.zendesk.com, "Understanding tags and ticket fields" and "Adding tags to users and organizations".
  */
-function tagOwners(kinds: FieldKinds, tickets: readonly Field[], users: readonly Field[]): TagOwners {
-  const owned = (kind: FieldKind, fields: readonly Field[]) =>
-    fields.flatMap((field) => {
-      const { tag, custom_field_options: options } = field;
-      const tags = [...(options ?? []).map(({ value }) => value), ...(tag ? [tag] : [])];
-      return tags.map((one): [string, string] => [one, nameOf(kind, field)]);
-    });
-  return new Map([...owned(kinds.users, users), ...owned(kinds.tickets, tickets)]);
-}
+const tagsOf = (kind: FieldKind, fields: readonly Field[]): [tag: string, owner: string][] =>
+  fields.flatMap((field) => {
+    const tags = [...(field.custom_field_options ?? []).map(({ value }) => value), ...(field.tag ? [field.tag] : [])];
+    return tags.map((tag): [string, string] => [tag, nameOf(kind, field)]);
+  });
 
 /** Why no option with this tag can be added to a field; undefined if it can. */
-function obstacle(tag: string, owners: TagOwners): string | undefined {
+function obstacle(tag: string, owners: Compared['owners']): string | undefined {
   if (/\s/.test(tag)) return `"${tag}" has a space, which no tag has`;
   const owner = owners.get(tag);
   return owner === undefined ? undefined : `"${tag}" belongs to ${owner}, and Zendesk gives a tag to one field only`;

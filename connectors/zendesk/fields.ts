@@ -47,7 +47,7 @@ export type Field = z.output<typeof TicketField>;
 export interface FieldKind {
   /** The setting that names the fields, and the fields that the setting names. */
   setting: string;
-  places: AnswerPlaces<string>;
+  places: AnswerPlaces<string> & { /** Takes the id of the ticket. */ ticket?: string | undefined };
   /** A field in words. @param name its id in digits, or its title or key in quotes */
   named(name: string): string;
   /** Where admins find the fields. */
@@ -76,7 +76,7 @@ export function fieldKinds(
   const object = customObject?.object;
   const objects = 'Admin Center > Objects and rules > Custom objects > Objects';
   const kind = (about: Omit<FieldKind, 'fields' | 'read'>): FieldKind => {
-    const keyed = () => readAll(api, `${about.path}.json`, `${about.one}s`, KeyedField);
+    const keyed = () => readAll(api, about.path, `${about.one}s`, KeyedField);
     const read = about.by === 'title' ? () => api.listTicketFields(listOf(TicketField)) : keyed;
     return { ...about, read, fields: cached(() => read().catch(concernsAccount), cacheMs, now) };
   };
@@ -107,19 +107,20 @@ function concernsAccount(error: unknown): never {
 }
 
 /** An id is digits; everything else is a title or a key. */
-export const isFieldId = (name: string): boolean => /^\d+$/.test(name);
+const isFieldId = (name: string): boolean => /^\d+$/.test(name);
 const inQuotes = (name: string): string => (isFieldId(name) ? name : `"${name}"`);
 
 /** The field as a person finds it. */
 export const nameOf = ({ named }: Pick<FieldKind, 'named'>, { id, title }: Pick<Field, 'id' | 'title'>): string =>
   named(isFieldId(id) && title ? `${id} "${title}"` : inQuotes(id));
 
-/** The fields by what they take. */
-export type Targets = ReadonlyMap<PartName, Field>;
+/** What a field takes: a part of an answer, or the id of the ticket. */
+export type Part = PartName | 'ticket';
+export type Targets = ReadonlyMap<Part, Field>;
 
 /** A configured field that can't be written. */
 interface FieldProblem extends Finding {
-  part: PartName;
+  part: Part;
   /** The field in the configuration. */
   name: string;
   /** `setup` can create a missing field that is named by its title or key. */
@@ -145,16 +146,18 @@ const fitting: Readonly<Record<Exclude<PartName, `answers.${string}`> | 'answers
  * only active one counts.
  */
 export function resolve(kind: FieldKind, fields: readonly Field[]): Resolved {
-  const targets = new Map<PartName, Field>();
+  const targets = new Map<Part, Field>();
   const problems: FieldProblem[] = [];
-  const { setting, place, by } = kind;
-  for (const [part, name] of placesOf(kind.places)) {
+  const { setting, place, by, places } = kind;
+  const wanted = new Map<Part, string>(placesOf(places));
+  if (places.ticket !== undefined) wanted.set('ticket', places.ticket);
+  for (const [part, name] of wanted) {
     const [field, ...others] = candidates(kind, name, fields);
     const said = (what: string, remedy: string, isMissing = false): void => {
       const finding = errorAt(`${setting}.${part}`, `${kind.named(inQuotes(name))} ${what}.`, remedy);
       problems.push({ ...finding, part, name, isMissing: isMissing && !isFieldId(name) });
     };
-    const types = fitting[isSurveyPart(part) ? 'answers' : part];
+    const types = part === 'ticket' ? undefined : fitting[isSurveyPart(part) ? 'answers' : part];
     const made = isFieldId(name) ? 'id' : `exact ${by}`;
     const orMake = isFieldId(name) ? '' : ', or let "closeloop setup" create it';
     if (field === undefined) said('does not exist', `Take the ${made} from ${place}${orMake}.`, true);
@@ -166,7 +169,8 @@ export function resolve(kind: FieldKind, fields: readonly Field[]): Resolved {
         "is one of Zendesk's own fields",
         `Create a field for it (${place}), or give a title and run "closeloop setup"`,
       );
-    else if (!types.includes(field.type)) said(`has the type ${field.type}`, `It must be one of ${types.join(', ')}.`);
+    else if (types?.includes(field.type) === false)
+      said(`has the type ${field.type}`, `It must be one of ${types.join(', ')}.`);
     else targets.set(part, field);
   }
   return { targets, problems };

@@ -85,7 +85,10 @@ const rows: [name: string, row: Row][] = [
           /field "score" of the custom object "feedback" does not exist.*closeloop setup/,
         ],
         ['writeBack.customObject.answeredAt', /field "at" of the custom object "feedback" does not exist/],
-        ['writeBack.customObject.ticket', /no field "number".*closeloop setup/],
+        [
+          'writeBack.customObject.ticket',
+          /field "number" of the custom object "feedback" does not exist.*closeloop setup/,
+        ],
       ],
       done: [
         'create the field "score" of the custom object "feedback" (integer)',

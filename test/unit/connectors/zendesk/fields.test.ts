@@ -89,10 +89,14 @@ describe('a field known by its key', () => {
       ['writeBack.userFields.answeredAt', true],
     ]);
   });
-  test('is found on the records of a custom object, whose link to the ticket is another matter', () => {
-    const customObject = { object: 'feedback', grade: 'last_grade', ticket: 't' };
+  test('is found on the records of a custom object, as is the field for the ticket', () => {
+    const customObject = { object: 'feedback', grade: 'last_grade', ticket: 'note' };
     const { records } = kindsOf({ whenClosed: ['customObject'], customObject });
-    expect(resolve(records, fields)).toEqual({ targets: new Map([['grade', fields[0]]]), problems: [] });
+    const targets = new Map([
+      ['grade', fields[0]],
+      ['ticket', fields[2]],
+    ]);
+    expect(resolve(records, fields)).toEqual({ targets, problems: [] });
   });
   test('is not looked for where nobody named one', () => {
     const { users, records } = kindsOf({});
