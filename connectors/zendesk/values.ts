@@ -1,6 +1,6 @@
-import { type AnswerPart, cut, isSameText, isSurveyPart, placesOf, surveyText } from '../../core/connector/answer.ts';
+import { type AnswerPart, cut, isSameText, type PartName, surveyText } from '../../core/connector/answer.ts';
 import type { AnswerValue } from '../../core/connector/contract.ts';
-import { type DeskWriting, Refusal } from '../../core/connector/desk/write.ts';
+import { Refusal } from '../../core/connector/desk/write.ts';
 import { type Field, type FieldKind, nameOf, type Targets } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 
@@ -103,39 +103,39 @@ function holds(current: FieldValue, value: FieldValue, type: string | undefined)
 
 /** How answers are written on fields of one kind, found by their ids: on tickets, users and records of a custom object alike. */
 export function fieldWriting(kind: FieldKind, targets: Targets, writeBack: WriteBackSettings) {
-  const { setting } = kind;
-  const answers = Object.entries(writeBack.answers).flatMap(([question]) => {
-    const field = targets.get(`answers.${question}`);
-    return field === undefined ? [] : [[question, field.id] as const];
-  });
-  const idOf = (part: 'grade' | 'comment' | 'answeredAt' | 'status') => targets.get(part)?.id;
-  const places = {
-    ...{ grade: idOf('grade'), comment: idOf('comment'), answeredAt: idOf('answeredAt'), status: idOf('status') },
-    answers: Object.fromEntries(answers),
-  };
-  const parts = new Map([...placesOf(places)].map(([part, id]) => [id, part]));
-  const byId = new Map([...targets.values()].map((field) => [field.id, field]));
+  const byId = new Map([...targets].map(([part, field]) => [field.id, { part, field }]));
+  const idOf = (part: PartName) => targets.get(part)?.id;
+  const answers = Object.keys(writeBack.answers).map((question) => [question, idOf(`answers.${question}`)] as const);
+  const whereIs = (part: string, field: Field) => `the ${nameOf(kind, field)} (${kind.setting}.${part})`;
   return {
-    settings: places,
+    settings: {
+      ...{ grade: idOf('grade'), comment: idOf('comment'), answeredAt: idOf('answeredAt'), status: idOf('status') },
+      answers: Object.fromEntries(answers.flatMap(([question, id]) => (id === undefined ? [] : [[question, id]]))),
+    },
+    /** As requests hold the values. */
+    sent: (values: ReadonlyMap<string, Value | null>): [id: string, value: FieldValue][] =>
+      [...values].map(([id, value]) => [id, value ?? (byId.get(id)?.field.type === 'checkbox' ? false : null)]),
     written(one: AnswerPart): Value | null | Refusal {
       const field = targets.get(one.part);
       const value = field && valueFor(one, field, writeBack);
       if (field === undefined || value !== undefined) return value ?? null;
       // A grade may be told; texts are the customer's.
-      const [what, fitting] =
+      const [what, fit] =
         one.part === 'grade' ? [`the grade ${one.value}`, 'decimal'] : ["the survey's answer", 'text'];
-      const where = `the ${nameOf(kind, field)} (${setting}.${one.part}) of type ${field.type}`;
-      return new Refusal([field.id], [`${what} does not fit into ${where}: name a ${fitting} field.`]);
+      const problem = `${what} does not fit into ${whereIs(one.part, field)} of type ${field.type}`;
+      return new Refusal([field.id], [`${problem}: name a ${fit} field.`]);
     },
     holds: (current: unknown, value: Value | null, id: string) =>
-      holds(fieldValueOf(current), value, byId.get(id)?.type),
+      holds(fieldValueOf(current), value, byId.get(id)?.field.type),
     notKept(id: string, value: Value | null): string {
-      const [field, part = 'grade'] = [byId.get(id), parts.get(id)];
-      const where = `the ${field ? nameOf(kind, field) : id} (${setting}.${part})`;
-      if (field === undefined || !isChoice(field)) return `look for a trigger or another app that sets ${where}`;
-      if (isSurveyPart(part)) return `${where} has no option for this answer: add the option, or name a text field`;
+      const { part, field } = byId.get(id) ?? {};
+      if (part === undefined || field === undefined) return 'look at its fields';
+      const where = whereIs(part, field);
+      if (!isChoice(field)) return `look for a trigger or another app that sets ${where}`;
+      if (part.startsWith('answers.'))
+        return `${where} has no option for this answer: add the option, or name a text field`;
       const values = part === 'grade' ? 'gradeValues' : 'statusValues';
       return `${where} has no option with the tag "${value}": add the option, or name an existing tag in writeBack.${values}`;
     },
-  } satisfies Partial<DeskWriting<object, Value>>;
+  };
 }

@@ -4,21 +4,22 @@ import type { Source, WriteBack, WriteResult } from '../../core/connector/contra
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import { DeskWriter } from '../../core/connector/desk/write.ts';
 import { adviceOf } from '../../core/errors.ts';
-import { onFields, resolve } from './fields.ts';
+import { type FieldKind, onFields, resolve } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { batchSize, isTicketId, ticketRows, type User } from './ticket.ts';
-import {
-  type Account,
-  closedTicketWriting,
-  deleteRecords,
-  recordWriting,
-  ticketWriting,
-  userWriting,
-} from './writing.ts';
+import { type Account, deleteRecords, recordWriting, ticketWriting, userWriting, type Writing } from './writing.ts';
 
-const vendor = 'Zendesk';
+type Items = readonly WriteBack[];
 
-type Results = Map<WriteBack, WriteResult>;
+const writer = <Row>(record: string, writing: Writing<Row>) => new DeskWriter({ vendor: 'Zendesk', record }, writing);
+
+/** Tickets, and their requesters where these get answers, in one call. */
+async function readTickets({ api, settings: { writeBack } }: Account, recordIds: readonly string[]) {
+  const ids = recordIds.filter(isTicketId);
+  const tickets = await ticketRows(api, writeBack.userFields === undefined ? '' : 'users').many(ids);
+  const users = [...tickets.values()].flatMap((row) => (isFailure(row) ? [] : [...row.beside.users]));
+  return { tickets, users: new Map(users) };
+}
 
 /**
  * Writes answers on tickets: four calls per hundred (read, update, status of the job, read again), three more where the requesters get
@@ -30,70 +31,54 @@ export function answerWriter(account: Account): Source['writeBack'] {
   const { kinds, settings } = account;
   const { userFields, whenClosed } = settings.writeBack;
 
-  /** Each person's newest answer. */
-  async function onPeople(asked: ReadonlyMap<WriteBack, string>, known: ReadonlyMap<string, User>): Promise<Results> {
+  /** Writes each person's newest answer. Returns the result for each answer. */
+  async function onPeople(asked: ReadonlyMap<WriteBack, string>, known: ReadonlyMap<string, User>) {
     const newest = newestBy(
       asked,
       ([, userId]) => userId,
       ([{ answeredAt }]) => answeredAt,
     );
-    if (newest.size === 0) return new Map();
     const items = [...newest].map(([recordId, [item]]) => ({ ...item, recordId }));
+    if (items.length === 0) return () => undefined;
     const written = await onFields(settings, kinds.users, (targets) =>
-      new DeskWriter({ vendor, record: 'user' }, userWriting(account, targets, known)).write(items),
+      writer('user', userWriting(account, targets, known)).write(items),
     );
-    const byUser = new Map(items.map(({ recordId }, n) => [recordId, written[n]]));
-    return new Map(
-      [...asked].flatMap(([item, userId]) => {
-        const result = byUser.get(userId);
-        return result === undefined ? [] : [[item, result] as const];
-      }),
-    );
+    const userIds = [...newest.keys()];
+    return (item: WriteBack | undefined) => written[userIds.indexOf((item && asked.get(item)) ?? '')];
   }
 
-  const onRecords = (items: readonly WriteBack[]) =>
-    onFields(settings, kinds.records, (targets) =>
-      new DeskWriter({ vendor, record: 'record' }, recordWriting(account, targets)).write(items),
-    );
+  const onRecords = (items: Items) =>
+    onFields(settings, kinds.records, (targets) => writer('record', recordWriting(account, targets)).write(items));
 
-  async function writeBatch(items: readonly WriteBack[]): Promise<WriteResult[]> {
+  async function writeBatch(items: Items): Promise<WriteResult[]> {
     const ids = items.map(({ recordId }) => recordId);
     const { tickets, users } = await readTickets(account, ids);
-    const onTickets = (some: readonly WriteBack[], of = (one: ReturnType<typeof ticketWriting>) => one) =>
+    const onTickets = (some: Items, isEdit = false) =>
       onFields(settings, kinds.tickets, (targets) =>
-        new DeskWriter({ vendor, record: 'ticket' }, of(ticketWriting(account, targets, tickets))).write(some),
+        writer('ticket', ticketWriting(account, targets, tickets, isEdit)).write(some),
       );
-    const asked = new Map(
-      items.flatMap((item) => {
-        const row = tickets.get(item.recordId);
-        if (userFields === undefined || item.status !== 'answered' || row === undefined || isFailure(row)) return [];
-        // The person who was asked, even if the ticket has another requester now.
-        const person = item.personId ?? row.requester_id;
-        return person == null ? [] : [[item, person] as const];
-      }),
-    );
+    const asked = new Map<WriteBack, string>();
+    for (const item of userFields === undefined ? [] : items) {
+      const row = tickets.get(item.recordId);
+      // The person who was asked, even if the ticket has another requester now.
+      const person = row === undefined || isFailure(row) ? undefined : (item.personId ?? row.requester_id);
+      if (item.status === 'answered' && person != null) asked.set(item, person);
+    }
     // Together, so that one call reads the status of both jobs.
-    const [written, people] = await both(onTickets(items), onPeople(asked, users));
+    const [written, onPerson] = await both(onTickets(items), onPeople(asked, users));
     const placed = await placeElsewhere(whenClosed, items, written, {
-      edit: (some) => onTickets(some, closedTicketWriting),
-      userFields: async (some) => some.flatMap((item) => people.get(item) ?? []),
+      edit: (some) => onTickets(some, true),
+      userFields: async (some) => some.map(onPerson),
       customObject: onRecords,
     });
-    return items.map((item, n) => together(placed[n], people.get(item)));
+    return placed.map((result, n) => together(result, onPerson(items[n])));
   }
 
   return (items) => writeInBatches(items, batchSize, writeBatch);
 }
 
-/** Tickets, and their requesters where these get answers, in one call. */
-async function readTickets({ api, settings: { writeBack } }: Account, recordIds: readonly string[]) {
-  const ids = recordIds.filter(isTicketId);
-  const tickets = await ticketRows(api, writeBack.userFields === undefined ? '' : 'users').many(ids);
-  const users = [...tickets.values()].flatMap((row) => (isFailure(row) ? [] : [...row.beside.users]));
-  return { tickets, users: new Map(users) };
-}
-
 type Step = ZendeskSettings['writeBack']['whenClosed'][number];
+type Placing = (items: Items) => Promise<(WriteResult | undefined)[]>;
 
 /** For the trace: "written on …". */
 const places: Readonly<Record<Step, string>> = {
@@ -108,36 +93,34 @@ const places: Readonly<Record<Step, string>> = {
  */
 async function placeElsewhere(
   steps: readonly Step[],
-  items: readonly WriteBack[],
+  items: Items,
   written: readonly WriteResult[],
-  by: Readonly<Record<Step, (items: readonly WriteBack[]) => Promise<WriteResult[]>>>,
+  by: Readonly<Record<Step, Placing>>,
 ): Promise<WriteResult[]> {
-  const results = new Map(items.map((item, n) => [item, written[n]]));
+  const results = [...written];
   for (const step of steps) {
-    // That no answer came is written on the ticket alone.
-    const open = [...results].flatMap(([item, result]) =>
-      result?.ok === false && result.why === 'closed' && (step === 'edit' || item.status === 'answered')
-        ? [{ item, message: result.message }]
-        : [],
-    );
+    const open = results.flatMap((result, n) => {
+      const item = items[n];
+      // That no answer came is written on the ticket alone.
+      const isFor = item !== undefined && (step === 'edit' || item.status === 'answered');
+      return isFor && !result.ok && result.why === 'closed' ? [{ n, item, message: result.message }] : [];
+    });
     const placed = open.length === 0 ? [] : await by[step](open.map(({ item }) => item));
-    for (const [n, { item, message }] of open.entries()) {
-      const result = placed[n];
-      if (result === undefined) continue;
-      if (result.ok) results.set(item, { where: places[step], ...result });
-      else if (result.why === 'error' && adviceOf(result.error).kind !== 'permanent') results.set(item, result);
-      else {
-        const why = result.why === 'error' ? result.error.message : result.message;
-        results.set(item, { ok: false, why: 'closed', message: `${message} ${step}: ${why}` });
-      }
+    for (const [index, { n, message }] of open.entries()) {
+      const result = placed[index];
+      if (result?.ok) results[n] = { where: places[step], ...result };
+      else if (result?.why === 'error' && adviceOf(result.error).kind !== 'permanent') results[n] = result;
+      else if (result) results[n] = { ok: false, why: 'closed', message: `${message} ${step}: ${messageIn(result)}` };
     }
   }
-  return items.flatMap((item) => results.get(item) ?? []);
+  return results;
 }
 
+const messageIn = (result: Exclude<WriteResult, { ok: true }>): string =>
+  result.why === 'error' ? result.error.message : result.message;
+
 /** The result of a ticket and its requester. A deleted requester does not fail a ticket that has its answer. */
-function together(ticket: WriteResult | undefined, person: WriteResult | undefined): WriteResult {
-  if (ticket === undefined) throw new TypeError('an answer without a result');
+function together(ticket: WriteResult, person: WriteResult | undefined): WriteResult {
   if (person === undefined) return ticket;
   if (!person.ok && person.why === 'error' && adviceOf(person.error).kind !== 'permanent') return person;
   if (!ticket.ok) return ticket;
@@ -153,6 +136,12 @@ async function both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   return [await one, await other];
 }
 
+/** The fields to be emptied. One that isn't found any more may still hold answers. */
+async function toEmpty(kind: FieldKind, loaded?: 'now') {
+  const { targets, problems } = resolve(kind, await kind.fields(loaded));
+  return { targets, unfound: problems.map(({ at, problem }) => `${at}: ${problem}`) };
+}
+
 /**
  * Removes answers from tickets, also from closed ones where the account allows it: clears the configured fields, removes closeloop's
  * tags, clears the requesters' fields, deletes the records of the custom object. Four calls per hundred tickets, four more for their
@@ -164,30 +153,23 @@ export function forgetter(account: Account): NonNullable<Source['forget']> {
 
   async function forgetBatch(ids: readonly string[]): Promise<string[]> {
     const { tickets, users } = await readTickets(account, ids);
-    // A field that isn't found any more may still hold answers.
-    const of = async (kind: typeof kinds.tickets, loaded?: 'now') => {
-      const { targets, problems } = resolve(kind, await kind.fields(loaded));
-      return { targets, left: problems.map(({ at, problem }) => `${at}: ${problem}`) };
-    };
-    const ofTickets = await of(kinds.tickets);
-    const { notes: _, settings: at, ...writing } = ticketWriting(account, ofTickets.targets, tickets);
-    const writer = new DeskWriter({ vendor, record: 'ticket' }, { ...writing, settings: { ...at, tags: true } });
-    const left = [...ofTickets.left, ...(await writer.forget(ids))];
-    if (userFields !== undefined && users.size > 0) {
-      const { targets, left: unfound } = await of(kinds.users, 'now');
-      const ofUsers = new DeskWriter({ vendor, record: 'user' }, userWriting(account, targets, users));
-      left.push(...unfound, ...(await ofUsers.forget([...users.keys()])));
+    const inTickets = await toEmpty(kinds.tickets);
+    const { notes: _, ...writing } = ticketWriting(account, inTickets.targets, tickets);
+    const withTags = { ...writing, settings: { ...writing.settings, tags: true } };
+    const left = [...inTickets.unfound, ...(await writer('ticket', withTags).forget(ids))];
+    if (userFields !== undefined) {
+      const { targets, unfound } = await toEmpty(kinds.users, 'now');
+      left.push(...unfound, ...(await writer('user', userWriting(account, targets, users)).forget([...users.keys()])));
     }
     if (customObject !== undefined) await deleteRecords(account, ids);
-    if (tickets.size > 0)
-      left.push("the internal notes, also those of answer rules (redact them), and the tickets' history");
-    return left;
+    const history = "the internal notes, also those of answer rules (redact them), and the tickets' history";
+    return tickets.size > 0 ? [...left, history] : left;
   }
 
   return async (recordIds) => {
-    const ids = [...new Set(recordIds)].filter(isTicketId);
     const left: string[] = [];
-    for (const some of chunks(ids, batchSize)) left.push(...(await forgetBatch(some)));
+    for (const some of chunks([...new Set(recordIds)].filter(isTicketId), batchSize))
+      left.push(...(await forgetBatch(some)));
     return [...new Set(left)];
   };
 }
