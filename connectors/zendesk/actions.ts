@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noteText } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
-import type { ActionRequest, ConnectorPorts, Source } from '../../core/connector/contract.ts';
+import type { ActionRequest, ConnectorPorts } from '../../core/connector/contract.ts';
 import {
   type DeskAction,
   deskActor,
@@ -41,13 +41,8 @@ export const actions = { reopen: Reopen, note: noteAction, tag: tagAction };
 /** The ids of groups, by name. */
 type Groups = Cached<ReadonlyMap<string, number>>;
 const Group = z.object({ id: z.union([z.number(), z.string()]).transform(Number), name: z.string() });
-/** Real time. */
-const groupsKeptMs = 60_000;
-
-async function readGroups(api: ZendeskApi): Promise<ReadonlyMap<string, number>> {
-  const groups = await readAll(api, '/api/v2/groups.json', 'groups', Group);
-  return new Map(groups.map(({ id, name }) => [name, id]));
-}
+const groupsOf = async (api: ZendeskApi): Promise<ReadonlyMap<string, number>> =>
+  new Map((await readAll(api, '/api/v2/groups.json', 'groups', Group)).map(({ id, name }) => [name, id]));
 
 /** @throws CloseloopError permanent where there is no such group any more */
 async function assignment(groups: Groups, { group, assignee, priority }: Reopen): Promise<object> {
@@ -72,7 +67,7 @@ async function followUp(
   ticket: Ticket,
   params: Reopen,
   { marker, again }: ActionRequest,
-  { texts = [], tags = [] }: { texts?: readonly string[]; tags?: readonly string[] } = {},
+  { texts, tags }: Record<'texts' | 'tags', readonly string[]> = { texts: [], tags: [] },
 ): Promise<string> {
   const { id, subject, followup_ids } = ticket;
   for (const recordId of again ? followup_ids : [])
@@ -86,9 +81,22 @@ async function followUp(
   return followUpMade((await api.send('POST', '/api/v2/tickets.json', body, Made, via)).ticket.id);
 }
 
-const openAlready = 'it was open already';
-const reopened = ({ group }: Reopen): string => (group === undefined ? 'reopened' : `reopened, in the group ${group}`);
-const tagged = (tags: readonly string[]): string => `tagged ${tags.join(', ')}`;
+/** What an action changes of a ticket, and what is done by that, in words. */
+interface Step {
+  change: { status?: string; comment?: unknown; additional_tags?: readonly string[] };
+  done: string;
+}
+
+const tagged = (tags: readonly string[]): Step => ({
+  change: { additional_tags: tags },
+  done: `tagged ${tags.join(', ')}`,
+});
+
+async function reopened(groups: Groups, ticket: Ticket, params: Reopen, request: ActionRequest): Promise<Step> {
+  if (isReopened(stateOf(ticket, 'unread'), request)) return { change: {}, done: 'it was open already' };
+  const done = params.group === undefined ? 'reopened' : `reopened, in the group ${params.group}`;
+  return { change: { status: params.status, ...(await assignment(groups, params)) }, done };
+}
 
 const reopening = (api: ZendeskApi, groups: Groups): DeskAction<Ticket> =>
   doing(
@@ -96,9 +104,9 @@ const reopening = (api: ZendeskApi, groups: Groups): DeskAction<Ticket> =>
     async (ticket, params, request) => {
       if (ticket.status === 'closed' && params.whenClosed === 'followUpTicket')
         return await followUp(api, groups, ticket, params, request);
-      if (isReopened(stateOf(ticket, 'unread'), request)) return openAlready;
-      await changeTicket(api, ticket, { status: params.status, ...(await assignment(groups, params)) });
-      return reopened(params);
+      const { change, done } = await reopened(groups, ticket, params, request);
+      if (Object.keys(change).length > 0) await changeTicket(api, ticket, change);
+      return done;
     },
     async ({ group }) => {
       if (group === undefined || (await groups('now')).has(group)) return undefined;
@@ -109,13 +117,12 @@ const reopening = (api: ZendeskApi, groups: Groups): DeskAction<Ticket> =>
 const tagging = (api: ZendeskApi): DeskAction<Ticket> =>
   doing(tagAction, async ({ id }, tags) => {
     await api.send('PUT', `/api/v2/tickets/${id}/tags.json`, { tags }, z.unknown(), ticketUpdates);
-    return tagged(tags);
+    return tagged(tags).done;
   });
 
 /** What one update changes of a ticket, and the actions which that does, each in words. */
-interface Together {
+interface Together extends Pick<Step, 'change'> {
   ticket: Ticket;
-  change: { comment?: unknown; additional_tags?: string[] };
   done: Map<ActionRequest, string>;
 }
 
@@ -125,16 +132,16 @@ async function onFollowUp(api: ZendeskApi, groups: Groups, ticket: Ticket, reque
   const [first, ...others] = requests;
   const wanted = first?.name === 'reopen' ? Reopen.parse(first.params) : undefined;
   if (first === undefined || wanted?.whenClosed !== 'followUpTicket') return one;
-  const texts = others.filter(({ name }) => name === 'note').map(({ params }) => noteAction.parse(params));
-  const tags = others.filter(({ name }) => name === 'tag').flatMap(({ params }) => tagAction.parse(params));
-  const made = await followUp(api, groups, ticket, wanted, first, { texts, tags }).catch(ownError);
+  const [notes, tags] = ['note', 'tag'].map((name) => others.filter((other) => other.name === name));
+  const made = await followUp(api, groups, ticket, wanted, first, {
+    texts: notes?.map(({ params }) => noteAction.parse(params)) ?? [],
+    tags: tags?.flatMap(({ params }) => tagAction.parse(params)) ?? [],
+  }).catch(ownError);
   // Done alone, it says why it can't be done.
   if (made === undefined || isFailure(made)) return one;
   one.done.set(first, made);
-  for (const request of others) {
-    if (request.name === 'note') one.done.set(request, `a note is on the ${made}`);
-    if (request.name === 'tag') one.done.set(request, `${tagged(tagAction.parse(request.params))}, on the ${made}`);
-  }
+  for (const note of notes ?? []) one.done.set(note, `a note is on the ${made}`);
+  for (const tag of tags ?? []) one.done.set(tag, `${tagged(tagAction.parse(tag.params)).done}, on the ${made}`);
   return one;
 }
 
@@ -143,23 +150,18 @@ async function togetherOf(groups: Groups, ticket: Ticket, requests: readonly Act
   const one: Together = { ticket, change: {}, done: new Map() };
   for (const request of requests) {
     const { name, params, marker, again } = request;
-    if (name === 'reopen') {
-      const wanted = Reopen.parse(params);
-      const isOpen = isReopened(stateOf(ticket, 'unread'), request);
-      const to = isOpen ? {} : await assignment(groups, wanted).catch(ownError);
-      // Done alone, it says why it can't be done.
-      if (to === undefined || isFailure(to)) return one;
-      if (!isOpen) Object.assign(one.change, { status: wanted.status, ...to });
-      one.done.set(request, isOpen ? openAlready : reopened(wanted));
-    } else if (name === 'tag') {
-      const tags = tagAction.parse(params);
-      one.change.additional_tags = [...(one.change.additional_tags ?? []), ...tags];
-      one.done.set(request, tagged(tags));
-    } else {
-      if (again || one.change.comment !== undefined) return one;
-      Object.assign(one.change, noteOn({ text: noteAction.parse(params), marker }));
-      one.done.set(request, 'a note is added');
-    }
+    if (name === 'note' && (again || one.change.comment !== undefined)) return one;
+    const step: Step | CloseloopError | undefined =
+      name === 'reopen'
+        ? await reopened(groups, ticket, Reopen.parse(params), request).catch(ownError)
+        : name === 'tag'
+          ? tagged(tagAction.parse(params))
+          : { change: noteOn({ text: noteAction.parse(params), marker }), done: 'a note is added' };
+    // Done alone, it says why it can't be done.
+    if (step === undefined || isFailure(step)) return one;
+    const tags = [...(one.change.additional_tags ?? []), ...(step.change.additional_tags ?? [])];
+    Object.assign(one.change, step.change, tags.length > 0 && { additional_tags: tags });
+    one.done.set(request, step.done);
   }
   return one;
 }
@@ -195,20 +197,15 @@ async function doTogether(
 
 const refused = (error: unknown): undefined => void noneOf(error);
 
-const unknownEnd = (): CloseloopError =>
-  new CloseloopError(
-    'Zendesk: the job that was to act on tickets ended without a word on each of them; they are read before the next attempt.',
-    { kind: 'transient' },
-    { outcome: 'unknown' },
-  );
+function unknownEnd(): CloseloopError {
+  const message = 'Zendesk: the job that was to act on tickets ended without a word on each of them';
+  const next = 'they are read before the next attempt';
+  return new CloseloopError(`${message}; ${next}.`, { kind: 'transient' }, { outcome: 'unknown' });
+}
 
 /** What answers lead to at Zendesk. */
-export function actor(
-  api: ZendeskApi,
-  finished: JobWatch,
-  { now }: Pick<ConnectorPorts, 'now'>,
-): Required<Pick<Source, 'act' | 'checkActions'>> {
-  const groups = cached(() => readGroups(api), groupsKeptMs, now);
+export function actor(api: ZendeskApi, finished: JobWatch, { now }: Pick<ConnectorPorts, 'now'>) {
+  const groups = cached(() => groupsOf(api), 60_000, now);
   const own = { reopen: reopening(api, groups), tag: tagging(api) };
   const rows = ticketRows(api, 'metric_sets');
   return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, { notes: ticketNotes(api) }, own, {

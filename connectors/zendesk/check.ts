@@ -5,7 +5,7 @@ import type { ConnectorPorts, Finding, PreflightContext } from '../../core/conne
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { readAll, type ZendeskApi } from './api.ts';
-import { type Create, compareFields } from './field-setup.ts';
+import { compareFields } from './field-setup.ts';
 import { catalogueOf, type Field, type FieldKinds } from './fields.ts';
 import { shapeNames } from './record.ts';
 import { scopeOf, type ZendeskSettings } from './settings.ts';
@@ -27,10 +27,11 @@ const AccountSettings = z.object({
 export function preflight(
   settings: ZendeskSettings,
   api: ZendeskApi,
-  kinds: FieldKinds,
+  { tickets, users, ...kinds }: FieldKinds,
   webhook: WebhookSetup,
   { now }: Pick<ConnectorPorts, 'now'>,
 ): DeskPreflight {
+  const { writeBack, csat, baseUrl } = settings;
   /** One finding tells of it: refused reads add none. */
   let lacksRights = false;
 
@@ -42,72 +43,66 @@ export function preflight(
   }
   async function ofAutomations({ answersWithinMs }: PreflightContext) {
     const rules = await readAll(api, '/api/v2/automations', 'automations', Rule);
-    return [
-      ...surveyFindings(settings, 'automation', rules),
-      ...closingFindings(settings.writeBack, rules, answersWithinMs),
-    ];
+    return [...surveyFindings(settings, 'automation', rules), ...closingFindings(writeBack, rules, answersWithinMs)];
   }
   async function ofRatings() {
     const { active_features } = (await api.get('/api/v2/account/settings.json', AccountSettings)).settings;
     // With `csat` Zendesk's own survey is wanted.
-    if (settings.csat !== undefined || active_features?.customer_satisfaction !== true) return [];
-    const remedy =
-      'Switch it off (Admin Center > People > Configuration > End users > Satisfaction), or leave those tickets out in `when`';
-    return [
-      warningAt('account', 'Zendesk asks customers for a satisfaction rating as well: they are asked twice', remedy),
-    ];
+    if (csat !== undefined || active_features?.customer_satisfaction !== true) return [];
+    const problem = 'Zendesk asks customers for a satisfaction rating as well: they are asked twice';
+    const place = 'Admin Center > People > Configuration > End users > Satisfaction';
+    return [warningAt('account', problem, `Switch it off (${place}), or leave those tickets out in \`when\``)];
   }
-  const fiveMinutesAgo = () => Math.floor(now().getTime() / 1000) - 300;
-  const changed = () =>
-    api.get(`/api/v2/incremental/tickets/cursor.json?start_time=${fiveMinutesAgo()}&per_page=1`, z.unknown(), {
-      endpoint: incrementalExports,
-    });
+  async function changed() {
+    const fiveMinutesAgo = Math.floor(now().getTime() / 1000) - 300;
+    const path = `/api/v2/incremental/tickets/cursor.json?start_time=${fiveMinutesAgo}&per_page=1`;
+    await api.get(path, z.unknown(), { endpoint: incrementalExports });
+  }
+  const ofFields = async ({ reads }: PreflightContext) => readFindings(reads, await tickets.read(), tickets.place);
+  const ofUsers = async ({ reads }: PreflightContext) => userReadFindings(reads, await users.read(), users.place);
+  const ofTriggers = async () => surveyFindings(settings, 'trigger', await triggers(api));
 
   return {
     credential: 'access',
     shape: { names: shapeNames, hint: 'custom fields are under `fields`' },
-    isStandin: settings.baseUrl !== undefined,
+    isStandin: baseUrl !== undefined,
     isTold: ({ status }) => lacksRights && status === 403,
     own: () => settingsFindings(settings, now()),
     probes: [
       { at: 'access', what: 'the user that the token acts as', read: ofAccess },
-      {
-        ...{ at: 'writeBack', what: 'the ticket fields' },
-        read: async ({ reads }) => readFindings(reads, await kinds.tickets.read(), kinds.tickets.place),
-      },
-      {
-        ...{ at: 'writeBack.userFields', what: 'the user fields' },
-        read: async ({ reads }) => userReadFindings(reads, await kinds.users.read(), kinds.users.place),
-      },
+      { at: 'writeBack', what: 'the ticket fields', read: ofFields },
+      { at: 'writeBack.userFields', what: 'the user fields', read: ofUsers },
       { at: 'poll', what: 'changed tickets', tries: changed },
-      {
-        ...{ at: 'trigger', what: 'the triggers' },
-        read: async () => surveyFindings(settings, 'trigger', await triggers(api)),
-      },
+      { at: 'trigger', what: 'the triggers', read: ofTriggers },
       { at: 'automation', what: 'the automations', read: ofAutomations },
       { at: 'account', what: 'the account settings', read: ofRatings },
       { at: 'webhook', what: 'what the webhooks have delivered', read: ({ hookUrl }) => webhook.deliveries(hookUrl) },
     ],
-    fields: (grades) => {
-      const create = (...[method, path, body]: Parameters<Create>) => webhook.create(method, path, body, z.unknown());
-      return compareFields(kinds, { writeBack: settings.writeBack, grades }, create);
-    },
+    fields: (grades) =>
+      compareFields({ ...kinds, tickets, users }, { writeBack, grades }, (...[method, path, body]) =>
+        webhook.create(method, path, body, z.unknown()),
+      ),
     hooks: (hookUrl) => webhook.compared(hookUrl),
   };
 }
 
+const scopesOf = (settings: ZendeskSettings): string[] =>
+  scopeOf(settings)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+
 /** The token's scopes by Zendesk, else by the configuration. A legacy token has the rights of its owner. */
 async function grantedScopes(settings: ZendeskSettings, api: ZendeskApi): Promise<string[]> {
   if (settings.apiToken !== undefined) return ['read', 'write'];
-  try {
-    return (await api.get('/api/v2/oauth/tokens/current.json', Token)).token.scopes;
-  } catch {
-    return scopesOf(settings);
-  }
+  return await api.get('/api/v2/oauth/tokens/current.json', Token).then(
+    ({ token }) => token.scopes,
+    () => scopesOf(settings),
+  );
 }
 
 /** Source: developer.zendesk.com, OAuth migration. */
 const tokensEnd = new Date('2027-04-30T00:00:00Z');
+const clients = 'Admin Center > Apps and integrations > APIs > OAuth clients';
 
 const resources =
   'tickets users auditlogs organizations hc apps triggers automations targets webhooks macros requests satisfaction_ratings dynamic_content any_channel web_widget';
@@ -116,17 +111,11 @@ const known = new Set([
   ...resources.split(' ').flatMap((name) => [`${name}:read`, `${name}:write`]),
 ]);
 
-const scopesOf = (settings: ZendeskSettings): string[] =>
-  scopeOf(settings)
-    .split(/\s+/)
-    .filter((word) => word !== '');
-
 /** Findings from the settings alone. */
 function settingsFindings(settings: ZendeskSettings, now: Date): Finding[] {
   if (settings.apiToken !== undefined) {
     const problem = 'API tokens end on 2027-04-30; one that is not used for 30 days is switched off before';
-    const remedy =
-      'Create an OAuth client of kind Confidential (Admin Center > Apps and integrations > APIs > OAuth clients) and give clientId and clientSecret';
+    const remedy = `Create an OAuth client of kind Confidential (${clients}) and give clientId and clientSecret`;
     return [(now < tokensEnd ? warningAt : errorAt)('apiToken', problem, remedy)];
   }
   const unknown = scopesOf(settings).filter((word) => !known.has(word));
@@ -138,24 +127,22 @@ function settingsFindings(settings: ZendeskSettings, now: Date): Finding[] {
 }
 
 /** Findings about the token's user and scopes. */
-function accessFindings(settings: ZendeskSettings, user: User, scopes: readonly string[]): Finding[] {
+function accessFindings(settings: ZendeskSettings, { id, role }: User, scopes: readonly string[]): Finding[] {
   const found: Finding[] = [];
-  if (user.role !== 'admin') {
-    const problem = `the integration acts as a user with the role ${user.role ?? 'unknown'}; looking for missed closings, webhooks and closed tickets needs an admin. What only admins see was not checked`;
-    const remedy =
-      'Make the owner of the OAuth client (or of the API token) an admin (Admin Center > People > Team members), or let an admin own the client';
+  if (role !== 'admin') {
+    const problem = `the integration acts as a user with the role ${role ?? 'unknown'}; looking for missed closings, webhooks and closed tickets needs an admin. What only admins see was not checked`;
+    const owner = 'Make the owner of the OAuth client (or of the API token) an admin';
+    const remedy = `${owner} (Admin Center > People > Team members), or let an admin own the client`;
     found.push(errorAt('access', problem, remedy));
   }
   const covers = (need: string) => scopes.includes(need) || scopes.includes(need.split(':').at(-1) ?? need);
   const missing = needs(settings).filter((need) => !covers(need));
-  if (missing.length > 0) {
-    const remedy = 'Add it to `scope`, or leave `scope` out: closeloop then asks for what it needs';
-    found.push(errorAt('scope', `the token lacks the scope ${missing.join(' and ')}`, remedy));
-  }
+  const remedy = 'Add it to `scope`, or leave `scope` out: closeloop then asks for what it needs';
+  if (missing.length > 0) found.push(errorAt('scope', `the token lacks the scope ${missing.join(' and ')}`, remedy));
   const { integrationUserId } = settings;
-  if (integrationUserId !== undefined && user.id != null && user.id !== integrationUserId) {
-    const problem = `is ${integrationUserId}, but the integration acts as user ${user.id}: somebody else's doing is taken for ours`;
-    found.push(warningAt('integrationUserId', problem, `Set it to ${user.id}, or leave it out`));
+  if (integrationUserId !== undefined && id != null && id !== integrationUserId) {
+    const problem = `is ${integrationUserId}, but the integration acts as user ${id}: somebody else's doing is taken for ours`;
+    found.push(warningAt('integrationUserId', problem, `Set it to ${id}, or leave it out`));
   }
   return found;
 }
@@ -172,12 +159,11 @@ const needs = ({ writeBack }: ZendeskSettings): string[] => [
 function readFindings(reads: Reads, fields: readonly Field[], place: string): Finding[] {
   const { byId, slugs } = catalogueOf(fields);
   const idOf = new Map([...slugs].map(([id, slug]) => [slug, id]));
+  const remedy = `Names are titles in small letters with "_" between words, or the id in backticks; see ${place}`;
   return reads.flatMap(({ at, path: [top, kind, name] }) => {
     if (top !== 'ticket' || (kind !== 'fields' && kind !== 'labels') || name === undefined) return [];
     const why = whyEmpty(byId.get(idOf.get(name) ?? name), kind === 'labels');
-    if (why === undefined) return [];
-    const remedy = `Names are titles in small letters with "_" between words, or the id in backticks; see ${place}`;
-    return [errorAt(at, `reads ticket.${kind}.${name}, but ${why}`, remedy)];
+    return why === undefined ? [] : [errorAt(at, `reads ticket.${kind}.${name}, but ${why}`, remedy)];
   });
 }
 
@@ -185,8 +171,7 @@ function whyEmpty(field: Field | undefined, isLabel: boolean): string | undefine
   if (field === undefined) return 'no ticket field has that name or id';
   if (field.removable === false) return "that is one of Zendesk's own fields, which are not among `fields`";
   if (field.active === false) return 'that ticket field is inactive';
-  if (isLabel && (field.custom_field_options ?? []).length === 0) return 'only dropdowns and multi-selects have labels';
-  return undefined;
+  return isLabel && !field.custom_field_options?.length ? 'only dropdowns and multi-selects have labels' : undefined;
 }
 
 /** User fields that rules read (`requester.fields.plan`). */
@@ -201,9 +186,10 @@ function userReadFindings(reads: Reads, fields: readonly Field[], place: string)
 }
 
 const hourMs = 3_600_000;
+const rulesPlace = 'Admin Center > Objects and rules > Business rules';
 
 /** Zendesk closes solved tickets after 28 days, whatever the automations say. */
-const longest = 28 * 24;
+const longest = { hours: 28 * 24, by: 'Zendesk itself' };
 
 /**
  * Are tickets closed before all answers have come? Then an answer needs a place other than its ticket.
@@ -219,11 +205,10 @@ function closingFindings(
     const hours = closesAfterHours(rule);
     return hours === undefined ? [] : [{ hours, by: `the automation "${rule.title}"` }];
   });
-  const [first] = [...closings, { hours: longest, by: 'Zendesk itself' }].sort((a, b) => a.hours - b.hours);
-  if (first === undefined || first.hours * hourMs >= answersWithinMs) return [];
-  const problem = `${first.by} closes tickets ${days(first.hours)} after they are solved, but answers come up to ${days(answersWithinMs / hourMs)} later: a closed ticket takes none`;
-  const remedy =
-    'Let it close later (Admin Center > Objects and rules > Business rules > Automations; 28 days at most), or name a fallback in writeBack.whenClosed: edit, userFields or customObject';
+  const [{ hours, by } = longest] = [...closings, longest].sort((a, b) => a.hours - b.hours);
+  if (hours * hourMs >= answersWithinMs) return [];
+  const problem = `${by} closes tickets ${days(hours)} after they are solved, but answers come up to ${days(answersWithinMs / hourMs)} later: a closed ticket takes none`;
+  const remedy = `Let it close later (${rulesPlace} > Automations; 28 days at most), or name a fallback in writeBack.whenClosed: edit, userFields or customObject`;
   return [warningAt('automation', problem, remedy)];
 }
 
@@ -244,11 +229,9 @@ function surveyFindings({ csat }: ZendeskSettings, kind: 'trigger' | 'automation
   const asks = ({ field, value }: Rule['actions'][number]): boolean =>
     /satisfaction|csat|survey/i.test(field) || asking.test(JSON.stringify(value) ?? '');
   const found = rules.filter(({ active, actions }) => csat === undefined && active && actions.some(asks));
-  const remedy =
-    'Switch it off (Admin Center > Objects and rules > Business rules), or leave its tickets out in `when`';
-  return found.map(({ title }) =>
-    warningAt(kind, `the ${kind} "${title}" asks customers for a satisfaction rating: they are asked twice`, remedy),
-  );
+  const remedy = `Switch it off (${rulesPlace}), or leave its tickets out in \`when\``;
+  const says = 'asks customers for a satisfaction rating: they are asked twice';
+  return found.map(({ title }) => warningAt(kind, `the ${kind} "${title}" ${says}`, remedy));
 }
 
 const days = (hours: number): string =>

@@ -42,12 +42,11 @@ export function ratingReader({ good, bad, ...at }: CsatSettings): (delivery: unk
     if (!foundComment.ok) return { ok: false, why: `csat: ${foundComment.why}` };
     const text = String(foundScore.value ?? '').trim();
     const word = text.toLowerCase().replace(/_?with_?comment$/, '');
+    const given = /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : undefined;
+    const grade = word === 'good' ? good : word === 'bad' ? bad : given;
     const said = foundComment.value;
-    const grade =
-      word === 'good' ? good : word === 'bad' ? bad : /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : undefined;
-    if (grade !== undefined) {
-      return { ok: true, grade, comment: typeof said === 'string' && !isBlank(said) ? said : null };
-    }
+    const words = typeof said === 'string' && !isBlank(said) ? said : null;
+    if (grade !== undefined) return { ok: true, grade, comment: words };
     if (notGiven.has(word) && text !== '') return { ok: true, grade: undefined };
     return { ok: false, why: 'a rating without a score where csat.score looks for it: correct that expression' };
   };

@@ -19,7 +19,7 @@ interface Answers {
 }
 
 /** Makes a thing, with the rights of an admin. */
-export type Create = (method: 'POST' | 'PATCH', path: string, body: object) => Promise<unknown>;
+type Create = (method: 'POST' | 'PATCH', path: string, body: object) => Promise<unknown>;
 
 interface NewOption {
   name: string;

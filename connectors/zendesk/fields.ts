@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AnswerPlaces, isSurveyPart, type PartName, placesOf } from '../../core/connector/answer.ts';
+import { type AnswerPlaces, type PartName, placesOf } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
 import { errorAt } from '../../core/connector/check.ts';
 import type { ConnectorPorts, Finding, WriteResult } from '../../core/connector/contract.ts';
@@ -11,20 +11,20 @@ import type { ZendeskSettings } from './settings.ts';
 
 /* The fields that an account adds to its tickets, its users and the records of a custom object, and which of them take answers. */
 
+const text = orElse(z.string(), null).optional();
+const isSet = orElse(z.boolean(), null).optional();
+
+/** `value`: the tag. `raw_name`: of dynamic content its placeholder, where `name` is its text in our user's language. */
 const FieldOption = z.object({
   id: orElse(z.number(), null).optional(),
   name: z.string(),
-  /** The name as it was set: of dynamic content its placeholder, where `name` is its text in our user's language. */
-  raw_name: orElse(z.string(), null).optional(),
-  /** The tag. */
+  raw_name: text,
   value: z.string(),
 });
 export type FieldOption = z.output<typeof FieldOption>;
 
-const isSet = orElse(z.boolean(), null).optional();
-const text = orElse(z.string(), null).optional();
 const properties = {
-  ...{ type: z.string(), title: z.string().nullish(), active: z.boolean().nullish() },
+  ...{ type: z.string(), title: z.string().nullish(), active: z.boolean().nullish(), regexp_for_validation: text },
   /** A checkbox's, where it has one. */
   tag: text,
   custom_field_options: listOf(FieldOption).nullish(),
@@ -33,21 +33,19 @@ const properties = {
   agent_can_edit: isSet,
   /** Agents can't solve a ticket without it. */
   required: isSet,
-  regexp_for_validation: text,
 };
 const TicketField = z.object({ id: z.union([z.number(), z.string()]).transform(String), ...properties });
 /** A field of users or of a custom object's records is known by its key. */
-const KeyedField = z.object({ key: z.string().nullish(), ...properties }).transform(({ key, ...field }) => ({
-  ...field,
-  id: key ?? '',
-}));
+const KeyedField = z
+  .object({ key: z.string().nullish(), ...properties })
+  .transform(({ key: id, ...field }) => ({ ...field, id: id ?? '' }));
 export type Field = z.output<typeof TicketField>;
 
 /** Fields that parts of an answer go to: of tickets, of users, or of a custom object's records. */
 export interface FieldKind {
-  /** The setting that names the fields, and the fields that the setting names. */
+  /** The setting that names the fields, and the fields that the setting names; `ticket` takes the id of the ticket. */
   setting: string;
-  places: AnswerPlaces<string> & { /** Takes the id of the ticket. */ ticket?: string | undefined };
+  places: AnswerPlaces<string> & { ticket?: string | undefined };
   /** A field in words. @param name its id in digits, or its title or key in quotes */
   named(name: string): string;
   /** Where admins find the fields. */
@@ -74,7 +72,7 @@ export function fieldKinds(
 ): FieldKinds {
   const { userFields = {}, customObject } = writeBack;
   const object = customObject?.object;
-  const objects = 'Admin Center > Objects and rules > Custom objects > Objects';
+  const [admin, by] = ['Admin Center >', 'field key'] as const;
   const kind = (about: Omit<FieldKind, 'fields' | 'read'>): FieldKind => {
     const keyed = () => readAll(api, about.path, `${about.one}s`, KeyedField);
     const read = about.by === 'title' ? () => api.listTicketFields(listOf(TicketField)) : keyed;
@@ -83,17 +81,18 @@ export function fieldKinds(
   return {
     tickets: kind({
       ...{ setting: 'writeBack', places: writeBack, by: 'title', path: '/api/v2/ticket_fields', one: 'ticket_field' },
-      named: (name) => `ticket field ${name}`,
-      place: 'Admin Center > Objects and rules > Tickets > Fields',
+      ...{ named: (name) => `ticket field ${name}`, place: `${admin} Objects and rules > Tickets > Fields` },
     }),
     users: kind({
-      ...{ setting: 'writeBack.userFields', places: userFields, by: 'field key' },
-      ...{ path: '/api/v2/user_fields', one: 'user_field', named: (name) => `user field ${name}` },
-      place: 'Admin Center > People > Configuration > User fields',
+      ...{ setting: 'writeBack.userFields', places: userFields, by, path: '/api/v2/user_fields', one: 'user_field' },
+      ...{ named: (name) => `user field ${name}`, place: `${admin} People > Configuration > User fields` },
     }),
     records: kind({
-      ...{ setting: 'writeBack.customObject', places: customObject ?? {}, by: 'field key', place: objects },
-      ...{ path: `/api/v2/custom_objects/${object}/fields`, one: 'custom_object_field' },
+      ...{ setting: 'writeBack.customObject', places: customObject ?? {}, by, one: 'custom_object_field' },
+      ...{
+        path: `/api/v2/custom_objects/${object}/fields`,
+        place: `${admin} Objects and rules > Custom objects > Objects`,
+      },
       named: (name) => `field ${name} of the custom object "${object}"`,
     }),
   };
@@ -111,41 +110,35 @@ const isFieldId = (name: string): boolean => /^\d+$/.test(name);
 const inQuotes = (name: string): string => (isFieldId(name) ? name : `"${name}"`);
 
 /** The field as a person finds it. */
-export const nameOf = ({ named }: Pick<FieldKind, 'named'>, { id, title }: Pick<Field, 'id' | 'title'>): string =>
+export const nameOf = ({ named }: FieldKind, { id, title }: Field): string =>
   named(isFieldId(id) && title ? `${id} "${title}"` : inQuotes(id));
 
 /** What a field takes: a part of an answer, or the id of the ticket. */
 export type Part = PartName | 'ticket';
 export type Targets = ReadonlyMap<Part, Field>;
 
-/** A configured field that can't be written. */
+/** A configured field that can't be written: `name` in the configuration. `setup` makes a missing field that is named by its title or key. */
 interface FieldProblem extends Finding {
   part: Part;
-  /** The field in the configuration. */
   name: string;
-  /** `setup` can create a missing field that is named by its title or key. */
   isMissing: boolean;
 }
 
-export interface Resolved {
-  targets: Targets;
-  problems: FieldProblem[];
-}
-
 /** Field types that can take each part. Text of every kind takes anything. A dropdown is `tagger` on tickets only. */
-const fitting: Readonly<Record<Exclude<PartName, `answers.${string}`> | 'answers', readonly string[]>> = {
-  grade: ['integer', 'decimal', 'text', 'textarea', 'regexp', 'tagger', 'dropdown', 'multiselect', 'checkbox'],
-  comment: ['text', 'textarea'],
-  answeredAt: ['date', 'text', 'textarea'],
-  status: ['text', 'textarea', 'tagger', 'dropdown'],
-  answers: ['text', 'textarea', 'integer', 'decimal', 'date', 'checkbox', 'tagger', 'dropdown', 'multiselect'],
+const [texts, choices] = [['text', 'textarea'] as const, ['tagger', 'dropdown'] as const];
+const fitting: Readonly<Record<string, readonly string[]>> = {
+  grade: ['integer', 'decimal', ...texts, 'regexp', ...choices, 'multiselect', 'checkbox'],
+  comment: texts,
+  answeredAt: ['date', ...texts],
+  status: [...texts, ...choices],
+  answers: [...texts, 'integer', 'decimal', 'date', 'checkbox', ...choices, 'multiselect'],
 };
 
 /**
  * The fields that the settings name. A title is compared exactly, among the account's own fields; of several fields with the title the
  * only active one counts.
  */
-export function resolve(kind: FieldKind, fields: readonly Field[]): Resolved {
+export function resolve(kind: FieldKind, fields: readonly Field[]): { targets: Targets; problems: FieldProblem[] } {
   const targets = new Map<Part, Field>();
   const problems: FieldProblem[] = [];
   const { setting, place, by, places } = kind;
@@ -153,22 +146,20 @@ export function resolve(kind: FieldKind, fields: readonly Field[]): Resolved {
   if (places.ticket !== undefined) wanted.set('ticket', places.ticket);
   for (const [part, name] of wanted) {
     const [field, ...others] = candidates(kind, name, fields);
-    const said = (what: string, remedy: string, isMissing = false): void => {
+    const said = (what: string, remedy: string): void => {
       const finding = errorAt(`${setting}.${part}`, `${kind.named(inQuotes(name))} ${what}.`, remedy);
-      problems.push({ ...finding, part, name, isMissing: isMissing && !isFieldId(name) });
+      problems.push({ ...finding, part, name, isMissing: field === undefined && !isFieldId(name) });
     };
-    const types = part === 'ticket' ? undefined : fitting[isSurveyPart(part) ? 'answers' : part];
-    const made = isFieldId(name) ? 'id' : `exact ${by}`;
-    const orMake = isFieldId(name) ? '' : ', or let "closeloop setup" create it';
-    if (field === undefined) said('does not exist', `Take the ${made} from ${place}${orMake}.`, true);
+    const types = fitting[part.split('.')[0] ?? ''];
+    const make = isFieldId(name)
+      ? `id from ${place}.`
+      : `exact ${by} from ${place}, or let "closeloop setup" create it.`;
+    const own = `Create a field for it (${place}), or give a title and run "closeloop setup"`;
+    if (field === undefined) said('does not exist', `Take the ${make}`);
     else if (others.length > 0)
       said(`exists ${others.length + 1} times`, `Give its id (${place}) in place of the title.`);
     else if (field.active === false) said('is inactive', 'Activate it in Admin Center.');
-    else if (field.removable === false)
-      said(
-        "is one of Zendesk's own fields",
-        `Create a field for it (${place}), or give a title and run "closeloop setup"`,
-      );
+    else if (field.removable === false) said("is one of Zendesk's own fields", own);
     else if (types?.includes(field.type) === false)
       said(`has the type ${field.type}`, `It must be one of ${types.join(', ')}.`);
     else targets.set(part, field);

@@ -8,11 +8,8 @@ import { exportTickets, stateOf, type Ticket } from './ticket.ts';
 const tooRecentMs = 60_000;
 const marginMs = 10_000;
 
-/** Where to go on: Zendesk's own cursor, and the instant (seconds) to begin at when Zendesk takes it no more. */
-interface Place {
-  startSeconds: number;
-  cursor?: string;
-}
+/** Where to go on: Zendesk's own cursor, and the instant to begin at when Zendesk takes the cursor no more. */
+type Place = { startSeconds: number; cursor?: string };
 
 /**
  * Reads the changed tickets, up to 1,000 per call, also those that the system or closeloop changed: the keys name closings, so known

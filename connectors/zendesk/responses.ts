@@ -48,34 +48,20 @@ function doubted(problem: string, remedy: string): Meaning {
   return { kind: 'config', doubtful: true, problem, remedy };
 }
 
-/** The remedy for a 403, by the path. */
-const rights: readonly [path: RegExp, remedy: string][] = [
-  [
-    /^users\/me/,
+/** The remedy for a 403, by the beginning of the path. */
+const rights: Readonly<Record<string, string>> = {
+  'users/me':
     'an admin must give the OAuth client the scope "read" (in `scope`, where that is set), and its owner must be an agent',
-  ],
-  [
-    /^incremental\//,
-    'only admins may ask what has changed: an admin must make the owner of the OAuth client (or of the API token) an admin ' +
-      '(Admin Center > People > Team members), and give the client the scope "read"',
-  ],
-  [
-    /^users\//,
+  'incremental/':
+    'only admins may ask what has changed: an admin must make the owner of the OAuth client (or of the API token) an admin (Admin Center > People > Team members), and give the client the scope "read"',
+  'users/':
     'an admin must give the OAuth client the scope "users:write" (writeBack.userFields) and its owner a role that may edit end users',
-  ],
-  [
-    /^custom_objects\//,
+  'custom_objects/':
     'an admin must give the OAuth client the scope "write" (writeBack.customObject) and its owner access to the custom object',
-  ],
-  [
-    /^(webhooks|triggers|automations|\w+_fields|custom_objects)/,
+  '(webhooks|triggers|automations|\\w+_fields|custom_objects)':
     'this needs an admin as the owner of the OAuth client, which may have the scopes "read write"',
-  ],
-  [
-    /^/,
-    'an admin must give the OAuth client the scopes "read tickets:write" (one string) and its owner a role that may see and edit these tickets',
-  ],
-];
+  '': 'an admin must give the OAuth client the scopes "read tickets:write" (one string) and its owner a role that may see and edit these tickets',
+};
 
 /** Zendesk's differences from the standard table. Source: developer.zendesk.com, "rate limits". */
 export const responseRules: ResponseRules = {
@@ -84,7 +70,8 @@ export const responseRules: ResponseRules = {
     const { status } = response;
     const below = path.replace('/api/v2/', '');
     if (isThrottle(response)) return wait(response);
-    if (status === 403) return config('the credentials lack a right', rights.find(([of]) => of.test(below))?.[1] ?? '');
+    const [, remedy = ''] = Object.entries(rights).find(([beginning]) => new RegExp(`^${beginning}`).test(below)) ?? [];
+    if (status === 403) return config('the credentials lack a right', remedy);
     const object = /^custom_objects\/([\w-]+)\/fields/.exec(below)?.[1];
     const place = 'Admin Center > Objects and rules > Custom objects > Objects';
     const make = `let "closeloop setup" create it, or take its key from ${place}`;

@@ -9,7 +9,7 @@ import { zendeskApi } from './api.ts';
 import { preflight } from './check.ts';
 import { eventReader } from './events.ts';
 import { catalogueOf, fieldKinds, suggestionsOf } from './fields.ts';
-import { jobLifeMs, jobWatch } from './jobs.ts';
+import { jobLifeMs, watchJobs } from './jobs.ts';
 import { poller } from './poll.ts';
 import { presenter } from './record.ts';
 import { addressOf, settings, writesAnswers } from './settings.ts';
@@ -23,14 +23,8 @@ import { answerWriter, forgetter } from './write.ts';
  * Source: developer.zendesk.com/documentation/webhooks/verifying.
  */
 export const signatureScheme = (toleranceSeconds: number): HmacScheme => ({
-  header: 'x-zendesk-webhook-signature',
-  algorithm: 'sha256',
-  encoding: 'base64',
-  timestamp: {
-    header: 'x-zendesk-webhook-signature-timestamp',
-    as: 'iso',
-    toleranceMs: toleranceSeconds * 1000,
-  },
+  ...{ header: 'x-zendesk-webhook-signature', algorithm: 'sha256', encoding: 'base64' },
+  timestamp: { header: 'x-zendesk-webhook-signature-timestamp', as: 'iso', toleranceMs: toleranceSeconds * 1000 },
   signed: ({ raw }, timestamp) => [timestamp, raw],
 });
 
@@ -60,7 +54,7 @@ export const zendesk = defineConnector({
   open: (settings, ports) => {
     const api = zendeskApi(settings, ports);
     const kinds = fieldKinds(settings, api, ports);
-    const finished = jobWatch(api, ports.sleep);
+    const finished = watchJobs(api, ports.sleep);
     const account = { settings, api, kinds, finished };
     const catalogue = async () => catalogueOf(await kinds.tickets.fields());
     const webhook = new WebhookSetup(settings, api, ports);
