@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noteText } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
-import type { ActionRequest, ConnectorPorts } from '../../core/connector/contract.ts';
+import type { ActionRequest } from '../../core/connector/contract.ts';
 import {
   type DeskAction,
   deskActor,
@@ -15,8 +15,8 @@ import { noneOf } from '../../core/connector/desk/in-turn.ts';
 import { isFailure, ownError } from '../../core/connector/desk/rows.ts';
 import { isNoted } from '../../core/connector/desk/write.ts';
 import { CloseloopError } from '../../core/errors.ts';
+import { type Account, updateMany } from './account.ts';
 import { readAll, ticketUpdates, type ZendeskApi } from './api.ts';
-import { type JobWatch, updateMany } from './jobs.ts';
 import { externalIdOf, isTicketId, stateOf, type Ticket, ticketRows } from './ticket.ts';
 import { mostTextUnits } from './values.ts';
 import { changeTicket, guarded, noteOn, ticketNotes } from './writing.ts';
@@ -170,12 +170,8 @@ async function togetherOf(groups: Groups, ticket: Ticket, requests: readonly Act
  * Does as much as one update of each ticket can, a hundred tickets in a call.
  * @returns what is done, in words: what is missing was refused for some reason, and is done alone
  */
-async function doTogether(
-  api: ZendeskApi,
-  groups: Groups,
-  finished: JobWatch,
-  requests: readonly ActionRequest[],
-): Promise<Map<ActionRequest, string>> {
+async function doTogether(account: Account, groups: Groups, requests: readonly ActionRequest[]) {
+  const { api } = account;
   const byTicket = Map.groupBy(requests, ({ recordId }) => recordId);
   const rows = await ticketRows(api, 'metric_sets').many([...byTicket.keys()].filter(isTicketId));
   const all: Together[] = [];
@@ -189,7 +185,7 @@ async function doTogether(
   const changed = all.filter(({ change }) => Object.keys(change).length > 0);
   const updates = changed.map(({ ticket, change }) => ({ id: Number(ticket.id), ...guarded(ticket, change) }));
   // Follow-up tickets are made already: what is refused as a whole leaves them as they are.
-  const results = updates.length === 0 ? undefined : await updateMany(api, finished, 'tickets', updates).catch(refused);
+  const results = updates.length === 0 ? undefined : await updateMany(account, 'tickets', updates).catch(refused);
   if (results && changed.some(({ ticket }) => !results.has(ticket.id))) throw unknownEnd();
   const taken = all.filter((one) => !changed.includes(one) || results?.get(one.ticket.id)?.success);
   return new Map(taken.flatMap(({ done }) => [...done]));
@@ -204,11 +200,12 @@ function unknownEnd(): CloseloopError {
 }
 
 /** What answers lead to at Zendesk. */
-export function actor(api: ZendeskApi, finished: JobWatch, { now }: Pick<ConnectorPorts, 'now'>) {
-  const groups = cached(() => groupsOf(api), 60_000, now);
+export function actor(account: Account) {
+  const { api, ports } = account;
+  const groups = cached(() => groupsOf(api), 60_000, ports.now);
   const own = { reopen: reopening(api, groups), tag: tagging(api) };
   const rows = ticketRows(api, 'metric_sets');
   return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, { notes: ticketNotes(api) }, own, {
-    together: (requests) => doTogether(api, groups, finished, requests),
+    together: (requests) => doTogether(account, groups, requests),
   });
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { takesAnswers } from '../../core/connector/answer.ts';
 import { errorAt, warningAt } from '../../core/connector/check.ts';
-import type { ConnectorPorts, Finding, PreflightContext } from '../../core/connector/contract.ts';
+import type { Finding, PreflightContext } from '../../core/connector/contract.ts';
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
-import { readAll, type ZendeskApi } from './api.ts';
+import type { Account } from './account.ts';
+import { readAll } from './api.ts';
 import { compareFields } from './field-setup.ts';
-import { catalogueOf, type Field, type FieldKinds } from './fields.ts';
+import { catalogueOf, type Field } from './fields.ts';
 import { shapeNames } from './record.ts';
 import { scopeOf, type ZendeskSettings } from './settings.ts';
 import { incrementalExports } from './ticket.ts';
@@ -24,13 +25,8 @@ const AccountSettings = z.object({
 });
 
 /** Everything that would keep this account from working, in about a dozen reads. Without the rights of an admin most is not checked. */
-export function preflight(
-  settings: ZendeskSettings,
-  api: ZendeskApi,
-  { tickets, users, ...kinds }: FieldKinds,
-  webhook: WebhookSetup,
-  { now }: Pick<ConnectorPorts, 'now'>,
-): DeskPreflight {
+export function preflight({ settings, api, kinds, ports }: Account, webhook: WebhookSetup): DeskPreflight {
+  const { tickets, users } = kinds;
   const { writeBack, csat, baseUrl } = settings;
   /** One finding tells of it: refused reads add none. */
   let lacksRights = false;
@@ -54,7 +50,7 @@ export function preflight(
     return [warningAt('account', problem, `Switch it off (${place}), or leave those tickets out in \`when\``)];
   }
   async function changed() {
-    const fiveMinutesAgo = Math.floor(now().getTime() / 1000) - 300;
+    const fiveMinutesAgo = Math.floor(ports.now().getTime() / 1000) - 300;
     const path = `/api/v2/incremental/tickets/cursor.json?start_time=${fiveMinutesAgo}&per_page=1`;
     await api.get(path, z.unknown(), { endpoint: incrementalExports });
   }
@@ -67,7 +63,7 @@ export function preflight(
     shape: { names: shapeNames, hint: 'custom fields are under `fields`' },
     isStandin: baseUrl !== undefined,
     isTold: ({ status }) => lacksRights && status === 403,
-    own: () => settingsFindings(settings, now()),
+    own: () => settingsFindings(settings, ports.now()),
     probes: [
       { at: 'access', what: 'the user that the token acts as', read: ofAccess },
       { at: 'writeBack', what: 'the ticket fields', read: ofFields },
@@ -79,7 +75,7 @@ export function preflight(
       { at: 'webhook', what: 'what the webhooks have delivered', read: ({ hookUrl }) => webhook.deliveries(hookUrl) },
     ],
     fields: (grades) =>
-      compareFields({ ...kinds, tickets, users }, { writeBack, grades }, (...[method, path, body]) =>
+      compareFields(kinds, { writeBack, grades }, (...[method, path, body]) =>
         webhook.create(method, path, body, z.unknown()),
       ),
     hooks: (hookUrl) => webhook.compared(hookUrl),
@@ -92,7 +88,7 @@ const scopesOf = (settings: ZendeskSettings): string[] =>
     .filter((word) => word !== '');
 
 /** The token's scopes by Zendesk, else by the configuration. A legacy token has the rights of its owner. */
-async function grantedScopes(settings: ZendeskSettings, api: ZendeskApi): Promise<string[]> {
+async function grantedScopes(settings: ZendeskSettings, api: Account['api']): Promise<string[]> {
   if (settings.apiToken !== undefined) return ['read', 'write'];
   return await api.get('/api/v2/oauth/tokens/current.json', Token).then(
     ({ token }) => token.scopes,

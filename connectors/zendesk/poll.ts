@@ -1,7 +1,7 @@
 import { VendorError } from '../../core/connector/classify.ts';
-import type { ConnectorPorts, PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
+import type { PollPage, RecordEvent, Source } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import type { ZendeskApi } from './api.ts';
+import type { Account } from './account.ts';
 import { exportTickets, stateOf, type Ticket } from './ticket.ts';
 
 /** Zendesk's export leaves out the last minute and refuses to begin in it. The rest is for the difference between clocks. */
@@ -15,12 +15,9 @@ type Place = { startSeconds: number; cursor?: string };
  * Reads the changed tickets, up to 1,000 per call, also those that the system or closeloop changed: the keys name closings, so known
  * closings are recognised.
  */
-export function poller(
-  api: ZendeskApi,
-  { now, log }: Pick<ConnectorPorts, 'now' | 'log'>,
-): NonNullable<Source['poll']> {
+export function poller({ api, ports }: Account): NonNullable<Source['poll']> {
   return async (from): Promise<PollPage> => {
-    const latest = now().getTime() - tooRecentMs;
+    const latest = ports.now().getTime() - tooRecentMs;
     const place: Place =
       'cursor' in from
         ? placeOf(from.cursor)
@@ -28,7 +25,8 @@ export function poller(
     const { tickets, done, cursor = place.cursor } = await exported(api, place);
     const found = tickets.flatMap((ticket) => (ticket instanceof CloseloopError ? [] : [ticket]));
     const unreadable = tickets.length - found.length;
-    if (unreadable > 0) log.warn({ unreadable }, 'tickets that differ from the documentation were left out of a sweep');
+    if (unreadable > 0)
+      ports.log.warn({ unreadable }, 'tickets that differ from the documentation were left out of a sweep');
     const startSeconds = Math.max(place.startSeconds, ...found.map((ticket) => ticket.generated_timestamp ?? 0));
     return {
       events: found.flatMap((ticket) => eventOf(ticket) ?? []),
@@ -40,7 +38,7 @@ export function poller(
   };
 }
 
-async function exported(api: ZendeskApi, { cursor, startSeconds }: Place): ReturnType<typeof exportTickets> {
+async function exported(api: Account['api'], { cursor, startSeconds }: Place): ReturnType<typeof exportTickets> {
   try {
     return await exportTickets(api, cursor === undefined ? { startSeconds } : { cursor });
   } catch (error) {

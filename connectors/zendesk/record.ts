@@ -1,13 +1,10 @@
-import type { Cached } from '../../core/connector/cached.ts';
 import { cached } from '../../core/connector/cached.ts';
 import { namesOf } from '../../core/connector/check.ts';
-import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import { adviceOf } from '../../core/errors.ts';
-import type { ZendeskApi } from './api.ts';
-import { type Catalogue, cacheMs, type FieldOption } from './fields.ts';
-import type { ZendeskSettings } from './settings.ts';
+import type { Account } from './account.ts';
+import { type Catalogue, cacheMs, catalogueOf, type FieldOption } from './fields.ts';
 import { listNames, type Named, type NameList, type Row, stateOf, type Ticket } from './ticket.ts';
 import type { FieldValue } from './values.ts';
 
@@ -88,22 +85,18 @@ const idIn = {
 const lists = ['brands', 'ticket_forms', 'custom_statuses'] as const;
 
 /** Presents tickets as rules read them, with the names of brands, forms and custom statuses that Zendesk didn't send along with them. */
-export function presenter(
-  { subdomain }: Pick<ZendeskSettings, 'subdomain'>,
-  api: ZendeskApi,
-  catalogue: Cached<Catalogue>,
-  { now, log }: Pick<ConnectorPorts, 'now' | 'log'>,
-): DeskReading<Row, ZendeskShape>['present'] {
+export function presenter(account: Account): DeskReading<Row, ZendeskShape>['present'] {
+  const { settings, api, kinds, ports } = account;
   const read = (list: NameList) => () =>
     listNames(api, list).catch((error: unknown) => {
       // The account may not have the list, or refuse it: tickets are presented with the ids alone.
       if (adviceOf(error).kind === 'transient') throw error;
-      log.warn({ subdomain, list }, 'names that Zendesk does not tell us are left out');
+      ports.log.warn({ subdomain: settings.subdomain, list }, 'names that Zendesk does not tell us are left out');
       return none;
     });
-  const namesIn = new Map(lists.map((list) => [list, cached(read(list), cacheMs, now)]));
+  const namesIn = new Map(lists.map((list) => [list, cached(read(list), cacheMs, ports.now)]));
   return async (rows) => {
-    const fields = await catalogue();
+    const fields = catalogueOf(await kinds.tickets.fields());
     const names: Partial<Record<NameList, Names>> = {};
     for (const list of lists) {
       const isUnknown = (row: Row) => !row.beside[list].has(idIn[list](row) ?? '') && idIn[list](row) != null;

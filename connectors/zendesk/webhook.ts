@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { type Comparison, errorAt, isSameUrl, type SetupItem, warningAt } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
-import type { ConnectorPorts, Finding, SetupStep } from '../../core/connector/contract.ts';
+import type { Finding, SetupStep } from '../../core/connector/contract.ts';
 import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { readAll, type ZendeskApi, zendeskApi } from './api.ts';
+import type { Account } from './account.ts';
+import { readAll, type ZendeskApi } from './api.ts';
 import { csatReceived } from './csat.ts';
 import type { ZendeskSettings } from './settings.ts';
 
@@ -106,15 +107,15 @@ function deliveryFindings({ name }: Webhook, statuses: readonly string[]): Findi
 export class WebhookSetup {
   readonly #settings: ZendeskSettings;
   readonly #api: ZendeskApi;
-  /** The source's own token may create nothing; this one is used by setup alone. */
   readonly create: ZendeskApi['send'];
   /** A step created the webhook and has not returned its secret yet: the next attempt continues. */
   #isUnfinished = false;
 
-  constructor(settings: ZendeskSettings, api: ZendeskApi, ports: ConnectorPorts) {
+  /** @param create with the rights of an admin: the source's own token may create nothing */
+  constructor({ settings, api }: Account, create: ZendeskApi['send']) {
     this.#settings = settings;
     this.#api = api;
-    this.create = zendeskApi({ ...settings, scope: 'read write' }, ports).send;
+    this.create = create;
   }
 
   /** For `check` and `setup`. A webhook that is there is activated, or gets its trigger; anything else a person does. */

@@ -4,10 +4,11 @@ import type { Source, WriteBack, WriteResult } from '../../core/connector/contra
 import { isFailure } from '../../core/connector/desk/rows.ts';
 import { DeskWriter } from '../../core/connector/desk/write.ts';
 import { adviceOf } from '../../core/errors.ts';
+import type { Account } from './account.ts';
 import { type FieldKind, onFields, resolve } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 import { batchSize, isTicketId, ticketRows, type User } from './ticket.ts';
-import { type Account, deleteRecords, recordWriting, ticketWriting, userWriting, type Writing } from './writing.ts';
+import { deleteRecords, recordWriting, ticketWriting, userWriting, type Writing } from './writing.ts';
 
 type Items = readonly WriteBack[];
 

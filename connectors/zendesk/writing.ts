@@ -5,23 +5,14 @@ import { isFailure, type RowReading, type Rows } from '../../core/connector/desk
 import type { ChangedRow, DeskNotes, DeskWriting } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
+import { type Account, type JobResult, updateMany } from './account.ts';
 import { readAll, ticketUpdates, type ZendeskApi } from './api.ts';
-import type { FieldKinds, Targets } from './fields.ts';
-import { type JobResult, type JobWatch, updateMany } from './jobs.ts';
+import type { Targets } from './fields.ts';
 import { errorName } from './responses.ts';
-import type { ZendeskSettings } from './settings.ts';
 import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
 import { fieldWriting, isChoice, mostTextUnits, type Value } from './values.ts';
 
 /* How answers get on tickets, on their requesters, and on the records of a custom object. */
-
-/** What writing needs to know. */
-export interface Account {
-  settings: Pick<ZendeskSettings, 'subdomain' | 'writeBack'>;
-  api: ZendeskApi;
-  kinds: FieldKinds;
-  finished: JobWatch;
-}
 
 export type Writing<Row> = DeskWriting<Row, Value> & { rows: RowReading<Row> };
 type Failure = Partial<ConstructorParameters<typeof VendorError>[1]>;
@@ -30,10 +21,10 @@ type Failure = Partial<ConstructorParameters<typeof VendorError>[1]>;
 async function update<Row extends Ticket | User>(
   what: 'tickets' | 'users',
   changes: readonly { id: number }[],
-  { api, finished }: Account,
+  account: Account,
   read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Row | CloseloopError>>,
 ): Promise<Map<string, Row | CloseloopError>> {
-  const results = await updateMany(api, finished, what, changes);
+  const results = await updateMany(account, what, changes);
   const ids = changes.map(({ id }) => String(id));
   const after = await read(ids);
   const outcome = (id: string) => outcomeOf(`Zendesk ${what.slice(0, -1)} ${id}`, results.get(id), after.get(id));

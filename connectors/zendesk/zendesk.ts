@@ -4,12 +4,12 @@ import { deskReader } from '../../core/connector/desk/desk.ts';
 import { deskPreflight } from '../../core/connector/desk/preflight.ts';
 import { numbered } from '../../core/connector/record-name.ts';
 import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
+import { jobLifeMs, openAccount } from './account.ts';
 import { actions, actor } from './actions.ts';
 import { zendeskApi } from './api.ts';
 import { preflight } from './check.ts';
 import { eventReader } from './events.ts';
-import { catalogueOf, fieldKinds, suggestionsOf } from './fields.ts';
-import { jobLifeMs, watchJobs } from './jobs.ts';
+import { catalogueOf, suggestionsOf } from './fields.ts';
 import { poller } from './poll.ts';
 import { presenter } from './record.ts';
 import { addressOf, settings, writesAnswers } from './settings.ts';
@@ -52,12 +52,8 @@ export const zendesk = defineConnector({
     customer: ['requester.email', 'requester.phone'],
   },
   open: (settings, ports) => {
-    const api = zendeskApi(settings, ports);
-    const kinds = fieldKinds(settings, api, ports);
-    const finished = watchJobs(api, ports.sleep);
-    const account = { settings, api, kinds, finished };
-    const catalogue = async () => catalogueOf(await kinds.tickets.fields());
-    const webhook = new WebhookSetup(settings, api, ports);
+    const account = openAccount(settings, ports);
+    const webhook = new WebhookSetup(account, zendeskApi({ ...settings, scope: 'read write' }, ports).send);
     const signed = signatureScheme(settings.toleranceSeconds);
     return {
       batchSize,
@@ -65,14 +61,14 @@ export const zendesk = defineConnector({
       taken: { status: 202 },
       verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signed),
       events: eventReader(settings),
-      read: deskReader({ ...ticketRows(api), present: presenter(settings, api, catalogue, ports) }),
-      ...deskPreflight('Zendesk', settings.writeBack, preflight(settings, api, kinds, webhook, ports)),
+      read: deskReader({ ...ticketRows(account.api), present: presenter(account) }),
+      ...deskPreflight('Zendesk', settings.writeBack, preflight(account, webhook)),
       recover: ({ hookUrl }) => webhook.lostSecret(hookUrl),
       writeBack: writesAnswers(settings) ? answerWriter(account) : keepHere,
-      ...actor(api, finished, ports),
+      ...actor(account),
       forget: forgetter(account),
-      poll: poller(api, ports),
-      fields: async () => suggestionsOf(await catalogue()),
+      poll: poller(account),
+      fields: async () => suggestionsOf(catalogueOf(await account.kinds.tickets.fields())),
       writesNoAnswer: settings.writeBack.noAnswer,
       surveyQuestions: Object.keys(settings.writeBack.answers),
       recordNames: numbered(isTicketId),

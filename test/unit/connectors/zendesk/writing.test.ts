@@ -7,7 +7,7 @@ import type { FieldValue } from '../../../../connectors/zendesk/values.ts';
 import { ticketWriting } from '../../../../connectors/zendesk/writing.ts';
 import type { WriteBack } from '../../../../core/connector/contract.ts';
 import { DeskWriter } from '../../../../core/connector/desk/write.ts';
-import { readOnlyApi } from '../../../support/connectors/zendesk/ports.ts';
+import { readOnlyApi, testPorts } from '../../../support/connectors/zendesk/ports.ts';
 
 const item: WriteBack = {
   recordId: '7',
@@ -61,7 +61,7 @@ async function written(writeBack: object, answer: WriteBack, before: Ticket, aft
     },
   };
   const kinds = fieldKinds(parsed, api, { now: () => new Date() });
-  const account = { settings: parsed, api, kinds, finished: async () => job };
+  const account = { settings: parsed, ports: testPorts().ports, api, kinds, finished: async () => job };
   const none = new Map<string, never>();
   const names = { brands: none, ticket_forms: none, custom_statuses: none };
   const row: Row = { ...before, beside: { users: none, groups: none, organizations: none, ...names } };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resultsOf } from '../../../../connectors/zendesk/jobs.ts';
+import { resultsOf } from '../../../../connectors/zendesk/account.ts';
 
 test('resultsOf keeps what it understands, by ticket', () => {
   const results = resultsOf({

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { jobWatch } from '../../core/connector/jobs.ts';
 import { listOf } from '../../core/entries.ts';
-import { ticketUpdates, type ZendeskApi } from './api.ts';
+import { ticketUpdates, type ZendeskApi, zendeskApi } from './api.ts';
+import { type FieldKinds, fieldKinds } from './fields.ts';
 import { userUpdates } from './responses.ts';
+import type { ZendeskSettings } from './settings.ts';
 
 const JobResult = z.object({
   id: z.union([z.number(), z.string()]).transform(String),
@@ -20,23 +23,32 @@ const Many = z.object({ job_statuses: listOf(Job) });
 /** A job that has not ended after so long is taken for dead, which nothing begins any more. Zendesk documents no limit. */
 export const jobLifeMs = 15 * 60_000;
 
-/** Waits until a job has completed or failed. Throws if its status can't be read (outcome `unknown`). */
-export type JobWatch = (job: Job) => Promise<Job>;
+/** One account of Zendesk, as one source works with it. */
+export interface Account {
+  settings: ZendeskSettings;
+  ports: Pick<ConnectorPorts, 'now' | 'log'>;
+  api: ZendeskApi;
+  kinds: FieldKinds;
+  /** Waits until a job has completed or failed. Throws if its status can't be read (outcome `unknown`). */
+  finished: (job: Job) => Promise<Job>;
+}
 
-export const watchJobs = (api: ZendeskApi, sleep: (ms: number) => Promise<void>): JobWatch =>
-  jobWatch({
+export function openAccount(settings: ZendeskSettings, ports: ConnectorPorts): Account {
+  const api = zendeskApi(settings, ports);
+  const finished = jobWatch<Job>({
     read: async (ids) => (await api.get(`/api/v2/job_statuses/show_many.json?ids=${ids.join(',')}`, Many)).job_statuses,
     hasEnded: ({ status }) => status !== 'queued' && status !== 'working',
     named: (id) => `Zendesk job ${id} (update_many)`,
-    ...{ sleep, lifeMs: jobLifeMs },
+    ...{ sleep: ports.sleep, lifeMs: jobLifeMs },
   });
+  return { settings, ports, api, finished, kinds: fieldKinds(settings, api, ports) };
+}
 
 const updates = { tickets: ticketUpdates, users: userUpdates };
 
 /** Changes up to 100 tickets or users in one job, and waits for its end. @returns `resultsOf` the job */
 export async function updateMany(
-  api: ZendeskApi,
-  finished: JobWatch,
+  { api, finished }: Pick<Account, 'api' | 'finished'>,
   what: keyof typeof updates,
   changes: readonly object[],
 ): Promise<ReadonlyMap<string, JobResult>> {
