@@ -17,74 +17,55 @@ import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
 export type Via = Pick<VendorCall, 'endpoint' | 'urgency' | 'headers'>;
 export const ticketUpdates = { endpoint: 'ticket-updates' } as const satisfies Via;
 
+type Change = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type ZendeskApi = ReturnType<typeof zendeskApi>;
+
 /**
- * The client of one Zendesk account: within its budget, with a valid token, one attempt. `path` begins with `/api/v2/`.
+ * The client of one Zendesk account: within its budget, with a valid token, one attempt. Paths begin with `/api/v2/`.
  * Throws VendorError, or CloseloopError where no call was made.
  */
-export interface ZendeskApi {
-  get<S extends z.ZodType>(path: string, schema: S, via?: Via): Promise<z.output<S>>;
-  send<S extends z.ZodType>(
-    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-    path: string,
-    body: object | undefined,
-    schema: S,
-    via?: Via,
-  ): Promise<z.output<S>>;
-  /** Through `zendesk-node-api`. */
-  listTicketFields<S extends z.ZodType>(schema: S): Promise<z.output<S>>;
-}
-
-export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): ZendeskApi {
+export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts) {
   const { subdomain, apiToken } = settings;
   const account = {
-    name: `Zendesk ${subdomain}`,
-    baseUrl: addressOf(settings),
+    ...{ name: `Zendesk ${subdomain}`, baseUrl: addressOf(settings), unreportedLimits },
     rateLimits: (headers: ResponseHeaders, _now: Date, endpoint: string | undefined) => rateLimitsIn(headers, endpoint),
-    unreportedLimits,
     requestIdHeader: 'x-request-id',
     jsonOf: ({ text, json }: HttpResponse) => (text.trim() === '' ? {} : json),
   };
   const tokens = createVendorApi({ ...account, rules: tokenRules(scopeOf(settings)) }, ports);
-  const api = createVendorApi(
-    {
-      ...account,
-      credentials: credentialsOf(settings, (call) => tokens.call(call, TokenGrant), ports.now),
-      ...(apiToken !== undefined && { authorize: (token) => ({ authorization: `Basic ${token}` }) }),
-      rules: responseRules,
-    },
-    ports,
-  );
+  const credentials = credentialsOf(settings, (call) => tokens.call(call, TokenGrant), ports.now);
+  const basic = apiToken !== undefined && { authorize: (token: string) => ({ authorization: `Basic ${token}` }) };
+  const api = createVendorApi({ ...account, credentials, ...basic, rules: responseRules }, ports);
 
   async function exchange(call: VendorCall): Promise<HttpResponse> {
     const response = await api.exchange(call);
-    const dropped = response.headers.get('x-zendesk-api-warn');
-    if (dropped !== null)
-      ports.log.warn({ subdomain, dropped: quotedNames(dropped) }, 'Zendesk dropped keys of a request');
+    const warning = response.headers.get('x-zendesk-api-warn');
+    if (warning !== null)
+      ports.log.warn({ subdomain, dropped: quotedNames(warning) }, 'Zendesk dropped keys of a request');
     await api.accept(call, response);
     return response;
   }
-
   async function send<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>> {
     return api.parse(call, await exchange(call), schema);
   }
 
   return {
-    get: (path, schema, via = {}) => send({ method: 'GET', path, ...via }, schema),
-    send: (method, path, body, schema, via = {}) => send({ method, path, ...(body && { body }), ...via }, schema),
-    async listTicketFields(schema) {
+    get: <S extends z.ZodType>(path: string, schema: S, via: Via = {}) => send({ method: 'GET', path, ...via }, schema),
+    send: <S extends z.ZodType>(method: Change, path: string, body: object | undefined, schema: S, via: Via = {}) =>
+      send({ method, path, ...(body && { body }), ...via }, schema),
+    /** Through `zendesk-node-api`. */
+    async listTicketFields<S extends z.ZodType>(schema: S): Promise<z.output<S>> {
       const call: VendorCall = { method: 'GET', path: '/api/v2/ticket_fields.json' };
-      const responses: HttpResponse[] = [];
-      const fields = await sendingBy(
-        async () => {
-          const response = await exchange(call);
-          responses.push(response);
-          return response.text;
-        },
-        () => zendeskNodeApi({ url: account.baseUrl, token: '', oauth: true }).ticketFields.list(),
-      );
-      const [response] = responses;
+      let response: HttpResponse | undefined;
+      const read = async () => {
+        response = await exchange(call);
+        return response.text;
+      };
+      const client = zendeskNodeApi({ url: account.baseUrl, token: '', oauth: true });
+      const json = await sendingBy(read, () => client.ticketFields.list());
       if (response === undefined) throw new TypeError('zendesk-node-api made no request');
-      return api.parse(call, { ...response, json: fields }, schema);
+      return api.parse(call, { ...response, json }, schema);
     },
   };
 }
@@ -113,7 +94,7 @@ export async function readAll<S extends z.ZodType>(
 }
 
 /** The requested lifetime: 2 hours. Zendesk accepts 300 to 172,800 s, and gives half an hour where a client has its own setting. */
-const life = { wantedSeconds: 7200, unsaidMs: 1_800_000 };
+const [expires_in, unsaidMs] = [7200, 1_800_000];
 
 function credentialsOf(
   settings: ZendeskSettings,
@@ -122,10 +103,10 @@ function credentialsOf(
 ): Credentials {
   const { subdomain, clientId: client_id, clientSecret: client_secret, email, apiToken } = settings;
   if (client_id !== undefined && client_secret !== undefined) {
-    const scope = scopeOf(settings);
-    const body = { grant_type: 'client_credentials', client_id, client_secret, scope, expires_in: life.wantedSeconds };
+    const client = { client_id, client_secret, scope: scopeOf(settings) };
+    const body = { grant_type: 'client_credentials', ...client, expires_in };
     return clientCredentials(async () => {
-      const { token, lifeMs = life.unsaidMs } = await fetchToken({ method: 'POST', path: '/oauth/tokens', body });
+      const { token, lifeMs = unsaidMs } = await fetchToken({ method: 'POST', path: '/oauth/tokens', body });
       return { token, lifeMs };
     }, now);
   }

@@ -6,7 +6,7 @@ import {
   permanent,
   type ResponseRules,
 } from '../../core/connector/classify.ts';
-import type { Quota, RateLimit } from '../../core/connector/quota.ts';
+import { headerNumber, type Quota, quotaIn, type RateLimit } from '../../core/connector/quota.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
 import type { ResponseHeaders } from '../../core/ports.ts';
 
@@ -89,37 +89,24 @@ const isThrottle = ({ status, json }: HttpResponse): boolean => status === 429 |
 
 /** Without Retry-After, waits until a used-up limit is full again. A used-up limit of the endpoint pauses only its calls. */
 function wait({ headers }: HttpResponse): Meaning {
-  const [account = [], endpoint = []] = [accountQuotas(headers), endpointQuotas(headers)].map((quotas) =>
-    quotas.filter(({ remaining }) => remaining === 0),
-  );
+  const usedUp = (quotas: readonly Quota[]) => quotas.filter(({ remaining }) => remaining === 0);
+  const [account, endpoint] = [usedUp(accountQuotas(headers)), usedUp(endpointQuotas(headers))];
   const resetMs = Math.max(0, ...[...account, ...endpoint].map((quota) => quota.resetMs));
-  return {
-    kind: 'wait',
-    ...(resetMs > 0 && { ms: resetMs }),
-    pauses: endpoint.length > 0 && account.length === 0 ? 'endpoint' : 'account',
-    problem: 'Zendesk asks us to wait',
-    remedy: again,
-  };
+  const pauses = endpoint.length > 0 && account.length === 0 ? 'endpoint' : 'account';
+  const words = { problem: 'Zendesk asks us to wait', remedy: again };
+  return { kind: 'wait', ...(resetMs > 0 && { ms: resetMs }), pauses, ...words };
 }
 
 const client = '(Admin Center > Apps and integrations > APIs > OAuth clients)';
 
-const badClient: Meaning = config(
-  'the OAuth client gets no token',
-  `an admin of this Zendesk must check it ${client}: kind Confidential, its owner active; clientId, clientSecret and scope as in the configuration`,
-);
-
 /** The same for the call that fetches tokens with this scope. Codes: RFC 6749, section 5.2. */
 export function tokenRules(scope: string): ResponseRules {
+  const scopes = `an admin must allow it to the OAuth client ${client}, or correct \`scope\`; left out it is what writeBack needs`;
+  const secrets = `an admin must copy its identifier and secret ${client} into clientId and clientSecret`;
+  const all = `an admin of this Zendesk must check it ${client}: kind Confidential, its owner active; clientId, clientSecret and scope as in the configuration`;
   const codes: MeaningTable = {
-    invalid_scope: config(
-      `the OAuth client may not have the scope "${scope}"`,
-      `an admin must allow it to the OAuth client ${client}, or correct \`scope\`; left out it is what writeBack needs`,
-    ),
-    invalid_client: config(
-      'the OAuth client is not known, or its secret is another one',
-      `an admin must copy its identifier and secret ${client} into clientId and clientSecret`,
-    ),
+    invalid_scope: config(`the OAuth client may not have the scope "${scope}"`, scopes),
+    invalid_client: config('the OAuth client is not known, or its secret is another one', secrets),
   };
   return {
     ...responseRules,
@@ -128,7 +115,8 @@ export function tokenRules(scope: string): ResponseRules {
       const { status, json } = response;
       if (isThrottle(response)) return wait(response);
       const isNamed = (errorName(json) ?? '') in codes || (status === 404 && json === undefined);
-      return status >= 400 && status < 500 && status !== 408 && !isNamed ? badClient : undefined;
+      const isRefused = status >= 400 && status < 500 && status !== 408 && !isNamed;
+      return isRefused ? config('the OAuth client gets no token', all) : undefined;
     },
   };
 }
@@ -141,36 +129,33 @@ export const unreportedLimits: Readonly<Record<string, Quota>> = {
 
 /** The limits in a response's headers: of the account's minute, and the tightest limit of the call's endpoint. */
 export function rateLimitsIn(headers: ResponseHeaders, endpoint: string | undefined): RateLimit[] {
-  // How often one ticket may be changed says nothing about changes of the others.
-  const limits = endpointQuotas(headers, (name) => !name.endsWith('-per-ticket'));
-  const [tightest] = limits.toSorted((a, b) => a.remaining - b.remaining);
-  const isOfEndpoint = tightest !== undefined && endpoint !== undefined;
-  return [...accountQuotas(headers), ...(isOfEndpoint ? [{ ...tightest, name: endpoint }] : [])];
+  const [tightest] = endpointQuotas(headers, perTicket).toSorted((a, b) => a.remaining - b.remaining);
+  const ofEndpoint = tightest === undefined || endpoint === undefined ? [] : [{ ...tightest, name: endpoint }];
+  return [...accountQuotas(headers), ...ofEndpoint];
 }
 
-const accountQuotas = (headers: ResponseHeaders): Quota[] =>
-  quotaOf(
-    headers.get('ratelimit-limit') ?? headers.get('x-rate-limit'),
-    headers.get('ratelimit-remaining') ?? headers.get('x-rate-limit-remaining'),
-    headers.get('ratelimit-reset'),
-  );
+/** The window of the account's limit, where Zendesk names no time. */
+const inMs = (seconds: number | undefined): number => (seconds ?? 60) * 1000;
 
-function endpointQuotas(headers: ResponseHeaders, counts: (name: string) => boolean = () => true): Quota[] {
-  return [...headers].flatMap(([name, value]) => {
-    if (!name.startsWith('zendesk-ratelimit-') || !counts(name)) return [];
-    const part = (key: string) => new RegExp(`${key}=(\\d+)`).exec(value)?.[1] ?? null;
-    // How many update_many jobs may run at once: they end in seconds, so only a used-up limit matters.
-    const isOfJobs = name === 'zendesk-ratelimit-inflight-jobs';
-    return quotaOf(part('total'), part('remaining'), part('resets')).filter(
-      ({ remaining }) => !isOfJobs || remaining === 0,
-    );
+function accountQuotas(headers: ResponseHeaders): Quota[] {
+  const resetMs = inMs(headerNumber(headers, 'ratelimit-reset'));
+  return [
+    ...quotaIn(headers, 'ratelimit-limit', 'ratelimit-remaining', resetMs),
+    ...quotaIn(headers, 'x-rate-limit', 'x-rate-limit-remaining', resetMs),
+  ].slice(0, 1);
+}
+
+/** How often one ticket may be changed says nothing about changes of the others. */
+const perTicket = /-per-ticket$/;
+/** How many update_many jobs may run at once. They end in seconds, so only a used-up limit matters. */
+const jobs = 'zendesk-ratelimit-inflight-jobs';
+
+/** `total=100; remaining=42; resets=60` */
+const endpointQuotas = (headers: ResponseHeaders, without = /^$/): Quota[] =>
+  [...headers].flatMap(([name, value]) => {
+    if (!name.startsWith('zendesk-ratelimit-') || without.test(name)) return [];
+    const parts = new Map([...value.matchAll(/(\w+)=(\d+)/g)].map(([, key = '', digits]) => [key, Number(digits)]));
+    const [remaining, limit] = [parts.get('remaining'), parts.get('total')];
+    if (remaining === undefined || limit === undefined || (name === jobs && remaining > 0)) return [];
+    return [{ limit, remaining, resetMs: inMs(parts.get('resets')) }];
   });
-}
-
-/** Where Zendesk reports only the remaining calls, they count as the limit; where it names no time, a minute does. */
-function quotaOf(limit: string | null, left: string | null, seconds: string | null): Quota[] {
-  const [total, remaining, reset] = [limit, left, seconds].map((text) => Number(text ?? Number.NaN));
-  if (remaining === undefined || !Number.isFinite(remaining)) return [];
-  const known = total !== undefined && Number.isFinite(total) ? total : Math.max(1, remaining);
-  return [{ limit: known, remaining, resetMs: reset !== undefined && Number.isFinite(reset) ? reset * 1000 : 60_000 }];
-}
