@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RecordState } from '../../core/connector/contract.ts';
-import type { RowReading, Rows } from '../../core/connector/desk/rows.ts';
+import { isFailure, type Rows } from '../../core/connector/desk/rows.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { firstMismatch } from '../../core/mismatches.ts';
@@ -65,63 +65,28 @@ const byId = <Item extends z.ZodType<{ id: string }>>(item: Item) =>
 /** The account's names for all tickets. A custom status has the name that agents see. */
 const CustomStatus = z
   .object({ id: Id, agent_label: text })
-  .transform(({ id, agent_label: name }): Named => ({ id, name }));
+  .transform((one): Named => ({ ...one, name: one.agent_label }));
 const Names = z.object({ brands: byId(Named), ticket_forms: byId(Named), custom_statuses: byId(CustomStatus) });
 export type NameList = keyof typeof Names.shape;
 
+/** All of an account's brands, forms or custom statuses. */
+export const listNames = async (api: ZendeskApi, list: NameList): Promise<ById<Named>> =>
+  (await api.get(`/api/v2/${list}.json`, Names))[list];
+
 /** Each ticket is parsed alone, so that a ticket of another shape doesn't fail the other 99. */
-const Tickets = listOf(z.transform(parseTicket), 1_000);
-const MetricSets = listOf(MetricSet).default([]);
+const Tickets = z.object({
+  tickets: listOf(z.transform(parseTicket), 1_000),
+  metric_sets: listOf(MetricSet).default([]),
+});
 const Beside = z.object({ users: byId(User), groups: byId(Named), organizations: byId(Named), ...Names.shape });
-const Page = Beside.extend({ tickets: Tickets, metric_sets: MetricSets });
+const Page = Beside.extend(Tickets.shape);
 
 /** A ticket, and what Zendesk sent along with it and the other tickets of the call. */
 export interface Row extends Ticket {
   beside: z.output<typeof Beside>;
 }
 
-/** How many tickets one call reads or writes. */
-export const batchSize = 100;
-
-/** An id that can be put into a path. */
-export const isTicketId = (text: string): boolean => /^[1-9]\d{0,14}$/.test(text);
-
-/** Side-loads for rules, and the metrics that distinguish closings. */
-const everything = 'users,groups,organizations,metric_sets,brands,ticket_forms,custom_statuses';
-
-/** Reads tickets, 100 per call. Deleted tickets are absent. @param include side-loads ("users"); '' for none */
-export const ticketRows = (
-  api: ZendeskApi,
-  include = everything,
-): RowReading<Row> & Required<Pick<RowReading<Row>, 'many'>> => ({
-  ...{ isId: isTicketId, size: batchSize },
-  async many(ids): Promise<Rows<Row>> {
-    if (ids.length === 0) return new Map();
-    const sideloads = include === '' ? '' : `&include=${include}`;
-    const page = await api.get(`/api/v2/tickets/show_many.json?ids=${ids.join(',')}${sideloads}`, Page);
-    const rows = withMetrics(page).map(([id, ticket]) => {
-      return [id, ticket instanceof CloseloopError ? ticket : { ...ticket, beside: page }] as const;
-    });
-    return new Map(rows.filter(([, row]) => row instanceof CloseloopError || row.status !== 'deleted'));
-  },
-});
-
-/** All of an account's brands, forms or custom statuses. */
-export const listNames = async (api: ZendeskApi, list: NameList): Promise<ById<Named>> =>
-  (await api.get(`/api/v2/${list}.json`, Names))[list];
-
 type Read = readonly [id: string, ticket: Ticket | CloseloopError];
-
-/** A sideloaded metric set is beside its ticket, or embedded in it. */
-function withMetrics({ tickets, metric_sets }: { tickets: Read[]; metric_sets: z.output<typeof MetricSets> }): Read[] {
-  const metrics = new Map(metric_sets.map((set) => [set.ticket_id, set]));
-  return tickets.map(([id, ticket]) => {
-    return [
-      id,
-      ticket instanceof CloseloopError ? ticket : { ...ticket, metric_set: ticket.metric_set ?? metrics.get(id) },
-    ];
-  });
-}
 
 function parseTicket(raw: unknown, context: z.RefinementCtx): Read {
   const parsed = Ticket.safeParse(raw);
@@ -135,6 +100,34 @@ function parseTicket(raw: unknown, context: z.RefinementCtx): Read {
   return [data.id, new CloseloopError(message, { kind: 'permanent' })];
 }
 
+/** A sideloaded metric set is beside its ticket, or embedded in it. */
+function withMetrics({ tickets, metric_sets }: z.output<typeof Tickets>): Read[] {
+  const metrics = new Map(metric_sets.map((set) => [set.ticket_id, set]));
+  const embedded = (one: Ticket) => ({ ...one, metric_set: one.metric_set ?? metrics.get(one.id) });
+  return tickets.map(([id, ticket]) => [id, isFailure(ticket) ? ticket : embedded(ticket)]);
+}
+
+/** How many tickets one call reads or writes. */
+export const batchSize = 100;
+
+/** An id that can be put into a path. */
+export const isTicketId = (text: string): boolean => /^[1-9]\d{0,14}$/.test(text);
+
+/** Side-loads for rules, and the metrics that distinguish closings. */
+const everything = 'users,groups,organizations,metric_sets,brands,ticket_forms,custom_statuses';
+
+/** Reads tickets, 100 per call. Deleted tickets are absent. @param include side-loads ("users"); '' for none */
+export const ticketRows = (api: ZendeskApi, include = everything) => ({
+  ...{ isId: isTicketId, size: batchSize },
+  async many(ids: readonly string[]): Promise<Rows<Row>> {
+    if (ids.length === 0) return new Map();
+    const sideloads = include === '' ? '' : `&include=${include}`;
+    const page = await api.get(`/api/v2/tickets/show_many.json?ids=${ids.join(',')}${sideloads}`, Page);
+    const rows = withMetrics(page).filter(([, read]) => isFailure(read) || read.status !== 'deleted');
+    return new Map(rows.map(([id, read]) => [id, isFailure(read) ? read : { ...read, beside: page }]));
+  },
+});
+
 /** Reads up to 100 users in one call, none without ids; deleted users are absent. */
 export async function showUsers(api: ZendeskApi, ids: readonly string[]): Promise<ById<User>> {
   if (ids.length === 0) return new Map();
@@ -143,12 +136,7 @@ export async function showUsers(api: ZendeskApi, ids: readonly string[]): Promis
 
 /** All incremental exports together: 10 a minute. */
 export const incrementalExports = 'incremental';
-const Exported = z.object({
-  tickets: Tickets,
-  metric_sets: MetricSets,
-  after_cursor: text,
-  end_of_stream: z.boolean().nullish(),
-});
+const Exported = Tickets.extend({ after_cursor: text, end_of_stream: z.boolean().nullish() });
 
 /**
  * The next 1,000 tickets after a cursor, or after an instant that must be over a minute ago, in the order in which Zendesk changed them,
@@ -162,6 +150,8 @@ export async function exportTickets(api: ZendeskApi, from: { cursor: string } | 
   return { tickets: withMetrics(page).map(([, ticket]) => ticket), done: page.end_of_stream !== false, cursor };
 }
 
+type Requester = Pick<User, 'role' | 'active' | 'suspended'>;
+
 /**
  * The state of a ticket. Solved and closed both count as closed: the move from solved to closed, days later, is the same closing, as
  * is a change of the custom status. Reopening and closing again is another closing.
@@ -173,10 +163,7 @@ export async function exportTickets(api: ZendeskApi, from: { cursor: string } | 
  * Source of the cases: facts on Zendesk, section 2.
  * @param requester who would be asked; undefined for a deleted user; 'unread' if not read
  */
-export function stateOf(
-  ticket: Ticket,
-  requester: Pick<User, 'role' | 'active' | 'suspended'> | undefined | 'unread',
-): RecordState {
+export function stateOf(ticket: Ticket, requester: Requester | undefined | 'unread'): RecordState {
   const why = whyNever(ticket, requester);
   if (!isDone(ticket.status)) return why === gone ? { is: 'out', why } : { is: 'open' };
   if (why !== undefined) return { is: 'out', why };
