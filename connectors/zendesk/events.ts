@@ -3,11 +3,14 @@ import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
-import { csatReceived, ratingReader } from './csat.ts';
-import type { ZendeskSettings } from './settings.ts';
+import { compileExpression, evaluateAll } from '../../core/mapping/expression.ts';
+import { isBlank } from '../../core/visible-text.ts';
+import type { csatSettings, ZendeskSettings } from './settings.ts';
 import { isDone } from './ticket.ts';
 
 const ticketEvent = 'zen:event-type:ticket.';
+/** The event for a rating in Zendesk's own survey. */
+export const csatReceived = `${ticketEvent}csat_received`;
 
 /** Ids come as texts or as numbers, mostly as texts. They become texts below: with a transform zod reads a delivery in four times the time. */
 const ticketId = z.union([z.string().regex(/^\d{1,15}$/), z.int().positive()]);
@@ -124,3 +127,35 @@ export function meaningOf(event: { name: string; previous: string; current: stri
 }
 
 const ignored = (why: string): EventMeaning => ({ is: 'ignored', why });
+
+export type Rating =
+  | { ok: true; grade: number; comment: string | null }
+  /** Offered, or taken back: no rating. */
+  | { ok: true; grade: undefined }
+  | { ok: false; why: string };
+
+const notGiven = new Set(['offered', 'unoffered', 'none', '']);
+
+/** The rating in a delivery of `csatReceived`. Pure. */
+export function ratingReader({
+  good,
+  bad,
+  ...at
+}: z.output<typeof csatSettings>): (delivery: unknown) => Promise<Rating> {
+  const [score, comment] = [compileExpression(at.score), compileExpression(at.comment)];
+  return async (delivery) => {
+    const findings = await evaluateAll([score, comment], delivery);
+    const [foundScore, foundComment] = [findings.of(score), findings.of(comment)];
+    if (!foundScore.ok) return { ok: false, why: `csat: ${foundScore.why}` };
+    if (!foundComment.ok) return { ok: false, why: `csat: ${foundComment.why}` };
+    const text = String(foundScore.value ?? '').trim();
+    const word = text.toLowerCase().replace(/_?with_?comment$/, '');
+    const given = /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : undefined;
+    const grade = word === 'good' ? good : word === 'bad' ? bad : given;
+    const said = foundComment.value;
+    const words = typeof said === 'string' && !isBlank(said) ? said : null;
+    if (grade !== undefined) return { ok: true, grade, comment: words };
+    if (notGiven.has(word) && text !== '') return { ok: true, grade: undefined };
+    return { ok: false, why: 'a rating without a score where csat.score looks for it: correct that expression' };
+  };
+}

@@ -9,7 +9,7 @@ import {
   standinOrigin,
   webhookSecrets,
 } from '../../core/connector/settings.ts';
-import { csatSettings } from './csat.ts';
+import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 
 /** The secret of "Test webhook" before a webhook exists. It is public, so it proves nothing. */
 const publicTestSecret = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==';
@@ -103,6 +103,23 @@ const writeBack = z
   .refine(...noAnswerNeeds(['status', 'tags'], 'has nowhere to go: name a `status` field, or set `tags`'))
   .prefault({})
   .describe('Where the answer goes; each is optional');
+
+const expression = ExpressionSource.meta({ description: 'JSONata over the delivery' });
+
+/**
+ * Zendesk documents the name of the event and not its content: the places of score and comment are assumptions, and configurable.
+ * A score of the newer CSAT is a number, and is the grade itself.
+ */
+export const csatSettings = z.strictObject({
+  good: z.number().default(5).describe('The grade, in the external campaign, of the classic score "good"'),
+  bad: z.number().default(1).describe('The grade of the classic score "bad"'),
+  score: expression.default(
+    '[event.satisfaction_score.score, event.satisfaction_score, event.current.score, event.current][$type($) in ["string", "number"]][0]',
+  ),
+  comment: expression.default(
+    '[event.satisfaction_score.comment, event.current.comment, event.comment][$type($) = "string"][0]',
+  ),
+});
 
 const hookSecret = secret.refine((text) => text !== publicTestSecret, notPublic);
 const firstPart = 'only the first part of the address, like "acme" of acme.zendesk.com';

@@ -7,7 +7,7 @@ import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Account } from './account.ts';
 import { readAll, type ZendeskApi } from './api.ts';
-import { csatReceived } from './csat.ts';
+import { csatReceived } from './events.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 /* The webhook that delivers closings here, and the trigger that calls the webhook where ticket events are refused. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { csatSettings, ratingReader } from '../../../../connectors/zendesk/csat.ts';
-import { eventReader } from '../../../../connectors/zendesk/events.ts';
+import { eventReader, ratingReader } from '../../../../connectors/zendesk/events.ts';
+import { csatSettings } from '../../../../connectors/zendesk/settings.ts';
 import * as live from '../../../support/connectors/zendesk/preflight.ts';
 import { openAccount } from '../../../support/connectors/zendesk/preflight.ts';
 
