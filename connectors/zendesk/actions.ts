@@ -19,7 +19,7 @@ import { type Account, updateMany } from './account.ts';
 import { readAll, ticketUpdates, type ZendeskApi } from './api.ts';
 import { externalIdOf, isTicketId, stateOf, type Ticket, ticketRows } from './ticket.ts';
 import { mostTextUnits } from './values.ts';
-import { changeTicket, guarded, noteOn, ticketNotes } from './writing.ts';
+import { changeTicket, guarded, noteOn, ticketNotes } from './write.ts';
 
 export const Reopen = z
   .strictObject({

@@ -4,7 +4,7 @@ import { type Field, fieldKinds, resolve } from '../../../../connectors/zendesk/
 import { settings } from '../../../../connectors/zendesk/settings.ts';
 import type { Row, Ticket } from '../../../../connectors/zendesk/ticket.ts';
 import type { FieldValue } from '../../../../connectors/zendesk/values.ts';
-import { ticketWriting } from '../../../../connectors/zendesk/writing.ts';
+import { ticketWriting } from '../../../../connectors/zendesk/write.ts';
 import type { WriteBack } from '../../../../core/connector/contract.ts';
 import { DeskWriter } from '../../../../core/connector/desk/write.ts';
 import { readOnlyApi, testPorts } from '../../../support/connectors/zendesk/ports.ts';
