@@ -3,15 +3,15 @@ import { isAnswerTag, type Noted, newestBy, noteText, tagsOf } from '../../core/
 import { chunks, writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
+import { type Elsewhere, placeElsewhere, withPerson } from '../../core/connector/desk/elsewhere.ts';
 import { isFailure, type RowReading, type Rows } from '../../core/connector/desk/rows.ts';
 import { type ChangedRow, type DeskNotes, DeskWriter, type DeskWriting } from '../../core/connector/desk/write.ts';
 import { listOf, orElse } from '../../core/entries.ts';
-import { adviceOf, type CloseloopError } from '../../core/errors.ts';
+import type { CloseloopError } from '../../core/errors.ts';
 import { type Account, type JobResult, updateMany } from './account.ts';
 import { readAll, ticketUpdates, type ZendeskApi } from './api.ts';
 import { type FieldKind, onFields, resolve, type Targets } from './fields.ts';
 import { errorName } from './responses.ts';
-import type { ZendeskSettings } from './settings.ts';
 import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
 import { fieldWriting, isChoice, mostTextUnits, type Value } from './values.ts';
 
@@ -240,6 +240,7 @@ async function deleteRecords(account: Account, ticketIds: readonly string[]): Pr
 }
 
 type Items = readonly WriteBack[];
+const asClosed = 'as the ticket is closed';
 
 const writer = <Row>(record: string, writing: Writing<Row>) => new DeskWriter({ vendor: 'Zendesk', record }, writing);
 
@@ -296,68 +297,17 @@ export function answerWriter(account: Account): Source['writeBack'] {
     }
     // Together, so that one call reads the status of both jobs.
     const [written, onPerson] = await both(onTickets(items), onPeople(asked, users));
-    const placed = await placeElsewhere(whenClosed, items, written, {
-      edit: (some) => onTickets(some, true),
-      userFields: async (some) => some.map(onPerson),
-      customObject: onRecords,
-    });
-    return placed.map((result, n) => together(result, onPerson(items[n])));
+    const steps: Readonly<Record<(typeof whenClosed)[number], Omit<Elsewhere, 'name'>>> = {
+      edit: { where: 'the closed ticket, without a note', write: (some) => onTickets(some, true), takesNoAnswer: true },
+      userFields: { where: `the requester's user fields, ${asClosed}`, write: async (some) => some.map(onPerson) },
+      customObject: { where: `a record of the custom object, ${asClosed}`, write: onRecords },
+    };
+    const places = whenClosed.map((name) => ({ name, ...steps[name] }));
+    const placed = await placeElsewhere(places, items, written);
+    return placed.map((result, n) => withPerson(result, onPerson(items[n]), 'the requester does not exist any more.'));
   }
 
   return (items) => writeInBatches(items, batchSize, writeBatch);
-}
-
-type Step = ZendeskSettings['writeBack']['whenClosed'][number];
-type Placing = (items: Items) => Promise<(WriteResult | undefined)[]>;
-
-/** For the trace: "written on …". */
-const places: Readonly<Record<Step, string>> = {
-  edit: 'the closed ticket, without a note',
-  userFields: "the requester's user fields, as the ticket is closed",
-  customObject: 'a record of the custom object, as the ticket is closed',
-};
-
-/**
- * Answers to closed tickets: each step of `whenClosed` gets the answers that the steps before it could not place; the rest stays
- * `closed`. After a failure that is transient, or that a person can correct, the next attempt begins at the first step again.
- */
-async function placeElsewhere(
-  steps: readonly Step[],
-  items: Items,
-  written: readonly WriteResult[],
-  by: Readonly<Record<Step, Placing>>,
-): Promise<WriteResult[]> {
-  const results = [...written];
-  for (const step of steps) {
-    const open = results.flatMap((result, n) => {
-      const item = items[n];
-      // That no answer came is written on the ticket alone.
-      const isFor = item !== undefined && (step === 'edit' || item.status === 'answered');
-      return isFor && !result.ok && result.why === 'closed' ? [{ n, item, message: result.message }] : [];
-    });
-    const placed = open.length === 0 ? [] : await by[step](open.map(({ item }) => item));
-    for (const [index, { n, message }] of open.entries()) {
-      const result = placed[index];
-      if (result?.ok) results[n] = { where: places[step], ...result };
-      else if (result?.why === 'error' && adviceOf(result.error).kind !== 'permanent') results[n] = result;
-      else if (result) results[n] = { ok: false, why: 'closed', message: `${message} ${step}: ${messageIn(result)}` };
-    }
-  }
-  return results;
-}
-
-const messageIn = (result: Exclude<WriteResult, { ok: true }>): string =>
-  result.why === 'error' ? result.error.message : result.message;
-
-/** The result of a ticket and its requester. A deleted requester does not fail a ticket that has its answer. */
-function together(ticket: WriteResult, person: WriteResult | undefined): WriteResult {
-  if (person === undefined) return ticket;
-  if (!person.ok && person.why === 'error' && adviceOf(person.error).kind !== 'permanent') return person;
-  if (!ticket.ok) return ticket;
-  if (!person.ok && person.why !== 'error')
-    return { ...ticket, remarks: [...(ticket.remarks ?? []), 'the requester does not exist any more.'] };
-  const said = person.ok ? person.findings : [person.error.message];
-  return { ...ticket, findings: [...new Set([...ticket.findings, ...said])] };
 }
 
 /** Waits for both before it throws the failure of one, so that the next attempt finds no update in progress. */
