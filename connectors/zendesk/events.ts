@@ -8,7 +8,7 @@ import { isBlank } from '../../core/visible-text.ts';
 import type { csatSettings, ZendeskSettings } from './settings.ts';
 import { isDone } from './ticket.ts';
 
-const ticketEvent = 'zen:event-type:ticket.';
+export const ticketEvent = 'zen:event-type:ticket.';
 /** The event for a rating in Zendesk's own survey. */
 export const csatReceived = `${ticketEvent}csat_received`;
 
@@ -137,11 +137,8 @@ export type Rating =
 const notGiven = new Set(['offered', 'unoffered', 'none', '']);
 
 /** The rating in a delivery of `csatReceived`. Pure. */
-export function ratingReader({
-  good,
-  bad,
-  ...at
-}: z.output<typeof csatSettings>): (delivery: unknown) => Promise<Rating> {
+export function ratingReader(csat: z.output<typeof csatSettings>): (delivery: unknown) => Promise<Rating> {
+  const { good, bad, ...at } = csat;
   const [score, comment] = [compileExpression(at.score), compileExpression(at.comment)];
   return async (delivery) => {
     const findings = await evaluateAll([score, comment], delivery);

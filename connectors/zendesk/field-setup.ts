@@ -79,10 +79,15 @@ function compareKind(about: Compared, fields: readonly Field[]): Comparison<Setu
     tags.push(...(shape.custom_field_options ?? []).map(({ value }) => value));
   }
   for (const [part, field] of targets) {
+    const [at, name] = [`${kind.setting}.${part}`, nameOf(kind, field)];
     const [other = part] = [...targets].find(([, one]) => one === field) ?? [];
-    const problem = `${nameOf(kind, field)} is also ${kind.setting}.${other}: one value overwrites the other`;
-    if (other !== part) findings.push(errorAt(`${kind.setting}.${part}`, problem, 'Name another field'));
-    findings.push(...valueFindings(about, part, field), ...useFindings(kind, part, field));
+    const twice = `${name} is also ${kind.setting}.${other}: one value overwrites the other`;
+    if (other !== part) findings.push(errorAt(at, twice, 'Name another field'));
+    findings.push(...valueFindings(about, part, field));
+    const locked = `${name} may not be edited by agents, so perhaps not by us`;
+    if (field.agent_can_edit === false) findings.push(warningAt(at, locked, `Allow agents to edit it (${kind.place})`));
+    const required = `${name} is required to solve a ticket: agents have to make up the customer's answer`;
+    if (field.required === true) findings.push(warningAt(at, required, `Make it optional (${kind.place})`));
     const lacking = missingTags(part, field, about);
     // A part of the grades is of no use: `check` says why.
     if (lacking.length === 0 || lacking.some((tag) => obstacle(tag, owners) !== undefined)) continue;
@@ -93,21 +98,26 @@ function compareKind(about: Compared, fields: readonly Field[]): Comparison<Setu
   return { findings, missing, tags };
 }
 
+function item(id: string, what: string, calls: () => Promise<unknown>, note?: string): SetupItem {
+  const make = async () => {
+    await calls();
+    return note === undefined ? {} : { note };
+  };
+  return { id, what, make };
+}
+
 function objectItself(object: string, { setting, place }: FieldKind, create: Create): Comparison<SetupItem> {
   const words = object.replaceAll(/[_-]+/g, ' ').trim();
   const title = words.charAt(0).toUpperCase() + words.slice(1);
-  const custom_object = { key: object, title, title_pluralized: `${title} records` };
+  const body = { custom_object: { key: object, title, title_pluralized: `${title} records` } };
   const name = `custom object "${object}"`;
   const note = `Who sees the records of "${title}", with what customers wrote, is set at the object: ${place}.`;
-  const make = async () => {
-    await create('POST', '/api/v2/custom_objects', { custom_object });
-    return { note };
-  };
+  const make = () => create('POST', '/api/v2/custom_objects', body);
   const problem = `there is no custom object with the key "${object}"`;
   const remedy = `Let "closeloop setup" create it, or take its key from ${place}`;
   return {
     findings: [errorAt(`${setting}.object`, problem, remedy)],
-    missing: [{ id: name, what: `create the ${name}`, make }],
+    missing: [item(name, `create the ${name}`, make, note)],
   };
 }
 
@@ -123,50 +133,33 @@ function creation({ kind, create }: Compared, name: string, shape: Shape, title:
   const made = options === undefined ? type : `dropdown: ${options.map(({ value }) => value).join(', ')}`;
   const note = `Agents see "${name}" once it is on their ticket forms: Admin Center > Objects and rules > Tickets > Forms. closeloop writes it without that.`;
   const id = kind.named(`"${name}"`);
-  const make = async () => {
-    await create('POST', kind.path, { [kind.one]: field });
-    return isTitled ? { note } : {};
-  };
-  return { id, what: `create the ${id} (${made})`, make };
+  const make = () => create('POST', kind.path, { [kind.one]: field });
+  return item(id, `create the ${id} (${made})`, make, isTitled ? note : undefined);
 }
 
 function addition({ kind, create }: Compared, field: Field, options: readonly NewOption[]): SetupItem {
   const name = `the ${nameOf(kind, field)}`;
   const path = `${kind.path}/${field.id}`;
-  const make = async () => {
-    if (kind.one === 'custom_object_field') {
-      // There is no call for one option: options that the list lacks would be deleted, with their values.
-      const known = (field.custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
-        return { ...(id != null && { id }), name: raw_name ?? name, value };
-      });
-      await create('PATCH', path, { [kind.one]: { custom_field_options: [...known, ...options] } });
-    } else {
-      // One by one: replacing the list would delete options that are added meanwhile, with their values.
-      for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option });
-    }
-    return {};
+  // One by one: replacing the list would delete options that are added meanwhile, with their values.
+  const add = async () => {
+    for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option });
   };
-  const what = `add the options ${options.map(({ value }) => `"${value}"`).join(', ')} to ${name}`;
-  return { id: `options of ${name}`, what, make };
+  // There is no call for one option of a record's field: options that the list lacks would be deleted, with their values.
+  const known = (field.custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
+    return { ...(id != null && { id }), name: raw_name ?? name, value };
+  });
+  const all = { [kind.one]: { custom_field_options: [...known, ...options] } };
+  const make = kind.one === 'custom_object_field' ? () => create('PATCH', path, all) : add;
+  return item(`options of ${name}`, `add the options ${listed(options.map(({ value }) => value))} to ${name}`, make);
 }
 
-/** May closeloop write the field, and may agents leave the field to closeloop? */
-function useFindings(kind: FieldKind, part: Part, field: Field): Finding[] {
-  const [at, name] = [`${kind.setting}.${part}`, nameOf(kind, field)];
-  const locked = `${name} may not be edited by agents, so perhaps not by us`;
-  const required = `${name} is required to solve a ticket: agents have to make up the customer's answer`;
-  return [
-    ...(field.agent_can_edit === false ? [warningAt(at, locked, `Allow agents to edit it (${kind.place})`)] : []),
-    ...(field.required === true ? [warningAt(at, required, `Make it optional (${kind.place})`)] : []),
-  ];
-}
+const listed = (values: readonly string[]): string => values.map((one) => `"${one}"`).join(', ');
 
 /** Does the field take all values that closeloop would write? */
 function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
   const { kind, owners, writeBack, grades } = about;
   const [name, { place }] = [nameOf(kind, field), kind];
   const error = (problem: string, remedy: string): Finding[] => [errorAt(`${kind.setting}.${part}`, problem, remedy)];
-  const listed = (values: readonly string[]) => values.map((one) => `"${one}"`).join(', ');
   const missing = missingTags(part, field, about);
   if (missing.length > 0) {
     const setting = part === 'grade' ? 'writeBack.gradeValues' : 'writeBack.statusValues';

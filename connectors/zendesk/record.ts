@@ -112,6 +112,10 @@ export function present(ticket: Row, catalogue: Catalogue, names: NamesByList = 
   const requester = lookUp(beside.users, ticket.requester_id);
   const assignee = lookUp(beside.users, ticket.assignee_id);
   const [timeZone, locale] = [text(requester?.iana_time_zone), text(requester?.locale)];
+  const known = (things: Names, id: string | null | undefined): Absent<Thing> => {
+    const found = lookUp(things, id);
+    return found && { id: found.id, name: text(found.name) };
+  };
   // The id tells something even where its name can't be read.
   const named = (list: NameList): Absent<Thing> => {
     const id = idIn[list](ticket);
@@ -165,13 +169,7 @@ function labelOf(value: FieldValue, options: readonly FieldOption[]): string | s
 
 const text = (value: string | null | undefined): Absent<string> => (value === null || value === '' ? undefined : value);
 
-function known(things: Names, id: string | null | undefined): Absent<Thing> {
-  const found = lookUp(things, id);
-  return found && { id: found.id, name: text(found.name) };
-}
-
-const lookUp = <T>(things: ReadonlyMap<string, T>, id: string | null | undefined): Absent<T> =>
-  id == null ? undefined : things.get(id);
+const lookUp = <T>(things: ReadonlyMap<string, T>, id: string | null | undefined): Absent<T> => things.get(id ?? '');
 
 const beside = { groups: none, organizations: none, brands: none, ticket_forms: none, custom_statuses: none };
 const users = new Map([['1', { id: '1' }]]);

@@ -7,7 +7,7 @@ import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Account } from './account.ts';
 import { readAll, type ZendeskApi } from './api.ts';
-import { csatReceived } from './events.ts';
+import { csatReceived, ticketEvent } from './events.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 /* The webhook that delivers closings here, and the trigger that calls the webhook where ticket events are refused. */
@@ -40,15 +40,11 @@ const Invocations = z.object({ invocations: listOf(z.object({ status: z.string()
 const Secret = z.object({ signing_secret: z.object({ secret: z.string() }) });
 const Created = z.object({ webhook: z.object({ id }) });
 
-const statusChanged = 'zen:event-type:ticket.status_changed';
+const statusChanged = `${ticketEvent}status_changed`;
 
 /** The events that `events.ts` reads: closings, changes that end a waiting request, and with `csat` ratings. */
-const wanted = [
-  statusChanged,
-  ...['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted'].map(
-    (name) => `zen:event-type:ticket.${name}`,
-  ),
-];
+const names = ['status_changed', 'merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted'];
+const wanted = names.map((name) => ticketEvent + name);
 
 /** The subscription of a webhook that triggers and automations call. */
 const connected = 'conditional_ticket_events';
@@ -105,16 +101,14 @@ function deliveryFindings({ name }: Webhook, statuses: readonly string[]): Findi
 }
 
 export class WebhookSetup {
-  readonly #settings: ZendeskSettings;
-  readonly #api: ZendeskApi;
+  readonly #account: Account;
   readonly create: ZendeskApi['send'];
   /** A step created the webhook and has not returned its secret yet: the next attempt continues. */
   #isUnfinished = false;
 
   /** @param create with the rights of an admin: the source's own token may create nothing */
-  constructor({ settings, api }: Account, create: ZendeskApi['send']) {
-    this.#settings = settings;
-    this.#api = api;
+  constructor(account: Account, create: ZendeskApi['send']) {
+    this.#account = account;
     this.create = create;
   }
 
@@ -123,14 +117,14 @@ export class WebhookSetup {
     const here = await this.#listHere(hookUrl);
     const rules = await this.#rulesFor(here);
     // `check` tells of an address that Zendesk can't reach safely.
-    const isReached = hookUrl.startsWith('https://') || this.#settings.baseUrl !== undefined;
+    const isReached = hookUrl.startsWith('https://') || this.#account.settings.baseUrl !== undefined;
     const what = `the webhook that delivers to ${hookUrl}`;
     const hooks: DeskHooks<Webhook, WantedHook> = {
       list: async () => here,
       wanted: () => (isReached ? [{ id: 'webhook', what }] : []),
       is: () => true,
       flaws: (one) => [
-        ...flawsOf(one, rules, this.#settings),
+        ...flawsOf(one, rules, this.#account.settings),
         ...(this.#isUnfinished ? ['is not set up to the end'] : []),
       ],
       make: (_, there) => this.#mend(hookUrl, there, rules),
@@ -159,14 +153,14 @@ export class WebhookSetup {
     }
     for (const webhook of here) {
       const { id, name, status } = webhook;
-      if (!this.#settings.webhookSecrets.includes(await this.#secretOf(webhook))) {
+      if (!this.#account.settings.webhookSecrets.includes(await this.#secretOf(webhook))) {
         const problem = `none of them is the signing secret of the webhook "${name}": its deliveries are refused`;
         const remedy = `Run "closeloop setup", which takes it over, or copy it from ${place} > ${name} > Reveal secret`;
         found.push(errorAt('webhookSecrets', problem, remedy));
       }
       if (status !== 'active') continue;
       const path = `/api/v2/webhooks/${encodeURIComponent(id)}/invocations?page[size]=100&sort=-latest_completed_at`;
-      const { invocations } = await this.#api.get(path, Invocations);
+      const { invocations } = await this.#account.api.get(path, Invocations);
       found.push(
         ...deliveryFindings(
           webhook,
@@ -182,7 +176,7 @@ export class WebhookSetup {
     const here = hookUrl === undefined ? [] : await this.#listHere(hookUrl);
     const active = here.filter(({ status }) => status === 'active');
     const secrets = await Promise.all(active.map((webhook) => this.#secretOf(webhook).catch(unlessRefused)));
-    const known: readonly (string | undefined)[] = this.#settings.webhookSecrets;
+    const known: readonly (string | undefined)[] = this.#account.settings.webhookSecrets;
     const [secret] = secrets;
     if (secret === undefined || secrets.some((one) => known.includes(one))) return [];
     const what = `take over the signing secret of the webhook "${active[0]?.name}"`;
@@ -191,18 +185,18 @@ export class WebhookSetup {
 
   /** Active ones first. */
   async #listHere(hookUrl: string): Promise<Webhook[]> {
-    const all = await readAll(this.#api, '/api/v2/webhooks', 'webhooks', Webhook);
+    const all = await readAll(this.#account.api, '/api/v2/webhooks', 'webhooks', Webhook);
     const here = all.filter(({ endpoint }) => isSameUrl(endpoint, hookUrl));
     return here.toSorted((a, b) => Number(b.status === 'active') - Number(a.status === 'active'));
   }
 
   async #secretOf({ id }: Made): Promise<string> {
     const path = `/api/v2/webhooks/${encodeURIComponent(id)}/signing_secret`;
-    return (await this.#api.get(path, Secret)).signing_secret.secret;
+    return (await this.#account.api.get(path, Secret)).signing_secret.secret;
   }
 
   async #rulesFor(some: readonly Made[]): Promise<Rule[]> {
-    return some.some(isConnected) ? await triggers(this.#api) : [];
+    return some.some(isConnected) ? await triggers(this.#account.api) : [];
   }
 
   async #finish(hookUrl: string) {
@@ -231,7 +225,7 @@ export class WebhookSetup {
       return { ...(await this.create('POST', '/api/v2/webhooks', { webhook }, Created)).webhook, subscriptions };
     };
     try {
-      return await post(this.#settings.csat === undefined ? wanted : [csatReceived, ...wanted]);
+      return await post(this.#account.settings.csat === undefined ? wanted : [csatReceived, ...wanted]);
     } catch (error) {
       const isRefused = error instanceof CloseloopError && error.outcome === 'refused';
       if (!isRefused || error.advice.kind === 'transient') throw error;
