@@ -116,7 +116,8 @@ export {
   setAction,
   tagAction,
 } from './connector/desk/act.ts';
-export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
+export { type Desk, type DeskIntake, type DeskReading, desk, deskReader } from './connector/desk/desk.ts';
+export { type Elsewhere, placeElsewhere, withPerson } from './connector/desk/elsewhere.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export {
@@ -126,6 +127,7 @@ export {
   type DeskHooks,
   type DeskPreflight,
   type DeskProbe,
+  deskPreflight,
   type WantedHook,
 } from './connector/desk/preflight.ts';
 export { isFailure, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
@@ -135,10 +137,12 @@ export {
   type Change,
   type ChangedRow,
   type DeskNotes,
+  DeskWriter,
   type DeskWriting,
   deskWriter,
   holdsValue,
   inPlainForm,
+  isNoted,
   Refusal,
   type Written,
 } from './connector/desk/write.ts';
@@ -152,6 +156,7 @@ export {
   typesByPart,
 } from './connector/fields.ts';
 export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connector/graphql.ts';
+export { jobWatch } from './connector/jobs.ts';
 export { jsonBody } from './connector/json-body.ts';
 export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
