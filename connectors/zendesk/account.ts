@@ -41,7 +41,7 @@ export function openAccount(settings: ZendeskSettings, ports: ConnectorPorts): A
     named: (id) => `Zendesk job ${id} (update_many)`,
     ...{ sleep: ports.sleep, lifeMs: jobLifeMs },
   });
-  return { settings, ports, api, finished, kinds: fieldKinds(settings, api, ports) };
+  return { settings, ports, api, finished, kinds: fieldKinds(settings, api, ports.now) };
 }
 
 const updates = { tickets: ticketUpdates, users: userUpdates };

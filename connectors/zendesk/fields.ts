@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AnswerPlaces, type PartName, placesOf } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
 import { errorAt } from '../../core/connector/check.ts';
-import type { ConnectorPorts, Finding, WriteResult } from '../../core/connector/contract.ts';
+import type { Finding, WriteResult } from '../../core/connector/contract.ts';
 import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
@@ -43,6 +43,8 @@ export type Field = z.output<typeof TicketField>;
 
 /** Fields that parts of an answer go to: of tickets, of users, or of a custom object's records. */
 export interface FieldKind {
+  /** Whose fields, in messages: 'Zendesk acme'. */
+  account: string;
   /** The setting that names the fields, and the fields that the setting names; `ticket` takes the id of the ticket. */
   setting: string;
   places: AnswerPlaces<string> & { ticket?: string | undefined };
@@ -65,34 +67,30 @@ export type FieldKinds = Readonly<Record<'tickets' | 'users' | 'records', FieldK
 /** How long what is cached of the account may be outdated. */
 export const cacheMs = 15 * 60_000;
 
-export function fieldKinds(
-  { writeBack }: Pick<ZendeskSettings, 'writeBack'>,
-  api: ZendeskApi,
-  { now }: Pick<ConnectorPorts, 'now'>,
-): FieldKinds {
-  const { userFields = {}, customObject } = writeBack;
+export function fieldKinds(settings: ZendeskSettings, api: ZendeskApi, now: () => Date): FieldKinds {
+  const { userFields = {}, customObject } = settings.writeBack;
   const object = customObject?.object;
-  const [admin, by] = ['Admin Center >', 'field key'] as const;
-  const kind = (about: Omit<FieldKind, 'fields' | 'read'>): FieldKind => {
+  const [account, admin, by] = [`Zendesk ${settings.subdomain}`, 'Admin Center >', 'field key'] as const;
+  const kind = (about: Omit<FieldKind, 'account' | 'fields' | 'read'>): FieldKind => {
     const keyed = () => readAll(api, about.path, `${about.one}s`, KeyedField);
     const read = about.by === 'title' ? () => api.listTicketFields(listOf(TicketField)) : keyed;
-    return { ...about, read, fields: cached(() => read().catch(concernsAccount), cacheMs, now) };
+    return { account, ...about, read, fields: cached(() => read().catch(concernsAccount), cacheMs, now) };
   };
   return {
     tickets: kind({
-      ...{ setting: 'writeBack', places: writeBack, by: 'title', path: '/api/v2/ticket_fields', one: 'ticket_field' },
-      ...{ named: (name) => `ticket field ${name}`, place: `${admin} Objects and rules > Tickets > Fields` },
+      ...{ setting: 'writeBack', places: settings.writeBack, by: 'title', one: 'ticket_field' },
+      ...{ path: '/api/v2/ticket_fields', place: `${admin} Objects and rules > Tickets > Fields` },
+      named: (name) => `ticket field ${name}`,
     }),
     users: kind({
-      ...{ setting: 'writeBack.userFields', places: userFields, by, path: '/api/v2/user_fields', one: 'user_field' },
-      ...{ named: (name) => `user field ${name}`, place: `${admin} People > Configuration > User fields` },
+      ...{ setting: 'writeBack.userFields', places: userFields, by, one: 'user_field' },
+      ...{ path: '/api/v2/user_fields', place: `${admin} People > Configuration > User fields` },
+      named: (name) => `user field ${name}`,
     }),
     records: kind({
       ...{ setting: 'writeBack.customObject', places: customObject ?? {}, by, one: 'custom_object_field' },
-      ...{
-        path: `/api/v2/custom_objects/${object}/fields`,
-        place: `${admin} Objects and rules > Custom objects > Objects`,
-      },
+      path: `/api/v2/custom_objects/${object}/fields`,
+      place: `${admin} Objects and rules > Custom objects > Objects`,
       named: (name) => `field ${name} of the custom object "${object}"`,
     }),
   };
@@ -151,11 +149,10 @@ export function resolve(kind: FieldKind, fields: readonly Field[]): { targets: T
       problems.push({ ...finding, part, name, isMissing: field === undefined && !isFieldId(name) });
     };
     const types = fitting[part.split('.')[0] ?? ''];
-    const make = isFieldId(name)
-      ? `id from ${place}.`
-      : `exact ${by} from ${place}, or let "closeloop setup" create it.`;
+    const make = isFieldId(name) ? '' : ', or let "closeloop setup" create it';
     const own = `Create a field for it (${place}), or give a title and run "closeloop setup"`;
-    if (field === undefined) said('does not exist', `Take the ${make}`);
+    if (field === undefined)
+      said('does not exist', `Take the ${isFieldId(name) ? 'id' : `exact ${by}`} from ${place}${make}.`);
     else if (others.length > 0)
       said(`exists ${others.length + 1} times`, `Give its id (${place}) in place of the title.`);
     else if (field.active === false) said('is inactive', 'Activate it in Admin Center.');
@@ -179,23 +176,19 @@ function candidates({ by }: FieldKind, name: string, fields: readonly Field[]): 
  * read: the fields are read once more where one doesn't fit (a person may have corrected it), and where a value was not stored.
  * @throws CloseloopError config, which names the fields
  */
-export async function onFields<Result extends WriteResult>(
-  { subdomain }: Pick<ZendeskSettings, 'subdomain'>,
-  kind: FieldKind,
-  write: (targets: Targets) => Promise<Result[]>,
-): Promise<Result[]> {
+export async function onFields(kind: FieldKind, write: (targets: Targets) => Promise<WriteResult[]>) {
   const known = resolve(kind, await kind.fields());
-  const results = await write(known.problems.length === 0 ? known.targets : await targetsNow());
-  if (results.some((result) => result.ok && result.findings.length > 0)) await targetsNow();
+  const results = await write(known.problems.length === 0 ? known.targets : await targetsNow(kind));
+  if (results.some((result) => result.ok && result.findings.length > 0)) await targetsNow(kind);
   return results;
+}
 
-  async function targetsNow(): Promise<Targets> {
-    const { targets, problems } = resolve(kind, await kind.fields('now'));
-    if (problems.length === 0) return targets;
-    const why = problems.map(({ at, problem, remedy }) => `${at}: ${problem} ${remedy}`).join(' ');
-    const message = `Zendesk ${subdomain}: ${why} "closeloop check" looks at all of them.`;
-    throw new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
-  }
+async function targetsNow(kind: FieldKind): Promise<Targets> {
+  const { targets, problems } = resolve(kind, await kind.fields('now'));
+  if (problems.length === 0) return targets;
+  const why = problems.map(({ at, problem, remedy }) => `${at}: ${problem} ${remedy}`).join(' ');
+  const message = `${kind.account}: ${why} "closeloop check" looks at all of them.`;
+  throw new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
 }
 
 /** The account's ticket fields as expressions read them. */

@@ -271,7 +271,7 @@ export function answerWriter(account: Account): Source['writeBack'] {
     );
     const items = [...newest].map(([recordId, [item]]) => ({ ...item, recordId }));
     if (items.length === 0) return () => undefined;
-    const written = await onFields(settings, kinds.users, (targets) =>
+    const written = await onFields(kinds.users, (targets) =>
       writer('user', userWriting(account, targets, known)).write(items),
     );
     const userIds = [...newest.keys()];
@@ -279,13 +279,13 @@ export function answerWriter(account: Account): Source['writeBack'] {
   }
 
   const onRecords = (items: Items) =>
-    onFields(settings, kinds.records, (targets) => writer('record', recordWriting(account, targets)).write(items));
+    onFields(kinds.records, (targets) => writer('record', recordWriting(account, targets)).write(items));
 
   async function writeBatch(items: Items): Promise<WriteResult[]> {
     const ids = items.map(({ recordId }) => recordId);
     const { tickets, users } = await readTickets(account, ids);
     const onTickets = (some: Items, isEdit = false) =>
-      onFields(settings, kinds.tickets, (targets) =>
+      onFields(kinds.tickets, (targets) =>
         writer('ticket', ticketWriting(account, targets, tickets, isEdit)).write(some),
       );
     const asked = new Map<WriteBack, string>();

@@ -7,7 +7,7 @@ import { readOnlyApi } from '../../../support/connectors/zendesk/ports.ts';
 const parsed = (writeBack: object) =>
   settings.parse({ subdomain: 'a', clientId: 'i', clientSecret: 's', webhookSecrets: ['s'], writeBack });
 const kindsOf = (writeBack: object, read: () => unknown = () => ({})) =>
-  fieldKinds(parsed(writeBack), readOnlyApi(read), { now: () => new Date() });
+  fieldKinds(parsed(writeBack), readOnlyApi(read), () => new Date());
 
 const fields: Field[] = [
   { id: '1', type: 'integer', title: 'Feedback grade', removable: true },
@@ -105,7 +105,6 @@ describe('a field known by its key', () => {
 });
 
 describe('writing on user fields', () => {
-  const source = { subdomain: 'acme' };
   const kindOf = (pages: readonly object[][]) => {
     let reads = 0;
     const page = () => ({ user_fields: pages[Math.min(reads++, pages.length - 1)] });
@@ -122,23 +121,23 @@ describe('writing on user fields', () => {
 
   test('takes the fields from memory when they fit', async () => {
     const { users, reads } = kindOf([good]);
-    await onFields(source, users, write());
-    await onFields(source, users, write());
+    await onFields(users, write());
+    await onFields(users, write());
     expect(reads()).toBe(1);
   });
   test('looks at the fields once more when not: somebody may have corrected them', async () => {
     const { users, reads } = kindOf([[], good]);
-    await expect(onFields(source, users, write())).resolves.toEqual([{ ok: true, findings: [] }]);
+    await expect(onFields(users, write())).resolves.toEqual([{ ok: true, findings: [] }]);
     expect(reads()).toBe(2);
   });
   test.each([
     ['that still do not fit', [[]], []],
     ['that do not fit after a value was not stored', [good, []], ['not kept']],
   ])('stops the source by fields %s, all problems told at once', async (_name, pages, findings) => {
-    const error = await onFields(source, kindOf(pages).users, write(findings)).catch((thrown: unknown) => thrown);
+    const error = await onFields(kindOf(pages).users, write(findings)).catch((thrown: unknown) => thrown);
     if (!(error instanceof CloseloopError)) throw new Error('expected a CloseloopError');
     expect(error.advice).toEqual({ kind: 'config' });
-    expect(error.message).toContain('Zendesk acme: writeBack.userFields.grade: user field "nine" does not exist.');
+    expect(error.message).toContain('Zendesk a: writeBack.userFields.grade: user field "nine" does not exist.');
     expect(error.message).toContain('writeBack.userFields.comment: user field "said" does not exist.');
   });
 });

@@ -60,7 +60,7 @@ async function written(writeBack: object, answer: WriteBack, before: Ticket, aft
       return schema.parse({ job_status: job });
     },
   };
-  const kinds = fieldKinds(parsed, api, { now: () => new Date() });
+  const kinds = fieldKinds(parsed, api, () => new Date());
   const account = { settings: parsed, ports: testPorts().ports, api, kinds, finished: async () => job };
   const none = new Map<string, never>();
   const names = { brands: none, ticket_forms: none, custom_statuses: none };
