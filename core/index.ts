@@ -116,7 +116,7 @@ export {
   setAction,
   tagAction,
 } from './connector/desk/act.ts';
-export { type Desk, type DeskIntake, type DeskReading, desk, deskReader } from './connector/desk/desk.ts';
+export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { type Elsewhere, placeElsewhere, withPerson } from './connector/desk/elsewhere.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
@@ -127,7 +127,6 @@ export {
   type DeskHooks,
   type DeskPreflight,
   type DeskProbe,
-  deskPreflight,
   type WantedHook,
 } from './connector/desk/preflight.ts';
 export { isFailure, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';

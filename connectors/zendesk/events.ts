@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
-import { jsonBody } from '../../core/connector/json-body.ts';
 import { compileExpression, evaluateAll } from '../../core/mapping/expression.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { csatSettings, ZendeskSettings } from './settings.ts';
@@ -36,7 +35,7 @@ const Subscribed = z.object({
 const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
 
 type EventSettings = Pick<ZendeskSettings, 'accountId' | 'integrationUserId' | 'csat'>;
-type Read = (delivery: Delivery) => Promise<Events>;
+type Read = (body: unknown, delivery: Delivery) => Promise<Events>;
 
 /** The event in a verified delivery. */
 export function eventReader({ accountId, integrationUserId, csat }: EventSettings): Read {
@@ -45,9 +44,7 @@ export function eventReader({ accountId, integrationUserId, csat }: EventSetting
     accountId !== undefined && id != null && String(id) !== accountId;
   const foreign = noEvent('a delivery', 'another Zendesk account than accountId in the configuration');
 
-  return async (delivery) => {
-    const json = jsonBody(delivery.raw);
-    if (json === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
+  return async (json, delivery) => {
     const isTrigger = typeof json === 'object' && json !== null && 'ticket_id' in json;
     const triggered = isTrigger ? Triggered.safeParse(json).data : undefined;
     if (triggered !== undefined)

@@ -72,7 +72,7 @@ const Audit = z.object({
 });
 
 /** The note's reference is in the metadata of the change as well, which an agent who edits or redacts the note doesn't change. */
-export const noteOn = (about: Noted): object => ({
+export const noteOn = (about: Noted) => ({
   comment: { body: noteText(about, mostTextUnits), public: false },
   metadata: { closeloop_ref: about.marker },
 });
@@ -295,8 +295,10 @@ export function answerWriter(account: Account): Source['writeBack'] {
       const person = row === undefined || isFailure(row) ? undefined : (item.personId ?? row.requester_id);
       if (item.status === 'answered' && person != null) asked.set(item, person);
     }
-    // Together, so that one call reads the status of both jobs.
-    const [written, onPerson] = await both(onTickets(items), onPeople(asked, users));
+    // Together, so that one call reads the status of both jobs. Both end before the failure of one is thrown: no update is in progress then.
+    const writes = [onTickets(items), onPeople(asked, users)] as const;
+    await Promise.allSettled(writes);
+    const [written, onPerson] = await Promise.all(writes);
     const steps: Readonly<Record<(typeof whenClosed)[number], Omit<Elsewhere, 'name'>>> = {
       edit: { where: 'the closed ticket, without a note', write: (some) => onTickets(some, true), takesNoAnswer: true },
       userFields: { where: `the requester's user fields, ${asClosed}`, write: async (some) => some.map(onPerson) },
@@ -308,12 +310,6 @@ export function answerWriter(account: Account): Source['writeBack'] {
   }
 
   return (items) => writeInBatches(items, batchSize, writeBatch);
-}
-
-/** Waits for both before it throws the failure of one, so that the next attempt finds no update in progress. */
-async function both<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([one, other]);
-  return [await one, await other];
 }
 
 /** The fields to be emptied. One that isn't found any more may still hold answers. */

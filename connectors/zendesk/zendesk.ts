@@ -1,9 +1,7 @@
 import { keepHere } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
-import { deskReader } from '../../core/connector/desk/desk.ts';
-import { deskPreflight } from '../../core/connector/desk/preflight.ts';
-import { numbered } from '../../core/connector/record-name.ts';
-import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
+import { desk } from '../../core/connector/desk/desk.ts';
+import type { HmacScheme } from '../../core/connector/signature.ts';
 import { jobLifeMs, openAccount } from './account.ts';
 import { actions, actor } from './actions.ts';
 import { zendeskApi } from './api.ts';
@@ -11,9 +9,10 @@ import { preflight } from './check.ts';
 import { eventReader } from './events.ts';
 import { catalogueOf, suggestionsOf } from './fields.ts';
 import { poller } from './poll.ts';
-import { presenter } from './record.ts';
+import { presenter, type ZendeskShape } from './record.ts';
 import { addressOf, settings, writesAnswers } from './settings.ts';
-import { batchSize, isTicketId, ticketRows } from './ticket.ts';
+import { type Row, type Ticket, ticketRows } from './ticket.ts';
+import type { Value } from './values.ts';
 import { WebhookSetup } from './webhook.ts';
 import { answerWriter, forgetter } from './write.ts';
 
@@ -54,27 +53,25 @@ export const zendesk = defineConnector({
   open: (settings, ports) => {
     const account = openAccount(settings, ports);
     const webhook = new WebhookSetup(account, zendeskApi({ ...settings, scope: 'read write' }, ports).send);
-    const signed = signatureScheme(settings.toleranceSeconds);
-    return {
-      batchSize,
-      lateWriteMs: jobLifeMs,
-      taken: { status: 202 },
-      verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signed),
-      events: eventReader(settings),
-      read: deskReader({ ...ticketRows(account.api), present: presenter(account) }),
-      ...deskPreflight('Zendesk', settings.writeBack, preflight(account, webhook)),
-      recover: ({ hookUrl }) => webhook.lostSecret(hookUrl),
-      writeBack: writesAnswers(settings) ? answerWriter(account) : keepHere,
-      ...actor(account),
-      forget: forgetter(account),
+    const { webhookSecrets: secrets, toleranceSeconds, writeBack } = settings;
+    return desk<Row, ZendeskShape, Value, Ticket>({
+      ...{ vendor: 'Zendesk', record: 'ticket' },
+      intake: { secrets, proof: signatureScheme(toleranceSeconds), events: eventReader(settings) },
+      read: { ...ticketRows(account.api), present: presenter(account) },
       poll: poller(account),
-      fields: async () => suggestionsOf(catalogueOf(await account.kinds.tickets.fields())),
-      writesNoAnswer: settings.writeBack.noAnswer,
-      surveyQuestions: Object.keys(settings.writeBack.answers),
-      recordNames: numbered(isTicketId),
-      recordNoun: 'ticket',
-      recordUrl: (id) => `${addressOf(settings)}/agent/tickets/${encodeURIComponent(id)}`,
-      bringsExternalGrades: settings.csat !== undefined,
-    };
+      write: { settings: writeBack },
+      preflight: preflight(account, webhook),
+      own: {
+        // Answers go on tickets, requesters and records of a custom object at once.
+        writeBack: writesAnswers(settings) ? answerWriter(account) : keepHere,
+        forget: forgetter(account),
+        lateWriteMs: jobLifeMs,
+        ...actor(account),
+        recover: ({ hookUrl }) => webhook.lostSecret(hookUrl),
+        fields: async () => suggestionsOf(catalogueOf(await account.kinds.tickets.fields())),
+        recordUrl: (id) => `${addressOf(settings)}/agent/tickets/${encodeURIComponent(id)}`,
+        bringsExternalGrades: settings.csat !== undefined,
+      },
+    });
   },
 });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { eventReader, ratingReader } from '../../../../connectors/zendesk/events.ts';
+import { ratingReader } from '../../../../connectors/zendesk/events.ts';
 import { csatSettings } from '../../../../connectors/zendesk/settings.ts';
+import { zendesk } from '../../../../connectors/zendesk/zendesk.ts';
+import { testPorts } from '../../../support/connectors/zendesk/ports.ts';
 import * as live from '../../../support/connectors/zendesk/preflight.ts';
 import { openAccount } from '../../../support/connectors/zendesk/preflight.ts';
 
@@ -47,8 +49,12 @@ const delivery = (score: unknown) => {
 };
 
 test('the event of one is a grade of the ticket, where it is wanted', async () => {
-  const csat = csatSettings.parse({});
-  expect(await eventReader({ csat })(delivery('GOOD'))).toEqual({
+  const reader = (more: object, score: unknown) => {
+    const credentials = { subdomain: 'acme', clientId: 'i', clientSecret: 's', webhookSecrets: ['s'] };
+    return zendesk.open({ ...credentials, ...more }, testPorts().ports).events(delivery(score));
+  };
+  const csat = {};
+  expect(await reader({ csat }, 'GOOD')).toEqual({
     ok: true,
     ignored: [],
     events: [
@@ -63,9 +69,9 @@ test('the event of one is a grade of the ticket, where it is wanted', async () =
       },
     ],
   });
-  expect(await eventReader({ csat })(delivery('OFFERED'))).toMatchObject({ ok: true, events: [] });
-  expect(await eventReader({ csat })(delivery(undefined))).toMatchObject({ ok: false });
-  expect(await eventReader({})(delivery('GOOD'))).toMatchObject({ ok: true, events: [] });
+  expect(await reader({ csat }, 'OFFERED')).toMatchObject({ ok: true, events: [] });
+  expect(await reader({ csat }, undefined)).toMatchObject({ ok: false });
+  expect(await reader({}, 'GOOD')).toMatchObject({ ok: true, events: [] });
 });
 
 test('setup subscribes to it, check misses it, and both leave Zendesk to ask', async () => {
