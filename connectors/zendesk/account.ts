@@ -2,16 +2,12 @@ import { z } from 'zod';
 import type { ConnectorPorts } from '../../core/connector/contract.ts';
 import { jobWatch } from '../../core/connector/jobs.ts';
 import { listOf } from '../../core/entries.ts';
-import { ticketUpdates, type ZendeskApi, zendeskApi } from './api.ts';
+import { idText, ticketUpdates, type ZendeskApi, zendeskApi } from './api.ts';
 import { type FieldKinds, fieldKinds } from './fields.ts';
 import { userUpdates } from './responses.ts';
 import type { ZendeskSettings } from './settings.ts';
 
-const JobResult = z.object({
-  id: z.union([z.number(), z.string()]).transform(String),
-  success: z.boolean().default(false),
-  error: z.unknown().optional(),
-});
+const JobResult = z.object({ id: idText, success: z.boolean().default(false), error: z.unknown().optional() });
 export type JobResult = z.output<typeof JobResult>;
 
 /** `status`: queued, working, completed, failed, killed. `results`: one per ticket when completed; anything else before and after a failure. */

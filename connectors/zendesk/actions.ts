@@ -7,7 +7,7 @@ import { isFailure, ownError } from '../../core/connector/desk/rows.ts';
 import { isNoted } from '../../core/connector/desk/write.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { type Account, updateMany } from './account.ts';
-import { readAll, ticketUpdates } from './api.ts';
+import { idText, readAll, ticketUpdates } from './api.ts';
 import { externalIdOf, isTicketId, stateOf, type Ticket, ticketRows } from './ticket.ts';
 import { changeTicket, guarded, noteOn, ticketNotes } from './write.ts';
 
@@ -28,16 +28,14 @@ type Reopen = z.output<typeof Reopen>;
 
 export const actions = { reopen: Reopen, note: noteAction, tag: tagAction };
 
-const Group = z.object({ id: z.union([z.number(), z.string()]).transform(Number), name: z.string() });
+const Group = z.object({ id: idText.transform(Number), name: z.string() });
 const Made = z.object({ ticket: z.object({ id: z.number() }) });
 
 const followUpMade = (id: string | number): string => `follow-up ticket ${id}, as the ticket is closed`;
 
 /** What an action changes of a ticket, and what is done by that, in words. */
-interface Step {
-  change: { status?: string; comment?: unknown; additional_tags?: readonly string[] };
-  done: string;
-}
+type Change = { status?: string; comment?: unknown; additional_tags?: readonly string[] };
+type Step = { change: Change; done: string };
 
 const tagged = (tags: readonly string[]): Step => ({
   change: { additional_tags: tags },
@@ -45,10 +43,7 @@ const tagged = (tags: readonly string[]): Step => ({
 });
 
 /** What one update changes of a ticket, and the actions which that does, each in words. */
-interface Together extends Pick<Step, 'change'> {
-  ticket: Ticket;
-  done: Map<ActionRequest, string>;
-}
+type Together = { ticket: Ticket; change: Change; done: Map<ActionRequest, string> };
 
 class Actor {
   readonly #account: Account;

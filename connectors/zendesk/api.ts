@@ -70,6 +70,9 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts) {
   };
 }
 
+/** Ids are numbers in the API, mostly, and texts in closeloop. */
+export const idText = z.union([z.number(), z.string()]).transform(String);
+
 const Meta = z.object({
   meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
 });

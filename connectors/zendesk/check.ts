@@ -5,7 +5,7 @@ import type { Finding, PreflightContext } from '../../core/connector/contract.ts
 import type { DeskPreflight } from '../../core/connector/desk/preflight.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import type { Account } from './account.ts';
-import { readAll } from './api.ts';
+import { idText, readAll } from './api.ts';
 import { compareFields } from './field-setup.ts';
 import { catalogueOf, type Field } from './fields.ts';
 import { shapeNames } from './record.ts';
@@ -15,14 +15,11 @@ import { Rule, triggers, type WebhookSetup } from './webhook.ts';
 
 type Reads = PreflightContext['reads'];
 
-const Me = z.object({
-  user: z.object({ id: z.union([z.number(), z.string()]).transform(String).nullish(), role: orElse(z.string(), null) }),
-});
+const Me = z.object({ user: z.object({ id: idText.nullish(), role: orElse(z.string(), null) }) });
 type User = z.output<typeof Me>['user'];
 const Token = z.object({ token: z.object({ scopes: listOf(z.string()) }) });
-const AccountSettings = z.object({
-  settings: z.object({ active_features: z.object({ customer_satisfaction: z.boolean().nullish() }).nullish() }),
-});
+const Features = z.object({ customer_satisfaction: z.boolean().nullish() }).nullish();
+const AccountSettings = z.object({ settings: z.object({ active_features: Features }) });
 
 /** Everything that would keep this account from working, in about a dozen reads. Without the rights of an admin most is not checked. */
 export function preflight({ settings, api, kinds, ports }: Account, webhook: WebhookSetup): DeskPreflight {
@@ -132,24 +129,23 @@ function accessFindings(settings: ZendeskSettings, { id, role }: User, scopes: r
     found.push(errorAt('access', problem, remedy));
   }
   const covers = (need: string) => scopes.includes(need) || scopes.includes(need.split(':').at(-1) ?? need);
-  const missing = needs(settings).filter((need) => !covers(need));
+  const { writeBack, integrationUserId } = settings;
+  // Fields, exports, account settings and custom objects have no scopes of their own: they need plain `read` or `write`.
+  const needs = [
+    'read',
+    ...(takesAnswers(writeBack) ? ['tickets:write'] : []),
+    ...(writeBack.userFields === undefined ? [] : ['users:write']),
+    ...(writeBack.customObject === undefined ? [] : ['write']),
+  ];
+  const missing = needs.filter((need) => !covers(need));
   const remedy = 'Add it to `scope`, or leave `scope` out: closeloop then asks for what it needs';
   if (missing.length > 0) found.push(errorAt('scope', `the token lacks the scope ${missing.join(' and ')}`, remedy));
-  const { integrationUserId } = settings;
   if (integrationUserId !== undefined && id != null && id !== integrationUserId) {
     const problem = `is ${integrationUserId}, but the integration acts as user ${id}: somebody else's doing is taken for ours`;
     found.push(warningAt('integrationUserId', problem, `Set it to ${id}, or leave it out`));
   }
   return found;
 }
-
-/** Fields, exports, account settings and custom objects have no scopes of their own: they need plain `read` or `write`. */
-const needs = ({ writeBack }: ZendeskSettings): string[] => [
-  'read',
-  ...(takesAnswers(writeBack) ? ['tickets:write'] : []),
-  ...(writeBack.userFields === undefined ? [] : ['users:write']),
-  ...(writeBack.customObject === undefined ? [] : ['write']),
-];
 
 /** Ticket fields that rules read (`ticket.fields.store`, `ticket.labels.store`): an expression with a wrong name is silently empty. */
 function readFindings(reads: Reads, fields: readonly Field[], place: string): Finding[] {

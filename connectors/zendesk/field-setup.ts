@@ -21,15 +21,8 @@ interface Answers {
 /** Makes a thing, with the rights of an admin. */
 type Create = (method: 'POST' | 'PATCH', path: string, body: object) => Promise<unknown>;
 
-interface NewOption {
-  name: string;
-  value: string;
-}
-
-interface Shape {
-  type: string;
-  custom_field_options?: NewOption[];
-}
+type NewOption = { name: string; value: string };
+type Shape = { type: string; custom_field_options?: NewOption[] };
 
 /** What of a kind is compared, and how it is made. */
 interface Compared extends Answers {
@@ -39,15 +32,11 @@ interface Compared extends Answers {
   create: Create;
 }
 
-export async function compareFields(
-  kinds: FieldKinds,
-  { writeBack, grades }: Answers,
-  create: Create,
-): Promise<Comparison<SetupItem>> {
-  const { object } = writeBack.customObject ?? {};
+export async function compareFields(kinds: FieldKinds, given: Answers, create: Create) {
+  const { object } = given.writeBack.customObject ?? {};
   const [tickets, users] = [await kinds.tickets.read(), await kinds.users.read()];
   const records = object === undefined ? [] : await kinds.records.read().catch(unlessGone);
-  const answers = { writeBack, grades, create };
+  const answers = { ...given, create };
   const owners = new Map([...tagsOf(kinds.users, users), ...tagsOf(kinds.tickets, tickets)]);
   const ofTickets = compareKind({ ...answers, kind: kinds.tickets, owners }, tickets);
   // Options of new ticket fields own their tags, which user fields can't use then.
@@ -55,10 +44,9 @@ export async function compareFields(
   const ofUsers = compareKind({ ...answers, kind: kinds.users, owners }, users);
   // Records have no tags, so their options own none.
   const ofRecords = compareKind({ ...answers, kind: kinds.records, owners: new Map() }, records ?? []);
-  const itself =
-    object === undefined || records !== undefined ? undefined : objectItself(object, kinds.records, create);
-  const { findings, missing } = itself ?? ofRecords;
-  return combined([ofTickets, ofUsers, { findings, missing: itself ? [...missing, ...ofRecords.missing] : missing }]);
+  if (object === undefined || records !== undefined) return combined([ofTickets, ofUsers, ofRecords]);
+  const itself = objectItself(object, kinds.records, create);
+  return combined([ofTickets, ofUsers, itself, { findings: [], missing: ofRecords.missing }]);
 }
 
 function unlessGone(error: unknown): undefined {
@@ -115,10 +103,8 @@ function objectItself(object: string, { setting, place }: FieldKind, create: Cre
   const make = () => create('POST', '/api/v2/custom_objects', body);
   const problem = `there is no custom object with the key "${object}"`;
   const remedy = `Let "closeloop setup" create it, or take its key from ${place}`;
-  return {
-    findings: [errorAt(`${setting}.object`, problem, remedy)],
-    missing: [item(name, `create the ${name}`, make, note)],
-  };
+  const missing = [item(name, `create the ${name}`, make, note)];
+  return { findings: [errorAt(`${setting}.object`, problem, remedy)], missing };
 }
 
 /** The title of a new field that the configuration names by its key. */
@@ -181,8 +167,8 @@ function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
     const problem = `${name} is a checkbox, which takes "true" and "false" only`;
     return [errorAt('writeBack.gradeValues', problem, 'Write "true" or "false" after each grade')];
   }
-  const refused =
-    field.type === 'regexp' ? valuesOf(part, field.type, about).filter((one) => !matches(field, one)) : [];
+  const values = field.type === 'regexp' ? valuesOf(part, field.type, about) : [];
+  const refused = values.filter((one) => !matches(field, one));
   const remedy = `Correct the pattern (${place}), or write what it allows in writeBack.gradeValues`;
   return refused.length === 0 ? [] : error(`the pattern of ${name} does not allow ${listed(refused)}`, remedy);
 }

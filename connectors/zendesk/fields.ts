@@ -6,7 +6,7 @@ import type { Finding, WriteResult } from '../../core/connector/contract.ts';
 import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { readAll, type ZendeskApi } from './api.ts';
+import { idText, readAll, type ZendeskApi } from './api.ts';
 import type { ZendeskSettings } from './settings.ts';
 
 /* The fields that an account adds to its tickets, its users and the records of a custom object, and which of them take answers. */
@@ -34,7 +34,7 @@ const properties = {
   /** Agents can't solve a ticket without it. */
   required: isSet,
 };
-const TicketField = z.object({ id: z.union([z.number(), z.string()]).transform(String), ...properties });
+const TicketField = z.object({ id: idText, ...properties });
 /** A field of users or of a custom object's records is known by its key. */
 const KeyedField = z
   .object({ key: z.string().nullish(), ...properties })
@@ -116,11 +116,7 @@ export type Part = PartName | 'ticket';
 export type Targets = ReadonlyMap<Part, Field>;
 
 /** A configured field that can't be written: `name` in the configuration. `setup` makes a missing field that is named by its title or key. */
-interface FieldProblem extends Finding {
-  part: Part;
-  name: string;
-  isMissing: boolean;
-}
+type FieldProblem = Finding & { part: Part; name: string; isMissing: boolean };
 
 /** Field types that can take each part. Text of every kind takes anything. A dropdown is `tagger` on tickets only. */
 const [texts, choices] = [['text', 'textarea'] as const, ['tagger', 'dropdown'] as const];

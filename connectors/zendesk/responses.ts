@@ -21,20 +21,20 @@ export function errorName(body: unknown): string | undefined {
 }
 
 const again = 'it is tried again';
+const checkSubdomain =
+  'check `subdomain`: the first part of the address that agents use, like "acme" of acme.zendesk.com';
+const newSubdomain = 'put its current subdomain (not a help center address) into `subdomain`';
 const bug = 'a bug in closeloop: please report it';
 
 const table: MeaningTable = {
-  '3xx': doubted('the account has moved', 'put its current subdomain (not a help center address) into `subdomain`'),
+  '3xx': { ...config('the account has moved', newSubdomain), doubtful: true },
   400: permanent('Zendesk did not understand the call', bug),
   401: config(
     'Zendesk refuses the credentials, a new token too',
     'an admin must check that the owner of the OAuth client (or of the API token) is active and an agent, then update clientId and clientSecret',
   ),
   404: permanent('it does not exist any more', 'nothing is left to do'),
-  '404 page': doubted(
-    'there is no help desk at this address',
-    'check `subdomain`: the first part of the address that agents use, like "acme" of acme.zendesk.com',
-  ),
+  '404 page': { ...config('there is no help desk at this address', checkSubdomain), doubtful: true },
   409: {
     ...{ kind: 'transient', outcome: 'refused' },
     ...{ problem: 'somebody changed the same thing at the same time', remedy: again },
@@ -42,11 +42,6 @@ const table: MeaningTable = {
   '4xx': permanent('Zendesk refuses this for good', 'an agent must look at what it is about'),
   shape: permanent("the answer differs from Zendesk's documentation", bug),
 };
-
-/** A proxy, or another account, may have said so. */
-function doubted(problem: string, remedy: string): Meaning {
-  return { kind: 'config', doubtful: true, problem, remedy };
-}
 
 /** The remedy for a 403, by the beginning of the path. */
 const rights: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { comparedHooks, type DeskHooks, type WantedHook } from '../../core/conne
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Account } from './account.ts';
-import { readAll, type ZendeskApi } from './api.ts';
+import { idText, readAll, type ZendeskApi } from './api.ts';
 import { csatReceived, ticketEvent } from './events.ts';
 import type { ZendeskSettings } from './settings.ts';
 
@@ -15,11 +15,10 @@ import type { ZendeskSettings } from './settings.ts';
 const place = 'Admin Center > Apps and integrations > Webhooks';
 const rulesPlace = 'Admin Center > Objects and rules > Business rules > Triggers';
 
-const id = z.union([z.number(), z.string()]).transform(String);
 const text = orElse(z.string(), '');
 
 const Webhook = z.object({
-  ...{ id, name: text, endpoint: text, status: z.string(), http_method: text, request_format: text },
+  ...{ id: idText, name: text, endpoint: text, status: z.string(), http_method: text, request_format: text },
   subscriptions: listOf(z.string()).nullish(),
 });
 type Webhook = z.output<typeof Webhook>;
@@ -28,7 +27,7 @@ const Conditions = listOf(z.object({ field: text, operator: text, value: z.unkno
   .nullish()
   .transform((list) => list ?? []);
 export const Rule = z.object({
-  ...{ id, title: text, active: orElse(z.boolean(), true) },
+  ...{ id: idText, title: text, active: orElse(z.boolean(), true) },
   conditions: z.object({ all: Conditions, any: Conditions }).partial().nullish(),
   actions: orElse(listOf(z.object({ field: text, value: z.unknown() })), []),
 });
@@ -38,7 +37,7 @@ export const triggers = (api: ZendeskApi): Promise<Rule[]> => readAll(api, '/api
 
 const Invocations = z.object({ invocations: listOf(z.object({ status: z.string() })) });
 const Secret = z.object({ signing_secret: z.object({ secret: z.string() }) });
-const Created = z.object({ webhook: z.object({ id }) });
+const Created = z.object({ webhook: z.object({ id: idText }) });
 
 const statusChanged = `${ticketEvent}status_changed`;
 
@@ -89,8 +88,9 @@ const byHand = (webhook: Webhook): string =>
 
 const wellEnough = new Set(['success', 'accepted', 'unknown']);
 
-/** A warning if more than one in ten of the latest deliveries failed; an error if the newest failed, too. @param statuses newest first */
-function deliveryFindings({ name }: Webhook, statuses: readonly string[]): Finding[] {
+/** A warning if more than one in ten of the latest deliveries failed; an error if the newest failed, too. @param invocations newest first */
+function deliveryFindings({ name }: Webhook, invocations: readonly { status: string }[]): Finding[] {
+  const statuses = invocations.map(({ status }) => status);
   const failures = statuses.filter((status) => !wellEnough.has(status));
   const [newest] = statuses;
   if (newest === undefined || failures.length * 10 <= statuses.length) return [];
@@ -123,10 +123,8 @@ export class WebhookSetup {
       list: async () => here,
       wanted: () => (isReached ? [{ id: 'webhook', what }] : []),
       is: () => true,
-      flaws: (one) => [
-        ...flawsOf(one, rules, this.#account.settings),
-        ...(this.#isUnfinished ? ['is not set up to the end'] : []),
-      ],
+      flaws: (one) =>
+        flawsOf(one, rules, this.#account.settings).concat(this.#isUnfinished ? 'is not set up whole' : []),
       make: (_, there) => this.#mend(hookUrl, there, rules),
     };
     return await comparedHooks(hooks, hookUrl);
@@ -161,12 +159,7 @@ export class WebhookSetup {
       if (status !== 'active') continue;
       const path = `/api/v2/webhooks/${encodeURIComponent(id)}/invocations?page[size]=100&sort=-latest_completed_at`;
       const { invocations } = await this.#account.api.get(path, Invocations);
-      found.push(
-        ...deliveryFindings(
-          webhook,
-          invocations.map((one) => one.status),
-        ),
-      );
+      found.push(...deliveryFindings(webhook, invocations));
     }
     return found;
   }
