@@ -43,11 +43,9 @@ async function exported(api: Account['api'], { cursor, startSeconds }: Place): R
     return await exportTickets(api, cursor === undefined ? { startSeconds } : { cursor });
   } catch (error) {
     if (!(error instanceof VendorError) || error.status !== 400) throw error;
-    if (error.code === 'StartTimeTooRecent') {
-      const message = 'Zendesk: its clock is behind ours; the sweep waits until its minute is over.';
-      const advice = { kind: 'transient', retryAfterMs: tooRecentMs, throttled: true } as const;
-      throw new CloseloopError(message, advice, { cause: error });
-    }
+    const advice = { kind: 'transient', retryAfterMs: tooRecentMs, throttled: true } as const;
+    const message = 'Zendesk: its clock is behind ours; the sweep waits until its minute is over.';
+    if (error.code === 'StartTimeTooRecent') throw new CloseloopError(message, advice, { cause: error });
     // A cursor that Zendesk refuses would stop the sweeps for good.
     if (cursor === undefined) throw error;
     return exportTickets(api, { startSeconds });

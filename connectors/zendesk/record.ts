@@ -73,20 +73,14 @@ interface Thing {
 }
 
 type Names = ReadonlyMap<string, Named>;
-type NamesByList = Readonly<Partial<Record<NameList, Names>>>;
 const none: Names = new Map();
 
-/** The ticket's id in each list. */
-const idIn = {
-  brands: ({ brand_id }: Ticket) => brand_id,
-  ticket_forms: ({ ticket_form_id }: Ticket) => ticket_form_id,
-  custom_statuses: ({ custom_status_id }: Ticket) => custom_status_id,
-};
+/** The ticket's id in each list of names. */
+const idIn = { brands: 'brand_id', ticket_forms: 'ticket_form_id', custom_statuses: 'custom_status_id' } as const;
 const lists = ['brands', 'ticket_forms', 'custom_statuses'] as const;
 
 /** Presents tickets as rules read them, with the names of brands, forms and custom statuses that Zendesk didn't send along with them. */
-export function presenter(account: Account): DeskReading<Row, ZendeskShape>['present'] {
-  const { settings, api, kinds, ports } = account;
+export function presenter({ settings, api, kinds, ports }: Account): DeskReading<Row, ZendeskShape>['present'] {
   const read = (list: NameList) => () =>
     listNames(api, list).catch((error: unknown) => {
       // The account may not have the list, or refuse it: tickets are presented with the ids alone.
@@ -94,42 +88,39 @@ export function presenter(account: Account): DeskReading<Row, ZendeskShape>['pre
       ports.log.warn({ subdomain: settings.subdomain, list }, 'names that Zendesk does not tell us are left out');
       return none;
     });
-  const namesIn = new Map(lists.map((list) => [list, cached(read(list), cacheMs, ports.now)]));
+  const namesIn = lists.map((list) => ({ list, names: cached(read(list), cacheMs, ports.now) }));
   return async (rows) => {
-    const fields = catalogueOf(await kinds.tickets.fields());
-    const names: Partial<Record<NameList, Names>> = {};
-    for (const list of lists) {
-      const isUnknown = (row: Row) => !row.beside[list].has(idIn[list](row) ?? '') && idIn[list](row) != null;
-      if (rows.some(isUnknown)) names[list] = (await namesIn.get(list)?.()) ?? none;
+    const catalogue = catalogueOf(await kinds.tickets.fields());
+    const others = new Map<NameList, Names>();
+    for (const { list, names } of namesIn) {
+      const ids = rows.flatMap((row) => (row.beside[list].has(row[idIn[list]] ?? '') ? [] : (row[idIn[list]] ?? [])));
+      if (ids.length > 0) others.set(list, await names());
     }
-    return (row) => present(row, fields, names);
+    return (row) => present(row, catalogue, others);
   };
 }
 
-/** @param names those that Zendesk didn't send along with the ticket */
-export function present(ticket: Row, catalogue: Catalogue, names: NamesByList = {}) {
+/** @param others names that Zendesk didn't send along with the ticket */
+export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<NameList, Names> = new Map()) {
   const { beside, metric_set: metrics } = ticket;
-  const requester = lookUp(beside.users, ticket.requester_id);
-  const assignee = lookUp(beside.users, ticket.assignee_id);
+  const [requester, assignee] = [ticket.requester_id, ticket.assignee_id].map((id) => beside.users.get(id ?? ''));
   const [timeZone, locale] = [text(requester?.iana_time_zone), text(requester?.locale)];
   const known = (things: Names, id: string | null | undefined): Absent<Thing> => {
-    const found = lookUp(things, id);
+    const found = things.get(id ?? '');
     return found && { id: found.id, name: text(found.name) };
   };
   // The id tells something even where its name can't be read.
   const named = (list: NameList): Absent<Thing> => {
-    const id = idIn[list](ticket);
-    return id == null ? undefined : { id, name: text((beside[list].get(id) ?? names[list]?.get(id))?.name) };
+    const id = ticket[idIn[list]];
+    return id == null ? undefined : { id, name: text((beside[list].get(id) ?? others.get(list)?.get(id))?.name) };
   };
   const shape: ZendeskShape = {
     ticket: {
       ...{ id: ticket.id, subject: text(ticket.subject), status: ticket.status },
       ...{ customStatus: named('custom_statuses'), priority: text(ticket.priority), type: text(ticket.type) },
       ...{ channel: text(ticket.via?.channel), brand: named('brands'), form: named('ticket_forms') },
-      ...{ tags: ticket.tags, ...presentFields(ticket, catalogue) },
-      createdAt: ticket.created_at?.toISOString(),
-      replies: metrics?.replies ?? undefined,
-      solvedAt: metrics?.solved_at?.toISOString(),
+      ...{ tags: ticket.tags, ...presentFields(ticket, catalogue), createdAt: ticket.created_at?.toISOString() },
+      ...{ replies: metrics?.replies ?? undefined, solvedAt: metrics?.solved_at?.toISOString() },
       group: known(beside.groups, ticket.group_id),
       organization: known(beside.organizations, ticket.organization_id),
     },
@@ -140,8 +131,8 @@ export function present(ticket: Row, catalogue: Catalogue, names: NamesByList = 
     },
     assignee: assignee && { id: assignee.id, name: text(assignee.name), email: text(assignee.email) },
   };
-  const customer = customerOf({ personId: requester?.id, timeZone, locale });
   // A merged ticket doesn't say into which.
+  const customer = customerOf({ personId: requester?.id, timeZone, locale });
   return { state: stateOf(ticket, requester), shape, ...customer };
 }
 
@@ -168,8 +159,6 @@ function labelOf(value: FieldValue, options: readonly FieldOption[]): string | s
 }
 
 const text = (value: string | null | undefined): Absent<string> => (value === null || value === '' ? undefined : value);
-
-const lookUp = <T>(things: ReadonlyMap<string, T>, id: string | null | undefined): Absent<T> => things.get(id ?? '');
 
 const beside = { groups: none, organizations: none, brands: none, ticket_forms: none, custom_statuses: none };
 const users = new Map([['1', { id: '1' }]]);
