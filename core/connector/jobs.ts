@@ -20,14 +20,15 @@ const [firstMs, leastMs, mostMs] = [1_000, 500, 30_000];
 export function jobWatch<Job extends { id: string }>(waiting: JobWaiting<Job>): (job: Job) => Promise<Job> {
   const { read, hasEnded, sleep, lifeMs, named } = waiting;
   const watched = new Set<string>();
-  const ended = new Map<string, Job>();
+  /** What a call for another job has told of a job, which need not be asked about then. */
+  const told = new Map<string, Job>();
   let usualMs = firstMs;
   let running: { ids: readonly string[]; jobs: Promise<readonly Job[]> } | undefined;
 
   function begin(id: string): NonNullable<typeof running> {
     const ids = [...new Set([id, ...watched])].slice(0, 100);
     const jobs = read(ids).then((found) => {
-      for (const job of found) if (hasEnded(job)) ended.set(job.id, job);
+      for (const job of found) if (watched.has(job.id)) told.set(job.id, job);
       return found;
     });
     const end = () => {
@@ -44,10 +45,10 @@ export function jobWatch<Job extends { id: string }>(waiting: JobWaiting<Job>): 
   async function statusOf(id: string): Promise<Job> {
     // A call that began before this job's.
     while (running !== undefined && !running.ids.includes(id)) await Promise.allSettled([running.jobs]);
-    const known = ended.get(id);
-    if (known !== undefined) return known;
-    running ??= begin(id);
-    const job = (await running.jobs.catch(unread)).find((one) => one.id === id);
+    const known = told.get(id);
+    if (known === undefined) running ??= begin(id);
+    const job = known ?? (await running?.jobs.catch(unread))?.find((one) => one.id === id);
+    told.delete(id);
     if (job === undefined) throw lost(id);
     return job;
   }
@@ -66,7 +67,7 @@ export function jobWatch<Job extends { id: string }>(waiting: JobWaiting<Job>): 
       return now;
     } finally {
       watched.delete(job.id);
-      ended.delete(job.id);
+      told.delete(job.id);
     }
   };
 }

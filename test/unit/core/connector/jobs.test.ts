@@ -64,6 +64,33 @@ describe('jobWatch', () => {
     expect(asked.map(([first]) => first)).toEqual(['a', 'b']);
   });
 
+  test('takes what the call for one job tells of another, also that it works yet', async () => {
+    const sleepers: (() => void)[] = [];
+    const asked: (readonly string[])[] = [];
+    let status = 'working';
+    const watch = watching(
+      async (ids) => {
+        asked.push(ids);
+        return ids.map((id) => job(id, status));
+      },
+      () => new Promise((resolve) => sleepers.push(resolve)),
+    );
+    const both = Promise.all([watch(job('a', 'queued')), watch(job('b', 'queued'))]);
+    const wake = async (n: number) => {
+      await expect.poll(() => sleepers.length).toBeGreaterThan(n);
+      sleepers[n]?.();
+    };
+    await wake(0);
+    await expect.poll(() => sleepers.length).toBe(3);
+    await wake(1);
+    await expect.poll(() => sleepers.length).toBe(4);
+    status = 'completed';
+    await wake(2);
+    await wake(3);
+    expect((await both).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(asked).toHaveLength(2);
+  });
+
   test('learns how long jobs take: the next ones cost a look or two', async () => {
     const ends = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`j${index}`, 0]));
     const { looks, slept, watch } = account(ends);
