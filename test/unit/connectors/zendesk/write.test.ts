@@ -44,7 +44,7 @@ const Sent = z.object({
 });
 
 /** Writes on the ticket `before`, which is `after` afterwards. What was sent, whether notes were looked for, and the result. */
-async function written(writeBack: object, answer: WriteBack, before: Ticket, after: Ticket = before) {
+async function written(writeBack: object, answer: WriteBack, before: Ticket, after = before, isEdit = false) {
   const credentials = { subdomain: 'a', clientId: 'i', clientSecret: 's', webhookSecrets: ['s'] };
   const parsed = settings.parse({ ...credentials, writeBack });
   const seen: { sent?: z.output<typeof Sent>['tickets'][0]; looked: boolean } = { looked: false };
@@ -65,7 +65,7 @@ async function written(writeBack: object, answer: WriteBack, before: Ticket, aft
   const none = new Map<string, never>();
   const names = { brands: none, ticket_forms: none, custom_statuses: none };
   const row: Row = { ...before, beside: { users: none, groups: none, organizations: none, ...names } };
-  const writing = ticketWriting(account, resolve(kinds.tickets, fields).targets, new Map([['7', row]]));
+  const writing = ticketWriting(account, resolve(kinds.tickets, fields).targets, new Map([['7', row]]), isEdit);
   const [result] = await new DeskWriter({ vendor: 'Zendesk', record: 'ticket' }, writing).write([answer]);
   return { ...seen, result };
 }
@@ -249,5 +249,21 @@ describe('a newer answer', () => {
     const { result, sent } = await written({ answeredAt: id, grade: idOf('integer') }, item, ticket({ [id]: held }));
     expect(result).toMatchObject({ ok: true });
     expect(sent === undefined).toBe(expected);
+  });
+});
+
+describe('an edit of a closed ticket', () => {
+  const given = { grade: idOf('integer'), comment: idOf('textarea'), note: true };
+  const before: Ticket = { ...ticket(), status: 'closed' };
+  const rows: [name: string, values: Record<string, FieldValue>, expected: object][] = [
+    ['is none where the ticket kept nothing of it', {}, { ok: false, why: 'closed' }],
+    ['tells what the ticket did not keep', { 1: '9' }, ok([expect.stringContaining('did not keep "4"')])],
+    ['is one where the ticket kept it', { 1: '9', 4: 'Quick and kind' }, ok()],
+  ];
+  test.each(rows)('%s, and has no note', async (_name, values, expected) => {
+    const after: Ticket = { ...ticket(values), status: 'closed' };
+    const { result, sent, looked } = await written(given, item, before, after, true);
+    expect(result).toMatchObject(expected);
+    expect([sent?.custom_fields.length, sent?.comment, looked]).toEqual([2, undefined, false]);
   });
 });
