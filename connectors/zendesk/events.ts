@@ -125,11 +125,8 @@ export function meaningOf(event: { name: string; previous: string; current: stri
 
 const ignored = (why: string): EventMeaning => ({ is: 'ignored', why });
 
-export type Rating =
-  | { ok: true; grade: number; comment: string | null }
-  /** Offered, or taken back: no rating. */
-  | { ok: true; grade: undefined }
-  | { ok: false; why: string };
+/** Without a grade: offered, or taken back. */
+type Rating = { ok: true; grade: number | undefined; comment: string | null } | { ok: false; why: string };
 
 const notGiven = new Set(['offered', 'unoffered', 'none', '']);
 
@@ -148,8 +145,8 @@ export function ratingReader(csat: z.output<typeof csatSettings>): (delivery: un
     const grade = word === 'good' ? good : word === 'bad' ? bad : given;
     const said = foundComment.value;
     const words = typeof said === 'string' && !isBlank(said) ? said : null;
-    if (grade !== undefined) return { ok: true, grade, comment: words };
-    if (notGiven.has(word) && text !== '') return { ok: true, grade: undefined };
+    const isNotGiven = notGiven.has(word) && text !== '';
+    if (grade !== undefined || isNotGiven) return { ok: true, grade, comment: words };
     return { ok: false, why: 'a rating without a score where csat.score looks for it: correct that expression' };
   };
 }
