@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAnswerTag, type Noted, newestBy, noteText, tagsOf } from '../../core/connector/answer.ts';
+import { isAnswerTag, type Noted, newestBy, noteText, tagsOf, takesAnswers } from '../../core/connector/answer.ts';
 import { chunks, writeInBatches } from '../../core/connector/batches.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
@@ -135,13 +135,22 @@ export function ticketWriting(account: Account, targets: Targets, rows: Rows<Tic
     return { id: Number(row.id), ...guarded(row, change) };
   }
   async function put(changed: readonly ChangedRow<Ticket, Value>[]) {
-    const written = await update<Ticket>('tickets', changed.map(bodyOf), account, ticketRows(api, '').many);
+    // A closed ticket that holds the answer needs no update; it takes none, either.
+    const isShut = ({ row }: ChangedRow<Ticket, Value>) => row.status === 'closed' && !isEdit;
+    const bodies = changed.filter((one) => !isShut(one)).map(bodyOf);
+    const read = ticketRows(api, '').many;
+    const written =
+      bodies.length > 0
+        ? await update<Ticket>('tickets', bodies, account, read)
+        : new Map<string, Ticket | CloseloopError>();
+    const closed = (id: string, why: string) => failure(`Zendesk ticket ${id}`, why, undefined, { code: closedTicket });
+    for (const { id } of changed.filter(isShut)) written.set(id, closed(id, 'it is closed'));
     for (const { id, row, change } of isEdit ? changed : []) {
       const after = written.get(id);
       const print = (one: Ticket) =>
         JSON.stringify([[...change.values.keys()].map((place) => valueIn(one, place)), one.tags]);
       const isUntouched = after !== undefined && !isFailure(after) && print(after) === print(row);
-      if (isUntouched) written.set(id, failure(`Zendesk ticket ${id}`, whyNoEdit, undefined, { code: closedTicket }));
+      if (isUntouched) written.set(id, closed(id, whyNoEdit));
     }
     return written;
   }
@@ -154,10 +163,7 @@ export function ticketWriting(account: Account, targets: Targets, rows: Rows<Tic
     keepsEarlier: true,
     tags: ({ tags }) => tags,
     tagsGone: (tags) => `the tags ${tags.join(', ')} are not on the ticket; a trigger may take them off again.`,
-    closed(of) {
-      if (isEdit) return isOfClosed(of) ? whyNoEdit : undefined;
-      return isOfClosed(of) || ('status' in of && of.status === 'closed') ? whyClosed : undefined;
-    },
+    closed: (of) => (isOfClosed(of) ? (isEdit ? whyNoEdit : whyClosed) : undefined),
     putMany: put,
     notes: {
       ...ticketNotes(api),
@@ -304,7 +310,10 @@ export function answerWriter(account: Account): Source['writeBack'] {
       userFields: { where: `the requester's user fields, ${asClosed}`, write: async (some) => some.map(onPerson) },
       customObject: { where: `a record of the custom object, ${asClosed}`, write: onRecords },
     };
-    const places = whenClosed.map((name) => ({ name, ...steps[name] }));
+    // A note is never put on a closed ticket.
+    const isEditable = takesAnswers({ ...settings.writeBack, note: false });
+    const used = whenClosed.filter((name) => name !== 'edit' || isEditable);
+    const places = used.map((name) => ({ name, ...steps[name] }));
     const placed = await placeElsewhere(places, items, written);
     return placed.map((result, n) => withPerson(result, onPerson(items[n]), 'the requester does not exist any more.'));
   }
@@ -330,7 +339,7 @@ export function forgetter(account: Account): NonNullable<Source['forget']> {
   async function forgetBatch(ids: readonly string[]): Promise<string[]> {
     const { tickets, users } = await readTickets(account, ids);
     const inTickets = await toEmpty(kinds.tickets);
-    const { notes: _, ...writing } = ticketWriting(account, inTickets.targets, tickets);
+    const { notes: _, ...writing } = ticketWriting(account, inTickets.targets, tickets, true);
     const withTags = { ...writing, settings: { ...writing.settings, tags: true } };
     const left = [...inTickets.unfound, ...(await writer('ticket', withTags).forget(ids))];
     if (userFields !== undefined) {

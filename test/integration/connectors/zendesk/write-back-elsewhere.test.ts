@@ -218,6 +218,34 @@ describe('a closed ticket', () => {
     expect(held()).not.toContain(10);
   });
 
+  test.each([[[]], [['customObject']]])(
+    'that holds its answer is left as it is, whatever may take others: %j',
+    async (steps) => {
+      const { standin, source, solved } = await account({
+        ...everything,
+        whenClosed: steps,
+        ...(steps.length > 0 && { customObject }),
+      });
+      addObject(standin);
+      const id = solved();
+      await source.writeBack([answer(id)]);
+      await standin.close(id);
+      expect(await source.writeBack([answer(id)])).toEqual([written]);
+      const older = answer(id, { grade: 1, marker: 'older', answeredAt: new Date(Date.now() - 9 * 86_400_000) });
+      expect(await source.writeBack([older])).toMatchObject([
+        { ok: true, unwritten: expect.stringContaining('newer') },
+      ]);
+      expect(standin.objectRecords('feedback')).toEqual([]);
+    },
+  );
+
+  test('takes no note, so that an answer which is a note alone is parked', async () => {
+    const { standin, source, solved } = await account({ note: true, whenClosed: ['edit'] });
+    standin.changeSettings({ modifyClosedTickets: true });
+    const id = solved({ status: 'closed' });
+    expect((await source.writeBack([answer(id)])).map(where)).toEqual(['closed']);
+  });
+
   test('names its ticket on the record', async () => {
     const { standin, id, write } = await closedAccount(['customObject']);
     await write();
