@@ -10,7 +10,7 @@ import { listOf, orElse } from '../../core/entries.ts';
 import type { CloseloopError } from '../../core/errors.ts';
 import { type Account, type JobResult, updateMany } from './account.ts';
 import { readAll, ticketUpdates, type ZendeskApi } from './api.ts';
-import { type FieldKind, onFields, resolve, type Targets } from './fields.ts';
+import { type Field, type FieldKind, onFields, resolve, type Targets } from './fields.ts';
 import { errorName } from './responses.ts';
 import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
 import { fieldWriting, isChoice, mostTextUnits, type Value } from './values.ts';
@@ -101,6 +101,19 @@ export const guarded = ({ updated_at }: Ticket, change: object): object => ({
 export const changeTicket = (api: ZendeskApi, ticket: Ticket, change: object): Promise<unknown> =>
   api.send('PUT', `/api/v2/tickets/${ticket.id}.json`, { ticket: guarded(ticket, change) }, z.unknown(), ticketUpdates);
 
+/** Whether a ticket shows that an earlier attempt arrived: by fields (a dropdown does not, as it drops a value without an option) or tags. */
+function mayBeNoted(fields: readonly Field[], isTagged: boolean): NonNullable<DeskNotes<Ticket>['joins']> {
+  const marks = new Set(fields.filter((field) => !isChoice(field)).map(({ id }) => id));
+  return (ticket, item, wanted, lacking) => {
+    const given = [...wanted.values].flatMap(([id, value]) => (value !== null && marks.has(id) ? [id] : []));
+    const own = isTagged ? tagsOf(item) : [];
+    const isMarked = given.some((id) => !lacking.values.has(id)) || own.some((tag) => ticket.tags.includes(tag));
+    if (given.length + own.length > 0) return isMarked;
+    // Nothing but the time: with five minutes for the difference between Zendesk's clock and the Feedback service's.
+    return Date.parse(ticket.updated_at) >= item.answeredAt.getTime() - 5 * 60_000;
+  };
+}
+
 const whyClosed =
   'it is closed; a longer time before closing (automation "Close ticket") leaves room for late answers, writeBack.whenClosed names other places';
 const whyNoEdit =
@@ -118,8 +131,6 @@ export function ticketWriting(account: Account, targets: Targets, rows: Rows<Tic
   const { writeBack } = settings;
   const { sent, ...inFields } = fieldWriting(kinds.tickets, targets, writeBack);
   const fields = [...targets.values()];
-  /** Fields that show that an earlier attempt arrived. A dropdown does not: a value without an option is dropped. */
-  const marks = new Set(fields.filter((field) => !isChoice(field)).map(({ id }) => id));
 
   function bodyOf({ row, change: { values, tags = row.tags }, note }: ChangedRow<Ticket, Value>) {
     // A dropdown's value is also a tag, which changes with the field; removing the tag would clear the field.
@@ -167,14 +178,7 @@ export function ticketWriting(account: Account, targets: Targets, rows: Rows<Tic
     putMany: put,
     notes: {
       ...ticketNotes(api),
-      joins(ticket, item, wanted, lacking) {
-        const given = [...wanted.values].flatMap(([id, value]) => (value !== null && marks.has(id) ? [id] : []));
-        const own = writeBack.tags ? tagsOf(item) : [];
-        const isMarked = given.some((id) => !lacking.values.has(id)) || own.some((tag) => ticket.tags.includes(tag));
-        if (given.length + own.length > 0) return isMarked;
-        // Nothing but the time: with five minutes for the difference between Zendesk's clock and the Feedback service's.
-        return Date.parse(ticket.updated_at) >= item.answeredAt.getTime() - 5 * 60_000;
-      },
+      joins: mayBeNoted(fields, writeBack.tags),
     },
   };
 }
