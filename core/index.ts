@@ -9,10 +9,12 @@ export {
   type AnswerPlaces,
   cut,
   escapeHtml,
+  instantOf,
   isAnswerTag,
   isOlderThan,
   isOutdated,
   isSameText,
+  isSameValue,
   isSurveyPart,
   keepHere,
   linesOf,
@@ -33,7 +35,7 @@ export {
   tagsOf,
   takesAnswers,
 } from './connector/answer.ts';
-export { chunks, writeInBatches, writeInTurn } from './connector/batches.ts';
+export { type Blame, chunks, sendApart, type Writable, writeInBatches, writeInTurn } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
 export {
   type Comparison,
@@ -120,6 +122,7 @@ export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/
 export { type Elsewhere, placeElsewhere, withPerson } from './connector/desk/elsewhere.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export { type ChangeSearch, pollSearches } from './connector/desk/poll-searches.ts';
 export {
   comparedFields,
   comparedHooks,
@@ -127,6 +130,7 @@ export {
   type DeskHooks,
   type DeskPreflight,
   type DeskProbe,
+  deskPreflight,
   type WantedHook,
 } from './connector/desk/preflight.ts';
 export { isFailure, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
@@ -159,6 +163,7 @@ export { jobWatch } from './connector/jobs.ts';
 export { jsonBody } from './connector/json-body.ts';
 export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
+export { type EntryBounds, inPaidCalls, type PricedCall, pointsSender } from './connector/points.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
 export { numbered } from './connector/record-name.ts';
 export { inSeconds } from './connector/seconds.ts';
@@ -168,6 +173,7 @@ export {
   noAnswerNeeds,
   numericId,
   oneKindOfCredentials,
+  ownPlaces,
   secret,
   standinOrigin,
   webhookSecrets,

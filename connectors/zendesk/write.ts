@@ -344,8 +344,7 @@ export function forgetter(account: Account): NonNullable<Source['forget']> {
     const { tickets, users } = await readTickets(account, ids);
     const inTickets = await toEmpty(kinds.tickets);
     const { notes: _, ...writing } = ticketWriting(account, inTickets.targets, tickets, true);
-    const withTags = { ...writing, settings: { ...writing.settings, tags: true } };
-    const left = [...inTickets.unfound, ...(await writer('ticket', withTags).forget(ids))];
+    const left = [...inTickets.unfound, ...(await writer('ticket', writing).forget(ids))];
     if (userFields !== undefined) {
       const { targets, unfound } = await toEmpty(kinds.users, 'now');
       left.push(...unfound, ...(await writer('user', userWriting(account, targets, users)).forget([...users.keys()])));

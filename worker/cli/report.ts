@@ -25,7 +25,7 @@ interface ReportOptions extends RuntimeOptions, Omit<ServiceFilter, 'type' | 'me
   /** Names of custom fields, separated by commas. */
   by?: string;
   every?: StepName;
-  /** So many of the newest. */
+  /** How many of the newest comments to show. */
   comments?: number;
 }
 
@@ -71,7 +71,7 @@ function refuse({ by, every, changedSince, comments, period, since, until }: Rep
   if (wrong !== undefined) throw new CloseloopError(wrong, { kind: 'config' });
 }
 
-/** What is not given: thirty days, up to today. */
+/** The period of a report. The defaults are thirty days, up to today. */
 function periodOf(options: ReportOptions, timeZone: string): Period {
   const today = daysIn(timeZone)(new Date());
   const { since, until = today } = readFilter({ until: 'today', ...options }, timeZone);
@@ -95,7 +95,7 @@ async function rowsOf(
   return await gradesByCampaign(service, period, { campaign });
 }
 
-/** What closeloop's own journeys say of the same days: counts by campaign and follow-ups, unless the rows are others; the newest comments. */
+/** From closeloop's own journeys of the same days: the newest comments, and, if the report is by campaign, counts and follow-ups. */
 async function storedOf(options: ReportOptions, period: Period, timeZone: string) {
   const { by, every, comments: size = 0, campaign } = options;
   const isByCampaign = by === undefined && every === undefined;
@@ -104,7 +104,7 @@ async function storedOf(options: ReportOptions, period: Period, timeZone: string
   const ofCampaign = campaign === undefined ? undefined : (journey: Journey) => journey.campaign === campaign;
   return await withStored(options, async ({ sources }) => ({
     ...(isByCampaign && {
-      counts: await storedCounts(sources(), period, { timeZone, now }),
+      counts: (await storedCounts(sources(), period, { timeZone, now })).byCampaign,
       followUps: await followUpReport(sources(), period, { timeZone, now, fits: ofCampaign }),
     }),
     comments: size === 0 ? [] : await newestComments(sources(), { ...period, timeZone, size, campaign }),
@@ -113,7 +113,7 @@ async function storedOf(options: ReportOptions, period: Period, timeZone: string
 
 type FollowUps = Awaited<ReturnType<typeof followUpReport>>;
 
-/** Whether any was opened in either period. */
+/** Whether a follow-up was opened in one of the two periods. */
 function hasAny(followUps: FollowUps | undefined): followUps is FollowUps {
   return followUps !== undefined && followUps.now.opened + followUps.before.opened > 0;
 }

@@ -8,37 +8,48 @@ interface Counted {
   store: Pick<JourneyStore, 'queries'>;
 }
 
-/** What closeloop's own journeys say of these days, by campaign and over all sources; of the last 400 days. */
-export async function storedCounts(
-  sources: readonly Counted[],
-  period: Period,
-  { timeZone, now }: { timeZone: string; now: Date },
-): Promise<Map<number, Counts>> {
-  const time = timeOf(period, { timeZone, now });
-  const all = await Promise.all(sources.map(({ store }) => store.queries.countsBetween(time)));
-  const campaigns = new Set(all.flatMap((one) => [...one.keys()]));
-  return new Map([...campaigns].map((id) => [id, sumOf(all.flatMap((one) => one.get(id) ?? []))]));
-}
-
-/** Of those who were asked in an hour of the day, how many have answered. */
+/** How many customers were asked in an hour of the day, and how many of them have answered. */
 export interface HourOfDay extends Pick<Counts, 'asked' | 'responses'> {
   /** 0 to 23, on the account's clock. */
   hour: number;
 }
 
-/** By the hour of the day in which customers were asked, on the account's clock; hours in which nobody was are left out. */
-export async function responsesByHour(
+export interface StoredCounts {
+  byCampaign: Map<number, Counts>;
+  /** By the hour of the day on the account's clock, for one campaign or all. Hours in which nobody was asked are left out. */
+  byHour: HourOfDay[];
+}
+
+/** Counts of closeloop's own journeys of these days, over all sources; they reach 400 days back. */
+export async function storedCounts(
   sources: readonly Counted[],
   period: Period,
-  { timeZone, now, campaign }: { timeZone: string; now: Date; campaign?: number | undefined },
-): Promise<HourOfDay[]> {
-  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' });
-  const wanted = { hourOf: (at: Date) => Number(format.format(at)), campaign };
-  const time = timeOf(period, { timeZone, now });
-  const all = await Promise.all(sources.map(({ store }) => store.queries.countsByHour(time, wanted)));
-  return Array.from({ length: 24 }, (_, hour) => ({ hour, ...sumOf(all.flatMap((one) => one.get(hour) ?? [])) }))
+  { campaign, ...clock }: { timeZone: string; now: Date; campaign?: number | undefined },
+): Promise<StoredCounts> {
+  const time = timeOf(period, clock);
+  const all = (await Promise.all(sources.map(({ store }) => store.queries.countsBetween(time)))).flat();
+  const byCampaign = Map.groupBy(all, (one) => one.campaign);
+  const hourOf = hoursIn(clock.timeZone);
+  const ofCampaign = all.filter((one) => campaign === undefined || campaign === one.campaign);
+  const byHour = [...Map.groupBy(ofCampaign, ({ at }) => hourOf(at))]
+    .map(([hour, counts]) => ({ hour, ...sumOf(counts) }))
     .filter(({ asked }) => asked > 0)
-    .map(({ hour, asked, responses }) => ({ hour, asked, responses }));
+    .sort((a, b) => a.hour - b.hour);
+  return {
+    byCampaign: new Map([...byCampaign].map(([id, counts]) => [id, sumOf(counts)])),
+    byHour: byHour.map(({ hour, asked, responses }) => ({ hour, asked, responses })),
+  };
+}
+
+/** The hour of the day of an instant. Each instant is formatted once, as that takes longer than all else. */
+function hoursIn(timeZone: string): (at: number) => number {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' });
+  const known = new Map<number, number>();
+  return (at) => {
+    const hour = known.get(at) ?? Number(format.format(at));
+    known.set(at, hour);
+    return hour;
+  };
 }
 
 /** Counts are stored for these days only, and a period may name any day: every hour of a period is read. */

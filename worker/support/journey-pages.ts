@@ -3,7 +3,7 @@ import { refOf } from '../journey/refs.ts';
 import type { ListName } from '../journey/state-lists.ts';
 import type { Found, Searched } from './journey-filter.ts';
 
-/** Where a page of journeys ended: the last journey that was looked at, and where it stands in its list. */
+/** The end of a page of journeys: the last journey that was read, and its position in its list. */
 export interface Place {
   at: number;
   ref: string;
@@ -11,7 +11,7 @@ export interface Place {
 
 export interface PageOptions {
   lists: readonly ListName[];
-  /** Which of them; left out: all. */
+  /** Whether a journey belongs to the page; left out: all journeys do. */
   fits?: (journey: Journey) => boolean;
   /** Changed (waiting: due; of answers: answered) at or after this, and before that. */
   since?: Date | undefined;
@@ -27,9 +27,12 @@ export interface JourneyPage<In> {
   found: Found<In>[];
   /** Behind it there is more; undefined: it is the last page. */
   next?: Place;
-  /** As many as may be were looked at: there may be more that fit behind it. */
+  /** The search has read as many entries as it may: more that fit may follow. */
   isCut: boolean;
 }
+
+/** Journeys that are read at once, unless a page shows more. */
+const mostAtOnce = 400;
 
 /**
  * A page of the journeys of all these sources, last changed first (waiting: last due first), however many there are: read from where
@@ -44,7 +47,7 @@ export async function journeyPage<In extends Searched>(
   let read = 0;
   let last: Place | undefined;
   const full = (isCut: boolean): JourneyPage<In> => ({ found, ...(last && { next: last }), isCut });
-  for await (const chunk of chunksOf(placesOf(sources, options), size + 1)) {
+  for await (const chunk of chunksOf(placesOf(sources, options), { first: size + 1, total: most + 1 })) {
     const journeys = await journeysAt(chunk);
     for (const { place, id, context } of chunk) {
       if (found.length === size) return full(false);
@@ -89,24 +92,31 @@ async function* placesOf<In extends Searched>(
   }
 }
 
-/** The same place in the list of one source: behind all of an instant that are named later, as others' names are. */
+/** The place in the list of one source. Within an instant names descend: the journeys of a source with a later name are behind the place already. */
 function within(source: string, { at, ref }: Place): { at: number; id: string } {
   const prefix = refOf(source, '');
   if (ref.startsWith(prefix)) return { at, id: ref.slice(prefix.length) };
   return prefix < ref ? { at: at + 1, id: '' } : { at, id: '' };
 }
 
-function isBefore(one: Place, other: Place): boolean {
+/** Whether one place comes before another in a list, last changed first. */
+export function isBefore(one: Place, other: Place): boolean {
   return one.at === other.at ? one.ref > other.ref : one.at > other.at;
 }
 
-async function* chunksOf<T>(all: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
-  let chunk: T[] = [];
+/** The first `total`; each chunk twice as large as the one before: where few journeys fit, a page takes few turns all the same. */
+async function* chunksOf<T>(
+  all: AsyncIterable<T>,
+  { first, total }: { first: number; total: number },
+): AsyncGenerator<T[]> {
+  let [chunk, size, left]: [T[], number, number] = [[], Math.min(first, total), total];
   for await (const one of all) {
     chunk.push(one);
     if (chunk.length < size) continue;
     yield chunk;
-    chunk = [];
+    left -= size;
+    if (left === 0) return;
+    [chunk, size] = [[], Math.min(Math.max(first, 2 * size), Math.max(first, mostAtOnce), left)];
   }
   if (chunk.length > 0) yield chunk;
 }
