@@ -118,6 +118,7 @@ export {
   tagAction,
 } from './connector/desk/act.ts';
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
+export { type Elsewhere, placeElsewhere, withPerson } from './connector/desk/elsewhere.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
 export { type ChangeSearch, pollSearches } from './connector/desk/poll-searches.ts';
@@ -138,10 +139,12 @@ export {
   type Change,
   type ChangedRow,
   type DeskNotes,
+  DeskWriter,
   type DeskWriting,
   deskWriter,
   holdsValue,
   inPlainForm,
+  isNoted,
   Refusal,
   type Written,
 } from './connector/desk/write.ts';
@@ -155,6 +158,7 @@ export {
   typesByPart,
 } from './connector/fields.ts';
 export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connector/graphql.ts';
+export { jobWatch } from './connector/jobs.ts';
 export { jsonBody } from './connector/json-body.ts';
 export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';

@@ -1,27 +1,15 @@
 import { z } from 'zod';
-import { noteText } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
-import type { ActionRequest, ConnectorPorts, RecordState, Source } from '../../core/connector/contract.ts';
-import {
-  type DeskAction,
-  deskActor,
-  doing,
-  isReopened,
-  noSuch,
-  noteAction,
-  tagAction,
-} from '../../core/connector/desk/act.ts';
+import type { ActionRequest } from '../../core/connector/contract.ts';
+import { deskActor, doing, isReopened, noSuch, noteAction, tagAction } from '../../core/connector/desk/act.ts';
 import { noneOf } from '../../core/connector/desk/in-turn.ts';
-import { isFailure, ownError, type Rows } from '../../core/connector/desk/rows.ts';
-import { listOf } from '../../core/entries.ts';
+import { isFailure, ownError } from '../../core/connector/desk/rows.ts';
+import { isNoted } from '../../core/connector/desk/write.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { mostTextUnits } from './answer.ts';
-import { readPages, type ZendeskApi } from './api.ts';
-import { closingOf, externalIdOf } from './closing.ts';
-import { type JobResult, type JobWatch, updateMany } from './jobs.ts';
-import { hasNote, noteMetadata } from './note.ts';
-import { ticketUpdates } from './quota.ts';
-import { isTicketId, showMany, type Ticket } from './ticket.ts';
+import { type Account, updateMany } from './account.ts';
+import { idText, readAll, ticketUpdates } from './api.ts';
+import { externalIdOf, isTicketId, stateOf, type Ticket, ticketRows } from './ticket.ts';
+import { changeTicket, guarded, noteOn, ticketNotes } from './write.ts';
 
 export const Reopen = z
   .strictObject({
@@ -40,237 +28,170 @@ type Reopen = z.output<typeof Reopen>;
 
 export const actions = { reopen: Reopen, note: noteAction, tag: tagAction };
 
-interface Row {
-  ticket: Ticket;
-  state: RecordState;
-}
-
-const Group = z.object({ id: z.union([z.number(), z.string()]).transform(Number), name: z.string() });
-
-/** The ids of groups, by name. */
-type Groups = Cached<ReadonlyMap<string, number>>;
-/** Real time. */
-const groupsKeptMs = 60_000;
-
-async function readGroups(api: ZendeskApi): Promise<ReadonlyMap<string, number>> {
-  const ids = new Map<string, number>();
-  await readPages(api, '/api/v2/groups.json', z.object({ groups: listOf(Group) }), ({ groups }) => {
-    for (const { id, name } of groups) ids.set(name, id);
-    return false;
-  });
-  return ids;
-}
-
-const Anything = z.unknown();
-
-/** An update names the state of the ticket that it was made for: it is not put over another change. */
-function update(api: ZendeskApi, ticket: Ticket, change: object): Promise<unknown> {
-  const body = { ticket: { ...change, safe_update: true, updated_stamp: ticket.updated_at } };
-  return api.send('PUT', `/api/v2/tickets/${ticket.id}.json`, body, Anything, ticketUpdates);
-}
-
-/** @throws CloseloopError permanent where there is no such group any more */
-async function assignment(groups: Groups, { group, assignee, priority }: Reopen): Promise<object> {
-  const groupId = group === undefined ? undefined : (await groups()).get(group);
-  if (group !== undefined && groupId === undefined)
-    throw new CloseloopError(`Zendesk has no group "${group}" any more`, { kind: 'permanent' });
-  return {
-    ...(groupId && { group_id: groupId }),
-    ...(assignee && { assignee_email: assignee }),
-    ...(priority && { priority }),
-  };
-}
-
+const Group = z.object({ id: idText.transform(Number), name: z.string() });
 const Made = z.object({ ticket: z.object({ id: z.number() }) });
 
 const followUpMade = (id: string | number): string => `follow-up ticket ${id}, as the ticket is closed`;
 
-/** Zendesk keeps the key for two hours, in which a repetition makes no second ticket; later the ticket is found by its note. */
-async function followUp(
-  api: ZendeskApi,
-  groups: Groups,
-  { id, subject, followup_ids }: Ticket,
-  params: Reopen,
-  { marker, again }: ActionRequest,
-  more: { texts: readonly string[]; tags: readonly string[] } = { texts: [], tags: [] },
-): Promise<string> {
-  if (again) for (const made of followup_ids) if (await hasNote(api, made, marker)) return followUpMade(made);
-  const text = [`Follow-up of ticket ${id}`, ...more.texts].join('\n\n');
-  const comment = { body: noteText({ text, marker }, mostTextUnits), public: false };
-  const linked = { via_followup_source_id: Number(id), external_id: externalIdOf(marker) };
-  const made = { subject: subject ?? '', ...linked, tags: more.tags, comment };
-  const body = { ticket: { ...made, ...(await assignment(groups, params)) } };
-  const via = { ...ticketUpdates, headers: { 'idempotency-key': marker } };
-  const { ticket } = await api.send('POST', '/api/v2/tickets.json', body, Made, via);
-  return followUpMade(ticket.id);
-}
+/** What an action changes of a ticket, and what is done by that, in words. */
+type Change = { status?: string; comment?: unknown; additional_tags?: readonly string[] };
+type Step = { change: Change; done: string };
 
-const openAlready = 'it was open already';
-const reopened = ({ group }: Reopen): string => (group === undefined ? 'reopened' : `reopened, in the group ${group}`);
-const noteAdded = 'a note is added';
-const tagged = (tags: readonly string[]): string => `tagged ${tags.join(', ')}`;
-const noteOf = (text: string, marker: string): object => ({
-  comment: { body: noteText({ text, marker }, mostTextUnits), public: false },
-  metadata: noteMetadata({ marker }),
+const tagged = (tags: readonly string[]): Step => ({
+  change: { additional_tags: tags },
+  done: `tagged ${tags.join(', ')}`,
 });
 
-const reopening = (api: ZendeskApi, groups: Groups): DeskAction<Row> =>
-  doing(
+/** What one update changes of a ticket, and the actions which that does, each in words. */
+type Together = { ticket: Ticket; change: Change; done: Map<ActionRequest, string> };
+
+class Actor {
+  readonly #account: Account;
+  /** The ids of groups, by name. */
+  readonly #groups: Cached<ReadonlyMap<string, number>>;
+
+  constructor(account: Account) {
+    this.#account = account;
+    const read = async () => await readAll(account.api, '/api/v2/groups.json', 'groups', Group);
+    const byName = async () => new Map((await read()).map(({ id, name }) => [name, id]));
+    this.#groups = cached(byName, 60_000, account.ports.now);
+  }
+
+  readonly reopen = doing<Ticket, typeof Reopen>(
     Reopen,
-    async ({ ticket, state }, params, request) => {
+    async (ticket, params, request) => {
       if (ticket.status === 'closed' && params.whenClosed === 'followUpTicket')
-        return await followUp(api, groups, ticket, params, request);
-      if (isReopened(state, request)) return openAlready;
-      await update(api, ticket, { status: params.status, ...(await assignment(groups, params)) });
-      return reopened(params);
+        return await this.#followUp(ticket, params, request);
+      const { change, done } = await this.#reopened(ticket, params, request);
+      if (Object.keys(change).length > 0) await changeTicket(this.#account.api, ticket, change);
+      return done;
     },
     async ({ group }) => {
-      if (group === undefined || (await groups('now')).has(group)) return undefined;
+      if (group === undefined || (await this.#groups('now')).has(group)) return undefined;
       return noSuch('group', group, 'Name a group as the Admin Center does (People > Groups)');
     },
   );
 
-const noting = (api: ZendeskApi): DeskAction<Row> =>
-  doing(noteAction, async ({ ticket }, text, { marker, again }) => {
-    if (!again || !(await hasNote(api, ticket.id, marker))) await update(api, ticket, noteOf(text, marker));
-    return noteAdded;
+  readonly tag = doing<Ticket, typeof tagAction>(tagAction, async ({ id }, tags) => {
+    const path = `/api/v2/tickets/${id}/tags.json`;
+    await this.#account.api.send('PUT', path, { tags }, z.unknown(), ticketUpdates);
+    return tagged(tags).done;
   });
 
-const tagging = (api: ZendeskApi): DeskAction<Row> =>
-  doing(tagAction, async ({ ticket }, tags) => {
-    await api.send('PUT', `/api/v2/tickets/${ticket.id}/tags.json`, { tags }, Anything, ticketUpdates);
-    return tagged(tags);
-  });
-
-/** What one update changes of a ticket, and the actions which that does, each in words. */
-interface Together {
-  ticket: Ticket;
-  change: { comment?: unknown; additional_tags?: string[] };
-  done: Map<ActionRequest, string>;
-}
-
-/** Nobody can change a closed ticket: what follows its reopening goes on the follow-up ticket. */
-async function onFollowUp(api: ZendeskApi, groups: Groups, ticket: Ticket, requests: readonly ActionRequest[]) {
-  const done = new Map<ActionRequest, string>();
-  const [first, ...others] = requests;
-  const wanted = first?.name === 'reopen' ? Reopen.parse(first.params) : undefined;
-  if (first === undefined || wanted?.whenClosed !== 'followUpTicket') return done;
-  const texts = others.filter(({ name }) => name === 'note').map(({ params }) => noteAction.parse(params));
-  const tags = others.filter(({ name }) => name === 'tag').flatMap(({ params }) => tagAction.parse(params));
-  const made = await followUp(api, groups, ticket, wanted, first, { texts, tags }).catch(ownError);
-  // Done alone, it says why it can't be done.
-  if (made === undefined || isFailure(made)) return done;
-  for (const request of others) {
-    if (request.name === 'note') done.set(request, `a note is on the ${made}`);
-    if (request.name === 'tag') done.set(request, `${tagged(tagAction.parse(request.params))}, on the ${made}`);
+  /**
+   * Does as much as one update of each ticket can, a hundred tickets in a call.
+   * @returns what is done, in words: what is missing was refused for some reason, and is done alone
+   */
+  async together(requests: readonly ActionRequest[]): Promise<Map<ActionRequest, string>> {
+    const byTicket = Map.groupBy(requests, ({ recordId }) => recordId);
+    const rows = await ticketRows(this.#account.api, 'metric_sets').many([...byTicket.keys()].filter(isTicketId));
+    const all: Together[] = [];
+    for (const [id, some] of byTicket) {
+      const ticket = rows.get(id);
+      if (ticket === undefined || isFailure(ticket)) continue;
+      all.push(await (ticket.status === 'closed' ? this.#onFollowUp(ticket, some) : this.#onTicket(ticket, some)));
+    }
+    const changed = all.filter(({ change }) => Object.keys(change).length > 0);
+    const updates = changed.map(({ ticket, change }) => ({ id: Number(ticket.id), ...guarded(ticket, change) }));
+    // Follow-up tickets are made already: what is refused as a whole leaves them as they are.
+    const refused = (error: unknown) => void noneOf(error);
+    const results =
+      updates.length === 0 ? undefined : await updateMany(this.#account, 'tickets', updates).catch(refused);
+    if (results && changed.some(({ ticket }) => !results.has(ticket.id))) {
+      const message = 'Zendesk: the job that was to act on tickets ended without a word on each of them';
+      const next = 'they are read before the next attempt';
+      throw new CloseloopError(`${message}; ${next}.`, { kind: 'transient' }, { outcome: 'unknown' });
+    }
+    const taken = all.filter((one) => !changed.includes(one) || results?.get(one.ticket.id)?.success);
+    return new Map(taken.flatMap(({ done }) => [...done]));
   }
-  return done.set(first, made);
-}
 
-/** The first actions on a ticket that one update can do. An update adds one note, and only where none is to be looked for first. */
-async function togetherOf(groups: Groups, { ticket, state }: Row, requests: readonly ActionRequest[]) {
-  const one: Together = { ticket, change: {}, done: new Map() };
-  if (ticket.status === 'deleted') return one;
-  for (const request of requests) {
-    const { name, params, marker, again } = request;
-    if (name === 'reopen') {
-      const wanted = Reopen.parse(params);
-      const isOpen = isReopened(state, request);
-      const to = isOpen ? {} : await assignment(groups, wanted).catch(ownError);
+  /** The first actions on a ticket that one update can do. An update adds one note, and only where none is to be looked for first. */
+  async #onTicket(ticket: Ticket, requests: readonly ActionRequest[]): Promise<Together> {
+    const one: Together = { ticket, change: {}, done: new Map() };
+    for (const request of requests) {
+      const { name, params, marker, again } = request;
+      if (name === 'note' && (again || one.change.comment !== undefined)) return one;
+      const step: Step | CloseloopError | undefined =
+        name === 'reopen'
+          ? await this.#reopened(ticket, Reopen.parse(params), request).catch(ownError)
+          : name === 'tag'
+            ? tagged(tagAction.parse(params))
+            : { change: noteOn({ text: noteAction.parse(params), marker }), done: 'a note is added' };
       // Done alone, it says why it can't be done.
-      if (to === undefined || isFailure(to)) return one;
-      if (!isOpen) Object.assign(one.change, { status: wanted.status, ...to });
-      one.done.set(request, isOpen ? openAlready : reopened(wanted));
-    } else if (name === 'tag') {
-      const tags = tagAction.parse(params);
-      one.change.additional_tags = [...(one.change.additional_tags ?? []), ...tags];
-      one.done.set(request, tagged(tags));
-    } else {
-      if (again || one.change.comment !== undefined) return one;
-      Object.assign(one.change, noteOf(noteAction.parse(params), marker));
-      one.done.set(request, noteAdded);
+      if (step === undefined || isFailure(step)) return one;
+      const tags = [...(one.change.additional_tags ?? []), ...(step.change.additional_tags ?? [])];
+      Object.assign(one.change, step.change, tags.length > 0 && { additional_tags: tags });
+      one.done.set(request, step.done);
     }
+    return one;
   }
-  return one;
-}
 
-/**
- * Does as much as one update of each ticket can, a hundred tickets in a call.
- * @returns what is done, in words: what is missing was refused for some reason, and is done alone
- */
-async function doTogether(
-  api: ZendeskApi,
-  groups: Groups,
-  finished: JobWatch,
-  requests: readonly ActionRequest[],
-): Promise<Map<ActionRequest, string>> {
-  const byTicket = Map.groupBy(requests, ({ recordId }) => recordId);
-  const rows = await rowsOf(api, [...byTicket.keys()].filter(isTicketId));
-  const all: Together[] = [];
-  for (const [id, some] of byTicket) {
-    const row = rows.get(id);
-    if (row === undefined || isFailure(row)) continue;
-    const { ticket } = row;
-    if (ticket.status !== 'closed') all.push(await togetherOf(groups, row, some));
-    else all.push({ ticket, change: {}, done: await onFollowUp(api, groups, ticket, some) });
+  /** Nobody can change a closed ticket: what follows its reopening goes on the follow-up ticket. */
+  async #onFollowUp(ticket: Ticket, [first, ...others]: readonly ActionRequest[]): Promise<Together> {
+    const one: Together = { ticket, change: {}, done: new Map() };
+    const wanted = first?.name === 'reopen' ? Reopen.parse(first.params) : undefined;
+    if (first === undefined || wanted?.whenClosed !== 'followUpTicket') return one;
+    const [notes = [], tags = []] = ['note', 'tag'].map((name) => others.filter((other) => other.name === name));
+    const texts = notes.map(({ params }) => noteAction.parse(params));
+    const all = tags.flatMap(({ params }) => tagAction.parse(params));
+    const made = await this.#followUp(ticket, wanted, first, texts, all).catch(ownError);
+    // Done alone, it says why it can't be done.
+    if (made === undefined || isFailure(made)) return one;
+    one.done.set(first, made);
+    for (const note of notes) one.done.set(note, `a note is on the ${made}`);
+    for (const tag of tags) one.done.set(tag, `${tagged(tagAction.parse(tag.params)).done}, on the ${made}`);
+    return one;
   }
-  const tickets = all
-    .filter(({ change }) => Object.keys(change).length > 0)
-    .map(({ ticket, change }) => {
-      return { id: Number(ticket.id), ...change, safe_update: true, updated_stamp: ticket.updated_at };
-    });
-  const updated = async () => (tickets.length === 0 ? new Map() : await updateAll(api, finished, tickets));
-  // Follow-up tickets are made already: what is refused as a whole leaves them as they are.
-  const results: ReadonlyMap<string, JobResult> = await updated().catch(refusedAsWhole);
-  const taken = all.filter(({ ticket, change }) => results.get(ticket.id)?.success ?? Object.keys(change).length === 0);
-  return new Map(taken.flatMap(({ done }) => [...done]));
-}
 
-/** @throws CloseloopError of unknown outcome where the job ended without a word on a ticket, which it may have changed */
-async function updateAll(api: ZendeskApi, finished: JobWatch, tickets: readonly { id: number }[]) {
-  const results = await updateMany(api, finished, 'tickets', tickets);
-  if (tickets.some(({ id }) => !results.has(String(id)))) throw unknownEnd();
-  return results;
-}
-
-function refusedAsWhole(error: unknown): ReadonlyMap<string, JobResult> {
-  noneOf(error);
-  return new Map();
-}
-
-const unknownEnd = (): CloseloopError =>
-  new CloseloopError(
-    'Zendesk: the job that was to act on tickets ended without a word on each of them; they are read before the next attempt.',
-    { kind: 'transient' },
-    { outcome: 'unknown' },
-  );
-
-async function rowsOf(api: ZendeskApi, ids: readonly string[]): Promise<Rows<Row>> {
-  const { tickets, metrics } = await showMany(api, ids, ['metric_sets']);
-  const rows = new Map<string, Row | CloseloopError>();
-  for (const [id, read] of tickets) {
-    if (!read.ok) {
-      rows.set(id, read.error);
-      continue;
-    }
-    const { status, tags, updated_at, metric_set } = read.ticket;
-    const reopens = (metric_set ?? metrics.get(id))?.reopens ?? undefined;
-    const facts = { status, tags, requester: 'unread', reopens, changedAt: new Date(updated_at) } as const;
-    rows.set(id, { ticket: read.ticket, state: closingOf(facts) });
+  async #reopened(ticket: Ticket, params: Reopen, request: ActionRequest): Promise<Step> {
+    if (isReopened(stateOf(ticket, 'unread'), request)) return { change: {}, done: 'it was open already' };
+    const done = params.group === undefined ? 'reopened' : `reopened, in the group ${params.group}`;
+    return { change: { status: params.status, ...(await this.#assignment(params)) }, done };
   }
-  return rows;
+
+  /** Zendesk keeps the key for two hours, in which a repetition makes no second ticket; later the ticket is found by its note. */
+  async #followUp(
+    ticket: Ticket,
+    params: Reopen,
+    { marker, again }: ActionRequest,
+    texts: readonly string[] = [],
+    tags: readonly string[] = [],
+  ): Promise<string> {
+    const { id, subject, followup_ids } = ticket;
+    const { api } = this.#account;
+    for (const recordId of again ? followup_ids : [])
+      if (await isNoted({ recordId, marker }, { ...ticket, id: recordId }, ticketNotes(api)))
+        return followUpMade(recordId);
+    const text = [`Follow-up of ticket ${id}`, ...texts].join('\n\n');
+    const { comment } = noteOn({ text, marker });
+    const linked = { via_followup_source_id: Number(id), external_id: externalIdOf(marker) };
+    const made = { subject: subject ?? '', ...linked, tags, comment, ...(await this.#assignment(params)) };
+    const via = { ...ticketUpdates, headers: { 'idempotency-key': marker } };
+    return followUpMade((await api.send('POST', '/api/v2/tickets.json', { ticket: made }, Made, via)).ticket.id);
+  }
+
+  /** @throws CloseloopError permanent where there is no such group any more */
+  async #assignment({ group, assignee, priority }: Reopen): Promise<object> {
+    const groupId = group === undefined ? undefined : (await this.#groups()).get(group);
+    if (group !== undefined && groupId === undefined)
+      throw new CloseloopError(`Zendesk has no group "${group}" any more`, { kind: 'permanent' });
+    const to = { ...(groupId && { group_id: groupId }), ...(assignee && { assignee_email: assignee }) };
+    return { ...to, ...(priority && { priority }) };
+  }
 }
 
 /** What answers lead to at Zendesk. */
-export function actor(
-  api: ZendeskApi,
-  finished: JobWatch,
-  { now }: Pick<ConnectorPorts, 'now'>,
-): Required<Pick<Source, 'act' | 'checkActions'>> {
-  const groups = cached(() => readGroups(api), groupsKeptMs, now);
-  const own = { reopen: reopening(api, groups), note: noting(api), tag: tagging(api) };
-  const rows = { isId: isTicketId, many: (ids: readonly string[]) => rowsOf(api, ids) };
-  return deskActor({ vendor: 'Zendesk', record: 'ticket' }, rows, {}, own, {
-    together: (requests) => doTogether(api, groups, finished, requests),
-  });
+export function actor(account: Account) {
+  const actor = new Actor(account);
+  const [words, rows] = [{ vendor: 'Zendesk', record: 'ticket' }, ticketRows(account.api, 'metric_sets')];
+  return deskActor(
+    words,
+    rows,
+    { notes: ticketNotes(account.api) },
+    { reopen: actor.reopen, tag: actor.tag },
+    {
+      together: (requests) => actor.together(requests),
+    },
+  );
 }

@@ -6,108 +6,98 @@ import { pageWatch } from '../../core/connector/pages.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
 import { type Credentials, clientCredentials, staticToken, TokenGrant } from '../../core/connector/token.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
+import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ResponseHeaders } from '../../core/ports.ts';
-import { rateLimitsIn, unreportedLimits, type Via } from './quota.ts';
 import type * as requestPackage from './request/index.cjs';
-import { responseRules, tokenRules } from './responses.ts';
+import { rateLimitsIn, responseRules, tokenRules, unreportedLimits } from './responses.ts';
 import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
 
+/** A call's endpoint (where it has a limit of its own, known to all processes by this name) and urgency. */
+export type Via = Pick<VendorCall, 'endpoint' | 'urgency' | 'headers'>;
+export const ticketUpdates = { endpoint: 'ticket-updates' } as const satisfies Via;
+
+type Change = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type ZendeskApi = ReturnType<typeof zendeskApi>;
+
 /**
- * The client of one Zendesk account: within its budget, with a valid token, one attempt. `path` begins with `/api/v2/`.
+ * The client of one Zendesk account: within its budget, with a valid token, one attempt. Paths begin with `/api/v2/`.
  * Throws VendorError, or CloseloopError where no call was made.
  */
-export interface ZendeskApi {
-  get<S extends z.ZodType>(path: string, schema: S, via?: Via): Promise<z.output<S>>;
-  send<S extends z.ZodType>(
-    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
-    path: string,
-    body: object | undefined,
-    schema: S,
-    via?: Via,
-  ): Promise<z.output<S>>;
-  /** Through `zendesk-node-api`. */
-  listTicketFields<S extends z.ZodType>(schema: S): Promise<z.output<S>>;
-}
-
-export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts): ZendeskApi {
+export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts) {
   const { subdomain, apiToken } = settings;
   const account = {
-    name: `Zendesk ${subdomain}`,
-    baseUrl: addressOf(settings),
+    ...{ name: `Zendesk ${subdomain}`, baseUrl: addressOf(settings), unreportedLimits },
     rateLimits: (headers: ResponseHeaders, _now: Date, endpoint: string | undefined) => rateLimitsIn(headers, endpoint),
-    unreportedLimits,
     requestIdHeader: 'x-request-id',
     jsonOf: ({ text, json }: HttpResponse) => (text.trim() === '' ? {} : json),
   };
   const tokens = createVendorApi({ ...account, rules: tokenRules(scopeOf(settings)) }, ports);
-  const api = createVendorApi(
-    {
-      ...account,
-      credentials: credentialsOf(settings, (call) => tokens.call(call, TokenGrant), ports.now),
-      ...(apiToken !== undefined && { authorize: (token) => ({ authorization: `Basic ${token}` }) }),
-      rules: responseRules,
-    },
-    ports,
-  );
+  const credentials = credentialsOf(settings, (call) => tokens.call(call, TokenGrant), ports.now);
+  const basic = apiToken !== undefined && { authorize: (token: string) => ({ authorization: `Basic ${token}` }) };
+  const api = createVendorApi({ ...account, credentials, ...basic, rules: responseRules }, ports);
 
   async function exchange(call: VendorCall): Promise<HttpResponse> {
     const response = await api.exchange(call);
-    const dropped = response.headers.get('x-zendesk-api-warn');
-    if (dropped !== null)
-      ports.log.warn({ subdomain, dropped: quotedNames(dropped) }, 'Zendesk dropped keys of a request');
+    const warning = response.headers.get('x-zendesk-api-warn');
+    if (warning !== null)
+      ports.log.warn({ subdomain, dropped: quotedNames(warning) }, 'Zendesk dropped keys of a request');
     await api.accept(call, response);
     return response;
   }
-
   async function send<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>> {
     return api.parse(call, await exchange(call), schema);
   }
 
   return {
-    get: (path, schema, via = {}) => send({ method: 'GET', path, ...via }, schema),
-    send: (method, path, body, schema, via = {}) => send({ method, path, ...(body && { body }), ...via }, schema),
-    async listTicketFields(schema) {
+    get: <S extends z.ZodType>(path: string, schema: S, via: Via = {}) => send({ method: 'GET', path, ...via }, schema),
+    send: <S extends z.ZodType>(method: Change, path: string, body: object | undefined, schema: S, via: Via = {}) =>
+      send({ method, path, ...(body && { body }), ...via }, schema),
+    /** Through `zendesk-node-api`. */
+    async listTicketFields<S extends z.ZodType>(schema: S): Promise<z.output<S>> {
       const call: VendorCall = { method: 'GET', path: '/api/v2/ticket_fields.json' };
-      const responses: HttpResponse[] = [];
-      const fields = await sendingBy(
-        async () => {
-          const response = await exchange(call);
-          responses.push(response);
-          return response.text;
-        },
-        () => zendeskNodeApi({ url: account.baseUrl, token: '', oauth: true }).ticketFields.list(),
-      );
-      const [response] = responses;
+      let response: HttpResponse | undefined;
+      const read = async () => {
+        response = await exchange(call);
+        return response.text;
+      };
+      const client = zendeskNodeApi({ url: account.baseUrl, token: '', oauth: true });
+      const json = await sendingBy(read, () => client.ticketFields.list());
       if (response === undefined) throw new TypeError('zendesk-node-api made no request');
-      return api.parse(call, { ...response, json: fields }, schema);
+      return api.parse(call, { ...response, json }, schema);
     },
   };
 }
+
+/** Ids are numbers in the API, mostly, and texts in closeloop. */
+export const idText = z.union([z.number(), z.string()]).transform(String);
 
 const Meta = z.object({
   meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
 });
 
-/** The pages of a list with cursor paging, 100 items each, to the last one or until `isEnough`. */
-export async function readPages<S extends z.ZodType<object>>(
+/** A list with cursor paging, 100 items each, to its end. @param name of the list in its pages */
+export async function readAll<S extends z.ZodType>(
   api: Pick<ZendeskApi, 'get'>,
   path: string,
-  schema: S,
-  isEnough: (page: z.output<S>) => boolean,
-): Promise<void> {
+  name: string,
+  item: S,
+): Promise<z.output<S>[]> {
+  const items: z.output<S>[] = [];
+  const Page = Meta.and(z.object({ [name]: listOf(item) }));
   const watch = pageWatch(`Zendesk ${path.replace(/\d+/g, '{id}')}`);
   for (let after = ''; ; ) {
-    const page = await api.get(`${path}?page[size]=100${after}`, Meta.and(schema));
-    const { meta } = page;
-    if (isEnough(page) || meta?.has_more !== true || meta.after_cursor == null) return;
+    const { meta, [name]: list = [] } = await api.get(`${path}?page[size]=100${after}`, Page);
+    items.push(...list);
+    if (meta?.has_more !== true || meta.after_cursor == null) return items;
     watch(meta.after_cursor);
     after = `&page[after]=${encodeURIComponent(meta.after_cursor)}`;
   }
 }
 
 /** The requested lifetime: 2 hours. Zendesk accepts 300 to 172,800 s, and gives half an hour where a client has its own setting. */
-const life = { wantedSeconds: 7200, unsaidMs: 1_800_000 };
+const [expires_in, unsaidMs] = [7200, 1_800_000];
 
 function credentialsOf(
   settings: ZendeskSettings,
@@ -116,10 +106,10 @@ function credentialsOf(
 ): Credentials {
   const { subdomain, clientId: client_id, clientSecret: client_secret, email, apiToken } = settings;
   if (client_id !== undefined && client_secret !== undefined) {
-    const scope = scopeOf(settings);
-    const body = { grant_type: 'client_credentials', client_id, client_secret, scope, expires_in: life.wantedSeconds };
+    const client = { client_id, client_secret, scope: scopeOf(settings) };
+    const body = { grant_type: 'client_credentials', ...client, expires_in };
     return clientCredentials(async () => {
-      const { token, lifeMs = life.unsaidMs } = await fetchToken({ method: 'POST', path: '/oauth/tokens', body });
+      const { token, lifeMs = unsaidMs } = await fetchToken({ method: 'POST', path: '/oauth/tokens', body });
       return { token, lifeMs };
     }, now);
   }

@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Delivery, Events, RecordEvent } from '../../core/connector/contract.ts';
 import { happenedAt, noEvent, oneEvent } from '../../core/connector/delivery.ts';
-import { jsonBody } from '../../core/connector/json-body.ts';
-import { isDone } from './closing.ts';
-import { csatReceived, type Rating, ratingReader } from './csat.ts';
-import type { ZendeskSettings } from './settings.ts';
+import { evaluateAll } from '../../core/mapping/expression.ts';
+import { compileExpression } from '../../core/mapping/expression-compile.ts';
+import { isBlank } from '../../core/visible-text.ts';
+import type { csatSettings, ZendeskSettings } from './settings.ts';
+import { isDone } from './ticket.ts';
 
-const ticketEvent = 'zen:event-type:ticket.';
+export const ticketEvent = 'zen:event-type:ticket.';
+/** The event for a rating in Zendesk's own survey. */
+export const csatReceived = `${ticketEvent}csat_received`;
 
-/* Ids come as texts or as numbers. They become texts below: with a transform zod reads a delivery in four times the time. */
-
-/** First as it mostly comes. */
+/** Ids come as texts or as numbers, mostly as texts. They become texts below: with a transform zod reads a delivery in four times the time. */
 const ticketId = z.union([z.string().regex(/^\d{1,15}$/), z.int().positive()]);
 
 /** An id of a user or an account. The system itself has the user id -1. */
@@ -35,72 +36,47 @@ const Subscribed = z.object({
 const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
 
 type EventSettings = Pick<ZendeskSettings, 'accountId' | 'integrationUserId' | 'csat'>;
+type Read = (body: unknown, delivery: Delivery) => Promise<Events>;
 
 /** The event in a verified delivery. */
-export function eventReader(settings: EventSettings): (delivery: Delivery) => Promise<Events> {
-  const rating = settings.csat && ratingReader(settings.csat);
-  return (delivery) => events(delivery, settings, rating);
-}
+export function eventReader({ accountId, integrationUserId, csat }: EventSettings): Read {
+  const rating = csat && ratingReader(csat);
+  const isForeign = ({ account_id: id }: { account_id?: AnyId | null | undefined }): boolean =>
+    accountId !== undefined && id != null && String(id) !== accountId;
+  const foreign = noEvent('a delivery', 'another Zendesk account than accountId in the configuration');
 
-async function events(
-  delivery: Delivery,
-  { accountId, integrationUserId }: EventSettings,
-  rating: ((delivery: unknown) => Promise<Rating>) | undefined,
-): Promise<Events> {
-  const json = jsonBody(delivery.raw);
-  if (json === undefined) return { ok: false, why: 'the body is not JSON in UTF-8' };
+  return async (json, delivery) => {
+    const isTrigger = typeof json === 'object' && json !== null && 'ticket_id' in json;
+    const triggered = isTrigger ? Triggered.safeParse(json).data : undefined;
+    if (triggered !== undefined)
+      return isForeign(triggered) ? foreign : oneEvent(triggerEvent(String(triggered.ticket_id), delivery));
+    const { data } = Subscribed.safeParse(json);
+    if (data === undefined) return { ok: false, why: 'neither a Zendesk event nor {"ticket_id": …} from a trigger' };
+    if (isForeign(data)) return foreign;
+    const { type, id: key, subject, time, event, detail } = data;
+    if (!type.startsWith(ticketEvent)) return noEvent(short(type), 'not a ticket event');
 
-  const ofOtherAccount = (id: AnyId | null | undefined): Events | undefined =>
-    accountId === undefined || id == null || String(id) === accountId
-      ? undefined
-      : noEvent('a delivery', 'another Zendesk account than accountId in the configuration');
-
-  const isTrigger = typeof json === 'object' && json !== null && 'ticket_id' in json;
-  const triggered = isTrigger ? Triggered.safeParse(json).data : undefined;
-  if (triggered !== undefined) {
-    return ofOtherAccount(triggered.account_id) ?? oneEvent(triggerEvent(String(triggered.ticket_id), delivery));
-  }
-  const subscribed = Subscribed.safeParse(json);
-  if (!subscribed.success) {
-    return { ok: false, why: 'neither a Zendesk event nor {"ticket_id": …} from a trigger' };
-  }
-
-  const { type, id, account_id, subject, time, event, detail } = subscribed.data;
-  const foreign = ofOtherAccount(account_id);
-  if (foreign !== undefined) return foreign;
-  if (!type.startsWith(ticketEvent)) return noEvent(short(type), 'not a ticket event');
-
-  const happened = { at: happenedAt(time, delivery), key: id };
-  const recordId = detail?.id == null ? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1] : String(detail.id);
-  const name = type.slice(ticketEvent.length);
-  if (type === csatReceived && rating !== undefined) {
-    const said = await rating(json);
-    if (!said.ok) return said;
-    if (said.grade === undefined) return noEvent(name, 'a rating was offered or taken back, none was given');
+    const happened = { at: happenedAt(time, delivery), key };
+    const recordId = detail?.id == null ? /^zen:ticket:(\d{1,15})$/.exec(subject ?? '')?.[1] : String(detail.id);
+    const name = type.slice(ticketEvent.length);
+    if (type === csatReceived && rating !== undefined) {
+      const said = await rating(json);
+      if (!said.ok) return said;
+      if (said.grade === undefined) return noEvent(name, 'a rating was offered or taken back, none was given');
+      if (recordId === undefined) return noTicket;
+      const { grade, comment } = said;
+      const what = "a rating in Zendesk's own CSAT";
+      return oneEvent({ kind: 'external-grade', recordId, ...happened, what, grade, comment });
+    }
+    const [previous, current] = [statusOf(event?.previous), statusOf(event?.current)];
+    const what = name === 'status_changed' ? `status ${current}, was ${previous}` : short(name);
+    const byUs = integrationUserId !== undefined && String(detail?.actor_id) === integrationUserId;
+    const meaning = meaningOf({ name, previous, current }, byUs);
+    if (meaning.is === 'ignored') return noEvent(what, meaning.why);
     if (recordId === undefined) return noTicket;
-    const { grade, comment } = said;
-    return oneEvent({
-      kind: 'external-grade',
-      recordId,
-      ...happened,
-      what: "a rating in Zendesk's own CSAT",
-      grade,
-      comment,
-    });
-  }
-  const [previous, current] = [statusOf(event?.previous), statusOf(event?.current)];
-  const what = name === 'status_changed' ? `status ${current}, was ${previous}` : short(name);
-  const byUs = integrationUserId !== undefined && String(detail?.actor_id) === integrationUserId;
-  const meaning = meaningOf({ name, previous, current }, byUs);
-  if (meaning.is === 'ignored') return noEvent(what, meaning.why);
-  if (recordId === undefined) return noTicket;
-  return oneEvent({
-    kind: meaning.is === 'restored' ? 'closed' : meaning.is,
-    recordId,
-    ...happened,
-    what,
-    ...(meaning.is === 'closed' ? { certain: true } : {}),
-  });
+    const kind = meaning.is === 'restored' ? 'closed' : meaning.is;
+    return oneEvent({ kind, recordId, ...happened, what, ...(meaning.is === 'closed' && { certain: true }) });
+  };
 }
 
 /** A trigger names only the ticket. All attempts of one delivery share the invocation id. */
@@ -111,13 +87,9 @@ function triggerEvent(recordId: string, { headers, receivedAt }: Delivery): Reco
 }
 
 /** Enums only, so that nothing a person typed gets into a trace. */
-function statusOf(value: unknown): string {
-  return typeof value === 'string' && /^[A-Z_]{1,30}$/.test(value) ? value : 'unknown';
-}
-
-function short(name: string): string {
-  return /^[\w:.-]{1,80}$/.test(name) ? name : 'an unknown event';
-}
+const statusOf = (value: unknown): string =>
+  typeof value === 'string' && /^[A-Z_]{1,30}$/.test(value) ? value : 'unknown';
+const short = (name: string): string => (/^[\w:.-]{1,80}$/.test(name) ? name : 'an unknown event');
 
 const noTicket: Events = { ok: false, why: 'a ticket event without the id of the ticket' };
 
@@ -153,3 +125,29 @@ export function meaningOf(event: { name: string; previous: string; current: stri
 }
 
 const ignored = (why: string): EventMeaning => ({ is: 'ignored', why });
+
+/** Without a grade: offered, or taken back. */
+type Rating = { ok: true; grade: number | undefined; comment: string | null } | { ok: false; why: string };
+
+const notGiven = new Set(['offered', 'unoffered', 'none', '']);
+
+/** The rating in a delivery of `csatReceived`. Pure. */
+export function ratingReader(csat: z.output<typeof csatSettings>): (delivery: unknown) => Promise<Rating> {
+  const { good, bad, ...at } = csat;
+  const [score, comment] = [compileExpression(at.score), compileExpression(at.comment)];
+  return async (delivery) => {
+    const findings = await evaluateAll([score, comment], delivery);
+    const [foundScore, foundComment] = [findings.of(score), findings.of(comment)];
+    if (!foundScore.ok) return { ok: false, why: `csat: ${foundScore.why}` };
+    if (!foundComment.ok) return { ok: false, why: `csat: ${foundComment.why}` };
+    const text = String(foundScore.value ?? '').trim();
+    const word = text.toLowerCase().replace(/_?with_?comment$/, '');
+    const given = /^\d+(?:\.\d+)?$/.test(word) ? Number(word) : undefined;
+    const grade = word === 'good' ? good : word === 'bad' ? bad : given;
+    const said = foundComment.value;
+    const words = typeof said === 'string' && !isBlank(said) ? said : null;
+    const isNotGiven = notGiven.has(word) && text !== '';
+    if (grade !== undefined || isNotGiven) return { ok: true, grade, comment: words };
+    return { ok: false, why: 'a rating without a score where csat.score looks for it: correct that expression' };
+  };
+}

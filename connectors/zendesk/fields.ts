@@ -1,106 +1,197 @@
 import { z } from 'zod';
+import { type AnswerPlaces, type PartName, placesOf } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
-import { VendorError } from '../../core/connector/classify.ts';
-import type { ConnectorPorts } from '../../core/connector/contract.ts';
+import { errorAt } from '../../core/connector/check.ts';
+import type { Finding, WriteResult } from '../../core/connector/contract.ts';
 import type { FieldSuggestion } from '../../core/connector/onboarding.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { readPages, type ZendeskApi } from './api.ts';
+import { idText, readAll, type ZendeskApi } from './api.ts';
+import type { ZendeskSettings } from './settings.ts';
 
-/* The fields that an account adds to its tickets, its users and the records of a custom object. */
+/* The fields that an account adds to its tickets, its users and the records of a custom object, and which of them take answers. */
 
+const text = orElse(z.string(), null).optional();
+const isSet = orElse(z.boolean(), null).optional();
+
+/** `value`: the tag. `raw_name`: of dynamic content its placeholder, where `name` is its text in our user's language. */
 const FieldOption = z.object({
   id: orElse(z.number(), null).optional(),
   name: z.string(),
-  /** The name as it was set: of dynamic content its placeholder, where `name` is its text in our user's language. */
-  raw_name: orElse(z.string(), null).optional(),
-  /** The tag. */
+  raw_name: text,
   value: z.string(),
 });
 export type FieldOption = z.output<typeof FieldOption>;
 
-const isSet = orElse(z.boolean(), null).optional();
-
-const Field = z.object({
-  type: z.string(),
-  title: z.string().nullish(),
-  active: z.boolean().nullish(),
+const properties = {
+  ...{ type: z.string(), title: z.string().nullish(), active: z.boolean().nullish(), regexp_for_validation: text },
   /** A checkbox's, where it has one. */
-  tag: orElse(z.string(), null).optional(),
+  tag: text,
   custom_field_options: listOf(FieldOption).nullish(),
-});
-
-const TicketField = Field.extend({
-  id: z.union([z.number(), z.string()]).transform(String),
   /** False: one of Zendesk's own, which every account has. */
   removable: isSet,
   agent_can_edit: isSet,
   /** Agents can't solve a ticket without it. */
   required: isSet,
-  regexp_for_validation: orElse(z.string(), null).optional(),
-});
-export type TicketField = z.output<typeof TicketField>;
+};
+const TicketField = z.object({ id: idText, ...properties });
+/** A field of users or of a custom object's records is known by its key. */
+const KeyedField = z
+  .object({ key: z.string().nullish(), ...properties })
+  .transform(({ key: id, ...field }) => ({ ...field, id: id ?? '' }));
+export type Field = z.output<typeof TicketField>;
 
-/** A field of users or of a custom object's records: known by its key. */
-const KeyedField = Field.extend({ key: z.string().nullish() });
-export type KeyedField = z.output<typeof KeyedField>;
-
-export const ticketFields = (api: ZendeskApi): Promise<TicketField[]> => api.listTicketFields(listOf(TicketField));
-
-/** All user fields, however many. */
-export const userFields = (api: ZendeskApi): Promise<KeyedField[]> => keyedFields(api, '/api/v2/user_fields.json');
-
-/** All fields of a custom object's records. */
-export const objectFields = (api: ZendeskApi, object: string): Promise<KeyedField[]> =>
-  keyedFields(api, `/api/v2/custom_objects/${object}/fields.json`);
-
-/** The same; undefined where there is no such object. */
-export async function objectFieldsIfAny(api: ZendeskApi, object: string): Promise<KeyedField[] | undefined> {
-  try {
-    return await objectFields(api, object);
-  } catch (error) {
-    if (error instanceof VendorError && error.status === 404) return undefined;
-    throw error;
-  }
+/** Fields that parts of an answer go to: of tickets, of users, or of a custom object's records. */
+export interface FieldKind {
+  /** Whose fields, in messages: 'Zendesk acme'. */
+  account: string;
+  /** The setting that names the fields, and the fields that the setting names; `ticket` takes the id of the ticket. */
+  setting: string;
+  places: AnswerPlaces<string> & { ticket?: string | undefined };
+  /** A field in words. @param name its id in digits, or its title or key in quotes */
+  named(name: string): string;
+  /** Where admins find the fields. */
+  place: string;
+  /** How the setting names a field beside by its id. */
+  by: 'title' | 'field key';
+  /** The path of the fields, and what Zendesk calls one of them in a body. */
+  path: string;
+  one: string;
+  read(): Promise<Field[]>;
+  /** May be outdated by a quarter of an hour. */
+  fields: Cached<readonly Field[]>;
 }
 
-const Page = z.object({
-  user_fields: listOf(KeyedField).default([]),
-  custom_object_fields: listOf(KeyedField).default([]),
-});
+export type FieldKinds = Readonly<Record<'tickets' | 'users' | 'records', FieldKind>>;
 
-async function keyedFields(api: ZendeskApi, path: string): Promise<KeyedField[]> {
-  const fields: KeyedField[] = [];
-  await readPages(api, path, Page, ({ user_fields, custom_object_fields }) => {
-    fields.push(...user_fields, ...custom_object_fields);
-    return false;
-  });
-  return fields;
-}
-
-/** How long the cached fields may be outdated. */
+/** How long what is cached of the account may be outdated. */
 export const cacheMs = 15 * 60_000;
 
-/** The account's ticket fields as the rest of the connector needs them. */
-export interface Catalogue {
-  byId: ReadonlyMap<string, TicketField>;
-  /** Field id → name in expressions, for fields that have one of their own. */
-  slugs: ReadonlyMap<string, string>;
-}
-
-export function fieldCatalogue(api: ZendeskApi, ports: Pick<ConnectorPorts, 'now'>): Cached<Catalogue> {
-  return cached(async () => catalogueOf(await ofAccount(ticketFields(api))), cacheMs, ports.now);
+export function fieldKinds(settings: ZendeskSettings, api: ZendeskApi, now: () => Date): FieldKinds {
+  const { userFields = {}, customObject } = settings.writeBack;
+  const object = customObject?.object;
+  const [account, admin, by] = [`Zendesk ${settings.subdomain}`, 'Admin Center >', 'field key'] as const;
+  const kind = (about: Omit<FieldKind, 'account' | 'fields' | 'read'>): FieldKind => {
+    const keyed = () => readAll(api, about.path, `${about.one}s`, KeyedField);
+    const read = about.by === 'title' ? () => api.listTicketFields(listOf(TicketField)) : keyed;
+    return { account, ...about, read, fields: cached(() => read().catch(concernsAccount), cacheMs, now) };
+  };
+  return {
+    tickets: kind({
+      ...{ setting: 'writeBack', places: settings.writeBack, by: 'title', one: 'ticket_field' },
+      ...{ path: '/api/v2/ticket_fields', place: `${admin} Objects and rules > Tickets > Fields` },
+      named: (name) => `ticket field ${name}`,
+    }),
+    users: kind({
+      ...{ setting: 'writeBack.userFields', places: userFields, by, one: 'user_field' },
+      ...{ path: '/api/v2/user_fields', place: `${admin} People > Configuration > User fields` },
+      named: (name) => `user field ${name}`,
+    }),
+    records: kind({
+      ...{ setting: 'writeBack.customObject', places: customObject ?? {}, by, one: 'custom_object_field' },
+      path: `/api/v2/custom_objects/${object}/fields`,
+      place: `${admin} Objects and rules > Custom objects > Objects`,
+      named: (name) => `field ${name} of the custom object "${object}"`,
+    }),
+  };
 }
 
 /** A failure to read the fields concerns the account, not one ticket. */
-async function ofAccount<T>(fields: Promise<T>): Promise<T> {
-  try {
-    return await fields;
-  } catch (error) {
-    if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
-    const { message, outcome, reference } = error;
-    throw new CloseloopError(message, { kind: 'config', doubtful: true }, { outcome, reference, cause: error });
+function concernsAccount(error: unknown): never {
+  if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
+  const { message, outcome, reference } = error;
+  throw new CloseloopError(message, { kind: 'config', doubtful: true }, { outcome, reference, cause: error });
+}
+
+/** An id is digits; everything else is a title or a key. */
+const isFieldId = (name: string): boolean => /^\d+$/.test(name);
+const inQuotes = (name: string): string => (isFieldId(name) ? name : `"${name}"`);
+
+/** The field as a person finds it. */
+export const nameOf = ({ named }: FieldKind, { id, title }: Field): string =>
+  named(isFieldId(id) && title ? `${id} "${title}"` : inQuotes(id));
+
+/** What a field takes: a part of an answer, or the id of the ticket. */
+export type Part = PartName | 'ticket';
+export type Targets = ReadonlyMap<Part, Field>;
+
+/** A configured field that can't be written: `name` in the configuration. `setup` makes a missing field that is named by its title or key. */
+type FieldProblem = Finding & { part: Part; name: string; isMissing: boolean };
+
+/** Field types that can take each part. Text of every kind takes anything. A dropdown is `tagger` on tickets only. */
+const [texts, choices] = [['text', 'textarea'] as const, ['tagger', 'dropdown'] as const];
+const fitting: Readonly<Record<string, readonly string[]>> = {
+  grade: ['integer', 'decimal', ...texts, 'regexp', ...choices, 'multiselect', 'checkbox'],
+  comment: texts,
+  answeredAt: ['date', ...texts],
+  status: [...texts, ...choices],
+  answers: [...texts, 'integer', 'decimal', 'date', 'checkbox', ...choices, 'multiselect'],
+};
+
+/**
+ * The fields that the settings name. A title is compared exactly, among the account's own fields; of several fields with the title the
+ * only active one counts.
+ */
+export function resolve(kind: FieldKind, fields: readonly Field[]): { targets: Targets; problems: FieldProblem[] } {
+  const targets = new Map<Part, Field>();
+  const problems: FieldProblem[] = [];
+  const { setting, place, by, places } = kind;
+  const wanted = new Map<Part, string>(placesOf(places));
+  if (places.ticket !== undefined) wanted.set('ticket', places.ticket);
+  for (const [part, name] of wanted) {
+    const [field, ...others] = candidates(kind, name, fields);
+    const said = (what: string, remedy: string): void => {
+      const finding = errorAt(`${setting}.${part}`, `${kind.named(inQuotes(name))} ${what}.`, remedy);
+      problems.push({ ...finding, part, name, isMissing: field === undefined && !isFieldId(name) });
+    };
+    const types = fitting[part.split('.')[0] ?? ''];
+    const make = isFieldId(name) ? '' : ', or let "closeloop setup" create it';
+    const own = `Create a field for it (${place}), or give a title and run "closeloop setup"`;
+    if (field === undefined)
+      said('does not exist', `Take the ${isFieldId(name) ? 'id' : `exact ${by}`} from ${place}${make}.`);
+    else if (others.length > 0)
+      said(`exists ${others.length + 1} times`, `Give its id (${place}) in place of the title.`);
+    else if (field.active === false) said('is inactive', 'Activate it in Admin Center.');
+    else if (field.removable === false) said("is one of Zendesk's own fields", own);
+    else if (types?.includes(field.type) === false)
+      said(`has the type ${field.type}`, `It must be one of ${types.join(', ')}.`);
+    else targets.set(part, field);
   }
+  return { targets, problems };
+}
+
+function candidates({ by }: FieldKind, name: string, fields: readonly Field[]): readonly Field[] {
+  if (isFieldId(name) || by !== 'title') return fields.filter(({ id }) => id === name);
+  const titled = fields.filter(({ title, removable }) => title?.trim() === name && removable !== false);
+  const active = titled.filter((field) => field.active !== false);
+  return active.length === 0 ? titled : active;
+}
+
+/**
+ * Writes on the fields that the settings name. Zendesk silently ignores values for a field that was deleted or deactivated since it was
+ * read: the fields are read once more where one doesn't fit (a person may have corrected it), and where a value was not stored.
+ * @throws CloseloopError config, which names the fields
+ */
+export async function onFields(kind: FieldKind, write: (targets: Targets) => Promise<WriteResult[]>) {
+  const known = resolve(kind, await kind.fields());
+  const results = await write(known.problems.length === 0 ? known.targets : await targetsNow(kind));
+  if (results.some((result) => result.ok && result.findings.length > 0)) await targetsNow(kind);
+  return results;
+}
+
+async function targetsNow(kind: FieldKind): Promise<Targets> {
+  const { targets, problems } = resolve(kind, await kind.fields('now'));
+  if (problems.length === 0) return targets;
+  const why = problems.map(({ at, problem, remedy }) => `${at}: ${problem} ${remedy}`).join(' ');
+  const message = `${kind.account}: ${why} "closeloop check" looks at all of them.`;
+  throw new CloseloopError(message, { kind: 'config' }, { outcome: 'never-sent' });
+}
+
+/** The account's ticket fields as expressions read them. */
+export interface Catalogue {
+  byId: ReadonlyMap<string, Field>;
+  /** Field id → name in expressions, for fields that have one of their own. */
+  slugs: ReadonlyMap<string, string>;
 }
 
 /**
@@ -108,9 +199,9 @@ async function ofAccount<T>(fields: Promise<T>): Promise<T> {
  * Where two titles give the same name an active field wins over an inactive one, then the older one (the lower id):
  * a field that is added later can't take the name away from a rule in use. Every field has its id as a name as well.
  */
-export function catalogueOf(fields: readonly TicketField[]): Catalogue {
-  const inactive = (field: TicketField): number => (field.active === false ? 1 : 0);
-  const oldestFirst = [...fields].sort((a, b) => inactive(a) - inactive(b) || Number(a.id) - Number(b.id));
+export function catalogueOf(fields: readonly Field[]): Catalogue {
+  const inactive = (field: Field): number => (field.active === false ? 1 : 0);
+  const oldestFirst = fields.toSorted((a, b) => inactive(a) - inactive(b) || Number(a.id) - Number(b.id));
   const owners = new Map<string, string>();
   for (const { id, title } of oldestFirst) {
     const slug = slugOf(title ?? '');
@@ -125,10 +216,10 @@ export function catalogueOf(fields: readonly TicketField[]): Catalogue {
 /** The fields that the account has added, as expressions read them. */
 export function suggestionsOf({ byId, slugs }: Catalogue): FieldSuggestion[] {
   const own = [...byId.values()].filter(({ active, removable }) => active !== false && removable !== false);
-  return own.flatMap(({ id, title }) => {
+  return own.map(({ id, title }) => {
     const slug = slugs.get(id);
     const name = slug !== undefined && /^[a-z]\w*$/.test(slug) ? slug : `\`${id}\``;
-    return [{ name: `ticket field "${title ?? id}"`, expression: `ticket.fields.${name}` }];
+    return { name: `ticket field "${title ?? id}"`, expression: `ticket.fields.${name}` };
   });
 }
 
@@ -146,34 +237,4 @@ export function slugOf(title: string): string {
     .normalize('NFC')
     .replace(/[^\p{L}\p{N}]+/gu, '_')
     .replace(/^_+|_+$/g, '');
-}
-
-/** Tag → the description of the field that has it. */
-export type TagOwners = ReadonlyMap<string, string>;
-
-/**
- * The owners of the tags of dropdowns, multi-selects and checkboxes, also of inactive ones. A tag
- * belongs to one option of one field: put on a ticket it chooses that option, and people's tags come onto their tickets.
- * Records of custom objects have no tags, so their fields are not among them.
- * Source: support.zendesk.com, "Understanding tags and ticket fields" and "Adding tags to users and organizations".
- */
-export function tagOwners(ticket: readonly TicketField[], users: readonly KeyedField[]): TagOwners {
-  return new Map([
-    ...users.flatMap((field) => tagsOf(field).map((tag): [string, string] => [tag, `user field "${field.key}"`])),
-    ...ticket.flatMap((field) => tagsOf(field).map((tag): [string, string] => [tag, ticketFieldName(field)])),
-  ]);
-}
-
-export const ticketFieldName = ({ id, title }: Pick<TicketField, 'id' | 'title'>): string =>
-  `ticket field ${id}${title == null || title === '' ? '' : ` "${title}"`}`;
-
-/** Why no option with this tag can be added to a field; undefined if it can. */
-export function obstacle(tag: string, owners: TagOwners): string | undefined {
-  if (/\s/.test(tag)) return `"${tag}" has a space, which no tag has`;
-  const owner = owners.get(tag);
-  return owner === undefined ? undefined : `"${tag}" belongs to ${owner}, and Zendesk gives a tag to one field only`;
-}
-
-function tagsOf({ tag, custom_field_options: options }: z.output<typeof Field>): string[] {
-  return [...(options ?? []).map(({ value }) => value), ...(tag == null || tag === '' ? [] : [tag])];
 }

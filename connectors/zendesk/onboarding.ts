@@ -1,24 +1,18 @@
 import type { Onboarding } from '../../core/connector/onboarding.ts';
 
+const clients = 'Admin Center > Apps and integrations > OAuth clients, kind Confidential';
+const whenLost =
+  'not known yet, or lost: set it to any text and run "closeloop setup" again, which reads the secret of the webhook and writes it into the .env file beside the configuration';
+const webhook = { ask: 'Signing secret of the webhook', isList: true, isMadeUp: true, whenLost };
+
 export const onboarding: Onboarding = {
   about: 'Zendesk Support: tickets that are solved',
   source: 'support',
   questions: [
     { setting: 'subdomain', ask: 'Subdomain (the "acme" of acme.zendesk.com)' },
-    {
-      setting: 'clientId',
-      ask: 'Identifier of the OAuth client (Admin Center > Apps and integrations > OAuth clients, kind Confidential)',
-    },
+    { setting: 'clientId', ask: `Identifier of the OAuth client (${clients})` },
     { setting: 'clientSecret', ask: 'Its secret', variable: 'ZENDESK_CLIENT_SECRET' },
-    {
-      setting: 'webhookSecrets',
-      ask: 'Signing secret of the webhook',
-      variable: 'ZENDESK_WEBHOOK_SECRET',
-      isList: true,
-      isMadeUp: true,
-      whenLost:
-        'not known yet, or lost: set it to any text and run "closeloop setup" again, which reads the secret of the webhook and writes it into the .env file beside the configuration',
-    },
+    { setting: 'webhookSecrets', variable: 'ZENDESK_WEBHOOK_SECRET', ...webhook },
     { setting: 'writeBack.grade', ask: 'Ticket field that takes the grade', initial: 'Feedback grade' },
     { setting: 'writeBack.comment', ask: 'Ticket field that takes the comment', initial: 'Feedback comment' },
   ],

@@ -1,25 +1,12 @@
-import { chunks } from '../../core/connector/batches.ts';
-import { type Cached, cached } from '../../core/connector/cached.ts';
+import { cached } from '../../core/connector/cached.ts';
 import { namesOf } from '../../core/connector/check.ts';
-import type { ConnectorPorts, PresentedRecord, ReadResult, Source } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
+import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import { adviceOf } from '../../core/errors.ts';
-import type { ZendeskApi } from './api.ts';
-import { closingOf, type TicketFacts } from './closing.ts';
-import { type Catalogue, cacheMs, type FieldOption } from './fields.ts';
-import type { ZendeskSettings } from './settings.ts';
-import {
-  batchSize,
-  type FieldValue,
-  isTicketId,
-  listNames,
-  type MetricSet,
-  type Named,
-  type NameList,
-  showMany,
-  Ticket,
-  type TicketPage,
-} from './ticket.ts';
+import type { Account } from './account.ts';
+import { type Catalogue, cacheMs, catalogueOf, type FieldOption } from './fields.ts';
+import { listNames, type Named, type NameList, type Row, stateOf, type Ticket } from './ticket.ts';
+import type { FieldValue } from './values.ts';
 
 type Absent<T> = T | undefined;
 
@@ -85,144 +72,68 @@ interface Thing {
   name: Absent<string>;
 }
 
-/** Side-loads for rules, and the metrics that distinguish closings. */
-const sideloads = ['users', 'groups', 'organizations', 'metric_sets', 'brands', 'ticket_forms', 'custom_statuses'];
+type Names = ReadonlyMap<string, Named>;
+const none: Names = new Map();
 
-/**
- * Reads tickets, 100 per call, with requesters and metrics, on which the state depends, and names that Zendesk didn't side-load. Deleted
- * tickets are absent, or have the status `deleted`.
- */
-export function reader(
-  { subdomain }: Pick<ZendeskSettings, 'subdomain'>,
-  api: ZendeskApi,
-  catalogue: Cached<Catalogue>,
-  ports: Pick<ConnectorPorts, 'now' | 'log'>,
-): Source<ZendeskShape>['read'] {
-  const withNames = nameReader(api, subdomain, ports);
-  return async (recordIds) => {
-    const ids = [...new Set(recordIds)].filter(isTicketId);
-    const results = new Map<string, ReadResult<ZendeskShape>>();
-    for (const some of chunks(ids, batchSize)) {
-      const fields = await catalogue();
-      const page = await withNames(await showMany(api, some, sideloads));
-      for (const [id, read] of page.tickets) {
-        if (!read.ok) results.set(id, { ok: false, why: 'error', error: read.error });
-        else if (read.ticket.status !== 'deleted')
-          results.set(id, { ok: true, record: present(read.ticket, page, fields) });
-      }
-    }
-    return recordIds.map((id) => results.get(id) ?? { ok: false, why: 'not-found' });
-  };
-}
-
-/** The ticket's id in each list. */
-const idIn: Readonly<Record<NameList, (ticket: Ticket) => string | null | undefined>> = {
-  brands: (ticket) => ticket.brand_id,
-  ticket_forms: (ticket) => ticket.ticket_form_id,
-  custom_statuses: (ticket) => ticket.custom_status_id,
-};
+/** The ticket's id in each list of names. */
+const idIn = { brands: 'brand_id', ticket_forms: 'ticket_form_id', custom_statuses: 'custom_status_id' } as const;
 const lists = ['brands', 'ticket_forms', 'custom_statuses'] as const;
 
-/** Adds to a page the names of brands, forms and custom statuses that Zendesk didn't send along with it. */
-function nameReader(
-  api: ZendeskApi,
-  subdomain: string,
-  ports: Pick<ConnectorPorts, 'now' | 'log'>,
-): (page: TicketPage) => Promise<TicketPage> {
-  const read = async (list: NameList): Promise<ReadonlyMap<string, Named>> => {
-    try {
-      return await listNames(api, list);
-    } catch (error) {
+/** Presents tickets as rules read them, with the names of brands, forms and custom statuses that Zendesk didn't send along with them. */
+export function presenter({ settings, api, kinds, ports }: Account): DeskReading<Row, ZendeskShape>['present'] {
+  const read = (list: NameList) => () =>
+    listNames(api, list).catch((error: unknown) => {
       // The account may not have the list, or refuse it: tickets are presented with the ids alone.
       if (adviceOf(error).kind === 'transient') throw error;
-      ports.log.warn({ subdomain, list }, 'names that Zendesk does not tell us are left out');
-      return new Map();
+      ports.log.warn({ subdomain: settings.subdomain, list }, 'names that Zendesk does not tell us are left out');
+      return none;
+    });
+  const namesIn = lists.map((list) => ({ list, names: cached(read(list), cacheMs, ports.now) }));
+  return async (rows) => {
+    const catalogue = catalogueOf(await kinds.tickets.fields());
+    const others = new Map<NameList, Names>();
+    for (const { list, names } of namesIn) {
+      const ids = rows.flatMap((row) => (row.beside[list].has(row[idIn[list]] ?? '') ? [] : (row[idIn[list]] ?? [])));
+      if (ids.length > 0) others.set(list, await names());
     }
-  };
-  const namesOf = {
-    brands: nameLists('brands'),
-    ticket_forms: nameLists('ticket_forms'),
-    custom_statuses: nameLists('custom_statuses'),
-  };
-  function nameLists(list: NameList) {
-    return cached(() => read(list), cacheMs, ports.now);
-  }
-
-  return async (page) => {
-    const tickets = [...page.tickets.values()].flatMap((read) => (read.ok ? [read.ticket] : []));
-    const names = { ...page.names };
-    for (const list of lists) {
-      const isKnown = (ticket: Ticket): boolean => {
-        const id = idIn[list](ticket);
-        return id == null || names[list].has(id);
-      };
-      if (!tickets.every(isKnown)) names[list] = new Map([...(await namesOf[list]()), ...names[list]]);
-    }
-    return { ...page, names };
+    return (row) => present(row, catalogue, others);
   };
 }
 
-/** A ticket of `page`, presented. */
-export function present(ticket: Ticket, page: TicketPage, catalogue: Catalogue): PresentedRecord<ZendeskShape> {
-  const requester = lookUp(page.users, ticket.requester_id);
-  const assignee = lookUp(page.users, ticket.assignee_id);
-  const metrics = ticket.metric_set ?? page.metrics.get(ticket.id);
-  const timeZone = text(requester?.iana_time_zone);
-  const locale = text(requester?.locale);
-  return {
-    id: ticket.id,
-    // A merged ticket doesn't say into which.
-    currentId: ticket.id,
-    state: closingOf(factsOf(ticket, requester, metrics)),
-    shape: {
-      ticket: {
-        id: ticket.id,
-        subject: text(ticket.subject),
-        status: ticket.status,
-        customStatus: named(page.names.custom_statuses, ticket.custom_status_id),
-        priority: text(ticket.priority),
-        type: text(ticket.type),
-        channel: text(ticket.via?.channel),
-        brand: named(page.names.brands, ticket.brand_id),
-        form: named(page.names.ticket_forms, ticket.ticket_form_id),
-        tags: ticket.tags,
-        ...presentFields(ticket, catalogue),
-        createdAt: ticket.created_at?.toISOString(),
-        replies: metrics?.replies ?? undefined,
-        solvedAt: metrics?.solved_at?.toISOString(),
-        group: known(page.groups, ticket.group_id),
-        organization: known(page.organizations, ticket.organization_id),
-      },
-      requester: requester && {
-        id: requester.id,
-        name: text(requester.name),
-        email: text(requester.email),
-        phone: requester.shared_phone_number === true ? undefined : text(requester.phone),
-        locale,
-        timeZone,
-        fields: requester.user_fields ?? {},
-      },
-      assignee: assignee && { id: assignee.id, name: text(assignee.name), email: text(assignee.email) },
+/** @param others names that Zendesk didn't send along with the ticket */
+export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<NameList, Names> = new Map()) {
+  const { beside, metric_set: metrics } = ticket;
+  const [requester, assignee] = [ticket.requester_id, ticket.assignee_id].map((id) => beside.users.get(id ?? ''));
+  const [timeZone, locale] = [text(requester?.iana_time_zone), text(requester?.locale)];
+  const known = (things: Names, id: string | null | undefined): Absent<Thing> => {
+    const found = things.get(id ?? '');
+    return found && { id: found.id, name: text(found.name) };
+  };
+  // The id tells something even where its name can't be read.
+  const named = (list: NameList): Absent<Thing> => {
+    const id = ticket[idIn[list]];
+    return id == null ? undefined : { id, name: text((beside[list].get(id) ?? others.get(list)?.get(id))?.name) };
+  };
+  const shape: ZendeskShape = {
+    ticket: {
+      ...{ id: ticket.id, subject: text(ticket.subject), status: ticket.status },
+      ...{ customStatus: named('custom_statuses'), priority: text(ticket.priority), type: text(ticket.type) },
+      ...{ channel: text(ticket.via?.channel), brand: named('brands'), form: named('ticket_forms') },
+      ...{ tags: ticket.tags, ...presentFields(ticket, catalogue), createdAt: ticket.created_at?.toISOString() },
+      ...{ replies: metrics?.replies ?? undefined, solvedAt: metrics?.solved_at?.toISOString() },
+      group: known(beside.groups, ticket.group_id),
+      organization: known(beside.organizations, ticket.organization_id),
     },
-    ...customerOf({ personId: requester?.id, timeZone, locale }),
+    requester: requester && {
+      ...{ id: requester.id, name: text(requester.name), email: text(requester.email) },
+      phone: requester.shared_phone_number === true ? undefined : text(requester.phone),
+      ...{ locale, timeZone, fields: requester.user_fields ?? {} },
+    },
+    assignee: assignee && { id: assignee.id, name: text(assignee.name), email: text(assignee.email) },
   };
-}
-
-/** What `closingOf` decides by. */
-export function factsOf(
-  ticket: Ticket,
-  requester: TicketFacts['requester'],
-  metrics: MetricSet | undefined,
-): TicketFacts {
-  return {
-    status: ticket.status,
-    tags: ticket.tags,
-    externalId: ticket.external_id,
-    requester,
-    reopens: metrics?.reopens ?? undefined,
-    solvedAt: metrics?.solved_at ?? undefined,
-    changedAt: new Date(ticket.updated_at),
-  };
+  // A merged ticket doesn't say into which.
+  const customer = customerOf({ personId: requester?.id, timeZone, locale });
+  return { state: stateOf(ticket, requester), shape, ...customer };
 }
 
 function presentFields(ticket: Ticket, { byId, slugs }: Catalogue): Pick<ZendeskShape['ticket'], 'fields' | 'labels'> {
@@ -249,31 +160,16 @@ function labelOf(value: FieldValue, options: readonly FieldOption[]): string | s
 
 const text = (value: string | null | undefined): Absent<string> => (value === null || value === '' ? undefined : value);
 
-function known(things: ReadonlyMap<string, Named>, id: string | null | undefined): Absent<Thing> {
-  const found = lookUp(things, id);
-  return found && { id: found.id, name: text(found.name) };
-}
-
-/** The id tells something even where its name can't be read. */
-function named(names: ReadonlyMap<string, Named>, id: string | null | undefined): Absent<Thing> {
-  return id == null ? undefined : { id, name: text(names.get(id)?.name) };
-}
-
-function lookUp<T>(things: ReadonlyMap<string, T>, id: string | null | undefined): Absent<T> {
-  return id == null ? undefined : things.get(id);
-}
-
-const none = new Map<string, never>();
-const somebody = { id: '1' };
+const beside = { groups: none, organizations: none, brands: none, ticket_forms: none, custom_statuses: none };
+const users = new Map([['1', { id: '1' }]]);
 
 /** For `check`. Fields may have any names. */
 export const shapeNames = namesOf(
   present(
-    Ticket.parse({ ...somebody, status: 'new', updated_at: '1970-01-01', requester_id: 1, assignee_id: 1 }),
     {
-      ...{ tickets: none, groups: none, organizations: none, metrics: none, users: new Map([['1', somebody]]) },
-      names: { brands: none, ticket_forms: none, custom_statuses: none },
+      ...{ id: '1', status: 'new', updated_at: '1970-01-01', requester_id: '1', assignee_id: '1' },
+      ...{ tags: [], custom_fields: [], followup_ids: [], beside: { ...beside, users } },
     },
-    { byId: none, slugs: none },
+    { byId: new Map(), slugs: new Map() },
   ).shape,
 );

@@ -1,14 +1,7 @@
-/** The package has no types; this is the part of it we use. */
+/** The package has no types; this is the part of it we use. Reading goes through `request`, that is through ./request/index.cjs. */
 declare module 'zendesk-node-api' {
-  interface Credentials {
-    url: string;
-    token: string;
-    /** With `oauth` the token is a bearer token, else an API token of `email`. */
-    oauth?: boolean;
-    email?: string;
-  }
-  /** The object given is changed. Reading goes through `request`, that is through ./request/index.cjs. */
-  function zendesk(credentials: Credentials): {
+  /** @param credentials with `oauth` the token is a bearer token. The object given is changed. */
+  function zendesk(credentials: { url: string; token: string; oauth?: boolean }): {
     /** All ticket fields in one answer, however many there are. */
     ticketFields: { list(query?: string): PromiseLike<unknown> };
   };

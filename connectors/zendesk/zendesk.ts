@@ -1,20 +1,20 @@
 import { keepHere } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
-import { numbered } from '../../core/connector/record-name.ts';
-import { type HmacScheme, verifyHmac } from '../../core/connector/signature.ts';
+import { desk } from '../../core/connector/desk/desk.ts';
+import type { HmacScheme } from '../../core/connector/signature.ts';
+import { jobLifeMs, openAccount } from './account.ts';
 import { actions, actor } from './actions.ts';
 import { zendeskApi } from './api.ts';
-import { checker } from './check.ts';
+import { preflight } from './check.ts';
 import { eventReader } from './events.ts';
-import { fieldCatalogue, suggestionsOf } from './fields.ts';
-import { forgetter } from './forget.ts';
-import { jobLifeMs, jobWatch } from './jobs.ts';
+import { catalogueOf, suggestionsOf } from './fields.ts';
 import { poller } from './poll.ts';
-import { reader } from './record.ts';
+import { presenter, type ZendeskShape } from './record.ts';
 import { addressOf, settings, writesAnswers } from './settings.ts';
-import { installer, recoverer } from './setup.ts';
-import { batchSize, isTicketId } from './ticket.ts';
-import { writer } from './write-back.ts';
+import { type Row, type Ticket, ticketRows } from './ticket.ts';
+import type { Value } from './values.ts';
+import { WebhookSetup } from './webhook.ts';
+import { answerWriter, forgetter } from './write.ts';
 
 /**
  * How Zendesk signs deliveries. The secret is a text, never base64-decoded, even where it looks like base64. Zendesk documents no
@@ -22,14 +22,8 @@ import { writer } from './write-back.ts';
  * Source: developer.zendesk.com/documentation/webhooks/verifying.
  */
 export const signatureScheme = (toleranceSeconds: number): HmacScheme => ({
-  header: 'x-zendesk-webhook-signature',
-  algorithm: 'sha256',
-  encoding: 'base64',
-  timestamp: {
-    header: 'x-zendesk-webhook-signature-timestamp',
-    as: 'iso',
-    toleranceMs: toleranceSeconds * 1000,
-  },
+  ...{ header: 'x-zendesk-webhook-signature', algorithm: 'sha256', encoding: 'base64' },
+  timestamp: { header: 'x-zendesk-webhook-signature-timestamp', as: 'iso', toleranceMs: toleranceSeconds * 1000 },
   signed: ({ raw }, timestamp) => [timestamp, raw],
 });
 
@@ -57,31 +51,27 @@ export const zendesk = defineConnector({
     customer: ['requester.email', 'requester.phone'],
   },
   open: (settings, ports) => {
-    const api = zendeskApi(settings, ports);
-    const catalogue = fieldCatalogue(api, ports);
-    const finished = jobWatch(api, ports.sleep);
-    const signed = signatureScheme(settings.toleranceSeconds);
-    return {
-      batchSize,
-      lateWriteMs: jobLifeMs,
-      taken: { status: 202 },
-      verify: (delivery) => verifyHmac(delivery, settings.webhookSecrets, signed),
-      events: eventReader(settings),
-      read: reader(settings, api, catalogue, ports),
-      check: checker(settings, api, ports),
-      setup: installer(settings, api, ports),
-      recover: recoverer(settings, api),
-      writeBack: writesAnswers(settings) ? writer(settings, api, catalogue, finished, ports) : keepHere,
-      ...actor(api, finished, ports),
-      forget: forgetter(settings, api, catalogue, ports),
-      poll: poller(api, ports),
-      fields: async () => suggestionsOf(await catalogue()),
-      writesNoAnswer: settings.writeBack.noAnswer,
-      surveyQuestions: Object.keys(settings.writeBack.answers),
-      recordNames: numbered(isTicketId),
-      recordNoun: 'ticket',
-      recordUrl: (id) => `${addressOf(settings)}/agent/tickets/${encodeURIComponent(id)}`,
-      bringsExternalGrades: settings.csat !== undefined,
-    };
+    const account = openAccount(settings, ports);
+    const webhook = new WebhookSetup(account, zendeskApi({ ...settings, scope: 'read write' }, ports).send);
+    const { webhookSecrets: secrets, toleranceSeconds, writeBack } = settings;
+    return desk<Row, ZendeskShape, Value, Ticket>({
+      ...{ vendor: 'Zendesk', record: 'ticket' },
+      intake: { secrets, proof: signatureScheme(toleranceSeconds), events: eventReader(settings) },
+      read: { ...ticketRows(account.api), present: presenter(account) },
+      poll: poller(account),
+      write: { settings: writeBack },
+      preflight: preflight(account, webhook),
+      own: {
+        // Answers go on tickets, requesters and records of a custom object at once.
+        writeBack: writesAnswers(settings) ? answerWriter(account) : keepHere,
+        forget: forgetter(account),
+        lateWriteMs: jobLifeMs,
+        ...actor(account),
+        recover: ({ hookUrl }) => webhook.lostSecret(hookUrl),
+        fields: async () => suggestionsOf(catalogueOf(await account.kinds.tickets.fields())),
+        recordUrl: (id) => `${addressOf(settings)}/agent/tickets/${encodeURIComponent(id)}`,
+        bringsExternalGrades: settings.csat !== undefined,
+      },
+    });
   },
 });

@@ -52,10 +52,12 @@ export function prober(findingOf: (probe: Probe, error: unknown) => Finding | un
 /**
  * A prober for a vendor whose refusals tell what is wrong: each is a finding, any other error is thrown.
  * @param credential the setting that a refused credential is reported at
+ * @param isTold whether another finding tells of the refusal already
  */
-export const vendorProber = (credential: string): Prober =>
+export const vendorProber = (credential: string, isTold: (error: VendorError) => boolean = () => false): Prober =>
   prober(({ at }, error) => {
     if (!(error instanceof VendorError)) throw error;
+    if (isTold(error)) return undefined;
     const { problem, remedy, status, advice } = error;
     const isOfCredential = advice.kind === 'config' && (status === 401 || status === 403);
     return errorAt(isOfCredential ? credential : at, problem, remedy);

@@ -92,10 +92,13 @@ function setting<Row, Value>(
   { written, settings, at, holds = holdsValue, notKept, ...writing }: Writing<Row, Value> & Settable<Row, Value>,
   fields: DeskFields | undefined,
 ): DeskAction<Row> {
-  const inForm = (value: string | number | null) =>
-    written(typeof value === 'number' ? { part: 'grade', value } : { part: 'comment', value }, settings);
+  const inForm = (value: string | number | null) => {
+    const found = written(typeof value === 'number' ? { part: 'grade', value } : { part: 'comment', value }, settings);
+    if (found instanceof Refusal) throw permanent(found.findings);
+    return found;
+  };
   const run = async (row: Row, wanted: SetFields, id: string) => {
-    const lackingOn = (one: Row) => [...values].filter(([place, value]) => !holds(at(one, place), value));
+    const lackingOn = (one: Row) => [...values].filter(([place, value]) => !holds(at(one, place), value, place));
     const values = new Map(Object.entries(wanted).map(([place, value]) => [place, inForm(value)]));
     const done = `set ${[...values.keys()].join(', ')}`;
     const lacking = lackingOn(row);

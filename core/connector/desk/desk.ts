@@ -25,8 +25,8 @@ export interface DeskIntake {
    * person has to do. Left out: it is refused.
    */
   unreadable?: string;
-  /** What a delivery says. @param body its JSON */
-  events(body: unknown, delivery: Delivery): Events;
+  /** What a delivery says. A promise only for expressions of the configuration. @param body its JSON */
+  events(body: unknown, delivery: Delivery): Events | Promise<Events>;
 }
 
 type Presented<Shape extends object> = Omit<PresentedRecord<Shape>, 'id' | 'currentId'> & {
@@ -53,7 +53,8 @@ export interface Desk<Row extends Target, Shape extends object, Value, Target> {
   read: DeskReading<Row, Shape>;
   /** `pollWindow`, `createSweep`, or a function of its own. */
   poll?: Source['poll'];
-  write: DeskWriting<Target, Value>;
+  /** `settings` alone, where `own` writes, forgets and acts by functions. */
+  write: DeskWriting<Target, Value> | Pick<DeskWriting<Target, Value>, 'settings'>;
   preflight?: DeskPreflight;
   /** What answers can lead to beside `note`, `tag` and `set`, by name, as `defineConnector` declares them. */
   actions?: Readonly<Record<string, DeskAction<Target>>>;
@@ -68,7 +69,8 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
   const { vendor, intake, read, poll, write, preflight, actions = {}, own } = declared;
   const { isId, size = 100 } = read;
   const { settings } = write;
-  const { writeBack, forget } = deskWriter(declared, { ...write, rows: write.rows ?? read });
+  const written = 'at' in write ? { ...write, rows: write.rows ?? read } : undefined;
+  const { writeBack = keepHere, forget } = written ? deskWriter(declared, written) : {};
   return {
     batchSize: size,
     taken: { status: 202 },
@@ -79,9 +81,9 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     ...intakeOf(intake),
     read: readerOf(read),
     writeBack: takesAnswers(settings) ? writeBack : keepHere,
-    forget,
+    ...(forget && { forget }),
     // As rules read it: an action compares the closing with the one that rules have seen.
-    ...deskActor(declared, read, write, actions, fieldsIn(preflight)),
+    ...deskActor(declared, read, written ?? {}, actions, fieldsIn(preflight)),
     ...(poll && { poll }),
     ...(preflight && deskPreflight(vendor, settings, preflight)),
     ...own,

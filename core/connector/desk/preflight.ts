@@ -11,6 +11,7 @@ import {
   unknownReads,
   vendorProber,
 } from '../check.ts';
+import type { VendorError } from '../classify.ts';
 import type { Finding, PreflightContext, SetupStep, Source } from '../contract.ts';
 import { type CurrentField, compareFields, type NeededField } from '../fields.ts';
 
@@ -68,6 +69,8 @@ export interface DeskPreflight {
   shape: { names: ShapeNames; hint: string };
   /** In order; where the first fails the others are left out, as they would fail for the same reason. */
   probes: readonly [DeskProbe, ...DeskProbe[]];
+  /** Whether a finding tells of this refusal already: that the credentials lack a right. */
+  isTold?(error: VendorError): boolean;
   /** Left out: answers go where every record has a place. */
   fields?: DeskFields | ((grades: readonly number[]) => Promise<Comparison<SetupItem>>);
   /** `comparedHooks`, or what takes its place. Left out: nothing is delivered, or nobody can look. */
@@ -132,7 +135,7 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
 export function deskPreflight(
   vendor: string,
   writeBack: AnswerPlaces<string>,
-  { credential, shape, probes: [first, ...others], fields, hooks, isStandin, own, steps }: DeskPreflight,
+  { credential, shape, probes: [first, ...others], isTold, fields, hooks, isStandin, own, steps }: DeskPreflight,
 ): Required<Pick<Source, 'check' | 'setup'>> {
   const none: Comparison<SetupItem> = { findings: [], missing: [] };
   const withFields = async (grades: readonly number[]) =>
@@ -142,7 +145,7 @@ export function deskPreflight(
 
   return {
     async check(about) {
-      const { findings, probe } = vendorProber(credential);
+      const { findings, probe } = vendorProber(credential, isTold);
       const plain = [
         ...(hooks === undefined ? [] : hookUrlFindings(vendor, about.hookUrl, isStandin)),
         ...unknownReads(vendor, shape.names, shape.hint, about.reads),

@@ -5,6 +5,7 @@ import {
   answeredTag,
   cut,
   isAnswerTag,
+  isOlderThan,
   isOutdated,
   isSameText,
   markerOf,
@@ -37,6 +38,8 @@ export interface ChangedRow<Row, Value> {
   id: string;
   row: Row;
   change: Change<Value>;
+  /** The note that goes with the change (`DeskNotes.joins`). */
+  note?: Noted;
 }
 
 /** The vendor wrote nothing of a change, because of some of its places: the rest is sent again without them. */
@@ -63,6 +66,11 @@ export interface DeskNotes<Row> {
   add(row: Row, about: Noted, id: string): Promise<unknown>;
   /** Left out: the vendor deletes no notes, and an erasure says so. */
   remove?(row: Row, noteId: string, id: string): Promise<unknown>;
+  /**
+   * For a vendor that takes the note of an answer in the same call as the values (`ChangedRow.note`, in place of `add`): whether an earlier
+   * attempt may have written the note, so that it is looked for.
+   */
+  joins?(row: Row, item: WriteBack, wanted: Change<unknown>, lacking: Change<unknown>): boolean;
 }
 
 /** In messages: 'Freshdesk', 'ticket'. */
@@ -83,8 +91,8 @@ export interface DeskWriting<Row, Value> {
    * to compare, no tags, no note) is written without reading it.
    */
   blank?(id: string): Row;
-  /** A part of an answer in the vendor's form; null for nothing. `inPlainForm` fits most vendors. */
-  written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null;
+  /** A part of an answer in the vendor's form; null for nothing; a refusal for what its place can't hold. `inPlainForm` fits most vendors. */
+  written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null | Refusal;
   /** What the record holds at a place. */
   at(row: Row, place: string): unknown;
   /**
@@ -93,11 +101,18 @@ export interface DeskWriting<Row, Value> {
    */
   further?(row: Row, item: WriteBack | undefined): readonly (readonly [place: string, value: Value | null])[];
   /** Whether the record holds this value. Default: nothing, the same value, or the same text but for white space. */
-  holds?(current: unknown, value: Value | null): boolean;
+  holds?(current: unknown, value: Value | null, place: string): boolean;
   /** Epoch ms of the time that the record holds at `answeredAt`. Default: `Date.parse`. */
   instantOf?(current: unknown): number | undefined;
+  /**
+   * Set where a record keeps the answer to an earlier closing when no answer came to the next: that is written beside the earlier answer.
+   * Left out: that is not written.
+   */
+  keepsEarlier?: true;
   /** The record's tags, for vendors that replace all of them. */
   tags?(row: Row): readonly string[];
+  /** Set where the vendor's own rules take tags off again, on which nobody has to act: what is remarked of these tags. */
+  tagsGone?(tags: readonly string[]): string;
   /** Why the record takes nothing any more ("it is archived"). */
   closed?(row: Row | VendorError): string | undefined;
   /** Writes on one record. */
@@ -120,7 +135,10 @@ interface Job<Row, Value> {
   wanted: Change<Value>;
   /** The part of `wanted` that the record lacks. */
   lacking: Change<Value>;
+  /** The note that goes with the change. */
+  note?: Noted;
   findings: string[];
+  remarks: string[];
   /** The places that the vendor has refused: what to do is told already. */
   refused: Set<string>;
   /** The record as the vendor keeps it after the write. */
@@ -184,8 +202,16 @@ export class DeskWriter<Row, Value> {
       return this.#plan(item, blank ?? rows.get(item.recordId), blank !== undefined);
     });
     const jobs = planned.flatMap((one) => ('item' in one ? [one] : []));
-    for (const job of await this.#send(jobs, this.#writing.rows)) this.#tellLost(job);
-    await this.#each(jobs, (job) => this.#noteOnce(job));
+    const { notes, rows: reading } = this.#writing;
+    const isJoined = notes?.joins !== undefined;
+    await this.#each(isJoined ? jobs : [], async (job) => {
+      if (await this.#lacksNote(job)) job.note = job.item;
+    });
+    for (const job of await this.#send(jobs, reading)) this.#tellLost(job);
+    // Alone the note comes last, as it can't be written twice.
+    await this.#each(isJoined ? [] : jobs, async (job) => {
+      if (await this.#lacksNote(job)) await notes?.add(job.row, job.item, job.id);
+    });
     return planned.map((one) => ('item' in one ? this.#resultOf(one) : one));
   }
 
@@ -197,33 +223,43 @@ export class DeskWriter<Row, Value> {
   }
 
   #plan(item: WriteBack, row: Row | CloseloopError | undefined, isBlank: boolean): AnswerJob<Row, Value> | WriteResult {
-    const { settings, written, at, closed, instantOf, tags: tagsOn, further } = this.#writing;
+    const { settings, written, closed, further } = this.#writing;
     if (isFailure(row)) return { ok: false, why: 'error', error: row };
     if (row === undefined) return this.#notFound(item);
     const why = closed?.(row);
     if (why !== undefined) return this.#noMore(item, why);
-    const isTagged = item.status === 'no-answer' && tagsOn?.(row).includes(answeredTag) === true;
-    if (isTagged || isOutdated(item, settings, (place) => at(row, place), instantOf))
-      return notOverNewer(this.#words.record);
-    const parts = placed(item, settings, (part) => written(part, settings));
-    const values = new Map(parts.map(({ place, value }) => [place, value]));
+    if (this.#isOutdated(item, row)) return notOverNewer(this.#words.record);
+    const values = new Map<string, Value | null>();
+    const findings: string[] = [];
+    for (const { place, value } of placed(item, settings, (part) => written(part, settings)))
+      if (value instanceof Refusal) findings.push(...value.findings);
+      else values.set(place, value);
     for (const [place, value] of further?.(row, item) ?? []) values.set(place, value);
-    const tags = this.#tagsWith(row, tagsOf(item));
+    const tags = this.#tagsWith(row, tagsOf(item), item.status);
     const wanted = { values, ...(tags && { tags }) };
     const lacking = isBlank ? wanted : this.#lackingOn(row, wanted);
-    return { item, ...jobOf(item.recordId, row, wanted, lacking) };
+    return { item, ...jobOf(item.recordId, row, wanted, lacking), findings };
+  }
+
+  #isOutdated(item: WriteBack, row: Row): boolean {
+    const { settings, at, tags, keepsEarlier, instantOf = (current) => Date.parse(String(current)) } = this.#writing;
+    if (keepsEarlier === true)
+      return settings.answeredAt !== undefined && isOlderThan(item, instantOf(at(row, settings.answeredAt)));
+    const isTagged = item.status === 'no-answer' && tags?.(row).includes(answeredTag) === true;
+    return isTagged || isOutdated(item, settings, (place) => at(row, place), instantOf);
   }
 
   /** All tags of the record, with these in place of closeloop's own; undefined where answers are no tags. */
-  #tagsWith(row: Row, own: readonly string[]): string[] | undefined {
-    const { settings, tags } = this.#writing;
+  #tagsWith(row: Row, own: readonly string[], status: WriteBack['status'] = 'answered'): string[] | undefined {
+    const { settings, tags, keepsEarlier } = this.#writing;
     if (settings.tags !== true || tags === undefined) return undefined;
-    return [...tags(row).filter((tag) => !isAnswerTag(tag)), ...own];
+    const isKept = keepsEarlier === true && status === 'no-answer';
+    return [...new Set([...tags(row).filter((tag) => isKept || !isAnswerTag(tag)), ...own])];
   }
 
   #lackingOn(row: Row, { values, tags }: Change<Value>): Change<Value> {
     const { at, holds = holdsValue } = this.#writing;
-    const lacking = new Map([...values].filter(([place, value]) => !holds(at(row, place), value)));
+    const lacking = new Map([...values].filter(([place, value]) => !holds(at(row, place), value, place)));
     // Of closeloop's own tags: others may come and go meanwhile.
     const ours = (all: readonly string[] = []) => all.filter(isAnswerTag).sort().join();
     const isTagged = tags === undefined || ours(tags) === ours(this.#writing.tags?.(row));
@@ -252,7 +288,9 @@ export class DeskWriter<Row, Value> {
   /** Sends what records lack, and reads back what no response shows. Returns the jobs whose changes were sent. */
   async #send<J extends Job<Row, Value>>(jobs: readonly J[], rows: RowReading<Row>): Promise<J[]> {
     const { putMany } = this.#writing;
-    const toSend = jobs.filter(({ lacking }) => !isEmpty(lacking));
+    const toSend = jobs.filter(
+      ({ lacking, note, failure }) => failure === undefined && (note !== undefined || !isEmpty(lacking)),
+    );
     const sent = toSend.length > 0 ? await putMany?.(toSend.map(changedBy)) : undefined;
     await this.#each(toSend, async (job) => {
       const changed = changedBy(job);
@@ -293,23 +331,28 @@ export class DeskWriter<Row, Value> {
   }
 
   /** Adds a finding for each value that the vendor accepted, and did not store. */
-  #tellLost({ id, wanted, lacking, findings, refused, after }: Job<Row, Value>): void {
+  #tellLost({ id, wanted, lacking, findings, remarks, refused, after }: Job<Row, Value>): void {
     const { vendor, record } = this.#words;
     const { notKept = (place: string) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
+    const { tagsGone, tags = () => [] } = this.#writing;
     if (after === undefined) return;
     const lost = this.#lackingOn(after, { ...wanted, values: lacking.values });
     for (const [place, value] of lost.values)
       if (!refused.has(place)) findings.push(`${vendor} did not keep "${place}": ${notKept(place, value)}`);
-    if (lost.tags !== undefined) findings.push(`${vendor} did not keep the tags of the ${record} ${id}`);
+    if (lost.tags === undefined) return;
+    const gone = lost.tags.filter((tag) => isAnswerTag(tag) && !tags(after).includes(tag));
+    if (tagsGone === undefined) findings.push(`${vendor} did not keep the tags of the ${record} ${id}`);
+    else if (gone.length > 0) remarks.push(tagsGone(gone));
   }
 
-  /** The note comes last, as it can't be written twice: it is looked for where an earlier attempt may have written it. */
-  async #noteOnce({ item, row, wanted, lacking, findings }: AnswerJob<Row, Value>): Promise<void> {
+  /** Whether an answer's note is to be added: the note is looked for where an earlier attempt may have written it. */
+  async #lacksNote({ item, row, wanted, lacking, findings }: AnswerJob<Row, Value>): Promise<boolean> {
     const { settings, notes } = this.#writing;
-    if (notes === undefined || settings.note !== true || item.status === 'no-answer') return;
+    if (notes === undefined || settings.note !== true || item.status === 'no-answer') return false;
     const given = [...wanted.values].filter(([, value]) => value !== null);
     const isFirst = given.length > 0 && given.every(([place]) => lacking.values.has(place)) && findings.length === 0;
-    if (isFirst || !(await isNoted(item, row, notes))) await notes.add(row, item, item.recordId);
+    const mayBeThere = notes.joins === undefined ? !isFirst : notes.joins(row, item, wanted, lacking);
+    return !mayBeThere || !(await isNoted(item, row, notes));
   }
 
   async forget(recordIds: readonly string[]): Promise<string[]> {
@@ -339,7 +382,7 @@ export class DeskWriter<Row, Value> {
     const { settings, at, tags, further, holds = holdsValue } = this.#writing;
     const wanted = [...placesOf(settings).values()].map((place) => [place, null] as const);
     const all = [...wanted, ...(further?.(row, undefined) ?? [])];
-    const values = new Map(all.filter(([place, value]) => !holds(at(row, place), value)));
+    const values = new Map(all.filter(([place, value]) => !holds(at(row, place), value, place)));
     // Also where the settings say no longer that answers are tags.
     const [ours, rest] = [true, false].map((isOurs) => tags?.(row).filter((tag) => isAnswerTag(tag) === isOurs));
     const change: Change<Value> = { values, ...(ours?.length && rest && { tags: rest }) };
@@ -368,8 +411,8 @@ export class DeskWriter<Row, Value> {
     return [];
   }
 
-  #resultOf({ item, findings, failure }: AnswerJob<Row, Value>): WriteResult {
-    if (failure === undefined) return { ok: true, findings };
+  #resultOf({ item, findings, remarks, failure }: AnswerJob<Row, Value>): WriteResult {
+    if (failure === undefined) return { ok: true, findings, ...(remarks.length > 0 && { remarks }) };
     if (isGone(failure)) return this.#notFound(item);
     const why = failure instanceof VendorError ? this.#writing.closed?.(failure) : undefined;
     return why === undefined ? { ok: false, why: 'error', error: failure } : this.#noMore(item, why);
@@ -415,11 +458,11 @@ interface Told {
 
 const jobOf = <Row, Value>(id: string, row: Row, wanted: Change<Value>, lacking: Change<Value>): Job<Row, Value> => ({
   ...{ id, row, wanted, lacking },
-  ...{ findings: [], refused: new Set(), after: undefined, failure: undefined },
+  ...{ findings: [], remarks: [], refused: new Set(), after: undefined, failure: undefined },
 });
 
-const changedBy = <Row, Value>({ id, row, lacking }: Job<Row, Value>): ChangedRow<Row, Value> => ({
-  ...{ id, row },
+const changedBy = <Row, Value>({ id, row, lacking, note }: Job<Row, Value>): ChangedRow<Row, Value> => ({
+  ...{ id, row, ...(note && { note }) },
   change: lacking,
 });
 

@@ -66,7 +66,7 @@ poll: { every: 1h }
 sources: { thousand: ${JSON.stringify(source)} }
 `;
     const { app, told, contextOf } = await runHere(redis, text);
-    const { queries } = contextOf('thousand').store;
+    const { lists } = contextOf('thousand').store;
     account.listen(`${app.url}/hooks/thousand`);
     await account.close(ids);
     await until(async () => (await lists.counts()).asked === closings);

@@ -105,12 +105,12 @@ const Findings = z.object({ errors: z.number(), warnings: z.number(), findings: 
 
 test('setup makes the fields and the webhook, tells its secret, and has nothing to do the second time', async () => {
   const before = await on.told(Findings, ['check'], 1);
-  expect(JSON.stringify(before.findings)).toMatch(/no webhook delivers to/);
+  expect(JSON.stringify(before.findings)).toMatch(/webhook that delivers to .* is missing/);
   expect(await on.setUp()).toEqual([
     'create the ticket field "Feedback grade" (integer)',
     'create the ticket field "Feedback comment" (textarea)',
     'create the ticket field "Feedback answered at" (date)',
-    `create the webhook "closeloop" that delivers to ${on.hooks}`,
+    `create the webhook that delivers to ${on.hooks}`,
   ]);
   expect(await on.setUp()).toEqual([]);
 });
@@ -246,7 +246,7 @@ test('a closing whose webhook is lost is found by the poll and counted, also by 
   expect((await on.status()).missed).toBe(missed + 1);
   expect(await on.told(Findings, ['check'], 1)).toMatchObject({
     errors: 1,
-    findings: [{ at: 'webhook', problem: `no webhook delivers to ${on.hooks}` }],
+    findings: [{ at: 'webhook', problem: `the webhook that delivers to ${on.hooks} is missing` }],
   });
 });
 

@@ -29,32 +29,6 @@ describe('a solved ticket', () => {
     });
     expect(standin.ticket(id).ticket).toMatchObject({ status: 'open', group_id: 2002, priority: 'high' });
   });
-
-  test('that was opened and solved again since is left alone', async () => {
-    const { standin, source, solved } = await account();
-    const id = solved();
-    await standin.setStatus({ id, status: 'open' });
-    await standin.setStatus({ id, status: 'solved' });
-    expect(await actOnce(source, request(id, { again: true }))).toEqual({ ok: true, done: 'it was open already' });
-    expect(standin.ticket(id).ticket).toMatchObject({ status: 'solved' });
-  });
-
-  test('gets a private note once, and tags beside its own', async () => {
-    const { standin, source, solved } = await account();
-    const id = solved({ tags: ['vip'] });
-    const note = request(id, { name: 'note', params: 'Graded 1: "too <late>"' });
-    await actOnce(source, note);
-    await actOnce(source, { ...note, again: true });
-    await actOnce(source, request(id, { name: 'tag', params: ['unhappy'] }));
-    const Audits = z.array(z.object({ events: z.array(z.looseObject({ type: z.string() })) }));
-    const events = Audits.parse(standin.ticket(id).audits).flatMap((audit) => audit.events);
-    const written = events.filter(({ type }) => type === 'Comment');
-    const [only, ...others] = written;
-    expect(others).toEqual([]);
-    expect(only).toMatchObject({ public: false, body: expect.stringContaining('Graded 1: "too <late>"') });
-    expect(standin.ticket(id).tags.sort()).toEqual(['unhappy', 'vip']);
-    expect(standin.ticket(id).mails).toBe(0);
-  });
 });
 
 test('a closed ticket gets one follow-up ticket, linked to it, without its tags', async () => {
@@ -128,19 +102,6 @@ test('a group that is gone by now is told, and the other actions are done', asyn
     error: { message: expect.stringContaining('"Nobody"'), advice: { kind: 'permanent' } },
   });
   expect(standin.ticket(id).ticket).toMatchObject({ status: 'solved' });
-});
-
-test('a ticket that is gone says so', async () => {
-  const { source } = await account();
-  expect(await actOnce(source, request(99_999, {}))).toMatchObject({ ok: false, why: 'not-found' });
-});
-
-test('check knows groups that are not there', async () => {
-  const { source } = await account();
-  const used = [{ at: 'answers[0].do[0].reopen', name: 'reopen', params: { group: 'Nobody' } }];
-  expect(await source.checkActions?.(used)).toMatchObject([
-    { level: 'error', at: used[0]?.at, problem: 'there is no group "Nobody"' },
-  ]);
 });
 
 describe('many actions', () => {

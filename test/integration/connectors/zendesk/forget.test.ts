@@ -23,7 +23,7 @@ test('it says which closed tickets keep their answers', async () => {
   await source.writeBack([answer(open), answer(shut)]);
   await standin.close(shut);
   expect(await source.forget?.([String(open), String(shut)])).toEqual([
-    `the answer on ticket ${shut}, which is closed`,
+    `the answer on ticket ${shut}, which takes no change: take it off by hand`,
     history,
   ]);
   expect(standin.ticket(open).tags).toEqual([]);

@@ -52,19 +52,19 @@ const wholeOnly: [what: string, writeBack: object, status: 'solved' | 'closed', 
     'the ticket',
     { grade: ids.grade, comment: ids.comment },
     'solved',
-    `the ticket field ${ids.grade} (writeBack.grade)`,
+    `the ticket field ${ids.grade} "Grade" (writeBack.grade)`,
   ],
   [
     'the requester',
     { comment: ids.comment, userFields: { grade: 'last_grade' } },
     'solved',
-    'the user field last_grade (writeBack.userFields.grade)',
+    'the user field "last_grade" (writeBack.userFields.grade)',
   ],
   [
     'a record of the custom object',
     { grade: ids.comment, whenClosed: ['customObject'], customObject: { object: 'feedback', grade: 'grade' } },
     'closed',
-    'the field of the custom object "feedback" grade (writeBack.customObject.grade)',
+    'the field "grade" of the custom object "feedback" (writeBack.customObject.grade)',
   ],
 ];
 test.each(wholeOnly)(

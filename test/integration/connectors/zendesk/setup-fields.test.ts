@@ -80,9 +80,15 @@ const rows: [name: string, row: Row][] = [
     {
       settings: wrote({ customObject: { object: 'feedback', grade: 'score', answeredAt: 'at', ticket: 'number' } }),
       found: [
-        ['writeBack.customObject.grade', /"score" does not exist.*closeloop setup/],
-        ['writeBack.customObject.answeredAt', /"at" does not exist/],
-        ['writeBack.customObject.ticket', /no field "number".*closeloop setup/],
+        [
+          'writeBack.customObject.grade',
+          /field "score" of the custom object "feedback" does not exist.*closeloop setup/,
+        ],
+        ['writeBack.customObject.answeredAt', /field "at" of the custom object "feedback" does not exist/],
+        [
+          'writeBack.customObject.ticket',
+          /field "number" of the custom object "feedback" does not exist.*closeloop setup/,
+        ],
       ],
       done: [
         'create the field "score" of the custom object "feedback" (integer)',
@@ -338,7 +344,7 @@ test('a person who adds an option meanwhile keeps it', async () => {
 });
 
 test.each([
-  ['no right to create', { clientScopes: ['read', 'write', 'tickets:write'] }, 'agent' as const, /needs an admin/],
+  ['no right to create', { clientScopes: ['read', 'write', 'tickets:write'] }, 'agent' as const, /this needs an admin/],
   ['no room in the plan', { customObjects: 1 }, 'admin' as const, /plan has no room/],
 ])('it says what to do where there is %s', async (_name, admin, apiRole, words) => {
   const [first] = await steps(newObject);

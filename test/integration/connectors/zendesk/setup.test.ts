@@ -50,7 +50,7 @@ test('it sets an empty account up, after which check finds nothing and setup has
     'create the user field "feedback_grade" (integer)',
     'create the user field "feedback_comment" (textarea)',
     'create the user field "feedback_at" (date)',
-    `create the webhook "closeloop" that delivers to ${hookUrl}`,
+    `create the webhook that delivers to ${hookUrl}`,
   ]);
   const told = await apply(all);
   expect(told).toEqual({ webhookSecrets: account.standin.webhooks[0]?.secrets[0] });
@@ -94,7 +94,7 @@ test('it asks for the right to create things only to create them', async () => {
   const [first] = await steps(account.open({ writeBack: { grade: 'Feedback grade' } }));
   const error = await first?.apply().catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(CloseloopError);
-  expect(String(error)).toMatch(/scopes "read write"/);
+  expect(String(error)).toMatch(/scope "read write"/);
   expect(adviceOf(error)).toEqual({ kind: 'config' });
 });
 
@@ -197,7 +197,7 @@ describe('the webhook', () => {
     account.standin.admin.triggers = [];
     const source = account.open();
     const all = await steps(source);
-    expect(all.map(({ what }) => what)).toEqual(['create the trigger that calls the webhook "closeloop"']);
+    expect(all.map(({ what }) => what)).toEqual([`correct the webhook that delivers to ${hookUrl}`]);
     await apply(all);
     expect(await steps(source)).toEqual([]);
     expect(await source.check?.(going)).toEqual([]);
@@ -208,7 +208,7 @@ describe('the webhook', () => {
     const before = { ...webhook };
     const source = account.open();
     const all = await steps(source);
-    expect(all.map(({ what }) => what)).toEqual(['activate the webhook "mine"']);
+    expect(all.map(({ what }) => what)).toEqual([`correct the webhook that delivers to ${hookUrl}`]);
     expect(await apply(all)).toEqual({});
     expect(webhook).toEqual({ ...before, active: true });
     expect(await steps(source)).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { surveyValue } from '../../../../connectors/zendesk/answer.ts';
+import { surveyValue } from '../../../../connectors/zendesk/values.ts';
 import type { AnswerValue } from '../../../../core/connector/contract.ts';
 import { account, answer, written } from '../../../support/connectors/zendesk/account.ts';
 import * as live from '../../../support/connectors/zendesk/preflight.ts';
@@ -35,7 +35,7 @@ const rows: [type: string, answer: AnswerValue, value: unknown][] = [
 
 describe('an answer to a survey', () => {
   test.each(rows)('it is what a field of type %s takes: %j as %j', (type, given, value) => {
-    expect(surveyValue(given, { id: '1', type, options })).toEqual(value);
+    expect(surveyValue(given, { type, custom_field_options: options })).toEqual(value);
   });
 
   test('it lands in the field of its question, beside the grade, and again when it changes', async () => {
@@ -62,8 +62,8 @@ describe('an answer to a survey', () => {
     expect(result).toMatchObject({
       ok: true,
       findings: [
-        expect.stringMatching(/360004 \(writeBack\.answers\.18\) has no option for this answer/),
-        expect.stringMatching(/does not fit into the ticket field 360009 \(writeBack\.answers\.17\) of type integer/),
+        expect.stringMatching(/into the ticket field 360009 "Days" \(writeBack\.answers\.17\) of type integer/),
+        expect.stringMatching(/360004 "Score" \(writeBack\.answers\.18\) has no option for this answer/),
       ],
     });
     expect(JSON.stringify(result)).not.toContain('three');

@@ -90,7 +90,7 @@ describe('the requester', () => {
     const id = solved({ requesterId });
     standin.changeUser({ id: requesterId, active: false });
     expect(await source.writeBack([answer(id)])).toEqual([
-      { ok: true, findings: [], remarks: [`the requester of Zendesk ticket ${id} does not exist any more.`] },
+      { ok: true, findings: [], remarks: ['the requester does not exist any more.'] },
     ]);
     expect(standin.ticket(id).fields).toEqual({ [ids.grade]: 9 });
   });
@@ -102,7 +102,7 @@ describe('the requester', () => {
     expect(result).toEqual({
       ok: true,
       findings: [
-        expect.stringContaining('user field mood (writeBack.userFields.grade) has no option with the tag "9"'),
+        expect.stringContaining('user field "mood" (writeBack.userFields.grade) has no option with the tag "9"'),
       ],
     });
   });
@@ -216,6 +216,34 @@ describe('a closed ticket', () => {
     await write({ marker: 'v1', grade: 10, answeredAt: new Date(Date.now() - 3 * 86_400_000) });
     expect(held()).toContain(3);
     expect(held()).not.toContain(10);
+  });
+
+  test.each([[[]], [['customObject']]])(
+    'that holds its answer is left as it is, whatever may take others: %j',
+    async (steps) => {
+      const { standin, source, solved } = await account({
+        ...everything,
+        whenClosed: steps,
+        ...(steps.length > 0 && { customObject }),
+      });
+      addObject(standin);
+      const id = solved();
+      await source.writeBack([answer(id)]);
+      await standin.close(id);
+      expect(await source.writeBack([answer(id)])).toEqual([written]);
+      const older = answer(id, { grade: 1, marker: 'older', answeredAt: new Date(Date.now() - 9 * 86_400_000) });
+      expect(await source.writeBack([older])).toMatchObject([
+        { ok: true, unwritten: expect.stringContaining('newer') },
+      ]);
+      expect(standin.objectRecords('feedback')).toEqual([]);
+    },
+  );
+
+  test('takes no note, so that an answer which is a note alone is parked', async () => {
+    const { standin, source, solved } = await account({ note: true, whenClosed: ['edit'] });
+    standin.changeSettings({ modifyClosedTickets: true });
+    const id = solved({ status: 'closed' });
+    expect((await source.writeBack([answer(id)])).map(where)).toEqual(['closed']);
   });
 
   test('names its ticket on the record', async () => {

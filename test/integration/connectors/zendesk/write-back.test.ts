@@ -1,12 +1,8 @@
-import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import type { Source } from '../../../../core/connector/contract.ts';
 import { adviceOf } from '../../../../core/errors.ts';
-import type { ZendeskStandin } from '../../../../standins/zendesk/standin.ts';
 import {
   account,
   answer,
-  closeAfterwards,
   everything,
   ids,
   noAnswer,
@@ -38,19 +34,6 @@ describe('fields', () => {
 });
 
 describe('an answer', () => {
-  test('between two whole grades has a tag that goes at a regrade and at an erasure', async () => {
-    const { standin, source, solved } = await account({ tags: true });
-    const id = solved({ tags: ['vip'] });
-    await source.writeBack([answer(id, { grade: 2.5 })]);
-    expect(standin.ticket(id).tags.sort()).toEqual(['fb_answered', 'fb_grade_2.5', 'vip']);
-    await source.writeBack([answer(id, { grade: 4.5, marker: 'later' })]);
-    expect(standin.ticket(id).tags.sort()).toEqual(['fb_answered', 'fb_grade_4.5', 'vip']);
-    expect(await source.forget?.([String(id)])).toEqual([
-      "the internal notes, also those of answer rules (redact them), and the tickets' history",
-    ]);
-    expect(standin.ticket(id).tags).toEqual(['vip']);
-  });
-
   test('to a follow-up ticket replaces the marks inherited from its parent', async () => {
     const { standin, source, solved } = await account({ grade: ids.grade, tags: true, note: true });
     const parent = solved({ tags: ['vip'] });
@@ -93,76 +76,6 @@ describe('that nobody answered', () => {
     expect(standin.ticket(id).tags.sort()).toEqual(['fb_answered', 'fb_grade_9']);
     expect(standin.ticket(id).fields).toMatchObject({ 360009: 'answered', [ids.grade]: 9 });
   });
-
-  test('is not asked for unless configured', async () => {
-    expect((await account()).source.writesNoAnswer).toBe(false);
-  });
-});
-
-describe('our own write-backs', () => {
-  /** Delivers all that Zendesk can tell of a ticket, signed, to the source itself. */
-  async function listening(standin: ZendeskStandin, source: Source): Promise<{ told: string[]; events: string[] }> {
-    const heard = { told: [] as string[], events: [] as string[] };
-    const hook = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', async () => {
-        const headers = Object.fromEntries(Object.entries(request.headers).map(([name, one]) => [name, String(one)]));
-        const delivery = { method: 'POST', url: '', headers, raw: Buffer.concat(chunks), receivedAt: new Date() };
-        const result = source.verify(delivery).ok ? await source.events(delivery) : undefined;
-        if (result?.ok !== true) throw new Error('refused');
-        heard.told.push(...result.ignored.map(({ what }) => what), ...result.events.map(({ what }) => what));
-        heard.events.push(...result.events.map(({ kind }) => kind));
-        response.writeHead(202).end();
-      });
-    });
-    await new Promise<void>((resolve) => hook.listen(0, '127.0.0.1', resolve));
-    closeAfterwards({ close: () => new Promise((resolve) => void hook.close(() => resolve())) });
-    const address = hook.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    const names = ['status_changed', 'comment_added', 'custom_field_changed', 'tags_changed', 'custom_status_changed'];
-    standin.setWebhook({
-      url: `http://127.0.0.1:${address.port}/`,
-      secrets: ['s'],
-      subscriptions: names.map((name) => `ticket.${name}`),
-    });
-    return heard;
-  }
-
-  test('are told of and come to nothing; what others do as the same user counts', async () => {
-    const { standin, source, solved } = await account();
-    const id = solved({ status: 'open' });
-    const heard = await listening(standin, source);
-    const integration = 9900;
-    await standin.solve(id, integration);
-    await standin.idle();
-    expect(heard.events).toEqual(['closed']);
-    heard.told.length = heard.events.length = 0;
-    await source.writeBack([answer(id)]);
-    await source.writeBack([answer(id, { marker: 'again', grade: 4 })]);
-    await standin.idle();
-    expect(new Set(heard.told)).toEqual(new Set(['comment_added', 'tags_changed', 'custom_field_changed']));
-    expect(heard.events).toEqual([]);
-    await standin.reopen(id, integration);
-    await standin.solve(id, integration);
-    await standin.idle();
-    expect(heard.events).toEqual(['changed', 'closed']);
-  });
-
-  test('leave closings and their names as they are', async () => {
-    const { standin, source, solved } = await account({ ...everything, whenClosed: ['edit'] });
-    standin.changeSettings({ modifyClosedTickets: true });
-    const id = solved();
-    const state = async (): Promise<unknown> => {
-      const [read] = await source.read([String(id)]);
-      return read?.ok === true ? read.record.state : read;
-    };
-    const before = await state();
-    await source.writeBack([answer(id)]);
-    await standin.close(id);
-    await source.writeBack([answer(id, { marker: 'two', grade: 1 })]);
-    expect(await state()).toEqual(before);
-  });
 });
 
 describe('a field that was retired after the start', () => {
@@ -176,7 +89,7 @@ describe('a field that was retired after the start', () => {
     [
       'a field of a custom object',
       { grade: ids.grade, whenClosed: ['customObject'], customObject: { object: 'feedback', grade: 'grade' } },
-      'writeBack.customObject.grade: field of the custom object "feedback" "grade" is inactive.',
+      'writeBack.customObject.grade: field "grade" of the custom object "feedback" is inactive.',
     ],
   ];
   test.each(retired)(

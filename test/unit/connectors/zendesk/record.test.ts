@@ -2,7 +2,8 @@ import jsonata from 'jsonata';
 import { describe, expect, test } from 'vitest';
 import { catalogueOf, slugOf } from '../../../../connectors/zendesk/fields.ts';
 import { present } from '../../../../connectors/zendesk/record.ts';
-import { showMany, type TicketPage } from '../../../../connectors/zendesk/ticket.ts';
+import { ticketRows } from '../../../../connectors/zendesk/ticket.ts';
+import { CloseloopError } from '../../../../core/errors.ts';
 import { readOnlyApi } from '../../../support/connectors/zendesk/ports.ts';
 
 const customer = {
@@ -57,9 +58,9 @@ const catalogue = catalogueOf([
 ]);
 
 /** Through the same parsing as an answer of the API. */
-async function pageOf(
+async function rowOf(
   changes: { ticket?: object; requester?: object | null; metrics?: object | null; inside?: boolean } = {},
-): Promise<TicketPage> {
+) {
   const { inside = false, metrics = { ticket_id: 41960, reopens: 0, replies: 2, solved_at: '2026-11-21T10:15:00Z' } } =
     changes;
   const requester = changes.requester === null ? [] : [{ ...customer, ...changes.requester }];
@@ -72,23 +73,17 @@ async function pageOf(
     custom_statuses: [{ id: 5005, agent_label: 'Repaired', end_user_label: 'Done' }],
     ...(metrics === null || inside ? {} : { metric_sets: [metrics] }),
   };
-  return showMany(
-    readOnlyApi(() => answer),
-    ['41960'],
-  );
+  return (await ticketRows(readOnlyApi(() => answer)).many(['41960'])).get('41960');
 }
 
-async function presented(changes?: Parameters<typeof pageOf>[0]): Promise<ReturnType<typeof present>> {
-  const page = await pageOf(changes);
-  const read = page.tickets.get('41960');
-  if (read?.ok !== true) throw new Error('the ticket was not parsed');
-  return present(read.ticket, page, catalogue);
+async function presented(changes?: Parameters<typeof rowOf>[0]): Promise<ReturnType<typeof present>> {
+  const row = await rowOf(changes);
+  if (row === undefined || row instanceof CloseloopError) throw new Error('the ticket was not parsed');
+  return present(row, catalogue);
 }
 
 test('a ticket is presented whole', async () => {
   expect(await presented()).toEqual({
-    id: '41960',
-    currentId: '41960',
     state: { is: 'closed', closing: 'r0', closedAt: new Date('2026-11-21T10:15:00Z') },
     personId: '501',
     timeZone: 'Europe/Tallinn',
@@ -134,18 +129,14 @@ test('a ticket is presented whole', async () => {
 });
 
 describe('what differs from the documentation', () => {
-  const read = (tickets: unknown[]) =>
-    showMany(
-      readOnlyApi(() => ({ tickets })),
-      ['41960', '41961'],
-    );
+  const read = (tickets: unknown[]) => ticketRows(readOnlyApi(() => ({ tickets }))).many(['41960', '41961']);
 
   test('is one ticket, and not the others of its page', async () => {
-    const { tickets } = await read([{ ...ticket, id: '41961', status: 7, name: 7 }, ticket]);
-    expect(tickets.get('41960')).toMatchObject({ ok: true, ticket: { id: '41960' } });
-    expect(tickets.get('41961')).toMatchObject({
-      ok: false,
-      error: { message: "Zendesk ticket 41961 differs from Zendesk's documentation at status." },
+    const rows = await read([{ ...ticket, id: '41961', status: 7, name: 7 }, ticket]);
+    expect(rows.get('41960')).toMatchObject({ id: '41960' });
+    expect(rows.get('41961')).toMatchObject({
+      message: "Zendesk ticket 41961 differs from Zendesk's documentation at status.",
+      advice: { kind: 'permanent' },
     });
   });
 
@@ -165,7 +156,7 @@ describe('what differs from the documentation', () => {
 });
 
 describe('the expressions of design.md', () => {
-  const rows: [expression: string, changes: Parameters<typeof pageOf>[0], expected: unknown][] = [
+  const rows: [expression: string, changes: Parameters<typeof rowOf>[0], expected: unknown][] = [
     ['ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)', {}, true],
     ['ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)', { ticket: { tags: ['no_survey'] } }, false],
     ['[requester.phone, requester.email]', {}, ['+3725550001', 'ann@example.com']],
@@ -187,43 +178,15 @@ describe('the expressions of design.md', () => {
   });
 });
 
-describe('the state of a ticket', () => {
-  const solvedAt = new Date('2026-11-21T10:15:00Z');
-  const open = { is: 'open' };
-  const out = (why: string) => ({ is: 'out', why });
-  const closed = (closing: string, closedAt = solvedAt) => ({ is: 'closed', closing, closedAt });
-  const rows: [name: string, Parameters<typeof pageOf>[0], expected: object][] = [
-    ['open: open', { ticket: { status: 'open' } }, open],
-    ['pending: open', { ticket: { status: 'pending' } }, open],
-    ['closed: the same closing as solved', { ticket: { status: 'closed' } }, closed('r0')],
-    [
-      'solved again: another closing',
-      { metrics: { ticket_id: 41960, reopens: 2, solved_at: '2026-11-21T10:15:00Z' } },
-      closed('r2'),
-    ],
-    ['metrics inside the ticket: the same', { inside: true }, closed('r0')],
-    [
-      'no metrics: the first closing, at its last change',
-      { metrics: null },
-      closed('r0', new Date('2026-11-21T10:15:29Z')),
-    ],
-    [
-      'merged: out',
-      { ticket: { status: 'closed', tags: ['closed_by_merge'] } },
-      out('the ticket was merged into another one'),
-    ],
-    ['suspended requester: out', { requester: { suspended: true } }, out('the requester is suspended (spam)')],
-    ['deleted requester: out', { requester: { active: false } }, out('the requester was deleted')],
-    ['unknown requester: out', { requester: null }, out('the requester does not exist any more')],
-    [
-      'an agent as requester: out',
-      { requester: { role: 'agent' } },
-      out('the requester is not a customer but an agent'),
-    ],
-  ];
-  test.each(rows)('%s', async (_name, changes, expected) => {
-    expect((await presented(changes)).state).toEqual(expected);
-  });
+// Every state: ticket.test.ts.
+test.each([
+  ['beside the ticket', {}, 'r2', '2026-11-21T10:15:00Z'],
+  ['inside the ticket', { inside: true }, 'r2', '2026-11-21T10:15:00Z'],
+  ['nowhere: the first closing, at the last change', { metrics: null }, 'r0', '2026-11-21T10:15:29Z'],
+])('the closing is told by the metrics %s', async (_name, changes, closing, at) => {
+  const metrics = { ticket_id: 41960, reopens: 2, solved_at: '2026-11-21T10:15:00Z' };
+  const { state } = await presented({ metrics, ...changes });
+  expect(state).toEqual({ is: 'closed', closing, closedAt: new Date(at) });
 });
 
 describe('slugOf makes', () => {
@@ -252,9 +215,4 @@ test('a name belongs to the active, then to the older field', () => {
   ];
   expect(owner(field('20', true), field('3', true))).toEqual(['3']);
   expect(owner(field('20', true), field('3', false))).toEqual(['20']);
-});
-
-test('a strange ticket is an error of its own', async () => {
-  const page = await pageOf({ ticket: { updated_at: 'never' } });
-  expect(page.tickets.get('41960')).toMatchObject({ ok: false, error: { advice: { kind: 'permanent' } } });
 });

@@ -64,6 +64,10 @@ interface Peculiar {
   fails?: { id: string; kind: 'permanent' | 'transient' };
   /** Records that are read for an erasure alone. */
   inTrash?: readonly string[];
+  /** What else this vendor declares. */
+  more?: Partial<DeskWriting<Row, Value>>;
+  /** Set where the vendor takes a note with the change; the result: whether a note may be there. */
+  joins?: boolean;
 }
 
 /** Those that `set` can name. */
@@ -87,6 +91,8 @@ export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
     silent,
     fails,
     inTrash = [],
+    more = {},
+    joins,
   } = peculiar;
   const rows = new Map(ids.map((id): [string, Row] => [id, { id, fields: {}, tags: ['vip'], notes: [] }]));
   const calls: string[] = [];
@@ -99,9 +105,10 @@ export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
     return result;
   }
 
-  function change({ id, change: { values, tags } }: ChangedRow<Row, Value>): Row | Refusal | undefined {
+  function change({ id, change: { values, tags }, note }: ChangedRow<Row, Value>): Row | Refusal | undefined {
     const row = rows.get(id);
     if (row === undefined) throw failure(404);
+    if (note) row.notes.push(noteText(note));
     const unfit = [...values.keys(), ...(tags ?? [])].filter((place) => refuses.includes(place));
     if (unfit.length > 0)
       return new Refusal(
@@ -164,8 +171,10 @@ export function fakeDesk(ids: readonly string[], peculiar: Peculiar = {}) {
         remove: async (row, noteId) =>
           did(`remove ${row.id}`, () => rows.get(row.id)?.notes.splice(Number(noteId), 1, '')),
       }),
+      ...(joins !== undefined && { joins: () => joins }),
     },
     leaves: (id) => `the history of record ${id}`,
+    ...more,
   };
   const words = { vendor: 'Desk', record: 'record' };
   return { rows, calls, ...deskWriter(words, writing), ...deskActor(words, writing.rows, writing, {}, { fields }) };

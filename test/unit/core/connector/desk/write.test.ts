@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { markerOf } from '../../../../../core/connector/answer.ts';
+import { Refusal } from '../../../../../core/connector/desk/write.ts';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { answer, failure, fakeDesk } from './fake-desk.ts';
 
@@ -238,4 +239,67 @@ test('however often calls are lost, the record holds the newest answer, with one
       },
     ),
   );
+});
+
+describe('what a desk may declare beside', () => {
+  test('a part that its place can not hold is told, and the rest is written', async () => {
+    const refusal = new Refusal(['grade'], ['the grade 2.5 does not fit']);
+    const { rows, writeBack } = fakeDesk(['1'], {
+      more: { written: ({ part, value }) => (part === 'grade' ? refusal : String(value)) },
+    });
+    expect(await writeBack([answer({ grade: 2.5 })])).toEqual([{ ok: true, findings: ['the grade 2.5 does not fit'] }]);
+    expect(rows.get('1')?.fields).toMatchObject({ comment: 'fine', status: 'answered' });
+    expect(rows.get('1')?.fields).not.toHaveProperty('grade');
+  });
+
+  test('that nobody answered is written beside the answer to an earlier closing', async () => {
+    const { rows, writeBack } = fakeDesk(['1'], { more: { keepsEarlier: true } });
+    await writeBack([answer()]);
+    const none = answer({
+      status: 'no-answer',
+      grade: null,
+      comment: null,
+      marker: '8.v0',
+      answeredAt: later.answeredAt,
+    });
+    expect(await writeBack([none])).toEqual([{ ok: true, findings: [] }]);
+    expect(rows.get('1')).toMatchObject({
+      fields: { grade: 9, comment: 'fine', status: 'no-answer' },
+      tags: ['vip', 'fb_answered', 'fb_grade_9', 'fb_no_answer'],
+    });
+    await writeBack([{ ...none, answeredAt: new Date('2026-11-20T09:00:00Z') }, later]);
+    expect(rows.get('1')).toMatchObject({ fields: { grade: 3 }, tags: ['vip', 'fb_answered', 'fb_grade_3'] });
+  });
+
+  test('tags that the vendor takes off again are a remark', async () => {
+    const { writeBack, rows } = fakeDesk(['1'], {
+      more: {
+        tagsGone: (tags) => `${tags.join()} went`,
+        put: async ({ id }) => ({ ...(rows.get(id) ?? expect.fail('no row')), fields: held, tags: ['fb_answered'] }),
+      },
+    });
+    const [result] = await writeBack([answer()]);
+    expect(result).toEqual({ ok: true, findings: [], remarks: ['fb_grade_9 went'] });
+  });
+
+  test.each([
+    ['without a look where none can be there', false, ['read 1', 'put 1 grade,comment,at,status']],
+    ['after a look where one may be there', true, ['read 1', 'look 1', 'put 1 grade,comment,at,status']],
+  ])('a note goes with the values, %s', async (_name, joins, expected) => {
+    const { calls, rows, writeBack } = fakeDesk(['1'], { joins });
+    expect(await writeBack([answer()])).toEqual([{ ok: true, findings: [] }]);
+    expect(calls).toEqual(expected);
+    expect(rows.get('1')?.notes.map(markerOf)).toEqual(['7.v1']);
+  });
+
+  test('a note that goes with the values is sent alone where the values are there, and once', async () => {
+    const { calls, rows, writeBack } = fakeDesk(['1'], { joins: true });
+    await writeBack([answer()]);
+    rows.get('1')?.notes.splice(0);
+    calls.length = 0;
+    await writeBack([answer()]);
+    await writeBack([answer()]);
+    expect(calls).toEqual(['read 1', 'look 1', 'put 1 ', 'read 1', 'look 1']);
+    expect(rows.get('1')?.notes).toHaveLength(1);
+  });
 });

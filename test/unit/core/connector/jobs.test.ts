@@ -1,27 +1,33 @@
 import { describe, expect, test } from 'vitest';
-import { type Job, jobWatch, resultsOf } from '../../../../connectors/zendesk/jobs.ts';
+import { jobWatch } from '../../../../core/connector/jobs.ts';
 import { CloseloopError } from '../../../../core/errors.ts';
-import { readOnlyApi } from '../../../support/connectors/zendesk/ports.ts';
 
-const job = (id: string, status: string): Job => ({ id, status, results: [] });
+interface Job {
+  id: string;
+  status: string;
+}
+const job = (id: string, status: string): Job => ({ id, status });
+
+const watching = (
+  read: (ids: readonly string[]) => Promise<Job[]>,
+  sleep: (ms: number) => Promise<void> = async () => {},
+) =>
+  jobWatch<Job>({
+    ...{ read, sleep, lifeMs: 15 * 60_000, named: (id) => `job ${id}` },
+    hasEnded: ({ status }) => status === 'completed' || status === 'failed',
+  });
 
 /** Jobs that end after some virtual time; counts the looks. */
-function account(endsAtMs: Record<string, number>): {
-  looks: string[][];
-  slept: number[];
-  watch: (job: Job) => Promise<Job>;
-} {
-  const looks: string[][] = [];
+function account(endsAtMs: Record<string, number>) {
+  const looks: (readonly string[])[] = [];
   const slept: number[] = [];
   let now = 0;
-  const api = readOnlyApi((path) => {
-    const ids = new URL(path, 'http://x').searchParams.get('ids')?.split(',') ?? [];
+  const read = async (ids: readonly string[]) => {
     looks.push(ids);
     const known = ids.filter((id) => id in endsAtMs);
-    const statusOf = (id: string): string => (now >= (endsAtMs[id] ?? 0) ? 'completed' : 'working');
-    return { job_statuses: known.map((id) => ({ id, status: statusOf(id), results: null })) };
-  });
-  const watch = jobWatch(api, async (ms) => {
+    return known.map((id) => job(id, now >= (endsAtMs[id] ?? 0) ? 'completed' : 'working'));
+  };
+  const watch = watching(read, async (ms) => {
     slept.push(ms);
     now += ms;
   });
@@ -39,6 +45,50 @@ describe('jobWatch', () => {
     const { looks, watch } = account({ a: 900, b: 900, c: 900 });
     await Promise.all(['a', 'b', 'c'].map((id) => watch(job(id, 'queued'))));
     expect(looks).toEqual([['a', 'b', 'c']]);
+  });
+
+  test('asks once more for a job that was ordered while a call for the status of another was under way', async () => {
+    const asked: (readonly string[])[] = [];
+    const { promise: held, resolve: answered } = Promise.withResolvers<void>();
+    const watch = watching(async (ids) => {
+      asked.push(ids);
+      if (asked.length === 1) await held;
+      return ids.map((id) => job(id, 'completed'));
+    });
+    const first = watch(job('a', 'queued'));
+    await expect.poll(() => asked.length).toBe(1);
+    const second = watch(job('b', 'queued'));
+    await new Promise((resolve) => setImmediate(resolve));
+    answered();
+    expect((await Promise.all([first, second])).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(asked.map(([first]) => first)).toEqual(['a', 'b']);
+  });
+
+  test('takes what the call for one job tells of another, also that it works yet', async () => {
+    const sleepers: (() => void)[] = [];
+    const asked: (readonly string[])[] = [];
+    let status = 'working';
+    const watch = watching(
+      async (ids) => {
+        asked.push(ids);
+        return ids.map((id) => job(id, status));
+      },
+      () => new Promise((resolve) => sleepers.push(resolve)),
+    );
+    const both = Promise.all([watch(job('a', 'queued')), watch(job('b', 'queued'))]);
+    const wake = async (n: number) => {
+      await expect.poll(() => sleepers.length).toBeGreaterThan(n);
+      sleepers[n]?.();
+    };
+    await wake(0);
+    await expect.poll(() => sleepers.length).toBe(3);
+    await wake(1);
+    await expect.poll(() => sleepers.length).toBe(4);
+    status = 'completed';
+    await wake(2);
+    await wake(3);
+    expect((await both).map(({ id }) => id)).toEqual(['a', 'b']);
+    expect(asked).toHaveLength(2);
   });
 
   test('learns how long jobs take: the next ones cost a look or two', async () => {
@@ -74,11 +124,10 @@ describe('jobWatch', () => {
 
   test('tells everybody who waits when looking fails, and works again afterwards', async () => {
     let broken = true;
-    const api = readOnlyApi(() => {
+    const watch = watching(async () => {
       if (broken) throw new Error('no line');
-      return { job_statuses: [job('c', 'completed')] };
+      return [job('c', 'completed')];
     });
-    const watch = jobWatch(api, async () => {});
     const both = await Promise.allSettled([watch(job('a', 'queued')), watch(job('b', 'queued'))]);
     expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     broken = false;
@@ -88,20 +137,8 @@ describe('jobWatch', () => {
 
 test('a call for a status that was refused leaves open what became of the job', async () => {
   const waits = { kind: 'transient', throttled: true, retryAfterMs: 5_000 } as const;
-  const api = readOnlyApi(() => {
+  const watch = watching(async () => {
     throw new CloseloopError('Zendesk asks us to wait', waits, { outcome: 'refused' });
   });
-  const watch = jobWatch(api, async () => {});
   await expect(watch(job('a', 'queued'))).rejects.toMatchObject({ outcome: 'unknown', advice: waits });
-});
-
-test('resultsOf keeps what it understands, by ticket', () => {
-  const results = resultsOf({
-    ...job('a', 'completed'),
-    results: [{ id: 1, success: true }, { id: '2', error: 'X', success: false }, 'odd'],
-  });
-  expect([...results]).toEqual([
-    ['1', { id: '1', success: true }],
-    ['2', { id: '2', success: false, error: 'X' }],
-  ]);
 });

@@ -1,11 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { closingOf, type TicketFacts } from '../../../../connectors/zendesk/closing.ts';
+import { stateOf, type Ticket } from '../../../../connectors/zendesk/ticket.ts';
 
 const solvedAt = new Date('2026-11-21T10:15:00Z');
 const changedAt = new Date('2026-11-25T11:00:00Z');
 const customer = { role: 'end-user', active: true, suspended: false };
-const solved: TicketFacts = { status: 'solved', tags: ['vip'], requester: customer, reopens: 0, solvedAt, changedAt };
+
+interface Facts {
+  status: string;
+  tags: string[];
+  requester: Parameters<typeof stateOf>[1];
+  /** Undefined: Zendesk sent no metrics. */
+  reopens: number | undefined;
+  changedAt: Date;
+}
+const solved: Facts = { status: 'solved', tags: ['vip'], requester: customer, reopens: 0, changedAt };
+
+function stateBy({ status, tags, requester, reopens, changedAt }: Facts) {
+  const ticket: Ticket = {
+    ...{ id: '7', status, tags, updated_at: changedAt.toISOString(), custom_fields: [], followup_ids: [] },
+    ...(reopens !== undefined && { metric_set: { reopens, solved_at: solvedAt } }),
+  };
+  return stateOf(ticket, requester);
+}
 
 const first = { is: 'closed', closing: 'r0', closedAt: solvedAt };
 const out = (why: string): object => ({ is: 'out', why });
@@ -14,7 +31,7 @@ const deleted = out('the ticket was deleted');
 const noAgent = out('the requester is not a customer but an agent');
 
 describe('a ticket that', () => {
-  const rows: [name: string, ticket: Partial<TicketFacts>, expected: object][] = [
+  const rows: [name: string, ticket: Partial<Facts>, expected: object][] = [
     // Closings and their names.
     ['was solved has its first closing', {}, first],
     ['was closed directly has it too', { status: 'closed' }, first],
@@ -24,11 +41,11 @@ describe('a ticket that', () => {
     ['was reopened twice and then closed has the third', { status: 'closed', reopens: 2 }, { ...first, closing: 'r2' }],
     [
       'comes without metrics has the first, at its last change',
-      { reopens: undefined, solvedAt: undefined },
+      { reopens: undefined },
       { ...first, closedAt: changedAt },
     ],
     // Work in progress, whatever a custom status calls it.
-    ...['new', 'open', 'pending', 'hold'].map((status): [string, Partial<TicketFacts>, object] => [
+    ...['new', 'open', 'pending', 'hold'].map((status): [string, Partial<Facts>, object] => [
       `is ${status} is open`,
       { status, reopens: 1 },
       { is: 'open' },
@@ -75,7 +92,7 @@ describe('a ticket that', () => {
     ],
   ];
   test.each(rows)('%s', (_name, ticket, expected) => {
-    expect(closingOf({ ...solved, ...ticket })).toEqual(expected);
+    expect(stateBy({ ...solved, ...ticket })).toEqual(expected);
   });
 
   test('is seen a thousand times has one closing, whatever else changes on it', () => {
@@ -86,7 +103,7 @@ describe('a ticket that', () => {
     });
     fc.assert(
       fc.property(anything, (look) => {
-        expect(closingOf({ ...solved, ...look })).toEqual(first);
+        expect(stateBy({ ...solved, ...look })).toEqual(first);
       }),
     );
   });

@@ -1,0 +1,252 @@
+import { type AnswerPart, isSurveyPart } from '../../core/connector/answer.ts';
+import { type Comparison, combined, errorAt, type SetupItem, warningAt } from '../../core/connector/check.ts';
+import { VendorError } from '../../core/connector/classify.ts';
+import type { Finding } from '../../core/connector/contract.ts';
+import { fractionsIn, gradeTypes } from '../../core/connector/fields.ts';
+import { type Field, type FieldKind, type FieldKinds, nameOf, type Part, resolve } from './fields.ts';
+import type { ZendeskSettings } from './settings.ts';
+import { isChoice, valueFor } from './values.ts';
+
+/*
+ * The fields that the settings name, compared with those that the account has, and with the values that answers put into them: `check`
+ * tells the findings, `setup` makes what is missing.
+ */
+
+interface Answers {
+  writeBack: ZendeskSettings['writeBack'];
+  /** The grades of the rules' campaigns; empty where unknown. */
+  grades: readonly number[];
+}
+
+/** Makes a thing, with the rights of an admin. */
+type Create = (method: 'POST' | 'PATCH', path: string, body: object) => Promise<unknown>;
+
+type NewOption = { name: string; value: string };
+type Shape = { type: string; custom_field_options?: NewOption[] };
+
+/** What of a kind is compared, and how it is made. */
+interface Compared extends Answers {
+  kind: FieldKind;
+  /** Tag → what has the tag. */
+  owners: ReadonlyMap<string, string>;
+  create: Create;
+}
+
+export async function compareFields(kinds: FieldKinds, given: Answers, create: Create) {
+  const { object } = given.writeBack.customObject ?? {};
+  const [tickets, users] = [await kinds.tickets.read(), await kinds.users.read()];
+  const records = object === undefined ? [] : await kinds.records.read().catch(unlessGone);
+  const answers = { ...given, create };
+  const owners = new Map([...tagsOf(kinds.users, users), ...tagsOf(kinds.tickets, tickets)]);
+  const ofTickets = compareKind({ ...answers, kind: kinds.tickets, owners }, tickets);
+  // Options of new ticket fields own their tags, which user fields can't use then.
+  for (const tag of ofTickets.tags) owners.set(tag, 'a ticket field');
+  const ofUsers = compareKind({ ...answers, kind: kinds.users, owners }, users);
+  // Records have no tags, so their options own none.
+  const ofRecords = compareKind({ ...answers, kind: kinds.records, owners: new Map() }, records ?? []);
+  if (object === undefined || records !== undefined) return combined([ofTickets, ofUsers, ofRecords]);
+  const itself = objectItself(object, kinds.records, create);
+  return combined([ofTickets, ofUsers, itself, { findings: [], missing: ofRecords.missing }]);
+}
+
+function unlessGone(error: unknown): undefined {
+  if (error instanceof VendorError && error.status === 404) return undefined;
+  throw error;
+}
+
+/** @returns also the tags of options that are missing */
+function compareKind(about: Compared, fields: readonly Field[]): Comparison<SetupItem> & { tags: string[] } {
+  const { kind, owners } = about;
+  const { targets, problems } = resolve(kind, fields);
+  const findings: Finding[] = problems.map(({ part: _part, name: _name, isMissing: _is, ...finding }) => finding);
+  const missing: SetupItem[] = [];
+  const tags: string[] = [];
+  for (const { part, name } of problems.filter(({ isMissing }) => isMissing)) {
+    const shape = kind.by === 'title' ? ticketShape(part, about) : keyedShape(part, about);
+    missing.push(creation(about, name, shape, titles[part]));
+    tags.push(...(shape.custom_field_options ?? []).map(({ value }) => value));
+  }
+  for (const [part, field] of targets) {
+    const [at, name] = [`${kind.setting}.${part}`, nameOf(kind, field)];
+    const [other = part] = [...targets].find(([, one]) => one === field) ?? [];
+    const twice = `${name} is also ${kind.setting}.${other}: one value overwrites the other`;
+    if (other !== part) findings.push(errorAt(at, twice, 'Name another field'));
+    findings.push(...valueFindings(about, part, field));
+    const locked = `${name} may not be edited by agents, so perhaps not by us`;
+    if (field.agent_can_edit === false) findings.push(warningAt(at, locked, `Allow agents to edit it (${kind.place})`));
+    const required = `${name} is required to solve a ticket: agents have to make up the customer's answer`;
+    if (field.required === true) findings.push(warningAt(at, required, `Make it optional (${kind.place})`));
+    const lacking = missingTags(part, field, about);
+    // A part of the grades is of no use: `check` says why.
+    if (lacking.length === 0 || lacking.some((tag) => obstacle(tag, owners) !== undefined)) continue;
+    const options = lacking.map((tag) => optionFor(part, tag, about));
+    missing.push(addition(about, field, options));
+    tags.push(...lacking);
+  }
+  return { findings, missing, tags };
+}
+
+function item(id: string, what: string, calls: () => Promise<unknown>, note?: string): SetupItem {
+  const make = async () => {
+    await calls();
+    return note === undefined ? {} : { note };
+  };
+  return { id, what, make };
+}
+
+function objectItself(object: string, { setting, place }: FieldKind, create: Create): Comparison<SetupItem> {
+  const words = object.replaceAll(/[_-]+/g, ' ').trim();
+  const title = words.charAt(0).toUpperCase() + words.slice(1);
+  const body = { custom_object: { key: object, title, title_pluralized: `${title} records` } };
+  const name = `custom object "${object}"`;
+  const note = `Who sees the records of "${title}", with what customers wrote, is set at the object: ${place}.`;
+  const make = () => create('POST', '/api/v2/custom_objects', body);
+  const problem = `there is no custom object with the key "${object}"`;
+  const remedy = `Let "closeloop setup" create it, or take its key from ${place}`;
+  const missing = [item(name, `create the ${name}`, make, note)];
+  return { findings: [errorAt(`${setting}.object`, problem, remedy)], missing };
+}
+
+/** The title of a new field that the configuration names by its key. */
+const titles: Readonly<Record<string, string>> = {
+  ...{ grade: 'Feedback grade', comment: 'Feedback comment', answeredAt: 'Feedback answered at', ticket: 'Ticket' },
+};
+
+function creation({ kind, create }: Compared, name: string, shape: Shape, title: string | undefined): SetupItem {
+  const isTitled = kind.by === 'title';
+  const field = { ...(isTitled ? { title: name } : { key: name, title }), ...shape };
+  const { type, custom_field_options: options } = shape;
+  const made = options === undefined ? type : `dropdown: ${options.map(({ value }) => value).join(', ')}`;
+  const note = `Agents see "${name}" once it is on their ticket forms: Admin Center > Objects and rules > Tickets > Forms. closeloop writes it without that.`;
+  const id = kind.named(`"${name}"`);
+  const make = () => create('POST', kind.path, { [kind.one]: field });
+  return item(id, `create the ${id} (${made})`, make, isTitled ? note : undefined);
+}
+
+function addition({ kind, create }: Compared, field: Field, options: readonly NewOption[]): SetupItem {
+  const name = `the ${nameOf(kind, field)}`;
+  const path = `${kind.path}/${field.id}`;
+  // One by one: replacing the list would delete options that are added meanwhile, with their values.
+  const add = async () => {
+    for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option });
+  };
+  // There is no call for one option of a record's field: options that the list lacks would be deleted, with their values.
+  const known = (field.custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
+    return { ...(id != null && { id }), name: raw_name ?? name, value };
+  });
+  const all = { [kind.one]: { custom_field_options: [...known, ...options] } };
+  const make = kind.one === 'custom_object_field' ? () => create('PATCH', path, all) : add;
+  return item(`options of ${name}`, `add the options ${listed(options.map(({ value }) => value))} to ${name}`, make);
+}
+
+const listed = (values: readonly string[]): string => values.map((one) => `"${one}"`).join(', ');
+
+/** Does the field take all values that closeloop would write? */
+function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
+  const { kind, owners, writeBack, grades } = about;
+  const [name, { place }] = [nameOf(kind, field), kind];
+  const error = (problem: string, remedy: string): Finding[] => [errorAt(`${kind.setting}.${part}`, problem, remedy)];
+  const missing = missingTags(part, field, about);
+  if (missing.length > 0) {
+    const setting = part === 'grade' ? 'writeBack.gradeValues' : 'writeBack.statusValues';
+    const problem = `${name} has no option with the tag ${listed(missing)}: Zendesk drops such a value without an error`;
+    const obstacles = missing.flatMap((tag) => obstacle(tag, owners) ?? []).join('; ');
+    const add = `Run "closeloop setup", add the options yourself (${place}), or name existing tags in ${setting}`;
+    if (obstacles === '') return error(problem, add);
+    const other = part === 'grade' ? 'a number field' : 'a text field';
+    const instead = `Name other tags in ${setting} and run "closeloop setup", or name ${other} (${place})`;
+    return error(`${problem}; it can't be added: ${obstacles}`, instead);
+  }
+  if (part !== 'grade') return [];
+  const fractions = fractionsIn(grades);
+  if (field.type === 'integer' && fractions !== undefined) {
+    const remedy = `Name another field, of type decimal (${place}): "closeloop setup" creates such a field`;
+    return error(`${name} takes whole numbers only, not ${fractions}`, remedy);
+  }
+  if (field.type === 'checkbox' && !isTicks(Object.values(writeBack.gradeValues))) {
+    const problem = `${name} is a checkbox, which takes "true" and "false" only`;
+    return [errorAt('writeBack.gradeValues', problem, 'Write "true" or "false" after each grade')];
+  }
+  const values = field.type === 'regexp' ? valuesOf(part, field.type, about) : [];
+  const refused = values.filter((one) => !matches(field, one));
+  const remedy = `Correct the pattern (${place}), or write what it allows in writeBack.gradeValues`;
+  return refused.length === 0 ? [] : error(`the pattern of ${name} does not allow ${listed(refused)}`, remedy);
+}
+
+const isTicks = (values: readonly string[]): boolean => values.every((value) => value === 'true' || value === 'false');
+
+/** The missing tags of a dropdown, which silently drops unknown values; none for other fields. */
+function missingTags(part: Part, field: Field, answers: Answers): string[] {
+  if (!isChoice(field) || (part !== 'grade' && part !== 'status')) return [];
+  const held = new Set(field.custom_field_options?.map(({ value }) => value));
+  return valuesOf(part, field.type, answers).filter((tag) => !held.has(tag));
+}
+
+/** All values, as strings, that write-backs can put into a field of this type, made by the code that writes them. */
+function valuesOf(part: 'grade' | 'status', type: string, { writeBack, grades }: Answers): string[] {
+  const statuses = writeBack.noAnswer ? (['answered', 'no-answer'] as const) : (['answered'] as const);
+  const parts: AnswerPart[] =
+    part === 'grade' ? grades.map((value) => ({ part, value })) : statuses.map((value) => ({ part, value }));
+  const values = parts.map((one) => valueFor(one, { type }, writeBack)).filter((value) => value !== undefined);
+  return [...new Set(values.map(String))];
+}
+
+/** Zendesk's patterns are Ruby's; what JavaScript can't read is left to Zendesk. */
+function matches({ regexp_for_validation: pattern }: Field, text: string): boolean {
+  if (pattern == null) return true;
+  try {
+    return new RegExp(pattern.replaceAll('\\A', '^').replaceAll(/\\[zZ]/g, '$')).test(text);
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * A ticket field that suits a part. A grade is a number, so that reports can count with it, unless `gradeValues` gives it
+ * tags; text, where a dropdown can't have those.
+ */
+function ticketShape(part: Part, about: Compared): Shape {
+  const mapped = Object.values(about.writeBack.gradeValues);
+  if (part !== 'status' && (part !== 'grade' || mapped.length === 0)) return keyedShape(part, about);
+  if (part === 'grade' && isTicks(mapped)) return { type: 'checkbox' };
+  const grades = about.grades.length > 0 ? about.grades : Object.keys(about.writeBack.gradeValues).map(Number);
+  const tags = valuesOf(part, 'tagger', { ...about, grades });
+  if (tags.some((tag) => obstacle(tag, about.owners) !== undefined)) return { type: 'text' };
+  return { type: 'tagger', custom_field_options: tags.map((tag) => optionFor(part, tag, { ...about, grades })) };
+}
+
+/**
+ * A field of users or of a custom object. The grade is a number there, whatever `gradeValues` says: its tags belong to the
+ * ticket field, and a person's tags would come onto their next ticket.
+ */
+function keyedShape(part: Part, { grades }: Answers): Shape {
+  if (part === 'ticket') return { type: 'text' };
+  if (part === 'answeredAt') return { type: 'date' };
+  if (part === 'comment' || isSurveyPart(part)) return { type: 'textarea' };
+  return { type: gradeTypes(grades, { whole: 'integer', fraction: 'decimal' })[0] };
+}
+
+/** Named as agents would say it: the grades that a tag stands for, or what it says. */
+function optionFor(part: Part, tag: string, { writeBack, grades }: Answers): NewOption {
+  const matching = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
+  const words = tag.replace(/^fb_/, '').replaceAll('_', ' ');
+  return { name: part === 'grade' && matching.length > 0 ? matching.join(', ') : words, value: tag };
+}
+
+/**
+ * The tags of dropdowns, multi-selects and checkboxes, also of inactive ones, with the field that owns each. A tag
+ * belongs to one option of one field: put on a ticket it chooses that option, and people's tags come onto their tickets.
+ * Source: support.zendesk.com, "Understanding tags and ticket fields" and "Adding tags to users and organizations".
+ */
+const tagsOf = (kind: FieldKind, fields: readonly Field[]): [tag: string, owner: string][] =>
+  fields.flatMap((field) => {
+    const tags = [...(field.custom_field_options ?? []).map(({ value }) => value), ...(field.tag ? [field.tag] : [])];
+    return tags.map((tag): [string, string] => [tag, nameOf(kind, field)]);
+  });
+
+/** Why no option with this tag can be added to a field; undefined if it can. */
+function obstacle(tag: string, owners: Compared['owners']): string | undefined {
+  if (/\s/.test(tag)) return `"${tag}" has a space, which no tag has`;
+  const owner = owners.get(tag);
+  return owner === undefined ? undefined : `"${tag}" belongs to ${owner}, and Zendesk gives a tag to one field only`;
+}

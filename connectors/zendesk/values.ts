@@ -1,0 +1,141 @@
+import { type AnswerPart, cut, isSameText, type PartName, surveyText } from '../../core/connector/answer.ts';
+import type { AnswerValue } from '../../core/connector/contract.ts';
+import { Refusal } from '../../core/connector/desk/write.ts';
+import { type Field, type FieldKind, nameOf, type Targets } from './fields.ts';
+import type { ZendeskSettings } from './settings.ts';
+
+/** `custom_fields` values: text, number, tick, the tag of an option, tags of several. */
+export type FieldValue = string | number | boolean | string[] | null;
+export type Value = NonNullable<FieldValue>;
+type WriteBackSettings = ZendeskSettings['writeBack'];
+
+/** A value that Zendesk's documentation knows nothing of counts as empty. */
+export function fieldValueOf(value: unknown): FieldValue {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : null;
+}
+
+/** Zendesk takes 65,536 characters in a field or comment; the rest is for the other lines of a note. */
+export const mostTextUnits = 60_000;
+
+/** Fields whose values are tags of options: a value without an option is dropped in silence. */
+export const isChoice = ({ type }: Pick<Field, 'type'>): boolean =>
+  ['tagger', 'dropdown', 'multiselect'].includes(type);
+
+type Typed = Pick<Field, 'type' | 'custom_field_options'>;
+
+/** The value of a part for a field's type; undefined where the field can't hold the part, as Zendesk would refuse the update. */
+export function valueFor(one: AnswerPart, field: Typed, settings: WriteBackSettings): FieldValue | undefined {
+  switch (one.part) {
+    case 'grade':
+      return gradeValue(one.value, field.type, settings.gradeValues);
+    case 'comment':
+      return one.value === null ? null : cut(one.value, mostTextUnits);
+    case 'answeredAt':
+      return field.type === 'date' ? one.value.toISOString().slice(0, 10) : one.value.toISOString();
+    case 'status': {
+      const usual = isChoice(field) ? ['fb_answered', 'fb_no_answer'] : ['answered', 'no answer'];
+      const { answered = usual[0], noAnswer = usual[1] } = settings.statusValues ?? {};
+      return one.value === 'answered' ? answered : noAnswer;
+    }
+    default:
+      return surveyValue(one.value, field);
+  }
+}
+
+function gradeValue(
+  grade: number | null,
+  type: string,
+  gradeValues: Readonly<Record<string, string>>,
+): FieldValue | undefined {
+  if (grade === null) return null;
+  const mapped = gradeValues[String(grade)];
+  if (type === 'checkbox') return mapped === undefined ? grade > 0 : mapped === 'true';
+  if (type === 'integer') return Number.isInteger(grade) ? grade : undefined;
+  if (type === 'decimal') return grade;
+  const text = mapped ?? String(grade);
+  return type === 'multiselect' ? [text] : text;
+}
+
+const yes = ['true', 'yes', '1'];
+const no = ['false', 'no', '0'];
+
+/** The same for an answer to a survey's question. */
+export function surveyValue(
+  answer: AnswerValue,
+  { type, custom_field_options: options }: Typed,
+): FieldValue | undefined {
+  const texts = (Array.isArray(answer) ? answer : [answer]).map(String);
+  const [only = '', ...others] = texts;
+  const small = only.trim().toLowerCase();
+  const tagOf = (text: string): string => {
+    const same = (one: string): boolean => one.trim().toLowerCase() === text.trim().toLowerCase();
+    return options?.find(({ name, value }) => same(value) || same(name))?.value ?? text;
+  };
+  if (type === 'multiselect') return texts.map(tagOf);
+  if (type === 'text') return cut(surveyText(answer).replace(/\s+/g, ' '), mostTextUnits);
+  if (type === 'textarea') return cut(surveyText(answer), mostTextUnits);
+  if (others.length > 0) return undefined;
+  switch (type) {
+    case 'integer':
+      return /^[+-]?\d+$/.test(small) ? Number(small) : undefined;
+    case 'decimal':
+      return /^[+-]?\d+(?:\.\d+)?$/.test(small) ? Number(small) : undefined;
+    case 'date':
+      return /^\d{4}-\d\d-\d\d(?!\d)/.exec(only)?.[0];
+    case 'checkbox':
+      return yes.includes(small) || (no.includes(small) ? false : undefined);
+    default:
+      return tagOf(only);
+  }
+}
+
+const isEmpty = (value: FieldValue): boolean =>
+  value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
+
+/** Zendesk returns numbers as strings or numbers, texts with other white space, dates with a time, an empty checkbox as null. */
+function holds(current: FieldValue, value: FieldValue, type: string | undefined): boolean {
+  if (isEmpty(value) || isEmpty(current)) return isEmpty(value) && isEmpty(current);
+  if (type === 'integer' || type === 'decimal') return Number(current) === Number(value);
+  if (type === 'date') return String(current).slice(0, 10) === value;
+  return isSameText(String(current), String(value));
+}
+
+/** How answers are written on fields of one kind, found by their ids: on tickets, users and records of a custom object alike. */
+export function fieldWriting(kind: FieldKind, targets: Targets, writeBack: WriteBackSettings) {
+  const byId = new Map([...targets].map(([part, field]) => [field.id, { part, field }]));
+  const idOf = (part: PartName) => targets.get(part)?.id;
+  const answers = Object.keys(writeBack.answers).map((question) => [question, idOf(`answers.${question}`)] as const);
+  const whereIs = (part: string, field: Field) => `the ${nameOf(kind, field)} (${kind.setting}.${part})`;
+  return {
+    settings: {
+      ...{ grade: idOf('grade'), comment: idOf('comment'), answeredAt: idOf('answeredAt'), status: idOf('status') },
+      answers: Object.fromEntries(answers.flatMap(([question, id]) => (id === undefined ? [] : [[question, id]]))),
+    },
+    /** As requests hold the values. */
+    sent: (values: ReadonlyMap<string, Value | null>): [id: string, value: FieldValue][] =>
+      [...values].map(([id, value]) => [id, value ?? (byId.get(id)?.field.type === 'checkbox' ? false : null)]),
+    written(one: AnswerPart): Value | null | Refusal {
+      const field = targets.get(one.part);
+      const value = field && valueFor(one, field, writeBack);
+      if (field === undefined || value !== undefined) return value ?? null;
+      // A grade may be told; texts are the customer's.
+      const [what, fit] =
+        one.part === 'grade' ? [`the grade ${one.value}`, 'decimal'] : ["the survey's answer", 'text'];
+      const problem = `${what} does not fit into ${whereIs(one.part, field)} of type ${field.type}`;
+      return new Refusal([field.id], [`${problem}: name a ${fit} field.`]);
+    },
+    holds: (current: unknown, value: Value | null, id: string) =>
+      holds(fieldValueOf(current), value, byId.get(id)?.field.type),
+    notKept(id: string, value: Value | null): string {
+      const { part, field } = byId.get(id) ?? {};
+      if (part === undefined || field === undefined) return 'look at its fields';
+      const where = whereIs(part, field);
+      if (!isChoice(field)) return `look for a trigger or another app that sets ${where}`;
+      if (part.startsWith('answers.'))
+        return `${where} has no option for this answer: add the option, or name a text field`;
+      const values = part === 'grade' ? 'gradeValues' : 'statusValues';
+      return `${where} has no option with the tag "${value}": add the option, or name an existing tag in writeBack.${values}`;
+    },
+  };
+}
