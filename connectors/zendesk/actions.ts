@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { noteText } from '../../core/connector/answer.ts';
 import { type Cached, cached } from '../../core/connector/cached.ts';
+import { aboutRecords } from '../../core/connector/calls.ts';
 import type { ActionRequest, ConnectorPorts, RecordState, Source } from '../../core/connector/contract.ts';
 import {
   type DeskAction,
@@ -212,7 +213,10 @@ async function doTogether(
     if (row === undefined || isFailure(row)) continue;
     const { ticket } = row;
     if (ticket.status !== 'closed') all.push(await togetherOf(groups, row, some));
-    else all.push({ ticket, change: {}, done: await onFollowUp(api, groups, ticket, some) });
+    else {
+      const done = await aboutRecords([id], () => onFollowUp(api, groups, ticket, some));
+      all.push({ ticket, change: {}, done });
+    }
   }
   const tickets = all
     .filter(({ change }) => Object.keys(change).length > 0)

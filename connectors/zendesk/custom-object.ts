@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cached } from '../../core/connector/cached.ts';
+import { aboutRecords } from '../../core/connector/calls.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import type { ConnectorPorts, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
@@ -75,7 +76,8 @@ export function recordWriter(
     );
     const current = new Map(found.map((record) => [record.external_id, record]));
     const results: WriteResult[] = [];
-    for (const item of items) results.push(await write(item, current.get(externalId(item)), targets));
+    for (const item of items)
+      results.push(await aboutRecords([item.recordId], () => write(item, current.get(externalId(item)), targets)));
     await refuseRetired(results, () => resolve('now'), subdomain);
     return results;
   };

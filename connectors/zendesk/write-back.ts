@@ -1,6 +1,7 @@
 import { noteText, notOverNewer } from '../../core/connector/answer.ts';
 import { writeInBatches } from '../../core/connector/batches.ts';
 import type { Cached } from '../../core/connector/cached.ts';
+import { aboutRecords } from '../../core/connector/calls.ts';
 import type { ConnectorPorts, Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { adviceOf, CloseloopError } from '../../core/errors.ts';
 import {
@@ -68,8 +69,10 @@ export function writer(
     const targets = await writableTargets(resolve, subdomain);
     const before = await showMany(api, ids, writeBack.userFields === undefined ? [] : ['users']);
     const plans: Plan[] = [];
-    for (const item of items)
-      plans.push(await planFor(item, before.tickets.get(item.recordId), targets, writeBack, api));
+    for (const item of items) {
+      const read = before.tickets.get(item.recordId);
+      plans.push(await aboutRecords([item.recordId], () => planFor(item, read, targets, writeBack, api)));
+    }
 
     const orders = plans.flatMap(({ ticket }) => ('change' in ticket ? [ticket] : []));
     const open = orders.filter(({ ticket }) => ticket.status !== 'closed');

@@ -49,6 +49,7 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
       source: context.name,
       recordNoun: source.recordNoun,
       trace,
+      calls: store.calls(journey),
       survey: await surveys.answersOf(journey, context.feedback),
       recordName,
       recordUrl: recordName === undefined ? undefined : source.recordUrl?.(recordName),

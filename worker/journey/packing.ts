@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
+import type { JourneyCall } from './calls.ts';
 import type { TraceLine } from './journey.ts';
 
 /**
@@ -32,22 +33,41 @@ const isPackedTrace = (trace: unknown): boolean =>
     (line) => Array.isArray(line) && line.length === 2 && typeof line[0] === 'number' && typeof line[1] === 'string',
   );
 
-const Packed = z.looseObject({ trace: z.custom<PackedTrace>(isPackedTrace) });
+/** A call with the milliseconds since the one before it began. Without `tries`: one. */
+type PackedCall = [later: number, to: string, operation: string, end: number | string, ms: number, tries?: number];
 
-/** A journey with its trace, in few bytes. */
-export function pack(journey: object, trace: readonly TraceLine[]): Uint8Array {
-  return deflateRawSync(textOf(journey, trace), options);
+/** Also by hand. */
+const arePackedCalls = (calls: unknown): boolean =>
+  Array.isArray(calls) &&
+  calls.every(
+    (one) =>
+      Array.isArray(one) &&
+      typeof one[1] === 'string' &&
+      typeof one[2] === 'string' &&
+      ['number', 'string'].includes(typeof one[3]) &&
+      [one[0], one[4], one[5] ?? 1].every((part) => typeof part === 'number'),
+  );
+
+const Packed = z.looseObject({
+  trace: z.custom<PackedTrace>(isPackedTrace),
+  // Calls in the form of another version are not worth the journey.
+  calls: z.custom<PackedCall[]>(arePackedCalls).optional().catch([]),
+});
+
+/** A journey with its trace and its calls, in few bytes. */
+export function pack(journey: object, trace: readonly TraceLine[], calls: readonly JourneyCall[] = []): Uint8Array {
+  return deflateRawSync(textOf(journey, trace, calls), options);
 }
 
 /** Most bytes of a block: its length has 16 bits. */
 const mostInBlock = 0xffff;
 
 /**
- * A journey that is stored anew in a moment, with its trace: deflating it would take longer than all else. Any version unpacks it, as
+ * A journey that is stored anew in a moment, with its trace and calls: deflating it would take longer than all else. Any version unpacks it, as
  * the bytes are in a block of the form that deflate itself chooses for what it can't make shorter (RFC 1951, 3.2.4).
  */
-export function packAsIs(journey: object, trace: readonly TraceLine[]): Uint8Array {
-  const text = Buffer.from(textOf(journey, trace));
+export function packAsIs(journey: object, trace: readonly TraceLine[], calls: readonly JourneyCall[] = []): Uint8Array {
+  const text = Buffer.from(textOf(journey, trace, calls));
   if (text.length > mostInBlock) return deflateRawSync(text, options);
   const header = Buffer.from([1, 0, 0, 0, 0]);
   header.writeUInt16LE(text.length, 1);
@@ -55,9 +75,13 @@ export function packAsIs(journey: object, trace: readonly TraceLine[]): Uint8Arr
   return Buffer.concat([header, text]);
 }
 
-function textOf(journey: object, trace: readonly TraceLine[]): string {
+function textOf(journey: object, trace: readonly TraceLine[], calls: readonly JourneyCall[]): string {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
-  return JSON.stringify({ ...withNumbers(journey), trace: lines });
+  const made = calls.map(({ at, to, operation, end, ms, tries }, i): PackedCall => {
+    const later = at.getTime() - (calls[i - 1]?.at.getTime() ?? 0);
+    return tries === 1 ? [later, to, operation, end, ms] : [later, to, operation, end, ms, tries];
+  });
+  return JSON.stringify({ ...withNumbers(journey), trace: lines, ...(made.length > 0 && { calls: made }) });
 }
 
 /**
@@ -75,14 +99,25 @@ function withNumbers(fields: object): object {
 }
 
 /** @throws SyntaxError, ZodError for what `pack` has not packed */
-export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[] } {
-  const { trace, ...journey } = Packed.parse(JSON.parse(inflated(packed)));
+export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[]; calls: JourneyCall[] } {
+  const { trace, calls = [], ...journey } = Packed.parse(JSON.parse(inflated(packed)));
+  return {
+    journey,
+    trace: inTime(trace, (at, [, text]) => ({ at, text })),
+    calls: inTime(calls, (at, [, to, operation, end, ms, tries = 1]) => ({ at, to, operation, end, ms, tries })),
+  };
+}
+
+/** Each entry with its instant. */
+function inTime<Entry extends readonly [later: number, ...rest: unknown[]], Whole>(
+  entries: readonly Entry[],
+  whole: (at: Date, entry: Entry) => Whole,
+): Whole[] {
   let at = 0;
-  const lines = trace.map(([later, text]) => {
-    at += later;
-    return { at: new Date(at), text };
+  return entries.map((entry) => {
+    at += entry[0];
+    return whole(new Date(at), entry);
   });
-  return { journey, trace: lines };
 }
 
 function inflated(packed: Uint8Array): string {

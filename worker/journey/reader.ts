@@ -3,6 +3,7 @@ import type { Log } from '../../core/ports.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
+import type { JourneyCall } from './calls.ts';
 import { Journey, type TraceLine } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import { unpack } from './packing.ts';
@@ -13,10 +14,11 @@ export function isUnreadable(error: unknown): boolean {
   return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
 }
 
-/** What is stored with a journey: its revision, which each change raises, and its trace. */
+/** What is stored with a journey: its revision, which each change raises, its trace, and the calls that were made for it. */
 export interface Stored {
   rev: string;
   trace: readonly TraceLine[];
+  calls: readonly JourneyCall[];
 }
 
 /** Called with the ids of journeys that can't be read. Left out: they are logged. */
@@ -51,8 +53,8 @@ export class JourneyReader {
     const rev = bytes.toString('latin1', 0, revEnds);
     const sealed = bytes.subarray(bytes.indexOf(' ', revEnds + 1) + 1);
     const packed = this.#seal.openBytes(sealed, aboutRecord(recordOf(id)));
-    const { journey, trace } = unpack(packed);
-    const stored = { rev, trace };
+    const { journey, ...more } = unpack(packed);
+    const stored = { rev, ...more };
     return { journey: this.noteStored(Journey.parse({ ...journey, id }), stored), ...stored };
   }
 

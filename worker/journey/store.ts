@@ -3,6 +3,7 @@ import type { Log, Ports } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
+import { type JourneyCall, newCallsOf, withCalls, workCalls } from './calls.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
@@ -255,6 +256,18 @@ export class JourneyStore {
     return stored?.trace ?? [];
   }
 
+  /** The last calls that were made for the journey, as it was last read or saved. */
+  calls(of: Journey): readonly JourneyCall[] {
+    return this.#reader.storedAs(of)?.calls ?? [];
+  }
+
+  /** Stores those calls of the work under way that no change of a journey has stored. @param about the journey that the work is about, where that is known */
+  async keepCalls(about?: string): Promise<void> {
+    const id = workCalls()?.behind(this.source, about);
+    if (id === undefined) return;
+    await this.update(id, (journey) => (newCallsOf(journey).calls.length === 0 ? undefined : { journey, trace: [] }));
+  }
+
   /**
    * Removes a journey, its trace and its index entries; with the last journey of a record, and of the records merged into it, also
    * what is remembered of them. Returns false when the journey has changed since it was read (a late answer came), or is gone.
@@ -282,6 +295,8 @@ export class JourneyStore {
     const of = this.#keys;
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
+    const made = newCallsOf(journey);
+    const calls = withCalls([], made.calls);
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
     const outgoing = this.outgoing.of(draft.steps[0], journey);
     const answer = await runScript(
@@ -292,7 +307,7 @@ export class JourneyStore {
       recordId,
       of.closingName(closing),
       of.eventName(draft.eventKey),
-      sealed(this.#seal, journey, lines),
+      sealed(this.#seal, journey, { trace: lines, calls }),
       listedAt(journey).getTime(),
       journey.id,
       draft.seen ?? '',
@@ -306,7 +321,8 @@ export class JourneyStore {
     if (id === undefined) return {};
     if (created === 0) return { known: id };
     this.drafts.end(draft.steps.at(-1) ?? draft.steps[0]);
-    this.#reader.noteStored(journey, { rev: '1', trace: lines });
+    this.#reader.noteStored(journey, { rev: '1', trace: lines, calls });
+    made.stored();
     await draft.onStored?.(journey);
     for (const [i, before] of draft.steps.entries()) {
       const after = draft.steps[i + 1] ?? journey;
@@ -332,6 +348,9 @@ export class JourneyStore {
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId), of.answers);
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
+    const made = newCallsOf(journey);
+    // An erased journey keeps nothing that happened with its person's data.
+    const calls = journey.erasedAt ? [] : withCalls(stored.calls, made.calls);
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
     const outgoing = this.outgoing.of(before, journey);
     const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');
@@ -341,7 +360,7 @@ export class JourneyStore {
       keys,
       stored.rev,
       listedAt(before).getTime(),
-      sealed(this.#seal, journey, lines),
+      sealed(this.#seal, journey, { trace: lines, calls }),
       id,
       listedAt(journey).getTime(),
       requestId,
@@ -358,7 +377,8 @@ export class JourneyStore {
       ...outgoing.args,
     );
     if (saved === 1) {
-      this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines });
+      this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines, calls });
+      made.stored();
       this.#onStep(before, journey);
       await outgoing.onStored();
     }
@@ -367,9 +387,9 @@ export class JourneyStore {
 }
 
 /** As it is stored. */
-function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
+function sealed(seal: Seal, journey: Journey, { trace, calls }: Omit<Stored, 'rev'>): Buffer {
   const packed = isPassing(journey) ? packAsIs : pack;
-  return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
+  return seal.sealBytes(packed({ ...journey, id: undefined }, trace, calls), aboutRecord(journey.recordId));
 }
 
 /**

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { notingCalls } from '../../core/connector/calls.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
+import { WorkCalls } from '../journey/calls.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';
@@ -140,7 +142,8 @@ function createStage<Data extends z.ZodType>(
     source,
     process: async (job) =>
       await jobs.approach.run(async (arrived) => {
-        return await untilMended(process(job, tellingOfCalls(context, arrived)), context);
+        const work = () => process(job, tellingOfCalls(context, arrived));
+        return await untilMended(keepingCalls(job, context, work), context);
       }),
     giveUp: async (job, why) => {
       // Alerted first: after a kill in between the alert is repeated, and equal alerts count as one.
@@ -171,10 +174,27 @@ function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContex
   return { ...context, read: telling(context.read), write: telling(context.write) };
 }
 
+const AboutJourney = z.object({ journeyId: z.string() });
+
 /** Those that a job names. */
 function journeysOf(job: unknown, source: string): string[] {
-  const named = z.object({ journeyId: z.string() }).safeParse(job);
+  const named = AboutJourney.safeParse(job);
   return named.success ? [refOf(source, named.data.journeyId)] : [];
+}
+
+/** Notes the calls of a job. A job that a call has failed changes no journey: its calls are stored with the journey in a write of their own. */
+async function keepingCalls<T>(
+  job: unknown,
+  { store, clock }: Pick<StepsContext, 'store' | 'clock'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  return await notingCalls(new WorkCalls(() => clock.now()), async () => {
+    try {
+      return await work();
+    } finally {
+      await store.keepCalls(AboutJourney.safeParse(job).data?.journeyId);
+    }
+  });
 }
 
 /**
