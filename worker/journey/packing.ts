@@ -33,8 +33,24 @@ const isPackedTrace = (trace: unknown): boolean =>
     (line) => Array.isArray(line) && line.length === 2 && typeof line[0] === 'number' && typeof line[1] === 'string',
   );
 
-/** A call with the milliseconds since the one before it began. Without `tries`: one. */
-type PackedCall = [later: number, to: string, operation: string, end: number | string, ms: number, tries?: number];
+/** What nearly every journey's calls hold, as its place in this list. What is stored refers to it, so that it is only added to. */
+const frequent = ['Feedback service', 'GET /contacts/:contact', 'POST /appeals/ (create)', 'GET /appeals/'];
+
+/** A text, or its place in `frequent`. */
+type PackedText = string | number;
+
+const packedText = (text: string): PackedText => (frequent.includes(text) ? frequent.indexOf(text) : text);
+const textIn = (packed: PackedText): string => (typeof packed === 'string' ? packed : (frequent[packed] ?? '?'));
+
+/** A call with the milliseconds since the one before it began, the first since the trace began. Without `tries`: one. */
+type PackedCall = [
+  later: number,
+  to: PackedText,
+  operation: PackedText,
+  end: number | string,
+  ms: number,
+  tries?: number,
+];
 
 /** Also by hand. */
 const arePackedCalls = (calls: unknown): boolean =>
@@ -42,9 +58,7 @@ const arePackedCalls = (calls: unknown): boolean =>
   calls.every(
     (one) =>
       Array.isArray(one) &&
-      typeof one[1] === 'string' &&
-      typeof one[2] === 'string' &&
-      ['number', 'string'].includes(typeof one[3]) &&
+      [one[1], one[2], one[3]].every((part) => ['number', 'string'].includes(typeof part)) &&
       [one[0], one[4], one[5] ?? 1].every((part) => typeof part === 'number'),
   );
 
@@ -78,8 +92,9 @@ export function packAsIs(journey: object, trace: readonly TraceLine[], calls: re
 function textOf(journey: object, trace: readonly TraceLine[], calls: readonly JourneyCall[]): string {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
   const made = calls.map(({ at, to, operation, end, ms, tries }, i): PackedCall => {
-    const later = at.getTime() - (calls[i - 1]?.at.getTime() ?? 0);
-    return tries === 1 ? [later, to, operation, end, ms] : [later, to, operation, end, ms, tries];
+    const later = at.getTime() - ((calls[i - 1] ?? trace[0])?.at.getTime() ?? 0);
+    const one = [later, packedText(to), packedText(operation), end, ms] as const;
+    return tries === 1 ? [...one] : [...one, tries];
   });
   return JSON.stringify({ ...withNumbers(journey), trace: lines, ...(made.length > 0 && { calls: made }) });
 }
@@ -103,17 +118,20 @@ export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[
   const { trace, calls = [], ...journey } = Packed.parse(JSON.parse(inflated(packed)));
   return {
     journey,
-    trace: inTime(trace, (at, [, text]) => ({ at, text })),
-    calls: inTime(calls, (at, [, to, operation, end, ms, tries = 1]) => ({ at, to, operation, end, ms, tries })),
+    trace: inTime(trace, 0, (at, [, text]) => ({ at, text })),
+    calls: inTime(calls, trace[0]?.[0] ?? 0, (at, [, to, operation, end, ms, tries = 1]) => {
+      return { at, to: textIn(to), operation: textIn(operation), end, ms, tries };
+    }),
   };
 }
 
 /** Each entry with its instant. */
 function inTime<Entry extends readonly [later: number, ...rest: unknown[]], Whole>(
   entries: readonly Entry[],
+  from: number,
   whole: (at: Date, entry: Entry) => Whole,
 ): Whole[] {
-  let at = 0;
+  let at = from;
   return entries.map((entry) => {
     at += entry[0];
     return whole(new Date(at), entry);
