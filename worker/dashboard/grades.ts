@@ -4,7 +4,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { cellsOf } from '../reports/cells.ts';
 import { csv } from '../reports/csv.ts';
 import { type Period, periodBefore } from '../reports/period.ts';
-import { responsesByHour, storedCounts } from '../reports/stored-counts.ts';
+import { byChannel, byHour, responsesByHour, storedCounts } from '../reports/stored-counts.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { NumberQuery, PeriodQuery, periodOf } from './period-query.ts';
@@ -30,12 +30,18 @@ export function showGrades(app: FastifyInstance, options: Options, readings: Rea
     const contexts = await options.engine().sources();
     const there = await serviceThere(options);
     const clock = { timeZone, now: options.now() };
-    const [figures, counts, hours] = await Promise.all([
+    const [figures, counts, responses] = await Promise.all([
       figuresOf(query, period, { readings, there }),
       storedCounts(contexts, period, clock),
       responsesByHour(contexts, period, { ...clock, campaign: query.campaign }),
     ]);
-    const body = gradesView({ ...figures, query, period, before: periodBefore(period), counts, hours, timeZone });
+    const known = new Map(figures.byCampaign.value?.map(({ campaign, channel }) => [campaign, channel]));
+    const body = gradesView({
+      ...{ ...figures, query, period, before: periodBefore(period), counts, timeZone },
+      hours: byHour(responses),
+      // Of a service that is away nobody knows the channels.
+      channels: known.size === 0 ? [] : byChannel(responses, known),
+    });
     return await show(reply, { title: 'Grades', section: '/grades', body });
   });
 

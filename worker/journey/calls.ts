@@ -3,8 +3,10 @@ import type { Ports } from '../../core/ports.ts';
 import type { Journey } from './journey.ts';
 
 /** A call that was made for a journey, as it is stored with the journey. */
-export interface JourneyCall extends CalledAs {
+export interface StoredCall {
   at: Date;
+  /** Whom it called and for what, by its code (call-names.ts). */
+  code: string;
   /** The status of the last try's response, or why there is none (`NoStatus`; a newer version may know others). */
   end: number | string;
   /** How long the last try took. */
@@ -12,25 +14,29 @@ export interface JourneyCall extends CalledAs {
   tries: number;
 }
 
+/** The same, for people. */
+export type JourneyCall = Omit<StoredCall, 'code'> & CalledAs;
+
 /** So many of the last calls are stored with a journey. */
 export const mostCalls = 20;
 
 /** Statuses after which the same call is made again. Others answer the call, 404 too. */
 const passing: ReadonlySet<number | string> = new Set([401, 408, 425, 429]);
 
-function isTriedAgain({ end }: Pick<JourneyCall, 'end'>): boolean {
+function isTriedAgain({ end }: StoredCall): boolean {
   return typeof end === 'string' || end >= 500 || passing.has(end);
 }
 
-/** The journey's calls, with newer ones: a call that follows a failed call of the same operation is a further try of that. */
-export function withCalls(stored: readonly JourneyCall[], news: readonly JourneyCall[]): readonly JourneyCall[] {
+/** The journey's calls, with newer ones: a call that follows a failed call of the same name is a further try of that. */
+export function withCalls(stored: readonly StoredCall[], news: readonly StoredCall[]): readonly StoredCall[] {
   if (news.length === 0) return stored;
   const all = [...stored];
   for (const one of news) {
-    const at = all.findLastIndex(({ to, operation }) => to === one.to && operation === one.operation);
+    const at = all.findLastIndex(({ code }) => code === one.code);
     const before = all[at];
-    if (before === undefined || !isTriedAgain(before)) all.push(one);
-    else all.splice(at, 1) && all.push({ ...one, tries: before.tries + one.tries });
+    const tries = before && isTriedAgain(before) ? before.tries : 0;
+    if (tries > 0) all.splice(at, 1);
+    all.push({ ...one, tries: tries + one.tries });
   }
   return all.slice(-mostCalls);
 }

@@ -38,7 +38,7 @@ function happenedTo({ state, askedAt: created, answer, test }: Journey): Record<
   return { asked: askedAt, answered: answer?.seenAt, responses: answer && askedAt };
 }
 
-interface Hour {
+export interface CountedHour {
   campaign: number;
   /** When it begins. */
   at: Date;
@@ -49,7 +49,7 @@ export async function countsBetween<By>(
   redis: RedisClient,
   keyOf: (day: string) => string,
   { from, until }: { from: Date; until: Date },
-  by: (hour: Hour) => By,
+  by: (hour: CountedHour) => By,
 ): Promise<Map<By, Counts>> {
   const hoursByDay = new Map<string, Set<string>>();
   for (let at = startOfHour(from); at < startOfHour(until); at += hourMs) {

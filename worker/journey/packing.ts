@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
-import type { JourneyCall } from './calls.ts';
+import type { StoredCall } from './calls.ts';
 import type { TraceLine } from './journey.ts';
 
 /**
@@ -33,24 +33,8 @@ const isPackedTrace = (trace: unknown): boolean =>
     (line) => Array.isArray(line) && line.length === 2 && typeof line[0] === 'number' && typeof line[1] === 'string',
   );
 
-/** What nearly every journey's calls hold, as its place in this list. What is stored refers to it, so that it is only added to. */
-const frequent = ['Feedback service', 'GET /contacts/:contact', 'POST /appeals/ (create)', 'GET /appeals/'];
-
-/** A text, or its place in `frequent`. */
-type PackedText = string | number;
-
-const packedText = (text: string): PackedText => (frequent.includes(text) ? frequent.indexOf(text) : text);
-const textIn = (packed: PackedText): string => (typeof packed === 'string' ? packed : (frequent[packed] ?? '?'));
-
 /** A call with the milliseconds since the one before it began, the first since the trace began. Without `tries`: one. */
-type PackedCall = [
-  later: number,
-  to: PackedText,
-  operation: PackedText,
-  end: number | string,
-  ms: number,
-  tries?: number,
-];
+type PackedCall = [later: number, code: string, end: number | string, ms: number, tries?: number];
 
 /** Also by hand. */
 const arePackedCalls = (calls: unknown): boolean =>
@@ -58,8 +42,9 @@ const arePackedCalls = (calls: unknown): boolean =>
   calls.every(
     (one) =>
       Array.isArray(one) &&
-      [one[1], one[2], one[3]].every((part) => ['number', 'string'].includes(typeof part)) &&
-      [one[0], one[4], one[5] ?? 1].every((part) => typeof part === 'number'),
+      typeof one[1] === 'string' &&
+      ['number', 'string'].includes(typeof one[2]) &&
+      [one[0], one[3], one[4] ?? 1].every((part) => typeof part === 'number'),
   );
 
 const Packed = z.looseObject({
@@ -69,7 +54,7 @@ const Packed = z.looseObject({
 });
 
 /** A journey with its trace and its calls, in few bytes. */
-export function pack(journey: object, trace: readonly TraceLine[], calls: readonly JourneyCall[] = []): Uint8Array {
+export function pack(journey: object, trace: readonly TraceLine[], calls: readonly StoredCall[] = []): Uint8Array {
   return deflateRawSync(textOf(journey, trace, calls), options);
 }
 
@@ -80,7 +65,7 @@ const mostInBlock = 0xffff;
  * A journey that is stored anew in a moment, with its trace and calls: deflating it would take longer than all else. Any version unpacks it, as
  * the bytes are in a block of the form that deflate itself chooses for what it can't make shorter (RFC 1951, 3.2.4).
  */
-export function packAsIs(journey: object, trace: readonly TraceLine[], calls: readonly JourneyCall[] = []): Uint8Array {
+export function packAsIs(journey: object, trace: readonly TraceLine[], calls: readonly StoredCall[] = []): Uint8Array {
   const text = Buffer.from(textOf(journey, trace, calls));
   if (text.length > mostInBlock) return deflateRawSync(text, options);
   const header = Buffer.from([1, 0, 0, 0, 0]);
@@ -89,12 +74,11 @@ export function packAsIs(journey: object, trace: readonly TraceLine[], calls: re
   return Buffer.concat([header, text]);
 }
 
-function textOf(journey: object, trace: readonly TraceLine[], calls: readonly JourneyCall[]): string {
+function textOf(journey: object, trace: readonly TraceLine[], calls: readonly StoredCall[]): string {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
-  const made = calls.map(({ at, to, operation, end, ms, tries }, i): PackedCall => {
+  const made = calls.map(({ at, code, end, ms, tries }, i): PackedCall => {
     const later = at.getTime() - ((calls[i - 1] ?? trace[0])?.at.getTime() ?? 0);
-    const one = [later, packedText(to), packedText(operation), end, ms] as const;
-    return tries === 1 ? [...one] : [...one, tries];
+    return tries === 1 ? [later, code, end, ms] : [later, code, end, ms, tries];
   });
   return JSON.stringify({ ...withNumbers(journey), trace: lines, ...(made.length > 0 && { calls: made }) });
 }
@@ -114,14 +98,12 @@ function withNumbers(fields: object): object {
 }
 
 /** @throws SyntaxError, ZodError for what `pack` has not packed */
-export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[]; calls: JourneyCall[] } {
+export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[]; calls: StoredCall[] } {
   const { trace, calls = [], ...journey } = Packed.parse(JSON.parse(inflated(packed)));
   return {
     journey,
     trace: inTime(trace, 0, (at, [, text]) => ({ at, text })),
-    calls: inTime(calls, trace[0]?.[0] ?? 0, (at, [, to, operation, end, ms, tries = 1]) => {
-      return { at, to: textIn(to), operation: textIn(operation), end, ms, tries };
-    }),
+    calls: inTime(calls, trace[0]?.[0] ?? 0, (at, [, code, end, ms, tries = 1]) => ({ at, code, end, ms, tries })),
   };
 }
 

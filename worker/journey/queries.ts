@@ -1,6 +1,6 @@
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
-import { type Counts, countsBetween } from './hourly-counts.ts';
+import { type CountedHour, type Counts, countsBetween } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
@@ -165,25 +165,12 @@ export class JourneyQueries {
 
   /** How many were asked and answered in this time, to the hour, by campaign; of the last 400 days. */
   async countsBetween(time: { from: Date; until: Date }): Promise<Map<number, Counts>> {
-    return await countsBetween(
-      this.#redis,
-      (day) => this.#keys.counts(day),
-      time,
-      ({ campaign }) => campaign,
-    );
+    return await this.countsBy(time, ({ campaign }) => campaign);
   }
 
-  /** How many were asked in each hour of the day, and how many of these have answered; `hourOf` an instant, on whichever clock. */
-  async countsByHour(
-    time: { from: Date; until: Date },
-    { hourOf, campaign }: { hourOf: (at: Date) => number; campaign?: number | undefined },
-  ): Promise<Map<number | undefined, Counts>> {
-    return await countsBetween(
-      this.#redis,
-      (day) => this.#keys.counts(day),
-      time,
-      (one) => (campaign === undefined || campaign === one.campaign ? hourOf(one.at) : undefined),
-    );
+  /** The same, by what a function says of each campaign's hour. */
+  async countsBy<By>(time: { from: Date; until: Date }, by: (hour: CountedHour) => By): Promise<Map<By, Counts>> {
+    return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time, by);
   }
 
   async counts(): Promise<Record<JourneyState, number>> {

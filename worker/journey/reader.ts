@@ -3,7 +3,7 @@ import type { Log } from '../../core/ports.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
-import type { JourneyCall } from './calls.ts';
+import type { StoredCall } from './calls.ts';
 import { Journey, type TraceLine } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import { unpack } from './packing.ts';
@@ -18,7 +18,7 @@ export function isUnreadable(error: unknown): boolean {
 export interface Stored {
   rev: string;
   trace: readonly TraceLine[];
-  calls: readonly JourneyCall[];
+  calls: readonly StoredCall[];
 }
 
 /** Called with the ids of journeys that can't be read. Left out: they are logged. */

@@ -3,6 +3,7 @@ import type { Log, Ports } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
+import { CallNames } from './call-names.ts';
 import { type JourneyCall, newCallsOf, withCalls, workCalls } from './calls.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
@@ -145,6 +146,7 @@ export class JourneyStore {
   readonly #seal: Seal;
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
+  readonly #callNames: CallNames;
   readonly #onStep: (before: Journey, after: Journey) => void;
   readonly outgoing: OutgoingEvents;
   readonly #eraseIfForgotten: (journey: Journey) => Promise<Journey>;
@@ -159,6 +161,7 @@ export class JourneyStore {
     this.#eraseIfForgotten = ports.eraseIfForgotten ?? (async (journey) => journey);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
+    this.#callNames = new CallNames(redis, this.#keys.callNames);
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
     this.requests = new JourneyRequests(redis, this.#keys);
     this.queries = new JourneyQueries(redis, this.#keys, this.#reader);
@@ -257,8 +260,8 @@ export class JourneyStore {
   }
 
   /** The last calls that were made for the journey, as it was last read or saved. */
-  calls(of: Journey): readonly JourneyCall[] {
-    return this.#reader.storedAs(of)?.calls ?? [];
+  async calls(of: Journey): Promise<JourneyCall[]> {
+    return await this.#callNames.named(this.#reader.storedAs(of)?.calls ?? []);
   }
 
   /** Stores those calls of the work under way that no change of a journey has stored. @param about the journey that the work is about, where that is known */
@@ -296,7 +299,7 @@ export class JourneyStore {
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
     const made = newCallsOf(journey);
-    const calls = withCalls([], made.calls);
+    const calls = withCalls([], await this.#callNames.coded(made.calls));
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
     const outgoing = this.outgoing.of(draft.steps[0], journey);
     const answer = await runScript(
@@ -350,7 +353,7 @@ export class JourneyStore {
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
     const made = newCallsOf(journey);
     // An erased journey keeps nothing that happened with its person's data.
-    const calls = journey.erasedAt ? [] : withCalls(stored.calls, made.calls);
+    const calls = journey.erasedAt ? [] : withCalls(stored.calls, await this.#callNames.coded(made.calls));
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
     const outgoing = this.outgoing.of(before, journey);
     const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');

@@ -1,5 +1,7 @@
-import { type Counts, countsKeptMs, sumOf } from '../journey/hourly-counts.ts';
+import type { CampaignType } from '../../core/contact.ts';
+import { type CountedHour, type Counts, countsKeptMs, sumOf } from '../journey/hourly-counts.ts';
 import type { JourneyStore } from '../journey/store.ts';
+import type { Channel } from './channels.ts';
 import { instantsOf, type Period } from './period.ts';
 
 const dayMs = 86_400_000;
@@ -26,19 +28,50 @@ export interface HourOfDay extends Pick<Counts, 'asked' | 'responses'> {
   hour: number;
 }
 
-/** By the hour of the day in which customers were asked, on the account's clock; hours in which nobody was are left out. */
+/** By campaign and the hour of the day in which customers were asked, on the account's clock. */
 export async function responsesByHour(
   sources: readonly Counted[],
   period: Period,
   { timeZone, now, campaign }: { timeZone: string; now: Date; campaign?: number | undefined },
-): Promise<HourOfDay[]> {
+): Promise<(HourOfDay & { campaign: number })[]> {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' });
-  const wanted = { hourOf: (at: Date) => Number(format.format(at)), campaign };
   const time = timeOf(period, { timeZone, now });
-  const all = await Promise.all(sources.map(({ store }) => store.queries.countsByHour(time, wanted)));
-  return Array.from({ length: 24 }, (_, hour) => ({ hour, ...sumOf(all.flatMap((one) => one.get(hour) ?? [])) }))
-    .filter(({ asked }) => asked > 0)
-    .map(({ hour, asked, responses }) => ({ hour, asked, responses }));
+  const by = (one: CountedHour) => `${one.campaign} ${format.format(one.at)}`;
+  const all = await Promise.all(sources.map(({ store }) => store.queries.countsBy(time, by)));
+  return all.flatMap((counts) =>
+    [...counts].flatMap(([key, { asked, responses }]) => {
+      const [id, hour] = key.split(' ').map(Number);
+      if (id === undefined || hour === undefined || asked === 0) return [];
+      return campaign === undefined || campaign === id ? [{ campaign: id, hour, asked, responses }] : [];
+    }),
+  );
+}
+
+/** By hour alone; hours in which nobody was asked are left out. */
+export function byHour(all: readonly HourOfDay[]): HourOfDay[] {
+  return [...Map.groupBy(all, ({ hour }) => hour)]
+    .map(([hour, some]) => ({
+      hour,
+      asked: some.reduce((sum, one) => sum + one.asked, 0),
+      responses: some.reduce((sum, one) => sum + one.responses, 0),
+    }))
+    .sort((a, b) => a.hour - b.hour);
+}
+
+export interface ChannelHours {
+  channel: Channel;
+  hours: HourOfDay[];
+}
+
+/** By channel and hour, the channel most asked through first. */
+export function byChannel(
+  all: readonly (HourOfDay & { campaign: number })[],
+  channels: ReadonlyMap<number, CampaignType>,
+): ChannelHours[] {
+  const askedIn = (hours: readonly HourOfDay[]) => hours.reduce((sum, { asked }) => sum + asked, 0);
+  return [...Map.groupBy(all, ({ campaign }): Channel => channels.get(campaign) ?? 'unknown')]
+    .map(([channel, some]) => ({ channel, hours: byHour(some) }))
+    .sort((a, b) => askedIn(b.hours) - askedIn(a.hours));
 }
 
 /** Counts are stored for these days only, and a period may name any day: every hour of a period is read. */

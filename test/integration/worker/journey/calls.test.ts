@@ -5,14 +5,14 @@ import type { JourneyStore } from '../../../../worker/journey/store.ts';
 import { erased, step } from '../../../../worker/journey/transitions.ts';
 import { claimOf, useStores } from '../../../support/worker/journey/stores.ts';
 
-const { fresh } = useStores();
+const { fresh, redis } = useStores();
 
 const call = (operation: string, end = 200) =>
   callNotes()?.note({ to: 'Toy', operation, end, begunAt: performance.now(), ms: 7, tries: 1 });
 
 async function storedOf(store: JourneyStore, id = 'r.1') {
   const journey = (await store.get(id)) ?? expect.fail(`no journey ${id}`);
-  return store.calls(journey).map(({ operation, end, tries }) => `${operation} ${end} ${tries}`);
+  return (await store.calls(journey)).map(({ operation, end, tries }) => `${operation} ${end} ${tries}`);
 }
 
 /** A journey that waits, and the calls of its work. */
@@ -32,7 +32,7 @@ test('calls are stored with the next change of their journey, once', async () =>
   expect(await storedOf(store)).toEqual(['read 200 1', 'ask 200 1']);
   await store.note('r.1', 'of work whose calls nobody notes');
   const journey = (await store.get('r.1')) ?? expect.fail('no journey');
-  const at = store.calls(journey).map((one) => one.at.getTime());
+  const at = (await store.calls(journey)).map((one) => one.at.getTime());
   expect(at.every((ms) => ms >= Date.parse('2026-05-04T09:00:00Z') && ms < now().getTime())).toBe(true);
   expect(await storedOf(store)).toEqual(['read 200 1', 'ask 200 1']);
 });
@@ -72,4 +72,21 @@ test('an erasure removes the calls, and none is stored afterwards', async () => 
     await store.keepCalls('r.1');
   });
   expect(await storedOf(store)).toEqual([]);
+});
+
+test('a name that Redis has lost, and names without end, cost no journey', async () => {
+  const { store, now, work } = await waiting();
+  const key = `{cl:${store.source}}:call-names`;
+  await work(async () => {
+    for (let i = 0; i < 1_100; i += 10) {
+      for (let j = 0; j < 10; j++) call(`find ${i + j}`);
+      await store.note('r.1', 'searched');
+    }
+  });
+  expect(await redis.handle.client.hlen(key)).toBeLessThan(1_050);
+  await redis.handle.client.del(key);
+  const journey = (await store.get('r.1')) ?? expect.fail('no journey');
+  const [first] = await store.calls(journey);
+  expect(first).toMatchObject({ to: '?', end: 200, ms: 7, tries: 1 });
+  expect(first?.at.getTime()).toBeLessThan(now().getTime());
 });

@@ -1,22 +1,21 @@
 import { expect, test } from 'vitest';
 import { aboutRecords, callNotes, notingCalls } from '../../../../core/connector/calls.ts';
-import { type JourneyCall, mostCalls, newCallsOf, WorkCalls, withCalls } from '../../../../worker/journey/calls.ts';
+import { mostCalls, newCallsOf, type StoredCall, WorkCalls, withCalls } from '../../../../worker/journey/calls.ts';
 
 const now = new Date('2026-11-27T03:00:00Z');
-const call = (operation: string, end: number | string = 200, tries = 1): JourneyCall => {
-  return { at: now, to: 'Zendesk acme', operation, end, ms: 40, tries };
-};
+const call = (code: string, end: number | string = 200, tries = 1): StoredCall => ({
+  at: now,
+  code,
+  end,
+  ms: 40,
+  tries,
+});
 
-test.each<[name: string, calls: JourneyCall[], expected: JourneyCall[]]>([
+test.each<[name: string, calls: StoredCall[], expected: StoredCall[]]>([
   ['keeps calls in their order', [call('A'), call('B')], [call('A'), call('B')]],
   ['takes a call after a 503 for a further try', [call('A', 503), call('A', 503), call('A')], [call('A', 200, 3)]],
   ['takes a call after no answer for a further try', [call('A', 'late', 2), call('A', 429)], [call('A', 429, 3)]],
   ['puts a further try where it was made', [call('A', 503), call('B'), call('A')], [call('B'), call('A', 200, 2)]],
-  [
-    'counts no try of another recipient',
-    [{ ...call('A', 503), to: 'Shop' }, call('A')],
-    [{ ...call('A', 503), to: 'Shop' }, call('A')],
-  ],
   ['takes nobody known, and then somebody, for two answers', [call('A', 404), call('A')], [call('A', 404), call('A')]],
   ['takes a refusal for an answer', [call('A', 422), call('A')], [call('A', 422), call('A')]],
 ])('it %s', (_name, calls, expected) => {
