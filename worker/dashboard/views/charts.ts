@@ -104,8 +104,11 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
+/** Bars with a name below them. */
+const mostBelow = 16;
+
 export interface Bar {
-  /** Its first two letters stand below it. */
+  /** Its first two letters stand below it, where there is room. */
   name: string;
   /** From 0 on; null: there is none, and its place stays empty. */
   figure: number | null;
@@ -120,11 +123,15 @@ export interface Bar {
 /** Figures side by side. Its table is shown beside it. @param highest what reaches to the top; left out: the highest figure */
 export function barChart(bars: readonly Bar[], label: string, highest = highestOf(bars)): Html {
   const step = (plot.right - plot.left) / bars.length;
+  const every = Math.ceil(bars.length / mostBelow);
   const drawn = bars.map(({ name, figure, text, above, isFew }, i) => {
     const x = rounded(plot.left + i * step);
     const middle = rounded(x + step / 2);
-    const below = html`<text class="tick" x="${middle}" y="${height - 8}" text-anchor="middle">${name.slice(0, 2)}</text>`;
-    if (figure === null) return below;
+    const isNamed = (bars.length - 1 - i) % every === 0;
+    const below =
+      isNamed &&
+      html`<text class="tick" x="${middle}" y="${height - 8}" text-anchor="middle">${name.slice(0, 2)}</text>`;
+    if (figure === null) return html`${below}`;
     const y = rounded(plot.bottom - (figure / highest) * (plot.bottom - plot.top));
     return html`<rect class="${isFew ? 'fill few' : 'fill'}" x="${rounded(x + step * 0.12)}" width="${rounded(step * 0.76)}" y="${y}" height="${rounded(plot.bottom - y)}"><title>${name}: ${text}</title></rect>
 <text class="tick" x="${middle}" y="${y - 4}" text-anchor="middle">${above}</text>${below}`;

@@ -184,26 +184,53 @@ ${groups.map((rows) => valueTable(by, rows, grades))}`;
 /** When customers answer, and through what they were asked, so that windows can be chosen. */
 function hoursPart({ hours, channels, timeZone }: Grades): Content {
   if (hours.length < 2) return undefined;
-  const several = channels.length > 1 ? channels : [];
   const [only] = channels.length === 1 ? channels : [];
-  const charts = several.map(({ channel, hours: own }) => ({
-    name: channelInWords(channel),
-    bars: barsOf(own, hours),
-  }));
-  const highest = highestOf(charts.flatMap(({ bars }) => bars));
+  const whose = html`Of the customers whom closeloop asked in this hour${only && ` (all by ${channelInWords(only.channel)})`}, how many per cent have answered; paler where fewer than ${fewAnswers} were asked. On the clock of ${timeZone}.`;
+  const several = channels.length > 1 ? channels : [];
+  const highest = highestOf(several.flatMap(({ hours: own }) => barsOf(own, hours)));
   return html`<h2>Response by hour of asking</h2>
-<figure class="trend score"><figcaption>Of the customers whom closeloop asked in this hour${only && html` (all by ${channelInWords(only.channel)})`}, how many per cent have answered; paler where fewer than ${fewAnswers} were asked. On the clock of ${timeZone}.</figcaption>
-${barChart(barsOf(hours, hours), 'Response rate by hour of asking; the table below has the figures')}
-</figure>
+${hoursFigure({ name: 'Response by hour of asking', caption: whose, own: hours, hours })}
 ${
-  charts.length > 0 &&
-  html`<div class="scores">${charts.map(
-    ({ name, bars }) =>
-      html`<figure class="trend score"><figcaption>By ${name}</figcaption>
-${barChart(bars, `Response rate by hour of asking, by ${name}; the table below has the figures`, highest)}</figure>`,
-  )}</div>`
+  several.length > 0 &&
+  html`<div class="scores">${several.map(({ channel, hours: own }) => {
+    const by = channelInWords(channel);
+    return hoursFigure({
+      name: `Response by hour of asking, by ${by}`,
+      caption: html`Of those asked by ${by}`,
+      own,
+      hours,
+      highest,
+    });
+  })}</div>`
+}`;
 }
-<details><summary>Figures</summary>${hoursTable(hours, several)}</details>`;
+
+interface HoursFigure {
+  name: string;
+  caption: Html;
+  own: readonly HourOfDay[];
+  /** All that have a place. */
+  hours: readonly HourOfDay[];
+  highest?: number;
+}
+
+function hoursFigure({ name, caption, own, hours, highest }: HoursFigure): Html {
+  return html`<figure class="trend score"><figcaption>${caption}</figcaption>
+${barChart(barsOf(own, hours), `${name}; the table below has the figures`, highest)}
+<details><summary>Figures</summary>${table({
+    name,
+    columns: [
+      { name: 'Hour' },
+      { name: 'Asked', kind: 'right' },
+      { name: 'Answered', kind: 'right' },
+      { name: 'Response rate', kind: 'right' },
+    ],
+    rows: own.map(({ hour, asked, responses }) => [
+      clock(hour),
+      ...[count(asked), count(responses)],
+      percent(responses / asked),
+    ]),
+  })}</details></figure>`;
 }
 
 /** A bar for each of these hours. */
@@ -213,28 +240,6 @@ function barsOf(own: readonly HourOfDay[], hours: readonly HourOfDay[]): Bar[] {
     const share = asked === 0 ? null : responses / asked;
     const above = share === null ? '' : String(Math.round(share * 100));
     return { name: clock(hour), figure: share, text: `${above} %`, above, isFew: asked < fewAnswers };
-  });
-}
-
-function hoursTable(hours: readonly HourOfDay[], channels: readonly ChannelHours[]): Html {
-  const cells = ({ asked, responses }: HourOfDay = { hour: 0, asked: 0, responses: 0 }) => [
-    ...[count(asked), count(responses)],
-    percent(asked === 0 ? null : responses / asked),
-  ];
-  const columns = (name: string): Column[] =>
-    ['Asked', 'Answered', 'Response rate'].map((of) => ({ name: `${of}${name}`, kind: 'right' }));
-  return table({
-    name: 'Response by hour of asking',
-    columns: [
-      { name: 'Hour' },
-      ...columns(''),
-      ...channels.flatMap(({ channel }) => columns(`, by ${channelInWords(channel)}`)),
-    ],
-    rows: hours.map((one) => [
-      clock(one.hour),
-      ...cells(one),
-      ...channels.flatMap(({ hours: own }) => cells(own.find(({ hour }) => hour === one.hour))),
-    ]),
   });
 }
 
