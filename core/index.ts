@@ -35,6 +35,7 @@ export {
 } from './connector/answer.ts';
 export { chunks, writeInBatches, writeInTurn } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
+export { aboutRecords } from './connector/calls.ts';
 export {
   type Comparison,
   combined,

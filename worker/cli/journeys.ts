@@ -65,7 +65,7 @@ export async function showJourney(options: Options & { journey: string; answers?
       throw error;
     });
     const trace = await context.store.trace(journey);
-    const calls = await context.store.calls(journey);
+    const calls = await context.store.queries.callsOf(journey);
     const answered = options.answers ? await answersIn(journey, options) : undefined;
     const {
       contact,

@@ -39,7 +39,7 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
     const record = currentRecordOf(journey);
     const [trace, calls, [known] = [record], others] = await Promise.all([
       store.trace(journey),
-      store.calls(journey),
+      store.queries.callsOf(journey),
       source.vendorIds?.([record]),
       store.records.journeysOf(journey.recordId),
     ]);

@@ -1,5 +1,7 @@
 import { type Contact, contactKey } from '../../core/contact.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { CallNames } from './call-names.ts';
+import type { JourneyCall } from './calls.ts';
 import { type CountedHour, type Counts, countsBetween } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
@@ -171,6 +173,11 @@ export class JourneyQueries {
   /** The same, by what a function says of each campaign's hour. */
   async countsBy<By>(time: { from: Date; until: Date }, by: (hour: CountedHour) => By): Promise<Map<By, Counts>> {
     return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time, by);
+  }
+
+  /** The last calls that were made for a journey, as this object was read or saved. */
+  async callsOf(journey: Journey): Promise<JourneyCall[]> {
+    return await new CallNames(this.#redis, this.#keys.callNames).named(this.#reader.storedAs(journey)?.calls ?? []);
   }
 
   async counts(): Promise<Record<JourneyState, number>> {

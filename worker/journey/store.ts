@@ -4,7 +4,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { CallNames } from './call-names.ts';
-import { type JourneyCall, newCallsOf, withCalls, workCalls } from './calls.ts';
+import { newCallsOf, withCalls, workCalls } from './calls.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
 import type { Journey, JourneyState, TraceLine } from './journey.ts';
@@ -257,11 +257,6 @@ export class JourneyStore {
   async trace(of: Journey | string): Promise<readonly TraceLine[]> {
     const stored = typeof of === 'string' ? await this.#reader.read(of) : this.#reader.storedAs(of);
     return stored?.trace ?? [];
-  }
-
-  /** The last calls that were made for the journey, as it was last read or saved. */
-  async calls(of: Journey): Promise<JourneyCall[]> {
-    return await this.#callNames.named(this.#reader.storedAs(of)?.calls ?? []);
   }
 
   /** Stores those calls of the work under way that no change of a journey has stored. @param about the journey that the work is about, where that is known */

@@ -24,7 +24,12 @@ test('the calls of a journey, to the service and to its vendor, stand on its pag
   loop.feedback.standin.answer({ contact: 'c1@example.com', grade: 5, comment: 'Quick!' });
   const calls = async () => {
     const journey = (await loop.store.get('c1.1')) ?? expect.fail('no journey');
-    return (await loop.store.calls(journey)).map(({ to, operation, end, tries }) => [to, operation, end, tries]);
+    return (await loop.store.queries.callsOf(journey)).map(({ to, operation, end, tries }) => [
+      to,
+      operation,
+      end,
+      tries,
+    ]);
   };
   const asking = [
     ['Feedback service', 'GET /contacts/:contact', 404, 1],
@@ -61,7 +66,7 @@ test('a call that serves many journeys stands with each of them, and a call for 
   for (const id of ids) loop.feedback.standin.answer({ contact: `${id}@example.com`, grade: 5 });
   for (const id of ids) {
     const journey = await loop.journey(`${id}.1`, 'written');
-    const operations = (await loop.store.calls(journey)).map(({ operation }) => operation);
+    const operations = (await loop.store.queries.callsOf(journey)).map(({ operation }) => operation);
     expect(operations.filter((one) => one.includes('create'))).toHaveLength(1);
     expect(operations.filter((one) => one.includes('(get)')).length).toBeLessThanOrEqual(1);
     expect(operations.length).toBeLessThan(8);

@@ -12,7 +12,7 @@ const call = (operation: string, end = 200) =>
 
 async function storedOf(store: JourneyStore, id = 'r.1') {
   const journey = (await store.get(id)) ?? expect.fail(`no journey ${id}`);
-  return (await store.calls(journey)).map(({ operation, end, tries }) => `${operation} ${end} ${tries}`);
+  return (await store.queries.callsOf(journey)).map(({ operation, end, tries }) => `${operation} ${end} ${tries}`);
 }
 
 /** A journey that waits, and the calls of its work. */
@@ -32,7 +32,7 @@ test('calls are stored with the next change of their journey, once', async () =>
   expect(await storedOf(store)).toEqual(['read 200 1', 'ask 200 1']);
   await store.note('r.1', 'of work whose calls nobody notes');
   const journey = (await store.get('r.1')) ?? expect.fail('no journey');
-  const at = (await store.calls(journey)).map((one) => one.at.getTime());
+  const at = (await store.queries.callsOf(journey)).map((one) => one.at.getTime());
   expect(at.every((ms) => ms >= Date.parse('2026-05-04T09:00:00Z') && ms < now().getTime())).toBe(true);
   expect(await storedOf(store)).toEqual(['read 200 1', 'ask 200 1']);
 });
@@ -86,7 +86,7 @@ test('a name that Redis has lost, and names without end, cost no journey', async
   expect(await redis.handle.client.hlen(key)).toBeLessThan(1_050);
   await redis.handle.client.del(key);
   const journey = (await store.get('r.1')) ?? expect.fail('no journey');
-  const [first] = await store.calls(journey);
+  const [first] = await store.queries.callsOf(journey);
   expect(first).toMatchObject({ to: '?', end: 200, ms: 7, tries: 1 });
   expect(first?.at.getTime()).toBeLessThan(now().getTime());
 });
