@@ -181,7 +181,9 @@ interface BatcherOptions<Key, Value> {
   mayGrow?: () => Promise<boolean>;
 }
 
-/** The same, and each job is told of the calls of its batch that were made for its record, as if it had made them alone. */
+const noResult = (key: string): Error => new Error(`the connector gave no result for ${key}`);
+
+/** As `createBatcher`, and each job is told of the calls of its batch that were made for its record, as if it had made them alone. */
 export function createNotingBatcher<Key, Value>({
   run,
   recordOf,
@@ -205,7 +207,9 @@ export function createNotingBatcher<Key, Value>({
     const { result, made } = await load(key);
     const record = recordOf(key);
     for (const [call, recordIds = [record]] of made) if (recordIds.includes(record)) callNotes()?.note(call);
-    return result();
+    const value = result();
+    if (value === undefined) throw noResult(options.keyOf(key));
+    return value;
   };
 }
 
@@ -225,7 +229,7 @@ export function createBatcher<Key, Value>(options: BatcherOptions<Key, Value>): 
       const distinct = new Map(keys.map((key) => [keyOf(key), key]));
       const values = await run([...distinct.values()]);
       const byKey = new Map([...distinct.keys()].map((key, i) => [key, values[i]]));
-      return keys.map((key) => byKey.get(keyOf(key)) ?? new Error(`the connector gave no result for ${keyOf(key)}`));
+      return keys.map((key) => byKey.get(keyOf(key)) ?? noResult(keyOf(key)));
     },
     {
       cache: false,

@@ -10,7 +10,7 @@ import { type BenchRedis, journeysIn, startProduct, startRedis } from '../produc
 const inFlight = 200;
 /** Parts of fewer bytes are not shown. */
 const least = 5;
-const sizes = { full: 100_000, short: 3_000 };
+const sizes = { full: 100_000, short: 60 };
 
 async function usedBy(redis: BenchRedis): Promise<number> {
   return Number(/^used_memory:(\d+)/m.exec(await redis.client.info('memory'))?.[1]);
