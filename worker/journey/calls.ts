@@ -5,8 +5,8 @@ import type { Journey } from './journey.ts';
 /** A call that was made for a journey, as it is stored with the journey. */
 export interface StoredCall {
   at: Date;
-  /** Whom it called and for what, by its code (call-names.ts). */
-  code: string;
+  /** Whom it called and for what, by its number (call-names.ts). 0: nobody knows. */
+  name: number;
   /** The status of the last try's response, or why there is none (`NoStatus`; a newer version may know others). */
   end: number | string;
   /** How long the last try took. */
@@ -15,7 +15,7 @@ export interface StoredCall {
 }
 
 /** The same, for people. */
-export type JourneyCall = Omit<StoredCall, 'code'> & CalledAs;
+export type JourneyCall = Omit<StoredCall, 'name'> & CalledAs;
 
 /** So many of the last calls are stored with a journey. */
 export const mostCalls = 20;
@@ -32,7 +32,7 @@ export function withCalls(stored: readonly StoredCall[], news: readonly StoredCa
   if (news.length === 0) return stored;
   const all = [...stored];
   for (const one of news) {
-    const at = all.findLastIndex(({ code }) => code === one.code);
+    const at = all.findLastIndex(({ name }) => name === one.name && name !== 0);
     const before = all[at];
     const tries = before && isTriedAgain(before) ? before.tries : 0;
     if (tries > 0) all.splice(at, 1);

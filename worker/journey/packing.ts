@@ -34,7 +34,7 @@ const isPackedTrace = (trace: unknown): boolean =>
   );
 
 /** A call with the milliseconds since the one before it began, the first since the trace began. Without `tries`: one. */
-type PackedCall = [later: number, code: string, end: number | string, ms: number, tries?: number];
+type PackedCall = [later: number, name: number, end: number | string, ms: number, tries?: number];
 
 /** Also by hand. */
 const arePackedCalls = (calls: unknown): boolean =>
@@ -42,9 +42,8 @@ const arePackedCalls = (calls: unknown): boolean =>
   calls.every(
     (one) =>
       Array.isArray(one) &&
-      typeof one[1] === 'string' &&
       ['number', 'string'].includes(typeof one[2]) &&
-      [one[0], one[3], one[4] ?? 1].every((part) => typeof part === 'number'),
+      [one[0], one[1], one[3], one[4] ?? 1].every((part) => typeof part === 'number'),
   );
 
 const Packed = z.looseObject({
@@ -76,9 +75,9 @@ export function packAsIs(journey: object, trace: readonly TraceLine[], calls: re
 
 function textOf(journey: object, trace: readonly TraceLine[], calls: readonly StoredCall[]): string {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
-  const made = calls.map(({ at, code, end, ms, tries }, i): PackedCall => {
+  const made = calls.map(({ at, name, end, ms, tries }, i): PackedCall => {
     const later = at.getTime() - ((calls[i - 1] ?? trace[0])?.at.getTime() ?? 0);
-    return tries === 1 ? [later, code, end, ms] : [later, code, end, ms, tries];
+    return tries === 1 ? [later, name, end, ms] : [later, name, end, ms, tries];
   });
   return JSON.stringify({ ...withNumbers(journey), trace: lines, ...(made.length > 0 && { calls: made }) });
 }
@@ -103,7 +102,7 @@ export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[
   return {
     journey,
     trace: inTime(trace, 0, (at, [, text]) => ({ at, text })),
-    calls: inTime(calls, trace[0]?.[0] ?? 0, (at, [, code, end, ms, tries = 1]) => ({ at, code, end, ms, tries })),
+    calls: inTime(calls, trace[0]?.[0] ?? 0, (at, [, name, end, ms, tries = 1]) => ({ at, name, end, ms, tries })),
   };
 }
 

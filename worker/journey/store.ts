@@ -294,7 +294,7 @@ export class JourneyStore {
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
     const made = newCallsOf(journey);
-    const calls = withCalls([], await this.#callNames.coded(made.calls));
+    const calls = withCalls([], await this.#callNames.numbered(made.calls));
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
     const outgoing = this.outgoing.of(draft.steps[0], journey);
     const answer = await runScript(
@@ -348,7 +348,7 @@ export class JourneyStore {
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
     const made = newCallsOf(journey);
     // An erased journey keeps nothing that happened with its person's data.
-    const calls = journey.erasedAt ? [] : withCalls(stored.calls, await this.#callNames.coded(made.calls));
+    const calls = journey.erasedAt ? [] : withCalls(stored.calls, await this.#callNames.numbered(made.calls));
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
     const outgoing = this.outgoing.of(before, journey);
     const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');

@@ -3,13 +3,10 @@ import { aboutRecords, callNotes, notingCalls } from '../../../../core/connector
 import { mostCalls, newCallsOf, type StoredCall, WorkCalls, withCalls } from '../../../../worker/journey/calls.ts';
 
 const now = new Date('2026-11-27T03:00:00Z');
-const call = (code: string, end: number | string = 200, tries = 1): StoredCall => ({
-  at: now,
-  code,
-  end,
-  ms: 40,
-  tries,
-});
+/** @param letter stands for its name */
+const call = (letter: string, end: number | string = 200, tries = 1): StoredCall => {
+  return { at: now, name: letter === '?' ? 0 : letter.charCodeAt(0), end, ms: 40, tries };
+};
 
 test.each<[name: string, calls: StoredCall[], expected: StoredCall[]]>([
   ['keeps calls in their order', [call('A'), call('B')], [call('A'), call('B')]],
@@ -17,6 +14,7 @@ test.each<[name: string, calls: StoredCall[], expected: StoredCall[]]>([
   ['takes a call after no answer for a further try', [call('A', 'late', 2), call('A', 429)], [call('A', 429, 3)]],
   ['puts a further try where it was made', [call('A', 503), call('B'), call('A')], [call('B'), call('A', 200, 2)]],
   ['takes nobody known, and then somebody, for two answers', [call('A', 404), call('A')], [call('A', 404), call('A')]],
+  ['takes no call without a name for a try of another', [call('?', 503), call('?')], [call('?', 503), call('?')]],
   ['takes a refusal for an answer', [call('A', 422), call('A')], [call('A', 422), call('A')]],
 ])('it %s', (_name, calls, expected) => {
   expect(withCalls([], calls)).toEqual(expected);
@@ -25,7 +23,7 @@ test.each<[name: string, calls: StoredCall[], expected: StoredCall[]]>([
 });
 
 test('the last twenty calls stay', () => {
-  const all = Array.from({ length: mostCalls + 5 }, (_, i) => call(`call ${i}`));
+  const all = Array.from({ length: mostCalls + 5 }, (_, i) => call(String.fromCharCode(65 + i)));
   expect(withCalls(all.slice(0, 7), all.slice(7))).toEqual(all.slice(5));
 });
 
