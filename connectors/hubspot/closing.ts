@@ -31,7 +31,7 @@ export function stageOf(
  * The state of a record. The stage's metadata decides whether it is closed, not a label, a well-known id, or a date that people can
  * edit (`closedate`). The closing is named after the instant of the last open→closed transition: a move from one closed stage to
  * another is no new closing, nor is a merge, whose record has the histories of all its parts; a record that was deleted and restored
- * keeps its closing. Without history (`ask`) the closing is '' and dated `now`: then only `is` matters.
+ * keeps its closing. Without history, as the poll reads, the closing is '' and dated `now`: then only `is` matters.
  */
 export function stateOf(
   type: ObjectType,

@@ -60,7 +60,7 @@ export interface HubSpotOwner {
 /**
  * What rules and fields see of a HubSpot record: `ticket.subject`, `ticket.stage.id`, `deal.amount`, `contact.email`,
  * `owner.name`, `ticket.properties.store`. Either `ticket` or `deal` is there.
- * Contact and owner are read for closed records only; before sending, nothing but the state is read (`{}`).
+ * The connector reads contact and owner for closed records only.
  */
 export interface HubSpotShape {
   ticket?: HubSpotTicket;

@@ -66,8 +66,7 @@ export interface PollPage {
 
 /**
  * Is the record closed now, and by which closing?
- * `closing` names this open→closed transition: the same at every read, another after reopening and closing again. For `ask`, a
- * connector that would need more calls to know the closing may give '': the worker then checks only that the record is closed.
+ * `closing` names this open→closed transition: the same name at every read, another name after reopening and closing again.
  */
 export type RecordState =
   | { is: 'closed'; closing: string; closedAt: Date }

@@ -3,22 +3,27 @@ import {
   createVendorApi,
   defineConnector,
   desk,
+  deskWriteBack,
+  doing,
   inPlainForm,
+  isReopened,
   listOf,
   noEvent,
   noteAction,
   noteHtml,
   oneEvent,
   pollWindow,
+  type RecordState,
   Refusal,
   secret,
   staticToken,
+  typesByPart,
   VendorError,
   webhookSecrets,
   z,
 } from 'closeloop';
 
-/** What the webhook says of a ticket. */
+/** The part of a ticket that Deskly's webhook sends. */
 const Happened = z.object({
   id: z.string(),
   closings: z.int(), // how often it was closed
@@ -38,7 +43,7 @@ const Tickets = z.object({ tickets: listOf(Ticket), next: z.string().nullish() }
 const Notes = z.object({ notes: listOf(z.object({ id: z.int().transform(String), html: z.string() })) });
 const Fields = z.object({ grade: z.object({ options: listOf(z.number()).nullable() }) });
 
-/** The webhook and the poll report the same closing with the same key. */
+/** Both the webhook and the poll report a closing by this function, so that the closing has the same key in both. */
 function eventOf({ id: recordId, closings, closedAt, changedAt }: z.output<typeof Happened>) {
   if (closedAt === null) {
     return { kind: 'changed' as const, recordId, at: changedAt, key: `${recordId}.${closings}.open`, what: 'reopened' };
@@ -46,6 +51,10 @@ function eventOf({ id: recordId, closings, closedAt, changedAt }: z.output<typeo
   return { kind: 'closed' as const, recordId, at: closedAt, key: `${recordId}.${closings}`, what: 'closed' };
 }
 
+const stateOf = ({ closings, closedAt }: Ticket): RecordState =>
+  closedAt ? { is: 'closed', closing: `${closings}`, closedAt } : { is: 'open' };
+
+/** Deskly signs the time and the body. */
 const proof = {
   header: 'x-deskly-signature',
   algorithm: 'sha256',
@@ -60,13 +69,33 @@ export default defineConnector({
     baseUrl: z.url(),
     apiKey: secret,
     webhookSecrets: webhookSecrets(secret, 'copy it from Settings > Webhooks'),
+    writeBack: deskWriteBack(z.enum(['grade', 'comment', 'answeredAt']), {
+      takes: 'a field of tickets',
+      note: 'Adds a private note: two more calls per answer',
+      commentLength: { most: 10_000, initial: 5_000 },
+    }),
   }),
   account: ({ baseUrl }) => new URL(baseUrl).host,
-  actions: { note: noteAction },
-  open: ({ baseUrl, apiKey, webhookSecrets: secrets }, ports) => {
+  parts: { customer: ['customer.email'] },
+  actions: { note: noteAction, reopen: z.literal(true).describe('Opens the ticket again') },
+  onboarding: {
+    about: 'Deskly: tickets that are closed',
+    source: 'desk',
+    questions: [
+      { setting: 'baseUrl', ask: 'Address of the API' },
+      { setting: 'apiKey', ask: 'Key (Settings > API)', variable: 'DESKLY_API_KEY' },
+      { setting: 'webhookSecrets', ask: 'Secret (Settings > Webhooks)', variable: 'DESKLY_SECRET', isList: true },
+    ],
+    settings: { writeBack: { grade: 'grade', comment: 'comment', answeredAt: 'answeredAt', note: true } },
+    contact: ['customer.email'],
+    values: [{ name: 'subject', expression: 'ticket.subject' }],
+  },
+  open: ({ baseUrl, apiKey, webhookSecrets: secrets, writeBack }, ports) => {
     const api = createVendorApi({ name: 'Deskly', baseUrl, credentials: staticToken(apiKey) }, ports);
     const fields = cached(() => api.call({ method: 'GET', path: '/fields' }, Fields), 300_000, ports.now);
     const list = (query: string) => api.call({ method: 'GET', path: `/tickets?${query}` }, Tickets);
+    const update = async (ticket: { id: string } & Record<string, unknown>) =>
+      (await api.call({ method: 'PUT', path: '/tickets', body: { tickets: [ticket] } }, Tickets)).tickets[0];
 
     return desk({
       vendor: 'Deskly',
@@ -83,11 +112,8 @@ export default defineConnector({
         isId: (id) => /^T\d{1,18}$/.test(id),
         many: async (ids) => new Map((await list(`ids=${ids.join()}`)).tickets.map((ticket) => [ticket.id, ticket])),
         present: async () => (ticket: Ticket) => {
-          const { id, closings, closedAt, subject, customer } = ticket;
-          const state = closedAt
-            ? { is: 'closed' as const, closing: `${closings}`, closedAt }
-            : { is: 'open' as const };
-          return { state, shape: { ticket: { id, subject }, customer }, personId: customer.id };
+          const { id, subject, customer } = ticket;
+          return { state: stateOf(ticket), shape: { ticket: { id, subject }, customer }, personId: customer.id };
         },
       },
       poll: pollWindow(
@@ -103,7 +129,7 @@ export default defineConnector({
         ports,
       ),
       write: {
-        settings: { grade: 'grade', comment: 'comment', answeredAt: 'answeredAt', note: true },
+        settings: writeBack,
         written: inPlainForm,
         at: (ticket: Ticket, place) => new Map<string, unknown>(Object.entries(ticket)).get(place),
         closed: (of: Ticket | VendorError) =>
@@ -113,8 +139,7 @@ export default defineConnector({
           const grade = change.values.get('grade');
           if (typeof grade === 'number' && options !== null && !options.includes(grade))
             return new Refusal(['grade'], [`Deskly's dropdown "Grade" lacks ${grade}: add it`]);
-          const body = { tickets: [{ id, ...Object.fromEntries(change.values) }] };
-          return (await api.call({ method: 'PUT', path: '/tickets', body }, Tickets)).tickets[0];
+          return await update({ id, ...Object.fromEntries(change.values) });
         },
         notes: {
           async list(_, id) {
@@ -128,6 +153,38 @@ export default defineConnector({
           remove: (_, id) => api.call({ method: 'DELETE', path: `/notes?ids=${id}` }, z.unknown()),
         },
       },
+      actions: {
+        reopen: doing(z.literal(true), async (ticket: Ticket, _, request) => {
+          if (!isReopened(stateOf(ticket), request)) await update({ id: ticket.id, closedAt: null });
+          return 'reopened';
+        }),
+      },
+      preflight: {
+        credential: 'apiKey',
+        shape: {
+          names: { ticket: { id: true, subject: true }, customer: { id: true, email: true } },
+          hint: 'a rule sees no other part of a ticket',
+        },
+        probes: [{ at: 'apiKey', what: 'the tickets', tries: () => list('ids=T0') }],
+        fields: {
+          of: 'tickets',
+          field: 'field',
+          place: 'Settings > Fields',
+          async list() {
+            const { options } = (await api.call({ method: 'GET', path: '/fields' }, Fields)).grade;
+            const grade = options === null ? { type: 'number' } : { type: 'dropdown', values: options.map(String) };
+            const texts = ['comment', 'answeredAt'].map((name) => ({ name, type: 'text', required: false }));
+            return [{ name: 'grade', required: false, ...grade }, ...texts];
+          },
+          types: typesByPart({
+            grade: { whole: 'number', fraction: 'number', any: ['dropdown'] },
+            comment: ['text'],
+            others: ['text'],
+          }),
+        },
+        isStandin: false,
+      },
+      own: { recordUrl: (id) => `https://${new URL(baseUrl).host}/tickets/${id}` },
     });
   },
 });

@@ -99,6 +99,11 @@ export async function playRealLoop(options: RealLoop): Promise<void> {
     await system.close(id);
     await merge?.(id, left.find((one) => one.email === email)?.id ?? '');
   });
+  // A webhook came before the poll. After a kill a poll may come first, as the job of a webhook that was under way waits half a minute.
+  await eventually(async () => {
+    const { journeys, poll } = await loop.status();
+    return Object.values(journeys).reduce((sum, count) => sum + count, 0) > poll.missed;
+  });
   // In the middle of what webhooks tell, and before what only a poll can find.
   await Promise.all([loop.kill(), loop.each(interrupted, ({ id }) => system.close(id))]);
   await loop.kill(() => loop.each(unheard, ({ id }) => system.close(id)));
@@ -109,10 +114,10 @@ export async function playRealLoop(options: RealLoop): Promise<void> {
   await eventually(() => loop.requestsOf(asked).length >= asked.length);
   await loop.each(removedLater, async ({ id }) => await remove?.(id));
   await loop.answer([...heard, ...removedLater]);
-  await eventually(async () => (await loop.status()).journeys.written > 0);
+  await eventually(async () => ((await loop.status()).journeys.written ?? 0) > 0);
   await Promise.all([loop.kill(), loop.answer([...interrupted, ...unheard])]);
   await eventually(async () => {
-    const { written, answered } = (await loop.status()).journeys;
+    const { written = 0, answered = 0 } = (await loop.status()).journeys;
     return written >= count && answered === 0;
   });
 
@@ -124,8 +129,6 @@ export async function playRealLoop(options: RealLoop): Promise<void> {
   }
   const { missed } = (await loop.status()).poll;
   expect(missed).toBeGreaterThanOrEqual(options.foundByPoll);
-  // At least one closing came by a webhook. No tighter bound: after a kill, a poll may come before the job of a webhook under way.
-  expect(missed).toBeLessThan([...asked, ...reopened, ...removed, ...merged].length);
 }
 
 /** closeloop, the service and the records, and what a test does with them. It ends with the test; the logs stay if that fails. */
@@ -212,7 +215,7 @@ sources:
 }
 
 const Status = z.object({
-  journeys: z.object({ answered: z.number().default(0), written: z.number().default(0) }),
+  journeys: z.record(z.string(), z.number()),
   poll: z.object({ missed: z.number() }),
 });
 type Status = z.output<typeof Status>;

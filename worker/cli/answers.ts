@@ -29,7 +29,7 @@ interface AnswersOptions extends RuntimeOptions {
  */
 const overlapMs = 600_000;
 
-/** Customers' answers with what became of them, for warehouses and spreadsheets: read page by page, memory doesn't grow with them. */
+/** Exports customers' answers with their follow-ups, for warehouses and spreadsheets. It reads page by page, so that memory does not grow with them. */
 export async function exportAnswers(options: AnswersOptions): Promise<number> {
   const format = options.json ? 'jsonl' : options.format;
   refuse(options, format);
@@ -102,7 +102,7 @@ function textIn(file: string): string | undefined {
   }
 }
 
-/** In one step: a process that is killed leaves the cursor before, or this one. */
+/** Saves the cursor in one step: a process that is killed leaves the earlier cursor or this cursor. */
 function saveCursor(file: string, at: Date): void {
   const draft = `${file}.${process.pid}`;
   try {

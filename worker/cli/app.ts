@@ -24,15 +24,15 @@ import { dataKeyOf, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
 import type { Watch } from './watch.ts';
 
-/** What a process does: take deliveries, work on them, or both. */
+/** The work of a process: it takes deliveries, works on them, or does both. */
 export type Role = 'intake' | 'worker' | 'all';
 
-/** Where a process is asked how it is, and where its page is, if it was given no port. */
+/** The ports of `admin` and of the page, if the configuration names none. */
 const usualPorts = { admin: 8081, dashboard: 8082 };
 
-/** What runs gets this long to end before it is handed back, all together: whoever ends the process waits 35 s. */
+/** All running jobs together get this long to end, then they go back to the queue: service managers wait 35 s for the process. */
 const graceMs = 25_000;
-/** The same without Redis, where nothing can end well. */
+/** The same time while Redis is away, as then no job can end well. */
 const awayGraceMs = 3_000;
 /** How long a shutdown waits for Redis' answer. */
 const answerMs = 1_000;
@@ -50,11 +50,11 @@ const measureMs = 1_500;
 export interface App {
   /** The engine at work: another one after `reload`. */
   readonly engine: Engine;
-  /** Where deliveries come in, and /healthz and /readyz answer; of a worker, the same as `adminUrl`. */
+  /** The address that takes deliveries, and answers /healthz and /readyz. In a worker it is `adminUrl`. */
   url: string;
-  /** Where /healthz, /readyz and /metrics answer. */
+  /** The address that answers /healthz, /readyz and /metrics. */
   adminUrl: string;
-  /** Where the page is; undefined: `dashboard` is false. */
+  /** The address of the page; undefined: `dashboard` is false. */
   dashboardUrl: string | undefined;
   /** Resolves when this process must end (key-watch.ts). */
   lost: Watch['lost'];
@@ -143,7 +143,7 @@ function healthOf(engine: () => Engine, handle: Runtime['handle'], role: Role): 
   };
 }
 
-/** Puts an engine to work beside another one. */
+/** Starts an engine while another engine may still work. */
 async function begin(engine: Engine, role: Role): Promise<void> {
   try {
     if (role !== 'worker') await engine.openInlets();

@@ -5,7 +5,7 @@ import { table } from './table.ts';
 
 type Options = RuntimeOptions & { json: boolean };
 
-/** The account's campaigns, with how many were asked in them and what came of it. */
+/** Shows the account's campaigns, each with the number of requests and their results. */
 export async function listCampaigns(options: Options & ServiceFilter): Promise<number> {
   const { service, timeZone } = await openAccount(options);
   const { since, until } = readFilter(options, timeZone);
@@ -43,7 +43,7 @@ export async function listSurveys(options: Options): Promise<number> {
   return 0;
 }
 
-/** Its questions in the order the customer sees them. */
+/** Shows a survey: its questions in the order in which the customer sees them. */
 export async function showSurvey(options: Options & { id: number }): Promise<number> {
   const { service } = await openAccount(options);
   const survey = await service.survey(options.id);

@@ -72,7 +72,7 @@ function inWords({ source, level, at, problem, remedy }: Finding & { source: str
   return `${mark} ${styleText('bold', `${source}: ${at}`)}\n            ${problem}\n            → ${remedy}`;
 }
 
-/** No setting tells whether the rules fit the records that close. */
+/** The next command to try: no check of settings can tell whether the rules fit the records that close. */
 function next(): string {
   const since = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
   return `"closeloop preview --since ${since}" shows which closings of the last week would be asked about, and why the others would not`;

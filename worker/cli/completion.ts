@@ -9,7 +9,7 @@ interface Word {
   meaning: string;
 }
 
-/** A command on the line, and what may stand behind it. */
+/** A command on the line, and the words that may follow it. */
 interface Place {
   /** Its names, each behind a space: ` journeys list`; empty for the program itself. */
   at: string;

@@ -3,10 +3,10 @@ import { CloseloopError } from '../../core/errors.ts';
 import { hashPassword, normalized } from '../dashboard/password.ts';
 import { type Person, personAt } from './init/person.ts';
 
-/** NIST SP 800-63B-4: where nothing but the password protects. */
+/** The shortest password, by NIST SP 800-63B-4 for a login without a second factor. */
 const shortest = 15;
 
-/** Prints the hash of a password: of the person at the terminal, who types it twice, or of what standard input holds. */
+/** Prints the hash of a password. A person at the terminal types the password twice; otherwise standard input holds it. */
 export async function dashboardPassword(input: NodeJS.ReadStream): Promise<number> {
   const person = personAt(input, process.stderr);
   try {

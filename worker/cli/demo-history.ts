@@ -52,7 +52,7 @@ function isUnhappy({ answer, campaign }: PastCase): boolean {
   return answer !== undefined && answer.grade <= campaign.maxGrade * 0.4;
 }
 
-/** @param newest the place among the unhappy ones, the last one is 1 */
+/** @param newest the position among the unhappy answers, where the last answer is 1 */
 function stepsOf(past: PastCase, requestId: string, newest: number | undefined, now: Date): Step[] {
   const { campaign, store, agent, customer, closedAt, askedAt, answeredAt, answer } = past;
   const contact = { kind: 'email' as const, value: customer.email };

@@ -22,7 +22,7 @@ import { openRedis } from './runtime.ts';
 /** Monday afternoon in Tallinn; an hour passes in a second, so that a night's closed window takes half a minute. */
 const start = new Date('2026-11-23T14:30:00Z');
 const speed = 3_600;
-/** All scenarios are over by then: a journey that isn't has gone wrong. */
+/** All scenarios end within this time: a journey that has not ended by then has gone wrong. */
 const longestHours = 60;
 
 /** The whole loop on stand-ins, with no account and no configuration. Returns the exit code. */
@@ -39,7 +39,7 @@ export async function demo(options: { once: boolean; connectors: readonly BuiltI
   const runtime = await openRedis(config, dir, { cache: serverCache(join(project, 'redis-server'), process.env), say });
   const app = await run(runtime, { role: 'all', clock, log: terminalLog(clock.now, say), batchWindowMs: 20 });
   world.pointWebhooksAt(`${app.url}/hooks/support`);
-  // What is checked begins with nothing; what is looked at has weeks behind it.
+  // `--once` is a check, and begins without data. A person who looks at the page finds some weeks of history.
   if (!options.once) await plantHistory(world.past(), contextOf(app), start);
   say(styleText('bold', `See it in a browser: ${app.dashboardUrl}`));
   say(`${firstLook}\n`);
@@ -87,7 +87,7 @@ function storeOf(app: App): JourneyStore {
 
 const hourMs = 3_600_000;
 
-/** Somebody takes up the follow-ups of the scenarios that have it so, calls, and solves the ticket again. */
+/** Plays the person who takes the follow-ups of some scenarios, calls the customer, and solves the ticket again. */
 async function followUp(app: App, world: DemoWorld, now: Date): Promise<void> {
   for (const { ticket, followedUp } of scenarios) {
     const journey = followedUp && (await storeOf(app).get(`${ticket}.1`));
@@ -151,7 +151,7 @@ async function summary(app: App, world: DemoWorld, say: (line: string) => void):
   return wrong === 0 ? 0 : 1;
 }
 
-/** Ended by a person: what has become of the tickets up to now, without a verdict. */
+/** Shows the state of the tickets when a person ends the demo, without a verdict. */
 async function soFar(app: App, world: DemoWorld, say: (line: string) => void): Promise<number> {
   say(styleText('bold', '\nWhat has become of the tickets so far:'));
   for (const scenario of scenarios) {
@@ -169,7 +169,7 @@ async function soFar(app: App, world: DemoWorld, say: (line: string) => void): P
   return 0;
 }
 
-/** Says each answer when it is on its ticket, and again when it was corrected. */
+/** Prints each answer when it is on its ticket, and again when the customer has corrected it. */
 function answerReporter(world: DemoWorld, now: () => Date, say: (line: string) => void): () => void {
   const shown = new Map<number, string>();
   return () => {
@@ -186,7 +186,7 @@ function answerReporter(world: DemoWorld, now: () => Date, say: (line: string) =
 
 const format = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', hour: '2-digit', minute: '2-digit' });
 
-/** What happens, in the demo's time, for people. */
+/** A log for people: it shows what happens, in the demo's time. */
 function terminalLog(now: () => Date, say: (line: string) => void): Log {
   const write = (color: 'red' | 'yellow' | 'gray' | 'reset') => (fields: object, message: string) => {
     const shown = Object.entries(fields).map(([key, value]) => {

@@ -13,7 +13,7 @@ interface Options extends RuntimeOptions {
   json: boolean;
 }
 
-/** What "start --dry-run" would have done: how many closings, by what became of them, and by name those that a person should look at. */
+/** Shows what "start --dry-run" decided: the number of closings by outcome, and each closing that a person should look at. */
 export async function showDryRun(options: Options): Promise<number> {
   return await withStored({ ...options, dryRun: true }, async ({ sources, runtime: { redis, config } }) => {
     const chosen = sources(options.source);

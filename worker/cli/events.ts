@@ -15,7 +15,7 @@ export async function listEvents(options: Options): Promise<number> {
     if (all.length === 0 && !options.json) process.stderr.write('No event was given up.\n');
     for (const { source, event } of all) {
       const { id, at, why, data } = event;
-      // Neither grade nor comment nor answers: what a support engineer may paste into a ticket.
+      // Without grade, comment and answers, so that a support engineer may paste this into a ticket.
       const shown = { source, event: id, at, kind: data.kind, about: aboutOf(data), what: data.what, why };
       const line = `${at.toISOString()}  ${source}  ${data.kind.padEnd(7)}  ${shown.about}  ${data.what}: ${why}\n  ${id}`;
       process.stdout.write(`${options.json ? JSON.stringify(shown) : inZone(line, timeZone)}\n`);

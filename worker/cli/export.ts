@@ -18,14 +18,14 @@ const options: readonly (readonly [name: keyof ServiceFilter, written: string])[
   ['metric', '--metric'],
 ];
 
-/** Which options narrow an export; `since` and `until` of campaigns are those of their statistics. */
+/** The options that narrow each export. For campaigns, `since` and `until` limit their statistics. */
 const takes: Record<What, readonly (keyof ServiceFilter)[]> = {
   campaigns: ['since', 'until', 'type', 'metric'],
   requests: ['campaign', 'since', 'until', 'changedSince'],
   'custom-fields': ['campaign', 'since', 'until', 'changedSince'],
   surveys: [],
 };
-/** All of it as JSON, one object a line, read page by page: memory doesn't grow with it. */
+/** Exports everything as JSON, one object a line. It reads page by page, so that memory does not grow with the export. */
 export async function exportAll(given: RuntimeOptions & ServiceFilter & { what: What }): Promise<number> {
   const { what, type, metric } = given;
   const which = options.flatMap(([name, written]) => (takes[what].includes(name) ? [written] : [])).join(', ');

@@ -22,7 +22,7 @@ import { type StoredSource, withStored } from './with-stored.ts';
 type Options = RuntimeOptions & { json: boolean };
 type OneOptions = Options & { journey: string };
 
-/** What people have to see to, the most overdue first; no words of customers. */
+/** Shows the follow-ups that people have to do, the most overdue first, without the words of customers. */
 export async function listFollowUps(
   options: Options & FollowUpFilter & { source?: string; limit: number },
 ): Promise<number> {
@@ -50,7 +50,7 @@ function rowsOf(found: readonly FoundFollowUp<StoredSource>[], now: Date): strin
   return [head, ...rows];
 }
 
-/** As machines are shown it, without the words of customer and staff. */
+/** A follow-up as JSON, without the words of customer and staff. */
 function forMachines({ followUp, journey, context }: FoundFollowUp<Pick<StoredSource, 'name'>>, now: Date) {
   const { outcome: _, alertedAt: _1, ...shown } = followUp;
   return {
@@ -62,7 +62,7 @@ function forMachines({ followUp, journey, context }: FoundFollowUp<Pick<StoredSo
   };
 }
 
-/** One, with the words of the customer and of who did it: personal data. */
+/** Shows a follow-up with the words of the customer and of the person who did it: personal data. */
 export async function showFollowUp(options: OneOptions): Promise<number> {
   // Only its connector knows where people see a record.
   const { withRecordNames } = await import('./with-records.ts');
@@ -99,7 +99,7 @@ function followUpOf({ followUp }: Journey, ref: string): FollowUp {
   throw new CloseloopError(`${ref}: there is no follow-up.`, { kind: 'permanent' });
 }
 
-/** Takes a follow-up, ends it or opens it again, and says what it is then. @param options `by`: left out, the user of this machine */
+/** Takes a follow-up, ends it or opens it again, and shows its new state. @param options `by`: left out, the user of this machine */
 export async function stepFollowUp(
   { by = whoIAm(), ...options }: OneOptions & { by?: string },
   deed: FollowUpDeed,

@@ -1,6 +1,6 @@
 import type { Forecast } from '../support/forecast.ts';
 
-/** What would be sent, a line for each part. */
+/** The request that would be sent, a line for each part. */
 export function forecastLines({ rule, request, trace }: Forecast, timeZone: string): string[] {
   if (request === undefined) return trace.map((line) => row('', line));
   const { campaign, contact, test, values, sources, dueAt } = request;

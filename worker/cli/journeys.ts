@@ -141,7 +141,7 @@ function answerLines({ answer, survey }: Answered): string[] {
   ];
 }
 
-/** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
+/** Finds a journey, also of a source that this configuration does not have. @throws CloseloopError if there is no such journey */
 async function find(ref: string, { anySource }: Stored): Promise<Found<Searched>> {
   return await findJourney(ref, anySource);
 }

@@ -4,11 +4,11 @@ import { secretVariable } from './secret-variables.ts';
 
 /** A secret that a vendor made up is shown by it once, or not at all: it must not be lost on the way into the configuration. */
 export interface KeptSecrets {
-  /** Where they are now; undefined: nowhere, the caller shows them. */
+  /** The file that holds the secrets now; undefined: no file holds them, and the caller shows them. */
   file?: string;
-  /** By variable. */
+  /** The secrets by variable. */
   secrets: Readonly<Record<string, string>>;
-  /** What a person has to do, in sentences. */
+  /** Sentences that say what a person has to do. */
   next: string[];
 }
 

@@ -5,7 +5,7 @@ import { environmentOf } from './env-file.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { type NamedSource, secretVariable, sourcesIn } from './secret-variables.ts';
 
-/** The error of a configuration, with what to do about each of the vendors' secrets that nobody has here. Any other error as it is. */
+/** The error of a configuration, with a remedy for each missing secret of a vendor. Other errors stay as they are. */
 export async function lostVariables(
   error: unknown,
   { config, configText, connectors, env = environmentOf(config, process.env) }: Omit<RuntimeOptions, 'data'>,

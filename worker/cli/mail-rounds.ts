@@ -8,7 +8,7 @@ import type { Seal } from '../redis/seal.ts';
 import { alertsOf } from './alerts-of.ts';
 import type { Runtime } from './runtime.ts';
 
-/** From time to time, the mails of `reports` that are due: by the configuration and the engine of that moment. */
+/** Sends the mails of `reports` that are due, again and again, with the configuration and the engine of that moment. */
 export function startMails(
   runtime: Pick<Runtime, 'redis' | 'config'>,
   engine: () => Pick<Engine, 'pipelines'>,

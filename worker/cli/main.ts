@@ -73,7 +73,7 @@ export async function main(): Promise<void> {
   }
   program.hook('preAction', async () => {
     const { lastWords } = await import('./last-words.ts');
-    // Also for a rejection that nobody caught.
+    // Node calls this also for a rejection that nobody caught.
     process.on('uncaughtException', (error) => {
       process.stderr.write(lastWords(error));
       process.exit(1);

@@ -51,7 +51,7 @@ export async function* pagesOf(
   }
 }
 
-/** The closings of the period on this page. */
+/** The closings on this page of a poll that lie in the period. */
 export function closingsOn(page: PollPage, { since, until }: Period): RecordEvent[] {
   return page.events.flatMap((event) =>
     event.kind === 'closed' && event.at >= since && event.at <= until ? [event] : [],

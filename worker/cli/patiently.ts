@@ -3,7 +3,7 @@ import { adviceOf, CloseloopError, messageOf } from '../../core/errors.ts';
 import { nextStep, type RetryPolicy } from '../../core/retry.ts';
 import type { Progress } from './progress.ts';
 
-/** Somebody sits there and waits: what fails without a word of when it is over is tried for a minute. */
+/** A person waits at the terminal: a call that fails, and names no time to wait, is tried for a minute. */
 const policy: RetryPolicy = { firstMs: 1_000, longestMs: 10_000, forMs: 60_000 };
 /** A vendor that wants a longer wait is given up for now. */
 const longestWaitMs = 600_000;

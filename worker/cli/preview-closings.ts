@@ -9,7 +9,7 @@ import { type Progress, progress } from './progress.ts';
 import { summaryText } from './summary-text.ts';
 import { table } from './table.ts';
 
-/** What would become of a closing, as it is shown. Contacts are masked: the output may be pasted into a ticket. */
+/** A closing with what would become of it, for the table. Contacts are masked: people may paste the output into a ticket. */
 interface Row {
   record: string;
   decision: 'ask' | 'skip';
@@ -19,12 +19,12 @@ interface Row {
   rule?: string | undefined;
   reason?: string | undefined;
   why?: string | undefined;
-  /** Of a journey that the closing has: `backfill` leaves it as it is. */
+  /** The state of the journey that the closing has: `backfill` does not change that journey. */
   state?: string | undefined;
 }
 
 /**
- * What would become of the closings of a period, in these sources: a table, and the summary that a dry run ends with.
+ * Shows what would become of the closings of a period in these sources: a table, and the summary that a dry run ends with.
  * @returns 3 where a source would ask about none of its closings, which is seldom meant; else 0
  */
 export async function previewPast(
@@ -84,7 +84,7 @@ async function* closingsOf(
   shown.end();
 }
 
-/** Whether the record is still closed: of another one the rules say nothing. */
+/** Whether the record is still closed: rules decide about closed records only. */
 const isClosed = ({ forecast: { reason } }: PreviewedClosing): boolean => reason !== 'out' && reason !== 'reopened';
 
 /** Whether the rules would ask, whatever else keeps the person from being asked this time. */

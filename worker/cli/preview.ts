@@ -28,7 +28,7 @@ interface Options extends RuntimeOptions {
 }
 
 /**
- * What would be sent about a record, or about the closings since a date: to whom, when, with which values and why; or why not. Of an
+ * Shows what would be sent about a record, or about the closings since a date: to whom, when, with which values and why; or why not. For an
  * open record: what would be if it closed now. Sends and stores nothing.
  */
 export async function preview(options: Options): Promise<number> {
@@ -66,7 +66,7 @@ async function previewRecord(
   return found.record === undefined ? 1 : 0;
 }
 
-/** What the answer rules would do about an answer of the record's customer. */
+/** The actions that answer rules would take because of an answer of the record's customer. */
 async function actsOn(
   found: Preview,
   { grade, comment }: { grade: number; comment: string | undefined },

@@ -28,7 +28,7 @@ interface ReportOptions extends RuntimeOptions, Omit<ServiceFilter, 'type' | 'me
   every?: StepName;
   /** In place of grades: who answered, by the hour in which they were asked and by channel. */
   hours?: boolean;
-  /** So many of the newest. */
+  /** How many of the newest comments to show. */
   comments?: number;
 }
 
@@ -79,7 +79,7 @@ function refuse(options: ReportOptions, format: string): void {
   if (wrong !== undefined) throw new CloseloopError(wrong, { kind: 'config' });
 }
 
-/** What is not given: thirty days, up to today. */
+/** The period of a report. The defaults are thirty days, up to today. */
 function periodOf(options: ReportOptions, timeZone: string): Period {
   const today = daysIn(timeZone)(new Date());
   const { since, until = today } = readFilter({ until: 'today', ...options }, timeZone);
@@ -103,7 +103,7 @@ async function rowsOf(
   return await gradesByCampaign(service, period, { campaign });
 }
 
-/** What closeloop's own journeys say of the same days: counts by campaign and follow-ups, unless the rows are others; the newest comments. */
+/** From closeloop's own journeys of the same days: the newest comments, and, if the report is by campaign, counts and follow-ups. */
 async function storedOf(options: ReportOptions, period: Period, timeZone: string) {
   const { by, every, comments: size = 0, campaign } = options;
   const isByCampaign = by === undefined && every === undefined;
@@ -121,7 +121,7 @@ async function storedOf(options: ReportOptions, period: Period, timeZone: string
 
 type FollowUps = Awaited<ReturnType<typeof followUpReport>>;
 
-/** Whether any was opened in either period. */
+/** Whether a follow-up was opened in one of the two periods. */
 function hasAny(followUps: FollowUps | undefined): followUps is FollowUps {
   return followUps !== undefined && followUps.now.opened + followUps.before.opened > 0;
 }

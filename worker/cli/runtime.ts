@@ -39,11 +39,11 @@ export interface RuntimeOptions {
   env?: Readonly<Record<string, string | undefined>>;
   data: string;
   connectors: readonly BuiltIn[];
-  /** Of what `start --dry-run` does. Default false. */
+  /** Whether to use the data of `start --dry-run`. Default false. */
   dryRun?: boolean;
 }
 
-/** What a command reads of the configuration. Left out: all. */
+/** The part of the configuration that a command reads. Left out: all. */
 export type Reading = Pick<LoadOptions, 'uses' | 'sources'>;
 
 /** Opens the configuration, read and checked, and the Redis that it names or the embedded one, which may not answer yet. @param log of a process that logs; left out: a person reads standard error */
@@ -53,12 +53,12 @@ export async function openRuntime(options: RuntimeOptions, log?: Log): Promise<R
   return await openRedis(config, options.data, { say: log ? (line) => log.warn({}, line) : say });
 }
 
-/** The same for a command, which gives up when Redis doesn't answer. */
+/** Opens the runtime for a command, which gives up if Redis does not answer. */
 export async function openForNow(options: RuntimeOptions): Promise<Runtime> {
   return await answering(await openRuntime(options), { begins: true });
 }
 
-/** The same for commands that only read: refuses an empty folder, where the answer would always be nothing. */
+/** Opens the runtime for a command that only reads. Refuses an empty folder, in which the command would find nothing. */
 export async function openToRead(options: RuntimeOptions, reading: Reading = {}): Promise<Runtime> {
   const config = await readConfig(options, reading);
   if (config.redis === undefined && !existsSync(join(options.data, 'data'))) {
@@ -184,12 +184,12 @@ async function readInEarnest(
   return reading.uses === undefined ? withContactLists(withDays, file) : withDays;
 }
 
-/** The installation's data key, which opens what this Redis holds. @throws CloseloopError transient where it is new, and no replica takes it */
+/** The installation's key, which opens the data in this Redis. @throws CloseloopError transient if the key is new, and no replica takes it */
 export async function dataKeyOf({ config, handle, redis, ownKey }: Runtime): Promise<DataKey> {
   return await DataKey.open(redis, operatorKeys(config, ownKey), async () => await handle.replicated(globalTag));
 }
 
-/** Makes the data key at an installation's first start, however long a replica takes for it: nobody need start again. */
+/** Makes the installation's key at the first start. It waits for a replica as long as needed, so that nobody has to start again. */
 export async function makeDataKey({ config, handle, redis, ownKey }: Runtime, log: Log): Promise<void> {
   const onWait = (why: CloseloopError) => log.warn({ why: why.message }, 'waiting for a replica of Redis');
   const replicated = async () => await untilReplicated(handle.replicated, globalTag, onWait);

@@ -14,13 +14,13 @@ export interface ServiceFilter {
   since?: string;
   /** And up to and including this day. */
   until?: string;
-  /** Whose grade changed on or after this day. */
+  /** Only requests whose grade changed on or after this day. */
   changedSince?: string;
   type?: CampaignType[];
   metric?: Metric[];
 }
 
-/** The same, each day as YYYY-MM-DD of the account's calendar. @throws CloseloopError config for what is no day */
+/** The filter with each day as YYYY-MM-DD of the account's calendar. @throws CloseloopError config for a text that is no day */
 export function readFilter(filter: ServiceFilter, timeZone: string): Omit<ServiceFilter, 'type' | 'metric'> {
   const day = (text: string | undefined, option: string) =>
     text === undefined ? undefined : dayOn(text, option, timeZone);

@@ -17,7 +17,7 @@ export interface ServiceAccount extends Pick<Config, 'defaultCountry'> {
   test: Config['policy']['test'];
 }
 
-/** The Feedback service alone, for commands that need no Redis, and what the configuration says of its account. */
+/** Opens the Feedback service alone, for commands that need no Redis, with the settings of its account. */
 export async function openAccount(options: RuntimeOptions): Promise<ServiceAccount> {
   const { feedback, defaultCountry, policy } = await readConfig(options, { uses: 'service', sources: 'named' });
   return {

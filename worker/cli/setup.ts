@@ -123,12 +123,12 @@ interface Done {
   source: string;
   what: string;
   note: string | undefined;
-  /** Those that could be written nowhere, by variable. */
+  /** The secrets that closeloop could write into no file, by variable. */
   secrets?: Readonly<Record<string, string>>;
   kept?: { file: string; variables: string[] };
 }
 
-/** What a person has to do now. */
+/** The text that says what a person has to do now. */
 function toDo({ source, note, secrets = {} }: Done): string {
   const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
   return [...(note === undefined ? [] : [`${source}: ${note}\n`]), ...lines].join('');

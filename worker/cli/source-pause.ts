@@ -80,7 +80,7 @@ async function onSteps(
   });
 }
 
-/** Grades are collected over all sources at once: that step has no queue of its own. */
+/** The step `collect` has no queue for each source, as closeloop collects the grades of all sources together. */
 async function withQueue<T>(
   { runtime }: Stored,
   { storedAs }: StoredSource,

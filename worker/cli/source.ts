@@ -2,7 +2,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { renameSource as rename } from '../sources/stored-names.ts';
 import { openToRead, type RuntimeOptions } from './runtime.ts';
 
-/** Has a source of the configuration go on with what is stored of it by its old name. */
+/** Lets a source of the configuration continue with the data that is stored under its old name. */
 export async function renameSource(
   options: RuntimeOptions & { from: string; to: string; json: boolean },
 ): Promise<number> {

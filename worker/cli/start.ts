@@ -97,7 +97,7 @@ export async function start(options: StartOptions): Promise<number> {
   }
 }
 
-/** Notes until when it ran, and tells how far it has come; where Redis is away, or there is very much to count, it ends all the same. */
+/** Stores until when the dry run ran, and logs its summary. It gives the summary up if Redis is away, or if counting takes too long. */
 async function endDryRun(engine: Engine, { redis }: Runtime, log: Log): Promise<void> {
   const printSummary = async () => {
     await engine.noteSources();

@@ -60,7 +60,7 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
   });
 }
 
-/** As people are shown it. */
+/** The state of a source, in lines for people. */
 function linesOf(state: SourceState, canPoll: boolean): string[] {
   const { source, journeys, refused, quotaUsedUpUntil, parked } = state;
   const states = journeyStates.filter((one) => journeys[one] > 0).map((one) => `${one} ${journeys[one]}`);
@@ -145,7 +145,7 @@ function processLines({
   ];
 }
 
-/** Where something was not taken. */
+/** The lines about webhooks that have not taken an event. */
 function webhookLines({
   webhook,
   waiting,
@@ -161,7 +161,7 @@ function webhookLines({
   return [styleText('bold', `webhook ${webhook}`), lost === '' ? line : styleText('red', line)];
 }
 
-/** Events that were accepted and not planned yet: of deliveries and polls, and those that are replayed. */
+/** A sentence about events that were accepted and are not planned yet: from deliveries, polls and replays. */
 export function waitingInQueue(waiting: number): string {
   if (waiting === 0) return 'nothing waits to be planned';
   return waiting === 1 ? '1 event waits to be planned' : `${waiting} events wait to be planned`;

@@ -2,10 +2,10 @@ import { styleText } from 'node:util';
 import { type Summary, sentenceOf } from '../support/summary.ts';
 import { table } from './table.ts';
 
-/** As many are listed for people; machines are told up to a thousand. */
+/** So many closings are listed for people. JSON lists up to a thousand. */
 const shownForReview = 50;
 
-/** A summary for people: its sentence, a table of outcomes, and what a person should look at. @param further more lines of that */
+/** A summary for people: its sentence, a table of outcomes, and the closings that a person should look at. @param further more lines for the last part */
 export function summaryText(summary: Summary, further: readonly string[] = []): string {
   const { outcomes, forReview } = summary;
   const rows = outcomes.map(({ source, what, rule = '', campaign = '', count }) => [

@@ -17,7 +17,7 @@ export interface ByHand {
 }
 
 /**
- * By hand, too, no text message leaves outside the hours of `policy.sms`, on every clock of the number's country. The service keeps to
+ * A text message that a person sends by hand also keeps to the hours of `policy.sms`, on every clock of the number's country. The service keeps to
  * the campaign's own hours.
  * @throws CloseloopError config with the first time that is within the hours
  */

@@ -3,5 +3,5 @@ import { findPackageJSON } from 'node:module';
 
 const manifest: { version: string } = JSON.parse(readFileSync(findPackageJSON(import.meta.url) ?? '', 'utf8'));
 
-/** Of this closeloop: in the repository, and where it is installed. */
+/** The version of this closeloop, in the repository and where it is installed. */
 export const { version } = manifest;

@@ -64,7 +64,7 @@ export async function testWebhooks(options: Options & { name?: string | undefine
 }
 
 async function attempt(webhook: Webhook) {
-  // Not for those that only read Redis.
+  // Loaded here, as commands that only read Redis do not need it.
   const [{ poster }, { payloadVersion }] = await Promise.all([
     import('../pipeline/send/receivers.ts'),
     import('../pipeline/send/payload.ts'),

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 
-/** Whoever runs this command, as others are told. In a container the user may have no name. */
+/** The name of the person who runs this command, as other people see it. In a container the user may have no name. */
 export function whoIAm(): string {
   try {
     return `${userInfo().username}@${hostname()}`;

@@ -17,9 +17,9 @@ import { type RuntimeOptions, readConfig } from './runtime.ts';
 interface WindowsOptions extends RuntimeOptions {
   source?: string;
   rule?: string;
-  /** Of a recipient. Left out: the account's. */
+  /** The recipient's zone. Left out: the account's. */
   zone?: string;
-  /** Of a recipient's address: its holidays hold, and its clock where there is one. */
+  /** The country of the recipient's address: its holidays hold, and its clock if the whole country has one clock. */
   country?: string;
   /** The first day, 2026-11-23; left out: today. */
   from?: string;
@@ -29,7 +29,7 @@ interface WindowsOptions extends RuntimeOptions {
   now?: Date;
 }
 
-/** One rule's weeks. */
+/** The coming weeks of one rule. */
 interface Drawn {
   source: string;
   rule: Rule;
@@ -39,7 +39,7 @@ interface Drawn {
   days: OpenDay[];
 }
 
-/** The coming weeks, rule by rule: when each may ask. 1 where a rule has no open hour in them, or its campaign can't be read. */
+/** Shows for each rule when it may ask in the coming weeks. Returns 1 if a rule has no open hour, or if its campaign can't be read. */
 export async function windows(options: WindowsOptions): Promise<number> {
   const config = await readConfig(options, { uses: 'service' });
   const service = createFeedbackClient(config.feedback, livePorts);
@@ -79,7 +79,7 @@ function chosenRules({ sources }: Config, { source, rule }: WindowsOptions): { s
   throw new CloseloopError(`There is no such rule; there are ${names}.`, { kind: 'config' });
 }
 
-/** Whose clock is drawn. A country with several clocks has none of its own: the account's. */
+/** The zone whose clock is drawn. For a country with several clocks this is the account's zone. */
 function zoneIn({ zone, country }: WindowsOptions, { feedback }: Config): string {
   if (zone !== undefined && !isZone(zone))
     throw new CloseloopError(`--zone "${zone}" is not a time zone like America/New_York`, { kind: 'config' });

@@ -9,7 +9,7 @@ import { livePorts } from './live-ports.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { type Stored, type StoredSource, withStored } from './with-stored.ts';
 
-/** What is stored of a source, with its connector, which knows how people call its records. */
+/** A source's stored data, with its connector, which knows how people call the records. */
 export interface NamedRecords extends StoredSource {
   source: Source;
 }
@@ -19,7 +19,7 @@ interface Sources<Source> extends Pick<Stored, 'runtime' | 'anySource'> {
   sources(name?: string): Source[];
 }
 
-/** For commands that read nothing but Redis, about records as people name them: of vendors' code only the connectors are loaded. */
+/** Opens Redis for commands that read nothing else, and that take records as people name them: it loads the connectors, and no other code of vendors. */
 export async function withRecordNames<T>(
   options: RuntimeOptions,
   work: (opened: Sources<NamedRecords>) => Promise<T>,
@@ -41,12 +41,12 @@ export async function withRecordNames<T>(
   return await withStored(options, open, { uses: 'redis' });
 }
 
-/** A source, with all that a decision about a closing takes, and what can hold that up. */
+/** A source, with everything that a decision about a closing needs, and with the states that can hold it up. */
 export interface ReadSource extends Pick<StoredSource, 'pauses' | 'holds'> {
   context: ReadingContext;
 }
 
-/** For commands that read records at their vendors and decide about them as workers would. They change nothing, and open no queue. */
+/** Opens what commands need that read records at their vendors and decide about them as workers would. Such commands change nothing, and open no queue. */
 export async function withReading<T>(
   options: RuntimeOptions,
   work: (opened: Sources<ReadSource>) => Promise<T>,

@@ -20,13 +20,13 @@ export interface Stored {
   runtime: Runtime;
   /** The source of this name, or all of the configuration. @throws CloseloopError config for a name that isn't in it */
   sources(name?: string): StoredSource[];
-  /** Of sources that the configuration doesn't have as well. */
+  /** Opens a source by its names, also one that the configuration does not have. */
   source(names: Pick<StoredSource, 'name' | 'storedAs'>): StoredSource;
   /** The source that has, or had, this name; of those that Redis knows as well. */
   anySource(name: string): Promise<StoredSource | undefined>;
   /** Whether the Feedback service answers. */
   service: Outage;
-  /** Of the collecting of grades. */
+  /** The pauses of collecting grades. */
   collecting: Pauses;
   seal: Seal;
   /** On standard error, from warnings up. */
@@ -34,7 +34,7 @@ export interface Stored {
 }
 
 /**
- * For commands that read nothing but Redis: they start several times as fast as commands that may call a vendor.
+ * Opens Redis for commands that read nothing else: they start several times as fast as commands that may call a vendor.
  * @param reading more of the configuration, for with-records.ts
  */
 export async function withStored<T>(
@@ -93,7 +93,7 @@ async function storedIn(runtime: Runtime): Promise<Stored> {
   };
 }
 
-/** Those of the configuration, and those that Redis knows as well; without dry runs, which tell nobody. */
+/** All sources of the configuration and all that Redis knows, without those of dry runs, which send nothing to anybody. */
 export async function allSources({ runtime, sources, source }: Stored): Promise<StoredSource[]> {
   const own = sources();
   const known = (await knownSources(runtime.redis)).filter(

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-/** V8 keeps a text of more than 128 kB in memory of its own, which takes longer to come by than the text to write. */
+/** So many lines stay under 128 kB. V8 allocates separate memory for a longer text, which takes longer than writing it. */
 const linesAtOnce = 250;
 
 /**

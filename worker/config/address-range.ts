@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/** An address, or a range of them as address/bits. */
+/** An IP address, or a range of IP addresses as address/bits. */
 export const AddressRange = z.string().refine((text) => {
   const [address = '', bits, ...more] = text.split('/');
   const version = isIP(address);

@@ -14,13 +14,13 @@ export const FollowUpParams = z
   .prefault({})
   .describe('Opens a follow-up: somebody has to see to this customer');
 
-/** The receivers and webhooks that the configuration has, by name: an answer rule may tell no others. Left out: any name is accepted. */
+/** The names of the configuration's receivers and webhooks: an answer rule may name no others. Left out: any name is accepted. */
 export interface KnownReceivers {
   notify: readonly string[];
   send: readonly string[];
 }
 
-/** Names of receivers: one, or a list. */
+/** One name of a receiver, or a list of names. */
 const NamesOf = (known: readonly string[] | undefined, where: string) => {
   const Name = z
     .string()
@@ -34,10 +34,10 @@ function unknownName(name: unknown, known: readonly string[], where: string): st
   return `is no receiver of ${where}: there are ${known.join(', ')}${suggestion(String(name), known)}`;
 }
 
-/** Whom `notify` and `send` tell. */
+/** The receivers that `notify` and `send` name. */
 export const ReceiverNames = NamesOf(undefined, '');
 
-/** What closeloop itself does because of an answer. */
+/** The actions that closeloop does itself, without the vendor. */
 const ownActions = (known?: KnownReceivers) =>
   ({
     followUp: FollowUpParams,
@@ -45,16 +45,16 @@ const ownActions = (known?: KnownReceivers) =>
     send: NamesOf(known?.send, 'webhooks').describe('Sends the answer to these `webhooks`'),
   }) satisfies Actions;
 
-/** One action, and what it takes, as written: whoever does it reads it by the action's schema. */
+/** One action with its settings as written. The code that does the action reads the settings by the action's schema. */
 export interface Doing {
   name: string;
   params: unknown;
 }
 
-/** All that can be done because of an answer at this connector, by name. */
+/** Every action that answer rules of this connector may name. */
 export function actionsOf({ actions }: Pick<Connector, 'actions'>, known?: KnownReceivers): Actions {
   const { note } = actions;
-  // The text of a note is evaluated: a mistake in it is one of the configuration.
+  // The text of a note is an expression, so a mistake in it is a mistake of the configuration.
   return {
     ...actions,
     ...(note && { note: ExpressionSource.meta({ description: note.description }) }),
@@ -62,7 +62,7 @@ export function actionsOf({ actions }: Pick<Connector, 'actions'>, known?: Known
   };
 }
 
-/** One entry of `do`: the name of an action, and what it takes. */
+/** One entry of `do`: the name of an action, and its settings. */
 function doingOf(connector: Connector, receivers?: KnownReceivers) {
   const known = actionsOf(connector, receivers);
   return z.record(z.string(), z.unknown()).transform((written, context): Doing => {
@@ -84,7 +84,7 @@ function doingOf(connector: Connector, receivers?: KnownReceivers) {
   });
 }
 
-/** What is done when an answer is like this, of a source of this connector. */
+/** An answer rule of a source of this connector: the condition on the answer, and the actions. */
 export function answerRuleOf(connector: Connector, receivers?: KnownReceivers) {
   return z.strictObject({
     name: z.string().min(1).max(60).describe('What logs, traces and follow-ups call it'),

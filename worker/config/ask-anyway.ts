@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Who isn't asked unless this says so. */
+/** Customers whom closeloop does not ask unless this setting says so. */
 export const excludedByDefault = ['own-domains', 'reserved-domains', 'role-addresses'] as const;
 
 export const AskAnyway = z

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const CampaignId = z.int().positive();
 
-/** For records of a language that has no campaign of its own, or that tell none. */
+/** The key of the campaign for records without a language, or in a language without a campaign of its own. */
 const otherwise = 'default';
 
 /** Language → campaign. */
@@ -23,7 +23,7 @@ const ByLanguage = z
     }
   });
 
-/** The campaign of a rule: one, or one for each language. */
+/** The campaign of a rule: a single campaign, or a campaign for each language. */
 export const CampaignChoice = z.union([CampaignId, ByLanguage], {
   error: ({ input }) => (input === undefined || isChoice(input) ? undefined : notACampaign),
 });
@@ -36,15 +36,15 @@ function isChoice(written: unknown): boolean {
   return typeof written === 'number' || (typeof written === 'object' && written !== null && !Array.isArray(written));
 }
 
-/** The language that a vendor's locale begins with, `et-ee` of `et_EE.UTF-8`; undefined where it is none. */
+/** Reads the language at the start of a vendor's locale: `et-ee` from `et_EE.UTF-8`. Undefined where the locale names no language. */
 export function languageOf(locale: string | undefined): string | undefined {
   const [, tag] = locale?.trim().match(/^([a-z]{2,3}(?:[-_][a-z0-9]{1,8})*)(?![\w-])/i) ?? [];
   return tag === undefined ? undefined : normal(tag);
 }
 
 /**
- * The campaign for a record, by the lookup of RFC 4647 (section 3.4): of `et-EE` first `et-EE`, then `et`, then `default`. Undefined where
- * there is none. `why`: for the trace.
+ * Chooses the campaign for a record by the lookup of RFC 4647 (section 3.4): for `et-EE` first `et-EE`, then `et`, then `default`. Undefined where
+ * no campaign fits. `why` is the line for the trace.
  */
 export function campaignFor(
   choice: CampaignChoice,
@@ -60,14 +60,14 @@ export function campaignFor(
   return undefined;
 }
 
-/** `zh-hant-tw`, `zh-hant`, `zh`. A single letter, which only begins what follows it, is no end. */
+/** Shortens `zh-hant-tw` to `zh-hant`, then to `zh`. A tag never ends with a single letter, as that letter only introduces the next part. */
 function rangesOf(language: string | undefined): string[] {
   const parts = language?.split('-') ?? [];
   const ranges = parts.flatMap((part, i) => (part.length > 1 ? [parts.slice(0, i + 1).join('-')] : []));
   return ranges.reverse();
 }
 
-/** Every campaign that may be chosen, with the setting that names it first. */
+/** Every campaign that the rules may choose, each with the first setting that names it. */
 export function campaignsIn(choice: CampaignChoice): { campaign: number; setting: string }[] {
   if (typeof choice === 'number') return [{ campaign: choice, setting: 'campaign' }];
   const first = new Map<number, string>();

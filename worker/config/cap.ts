@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const most = z.int().min(1).max(1_000_000);
 
-/** At most so many requests, spread evenly over the hours in which may be asked. */
+/** The most requests in a period, spread evenly over the hours in which customers may be asked. */
 export const Cap = z
   .strictObject({
     hour: most.optional().describe("In an hour of the account's clock"),

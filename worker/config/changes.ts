@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Path, pathText } from './problem.ts';
 
-/** Sections that a process reads when it starts, and never again. */
+/** Sections that a process reads only when it starts. */
 export const startSections = ['redis', 'http', 'admin', 'dashboard', 'secretsKey'] as const;
 
-/** Parts of those that count from a reload on: who is no longer there must be out at once. */
+/** Parts of these sections that a reload does change: a user who was removed must lose access at once. */
 const reloadedParts = ['dashboard.users', 'dashboard.sessions'];
 
-/** Where two configurations differ, as written: `sources.support.rules[0].delay`. No values: they may be secrets. */
+/** The paths at which two configurations differ: `sources.support.rules[0].delay`. The values are left out, as they may be secrets. */
 export function changedPaths(before: unknown, now: unknown): string[] {
   return [...differing(before, now, [])].map(pathText);
 }

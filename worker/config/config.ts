@@ -17,39 +17,39 @@ import { isUnneeded, type Uses, unopened, withoutUnneeded } from './unneeded.ts'
 
 export interface ConfiguredSource extends ParsedSource {
   name: string;
-  /** The name that its data is stored under: its first one (stored-names.ts). */
+  /** The name that the source's data is stored under: the source's first name (stored-names.ts). */
   storedAs: string;
-  /** What it was called before. */
+  /** The source's earlier name. */
   was?: string | undefined;
   connector: Connector;
   rules: Rule[];
-  /** What is done because of answers: its own rules, then those of all sources. */
+  /** The answer rules: the source's own rules, then the rules for all sources. */
   answers: AnswerRule[];
-  /** What holds over all of them, beside the policy over all sources. */
+  /** The policy of this source, which holds beside the policy for all sources. */
   policy: SourcePolicy;
 }
 
 export type Config = z.output<typeof General> & {
   sources: ConfiguredSource[];
-  /** By the file's name, as `contactsIn` has it: contact-lists.ts. */
+  /** Lists of contacts by the file's name as `contactsIn` has it (contact-lists.ts). */
   contactLists: ReadonlyMap<string, ContactList>;
-  /** Where `policy.holidays` is set: with-holidays.ts. */
+  /** Present where `policy.holidays` is set (with-holidays.ts). */
   holidays?: HolidayRules;
   /** Nothing is sent: `start --dry-run`. */
   dryRun: boolean;
-  /** What the file says, with the names of variables in place of their values: what differs between two (changes.ts). */
+  /** The file's values with the names of variables in place of their values, to compare two configurations (changes.ts). */
   written: unknown;
 };
 
 export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
-  /** The text as `readDocument` reads it, where that was done before. */
+  /** The document, where the caller has read the text already. */
   document?: ConfigDocument;
   /** The built-in connectors, or those of them that the sources name: see `loadConnectors`. */
   connectors: readonly Connector[];
-  /** The names of all that are built in, for messages. Left out: those of `connectors`. */
+  /** The names of all built-in connectors, for messages. Left out: the names of `connectors`. */
   builtIn?: readonly string[];
-  /** The other connectors that the sources name, loaded: see `loadExternalConnectors`. */
+  /** The loaded connectors of strangers that the sources name: see `loadExternalConnectors`. */
   external?: ReadonlyMap<string, External>;
   /** For messages. */
   file?: string;
@@ -59,7 +59,7 @@ export interface LoadOptions {
   sources?: 'opened' | 'named';
 }
 
-/** Undefined for a name that a source may have. */
+/** Says why a source can't have this name; undefined where the name is fine. */
 export function sourceNameFlaw(name: string): string | undefined {
   return /^[a-z0-9][a-z0-9-]{0,40}$/.test(name)
     ? undefined
@@ -175,13 +175,13 @@ function readSources(
   });
 }
 
-/** `policy.answers`, as written, and whom answer rules may name. */
+/** `policy.answers` as written, and the receivers that answer rules may name. */
 interface CommonAnswers {
   everywhere: unknown;
   receivers: KnownReceivers;
 }
 
-/** The answer rules of a source: its own, and then those of all sources but for the ones whose name it has. */
+/** The answer rules of a source: its own rules, then the rules for all sources. Of two rules with the same name the source's own rule counts. */
 function answersOf(
   connector: Connector,
   { own, everywhere, receivers }: CommonAnswers & { own: unknown },
@@ -197,7 +197,7 @@ function answersOf(
   return { rules: [...ofSource.data, ...common.data.filter(({ name }) => !names.has(name))], found };
 }
 
-/** Whom answer rules may name, as written: a mistake in their settings is told of by itself. */
+/** The receivers that answer rules may name, as written: mistakes in the receivers' own settings are reported elsewhere. */
 function receiversIn({ alerts, webhooks }: Record<string, unknown>): KnownReceivers {
   const settings = sectionOf(alerts);
   const names = Array.isArray(webhooks) ? webhooks.map((one) => sectionOf(one).name) : [];
@@ -207,7 +207,7 @@ function receiversIn({ alerts, webhooks }: Record<string, unknown>): KnownReceiv
   };
 }
 
-/** What `was` says, and what is wrong with it. */
+/** Reads `was`, or says what is wrong with it. */
 function formerName(
   was: unknown,
   { at, others }: { at: Path; others: readonly string[] },
@@ -247,7 +247,7 @@ function checkWritten<Schema extends z.ZodType>(
   return check(schema, written, at, beside);
 }
 
-/** The kinds of value that would do: of alternatives, those of each. */
+/** The kinds of value that the schema accepts; for a union, the kinds of each branch. */
 function expectedBy(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'invalid_type') return [issue.expected];
   if (issue.code !== 'invalid_union') return [];
@@ -270,7 +270,7 @@ function replaceAt(value: unknown, path: Path, change: (old: unknown) => unknown
   return { ...section, [key]: replaceAt(section[String(key)], rest, change) };
 }
 
-/** In the order of the file, each once. */
+/** Sorts the problems in the order of the file, without repetitions. */
 function problemsOf(found: readonly Found[], document: ConfigDocument): Problem[] {
   const holes = found.filter(({ hole }) => hole === true).map(({ path }) => pathText(path));
   const shown = found.filter(({ hole, path }) => hole === true || !holes.includes(pathText(path)));

@@ -2,13 +2,13 @@ import { type ContactOptions, contactKey, parseContact } from '../../core/contac
 import { CloseloopError } from '../../core/errors.ts';
 import { ConfigError, type Problem } from './problem.ts';
 
-/** Of one file: the keys of its contacts (`contactKey`). */
+/** The keys (`contactKey`) of the contacts in one file. */
 export type ContactList = ReadonlySet<string>;
 
 const mostProblems = 20;
 const notOne = 'must be one e-mail address, phone number (with its country: +372 …) or identifier';
 
-/** @throws ConfigError with the lines that are wrong, none of which is quoted */
+/** @throws ConfigError with the numbers of the wrong lines, and without their text */
 export function parseContactList(text: string, file: string, options: ContactOptions): ContactList {
   const keys = new Set<string>();
   const problems: Problem[] = [];
@@ -30,7 +30,7 @@ export function parseContactList(text: string, file: string, options: ContactOpt
 function keyOf(line: string, options: ContactOptions): string | undefined {
   try {
     const contact = parseContact(line, options);
-    // Several in a line, a table, or an address with a mistake in it: it would exclude nobody.
+    // A line with several contacts, with columns or with a misspelt address would exclude nobody.
     return contact.kind === 'identifier' && /[\s,;@]/.test(contact.value) ? undefined : contactKey(contact);
   } catch (error) {
     if (error instanceof CloseloopError) return undefined;

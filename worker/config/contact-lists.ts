@@ -6,9 +6,9 @@ import { type ContactList, parseContactList } from './contact-list.ts';
 import { ConfigError, type Path, pathText } from './problem.ts';
 
 /**
- * The configuration with the files that its `contactsIn` name. What they hold counts as written in it: another list is another
+ * Adds to the configuration the contacts in the files that its `contactsIn` settings name. A changed list counts as a changed
  * configuration.
- * @param file the configuration's: the others are named from its folder
+ * @param file the configuration's file: the paths of contact files are relative to its folder
  * @throws ConfigError for a file that can't be read, and for lines that name no contact
  */
 export function withContactLists(config: Config, file: string): Config {

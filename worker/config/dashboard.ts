@@ -4,7 +4,7 @@ import { AddressRange } from './address-range.ts';
 import { WrittenPasswordHash } from './password-hash.ts';
 import { Period } from './period.ts';
 
-/** What a person may do on the page: look, or act as well. */
+/** A user's role on the page: only look, or act as well. */
 export const dashboardRoles = ['read', 'act'] as const;
 export type DashboardRole = (typeof dashboardRoles)[number];
 
@@ -87,7 +87,7 @@ export const Dashboard = z
 export type DashboardSettings = z.output<typeof Dashboard>;
 
 /**
- * What a process goes by after a reload: it listens as it did since its start; users and the length of logins are the new ones.
+ * The settings after a reload: the process keeps its address from the start, and takes over the new users and length of logins.
  */
 export function reloadedDashboard(
   atStart: false | DashboardSettings,
@@ -96,7 +96,7 @@ export function reloadedDashboard(
   return atStart && now ? { ...atStart, users: now.users, sessions: now.sessions } : atStart;
 }
 
-/** Whether the page is shown only to who has logged in. */
+/** Whether the page needs a login. */
 export function needsLogin({ host, publicUrl, users }: DashboardSettings): boolean {
   return users.length > 0 || publicUrl !== undefined || !isLoopbackHost(host);
 }

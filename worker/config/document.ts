@@ -27,14 +27,14 @@ export interface ConfigDocument {
   placeOf(path: Path): Place | undefined;
   /** Whether the value at `path` is one variable and nothing else: then it may mean a number. */
   isVariable(path: Path): boolean;
-  /** The message without the values of variables, which may be secrets. */
+  /** Takes the values of variables, which may be secrets, out of the message. */
   hide(message: string): string;
 }
 
 /** `${NAME}` in any text becomes the environment variable of that name; `$${NAME}` stays `${NAME}`. */
 const variables = /\$(\$?)\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** A `${NAME}` in a flow list or section: YAML takes its brace for its own syntax, and complains elsewhere. */
+/** A `${NAME}` in a flow list or section: YAML reads the brace as its own syntax and reports an error at another place. */
 const bareVariable = /^[^#\n]*(?<!\$)[[{](?:[^#\n]*[\s,])?\$\{\w+\}/m;
 
 type At = (offset: number) => Place;
@@ -82,12 +82,12 @@ function broken(found: Found[]): ConfigDocument {
 }
 
 function mistakesIn(text: string, { errors }: Document, at: At): Found[] {
-  // Not the parser's own words, which quote the file: it may hold a secret.
+  // The parser's own message quotes the file, which may hold a secret.
   // The first error only: the errors after it usually follow from it, and point at lines that are right.
   const shifted = misindented(text);
   const mistakes: Found[] = errors.slice(0, 1).map(({ code, pos }) => {
     const place = at(pos[0]);
-    // A line with a space too few is parsed as something else: a text, a name.
+    // YAML reads a line with one space too few as something else, such as a text or a name.
     if (shifted === undefined || shifted.line > place.line + 1 || code === 'TAB_AS_INDENT')
       return { path: [], message: yamlMistake(code), place };
     const { message, line, column } = shifted;
@@ -98,7 +98,7 @@ function mistakesIn(text: string, { errors }: Document, at: At): Found[] {
   return mistakes;
 }
 
-/** `whole`: values that are one variable and nothing else. `used`: how each value that was put in was written. */
+/** `whole`: values that consist of one variable only. `used`: maps each value that was put in to the way it was written. */
 function putVariablesIn(document: Document, env: Readonly<Record<string, string | undefined>>) {
   const found: Found[] = [];
   const whole = new Set<unknown>();
@@ -152,7 +152,7 @@ function child(node: unknown, key: PropertyKey): [node: unknown, shown: Node | u
   return [item, isNode(item) ? item : undefined];
 }
 
-/** The path of a node, from what `visit` came by: pairs give names, lists positions. */
+/** The path of a node from its ancestors in `visit`: pairs give names, lists give positions. */
 function pathOf(ancestors: readonly unknown[], node: unknown): PropertyKey[] {
   return ancestors.flatMap((ancestor, i): PropertyKey[] => {
     if (isPair(ancestor)) return isScalar(ancestor.key) ? [String(ancestor.key.value)] : [];

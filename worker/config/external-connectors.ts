@@ -7,7 +7,7 @@ import type { Connector } from '../../core/connector/contract.ts';
 import type { ConfigDocument } from './document.ts';
 import { suggestion } from './issues.ts';
 
-/** The connector that a `connector:` names, if not built in; else why it can't be loaded. `why` follows "sources.x.connector: ". */
+/** A stranger's connector that a `connector:` names, or why it can't be loaded. `why` follows "sources.x.connector: ". */
 export type External = { ok: true; connector: Connector } | { ok: false; why: string };
 
 /**
@@ -22,13 +22,13 @@ export async function loadExternalConnectors(
   return await loadExternal(connectorsNamedIn(document), beside);
 }
 
-/** `file`: the configuration. `connectors`: those that need no loading. */
+/** `file`: the configuration. `connectors`: the built-in connectors, which need no loading. */
 interface Beside {
   file: string;
   connectors: readonly Pick<Connector, 'name'>[];
 }
 
-/** The same for names as a configuration would write them. */
+/** Loads connectors by names as a configuration writes them. */
 export async function loadExternal(
   all: Iterable<string>,
   { file, connectors: builtIn }: Beside,
@@ -44,7 +44,7 @@ export async function loadExternal(
   return loaded;
 }
 
-/** The values of `connector:` in a configuration, each once, as written. */
+/** The different values of `connector:` in a configuration, as written. */
 export function connectorsNamedIn({ value }: ConfigDocument): ReadonlySet<string> {
   const { data } = Sources.safeParse(value);
   const written = Object.values(data?.sources ?? {}).map(({ connector }) => connector);
@@ -152,7 +152,7 @@ function provideCloseloop(): void {
   registerHooks({
     resolve(specifier, context, next) {
       const conditions = [...source, ...context.conditions];
-      // Found by the package's own "exports", from this file, which is in it.
+      // Node finds the file by the "exports" of the package that this file belongs to.
       if (/^closeloop(\/|$)/.test(specifier))
         return next(specifier, { ...context, parentURL: import.meta.url, conditions });
       if (!specifier.startsWith(fromScheme)) return next(specifier, context);

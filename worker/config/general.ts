@@ -14,7 +14,7 @@ import { Reports } from './reports.ts';
 import { TimeOfDay } from './time-of-day.ts';
 import { Webhooks } from './webhooks.ts';
 
-/** The URL holds the password: its text never appears in an error. */
+/** The URL may hold a password, so no error quotes the URL. */
 const RedisUrl = z.string().regex(/^rediss?:\/\/./, 'must begin with redis:// or rediss://');
 
 const Sentinel = z.strictObject({
@@ -70,7 +70,7 @@ const Admin = z.strictObject({
     ),
 });
 
-/** 32 bytes in base64. */
+/** A key of 32 bytes in base64. */
 const SecretsKey = z
   .string()
   .regex(/^[A-Za-z0-9+/]{43}=$/, 'must be 32 random bytes in base64 (openssl rand -base64 32)')
@@ -96,7 +96,7 @@ const Alerts = z
   .refine(...signsUrl)
   .refine((alerts) => alerts.receivers !== undefined || namesChannel[0](alerts), namesChannel[1]);
 
-/** Everything but the sources, whose settings are their connectors'. Durations come out in milliseconds. */
+/** Every section but `sources`, whose settings each connector defines. Durations come out in milliseconds. */
 export const General = z.strictObject({
   feedback: FeedbackSettings.describe('The account of the Feedback Collection Service'),
   redis: Redis.optional().describe(

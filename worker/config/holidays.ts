@@ -11,7 +11,7 @@ const Country = z
   })
   .meta({ title: 'country', description: 'A country: its ISO code, like EE, or its English name' });
 
-/** That nobody is asked on a public holiday: whose, where nothing tells the recipient's country. */
+/** Nobody is asked on a public holiday. The setting names the country whose holidays count where the recipient's country is unknown. */
 export const Holidays = z.strictObject({
   country: Country.describe('Where recipients are of whom nothing tells the country'),
   region: z.string().min(1).optional().describe('State or province of that country, by code or name: BY, California'),

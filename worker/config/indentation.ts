@@ -3,7 +3,7 @@ export function misindented(text: string): { line: number; column: number; messa
   /** How far the names of each open section are indented, outermost first. */
   let levels: number[] = [];
   let opens = true;
-  /** A text of several lines (| or >) has those that are indented as far as its first one. */
+  /** A block of text (| or >) holds the lines that are indented at least as far as its first line. */
   let literal: { beyond: number; from?: number } | undefined;
   for (const [i, written] of text.split(/\r?\n/).entries()) {
     const content = written.trim();
@@ -12,14 +12,14 @@ export function misindented(text: string): { line: number; column: number; messa
     if (literal !== undefined && indent > literal.beyond) literal.from ??= indent;
     if (literal?.from !== undefined && indent >= literal.from) continue;
     literal = undefined;
-    // The rest of a text that began on a line above.
+    // This line continues a block of text that began above.
     if (!isEntry.test(content)) continue;
     const top = levels.at(-1) ?? -1;
     const inList = content.startsWith('- ') && indent === top;
     if (levels.includes(indent)) levels = levels.slice(0, levels.indexOf(indent) + 1);
     else if (opens && indent > top) levels.push(indent);
     else return { line: i + 1, column: indent + 1, message: messageOf(indent, levels) };
-    // A list's entry holds a section of its own, which begins behind the dash.
+    // An entry of a list opens a section, which begins behind the dash.
     const [dashes = ''] = /^(?:- +)*/.exec(content) ?? [];
     if (dashes !== '') levels.push(indent + dashes.length);
     const value = content.slice(dashes.length);

@@ -2,7 +2,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import type { Found, Path } from './problem.ts';
 
-/** The message of a union that no branch of fits: that of the branch that came closest. */
+/** zod's word for a value that fits no branch of a union. People read the message of the closest branch in its place. */
 const union = 'none of the alternatives';
 
 /**
@@ -39,8 +39,8 @@ export const inOurWords: z.core.$ZodErrorMap = (issue) => {
 };
 
 /**
- * The settings that `schema` takes, or what is wrong with them; paths begin with `at`. `beside`: names that may stand
- * next to them and are read elsewhere.
+ * Reads settings by `schema`, or says what is wrong with the settings; paths begin with `at`. `beside`: names that may stand
+ * next to the settings and are read elsewhere.
  */
 export function check<Schema extends z.ZodType>(
   schema: Schema,
@@ -104,7 +104,7 @@ function entries(count: number | bigint): string {
 
 const mostNames = 12;
 
-/** The settings that a section holds, behind "a section". */
+/** Lists the settings that a section may hold, for the end of a message. */
 function ofWhat(names: readonly string[]): string {
   return names.length === 0 || names.length > mostNames ? '' : ` of ${names.join(', ')}`;
 }
@@ -115,7 +115,7 @@ function unknownKey(key: string, known: readonly string[]): string {
   return known.length > 0 ? `is not a setting; there are ${known.join(', ')}` : 'is not a setting';
 }
 
-/** The known name that is closest to a misspelt one; empty when none is near. */
+/** The known name closest to a misspelt name; empty when no known name is near. */
 export function suggestion(written: string, known: readonly string[]): string {
   if (written === '' || known.length === 0) return '';
   const small = written.toLowerCase();
@@ -126,7 +126,7 @@ export function suggestion(written: string, known: readonly string[]): string {
   const found = known.find((one) => one.toLowerCase() === near);
   // A transposition of two letters counts as two edits.
   const isNear = distance(small, near) <= Math.max(small.length < 4 ? 1 : 2, Math.floor(small.length / 3));
-  // Monday for mon.
+  // Accepts "Monday" for "mon".
   const meant = isNear ? found : known.find((one) => one.length > 2 && small.startsWith(one.toLowerCase()));
   return meant === undefined ? '' : `; did you mean "${meant}"?`;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Duration } from '../../core/schedule/duration.ts';
 
-/** How old a closing may be when its customer is asked; false: of any age. */
+/** The age up to which a closing is asked about; false: any age. */
 export const MaxAge = z
   .union([Duration, z.literal(false)])
   .describe(

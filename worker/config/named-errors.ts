@@ -2,7 +2,7 @@ import { ZodError } from 'zod';
 import type { Source } from '../../core/connector/contract.ts';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 
-/** A source whose errors name its connector, where that is somebody else's: what it did not foresee is theirs to mend, not closeloop's. */
+/** Makes the unexpected errors of a stranger's connector name that connector, so that people report the error to its author, not to closeloop. */
 export function withNamedErrors(source: Source, connector: string): Source {
   const named = (member: PropertyKey, error: unknown): unknown => {
     if (error instanceof CloseloopError || error instanceof ZodError) return error;

@@ -5,7 +5,7 @@ import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { Duration } from '../../core/schedule/duration.ts';
 import type { Found, Path } from './problem.ts';
 
-/* Whom no rule asks: settings of `never`, of one source and of the policy over all sources. */
+/* The settings of `never`, which say whom no rule asks: for one source, and in the policy for all sources. */
 
 const Expression = ExpressionSource.meta({ description: 'JSONata over the record as the connector presents it' });
 
@@ -70,7 +70,7 @@ const partOf: Readonly<Partial<Record<keyof typeof conditions, RecordPart>>> = {
   noReply: 'replies',
 };
 
-/** Conditions that records of this connector can't answer: they would be false for ever, without a word. */
+/** Finds conditions about parts that this connector's records don't have: such a condition would silently be false for ever. */
 export function unanswerable(
   never: readonly NeverCondition[],
   connector: { name: string; parts: RecordParts },

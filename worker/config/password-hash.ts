@@ -1,26 +1,26 @@
 import { z } from 'zod';
 
-/** What is kept of a password: what scrypt makes of it. */
+/** A password's scrypt hash, which the configuration stores in place of the password. */
 export interface PasswordHash {
   /** As written. */
   text: string;
-  /** Logarithm of scrypt's cost, and how often that is done. */
+  /** scrypt's parameters: the logarithm of its cost, and its parallelization. */
   ln: number;
   p: number;
   salt: Buffer;
   key: Buffer;
 }
 
-/** Of 16 and 32 bytes, in base64 without "=". */
+/** 16 bytes of salt and 32 bytes of hash, both in base64 without "=". */
 const form = /^\$scrypt\$ln=(1[4-8]),r=8,p=([1-8])\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$/;
 
-/** In the PHC string format. The message quotes nothing: somebody may have written the password itself. */
+/** The PHC string format. The error message quotes nothing, as a person may have written the password itself. */
 export const WrittenPasswordHash = z
   .string()
   .regex(form, 'must be a line that "closeloop dashboard password" prints, never the password itself')
   .transform(parsed);
 
-/** As the configuration has it. */
+/** Writes the hash as the configuration holds it. */
 export function passwordHashText({ ln, p, salt, key }: Omit<PasswordHash, 'text'>): string {
   const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
   return `$scrypt$ln=${ln},r=8,p=${p}$${text(salt)}$${text(key)}`;

@@ -7,8 +7,8 @@ const plainTags = new Set(
 );
 
 /**
- * Finds YAML that is valid and probably not meant as it is read: tags, anchors and the like, which the parser accepts with a warning
- * or silently. Nothing of the file is quoted: a password that begins with ! is a tag.
+ * Finds valid YAML that its author probably meant otherwise: tags, anchors and the like, which the parser accepts with a warning
+ * or silently. The messages quote nothing from the file: a password that begins with ! is a tag.
  */
 export function surprisesOf(
   document: Document,

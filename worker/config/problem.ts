@@ -2,13 +2,13 @@ import { CloseloopError } from '../../core/errors.ts';
 
 export type Path = readonly PropertyKey[];
 
-/** Both counted from 1. */
+/** Line and column, both counted from 1. */
 export interface Place {
   line: number;
   column: number;
 }
 
-/** One mistake in a file: its place, and what would be right. Never the value itself, which may be a secret. */
+/** One mistake in a file: its place, and what would be right. The mistake never holds the value, which may be a secret. */
 export interface Problem extends Partial<Place> {
   /** `sources.support.rules[0].campaign`; empty for a mistake of the file as a whole. */
   path: string;

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { isSafeAddress } from '../../core/address.ts';
 import { isStandardSecret } from '../../core/connector/standard-webhook.ts';
 
-/* Who takes alerts, and messages about answers. */
+/* Receivers of alerts and of messages about answers. */
 
-/** Names are part of keys in Redis, and of commands. */
+/** The names are parts of Redis keys and of commands. */
 export const ReceiverName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,40}$/, 'must be a name of small letters, digits and "-", 41 at most');
@@ -18,7 +18,7 @@ export const SigningSecret = z
 
 const SafeUrl = z.string().refine((text) => isSafeAddress(text), 'must be an https address');
 
-/** With name and password. */
+/** The server's URL may hold a user name and a password. */
 export const MailServer = z
   .string()
   .refine((text) => /^smtps?:\/\/./.test(text) && URL.canParse(text), 'must be like smtp://name:password@host:587')
@@ -30,7 +30,7 @@ const Email = z.strictObject({
   to: z.array(z.email()).min(1).describe('Who gets them'),
 });
 
-/** The ways in which somebody is told. */
+/** The ways to reach a receiver. */
 export const channels = {
   url: SafeUrl.optional().describe('A receiver of your own: messages are signed as Standard Webhooks'),
   secrets: z.array(SigningSecret).min(1).max(2).optional().describe('Of the receiver at url; two while rotating'),
@@ -44,7 +44,7 @@ export const channelNames: readonly Channel[] = ['url', 'slack', 'teams', 'email
 
 type Channels = { readonly [name in keyof typeof channels]?: unknown };
 
-/** Arguments of `refine` for what has `channels`. */
+/** The arguments of zod's `refine` for a section with `channels`. */
 export const signsUrl: Parameters<z.ZodType<Channels>['refine']> = [
   ({ url, secrets }) => (url === undefined) === (secrets === undefined),
   { path: ['secrets'], message: 'url and secrets belong together: what is sent to url is signed' },
@@ -54,7 +54,7 @@ export const namesChannel: Parameters<z.ZodType<Channels>['refine']> = [
   { message: 'must name somebody who is told: url, slack, teams or email' },
 ];
 
-/** Who is told of answers by `notify`, and of nothing else. */
+/** Receivers that only `notify` of an answer rule uses. */
 const Receiver = z
   .strictObject(channels)
   .refine(...signsUrl)

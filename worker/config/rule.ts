@@ -90,5 +90,5 @@ const Listed = z.array(Rule).superRefine((rules, context) => {
 /** The rules of one source, first to last. */
 export const Rules = Listed.min(1, 'needs at least one rule');
 
-/** Of a source that asks nobody. */
+/** For a source that asks nobody. */
 export const RulesIfAny = Listed.default([]);

@@ -6,7 +6,7 @@ import { Never } from './never.ts';
 import { Rule } from './rule.ts';
 import { SourcePolicy } from './source-policy.ts';
 
-/** An entry of `do` is one action, by its name. */
+/** An entry of `do` holds exactly one action, under the action's name. */
 function answersOf(connector: Connector, json: (schema: z.ZodType) => object) {
   const rule = json(answerRuleOf(connector));
   const oneOf = Object.entries(actionsOf(connector)).map(([name, takes]) => ({
@@ -52,7 +52,7 @@ export function schemaText(connectors: readonly Connector[]): string {
       required: ['connector', ...(mayAskNobody ? [] : ['rules']), ...(one.required ?? [])],
     };
   });
-  // Connectors in a file or package, whose settings only their own code knows (external-connectors.ts).
+  // Connectors in a file or package: only their own code knows their settings (external-connectors.ts).
   const external = {
     type: 'object',
     title: 'a connector of your own',

@@ -5,7 +5,7 @@ const Until = z.union([TimeOfDay, z.literal('24:00')], {
   error: ({ input }) => timeMistake(input, '21:00'),
 });
 
-/** The hours that no rule and no campaign exceeds with text messages, on every clock that may be the recipient's. */
+/** The widest hours for text messages. Rules and campaigns may only narrow these hours, which hold in every time zone the recipient may be in. */
 export const SmsHours = z
   .strictObject({
     from: TimeOfDay.default('08:00').describe("The first minute, on the recipient's clock"),

@@ -3,7 +3,7 @@ import { MaxAge } from './max-age.ts';
 import { Never } from './never.ts';
 import { TestContact } from './test-contact.ts';
 
-/** What holds over all rules of one source: settings beside its rules. */
+/** The settings beside a source's rules that hold for all of its rules. */
 export const SourcePolicy = z.strictObject({
   never: Never.optional(),
   maxAge: MaxAge.optional(),
@@ -13,7 +13,7 @@ export type SourcePolicy = z.output<typeof SourcePolicy>;
 
 export const sourcePolicyNames = Object.keys(SourcePolicy.shape);
 
-/** A source's section without its connector and rules: what is its policy, and what its connector reads. */
+/** Splits a source's section, without connector and rules, into the policy and the connector's settings. */
 export function partsOf(section: Readonly<Record<string, unknown>>): {
   policy: Record<string, unknown>;
   settings: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contactFor } from '../../core/contact.ts';
 
-/** Who is asked in place of every customer, by each kind of contact that a campaign may need. */
+/** The contact that is asked in place of every customer, one value for each kind of contact that a campaign may need. */
 export const TestContact = z
   .strictObject({
     email: z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Config } from './config.ts';
 
-/** What a file says of test mode, whatever else is in it. A contact is not read. */
+/** Reads only test mode from a file that may be wrong everywhere else. The test contact is not read. */
 const Place = z.looseObject({ test: z.unknown().optional() }).catch({ test: undefined });
 const Source = z
   .looseObject({
@@ -14,14 +14,14 @@ const Written = z.looseObject({
   sources: z.record(z.string(), Source).catch({}),
 });
 
-/** Where test mode holds. */
+/** A place where test mode is on. */
 export interface TestPlace {
   /** The setting. */
   at: string;
   what: string;
 }
 
-/** The places of a configuration in which test mode is written, widest first. */
+/** The places of a configuration that switch on test mode, the widest place first. */
 export function testPlaces({ written }: Pick<Config, 'written'>): TestPlace[] {
   const { policy, sources } = Written.catch({ sources: {} }).parse(written);
   const place = (test: unknown, at: string, what: string): TestPlace[] =>

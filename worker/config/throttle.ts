@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Period } from './period.ts';
 
-/** No second request to a person within the period. `30d` is short for `{ period: 30d }`. */
+/** A person gets no second request within the period. `30d` is short for `{ period: 30d }`. */
 export const Throttle = z.union([
   Period.transform((period) => ({ period, otherwise: 'drop' as const, prefer: 'first' as const })),
   z.strictObject({

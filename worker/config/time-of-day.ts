@@ -4,14 +4,14 @@ export const TimeOfDay = z
   .string({ error: ({ input }) => timeMistake(input) })
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, { error: ({ input }) => timeMistake(input) });
 
-/** @param like a time that is right there */
+/** @param like an example of a valid time, for the message */
 export function timeMistake(written: unknown, like = '09:00'): string {
   const meant = timeMeant(String(written));
   const must = `must be a time of day like "${like}", in quotes`;
   return meant === undefined ? must : `${must}: write "${meant}"`;
 }
 
-/** What a section of hours has to be, for hours that were written as a text: `9-20`. Undefined for a section. */
+/** Says how to write hours as a section where the file has a text such as `9-20`. Undefined where the file has a section. */
 export function hoursMistake(written: unknown): string | undefined {
   if (typeof written === 'object' && written !== null) return undefined;
   const [, from = '', until = ''] =
@@ -22,7 +22,7 @@ export function hoursMistake(written: unknown): string | undefined {
     : `must be a section: write { from: "${opens}", until: "${closes}" }`;
 }
 
-/** `9`, `9:00`, `0900`, `9.30`, `8 pm` and `24:00`, as a time is written here; undefined for what is none. */
+/** Turns `9`, `9:00`, `0900`, `9.30`, `8 pm` and `24:00` into `HH:MM`. Undefined where the text is no time. */
 function timeMeant(text: string): string | undefined {
   const [, hour = '', minute = '00', half] = /^(\d{1,2})(?:[:.]?([0-5]\d))?\s*([ap]m)?$/i.exec(text.trim()) ?? [];
   if (hour === '' || (half !== undefined && (Number(hour) > 12 || Number(hour) === 0))) return undefined;

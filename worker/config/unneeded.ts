@@ -16,13 +16,13 @@ import { sourcePolicyNames } from './source-policy.ts';
  * credentials) must not keep it from running.
  */
 
-/** All that a command works with: what Redis keeps, the Feedback service, or whoever takes alerts. */
+/** The parts that a command works with: the data in Redis, the Feedback service, or the receivers of alerts. */
 export type Uses = 'redis' | 'service' | 'alerts';
 
-/** Of a source: what its connector doesn't read. */
+/** The settings of a source that its connector doesn't read. */
 const ours = new Set(['connector', 'rules', 'answers', 'was', ...sourcePolicyNames]);
 
-/** In place of a setting of `feedback` whose variable isn't set: nothing is called. */
+/** Stands in for a setting of `feedback` whose variable isn't set: the command calls nothing with it. */
 const placeholders: Readonly<Record<string, string>> = {
   baseUrl: 'https://not-set.invalid/api',
   testBaseUrl: 'https://not-set.invalid/api',
@@ -43,11 +43,11 @@ export function isUnneeded(path: Path, uses: Uses, sealsByKey: boolean): boolean
   return section === 'sources' && setting !== undefined && !ours.has(String(setting));
 }
 
-/** Everything but the sources, without what isn't known here. */
+/** The general settings, without those whose variables aren't set here. */
 export function withoutUnneeded(written: Readonly<Record<string, unknown>>, holes: readonly Path[]) {
   const { feedback, webhooks, ...others } = written;
   const ofWebhooks = holes.filter(([section]) => section === 'webhooks');
-  // Their names are known all the same.
+  // The names of the receivers are known all the same.
   const rest = { ...others, ...(webhooks !== undefined && { webhooks: ofWebhooks.reduce(withPlaceholder, webhooks) }) };
   const sections = new Set(holes.flatMap(([section]) => (section === 'webhooks' ? [] : [section])));
   const known = Object.entries(rest).filter(([section]) => !sections.has(section));
@@ -72,9 +72,9 @@ const unset = new CloseloopError(
 );
 
 /**
- * In place of a connector some of whose settings aren't known here: what is stored of its source can be looked at.
- * @param error of its calls
- * @param known of the source
+ * Stands in for a connector whose settings are only partly known here, so that commands can show the source's stored data.
+ * @param error thrown by every call
+ * @param known the members of the source that are known
  */
 export function unopened(
   { name }: Pick<Connector, 'name'>,

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { ReceiverName, SigningSecret } from './receivers.ts';
 
-/** Personal data of an event, which a webhook gets only where it says so. */
+/** The personal data of an event. A webhook gets it only where its `include` names it. */
 export const personalParts = ['contact', 'comment', 'fields'] as const;
 
-/** What a webhook may be told of: `EventType` of the journey's room, in words. */
+/** Descriptions of the events that a webhook may ask for (`EventType` in worker/journey). */
 const Event = z.enum(['answer.received', 'answer.changed', 'request.created', 'closing.skipped', 'follow-up.overdue']);
 
-/** Without a name and a password, which would be sent to whoever answers there, and without a fragment. */
+/** The URL holds no user name and password, which would go to whoever answers at the address, and no fragment. */
 function isPlainUrl(text: string): boolean {
   const url = URL.parse(text);
   return url !== null && ['https:', 'http:'].includes(url.protocol) && url.username + url.password + url.hash === '';

@@ -3,8 +3,8 @@ import type { Config } from './config.ts';
 import { ConfigError } from './problem.ts';
 
 /**
- * The configuration with the calendar of public holidays, where `policy.holidays` wants it: the package that knows them is optional, and
- * not loaded otherwise.
+ * Adds the calendar of public holidays to the configuration where `policy.holidays` is set. The package with the holidays is optional, and is
+ * loaded only then.
  * @throws ConfigError for a country or region whose holidays are not known; CloseloopError config where the package is not installed
  */
 export async function withHolidays(config: Config, file: string): Promise<Config> {

@@ -12,11 +12,11 @@ export interface AdminOptions extends HealthOptions {
   scrape: () => Promise<{ type: string; text: string }>;
 }
 
-/** What people who run closeloop ask every process: `/healthz`, `/readyz`, and, with credentials or on this machine, `/metrics`. */
+/** The operators' server of each process: `/healthz`, `/readyz` and, with credentials or from this machine, `/metrics`. */
 export function createAdmin(options: AdminOptions): FastifyInstance {
   const { host, tokens, scrape } = options;
   const isOpen = tokens === undefined && isLoopbackHost(host);
-  // Where nobody shows a token, a page in a browser of this machine could ask as well, under a name of its own.
+  // Without a token, a page in a browser of this machine could call this address under another host name.
   const app = createGuarded({ forceCloseConnections: true }, (request, reply) =>
     isOpen ? foreignName(request, reply, { what: 'This address is' }) : undefined,
   );
@@ -36,7 +36,7 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
   return app;
 }
 
-/** In constant time: how much of a token is right can't be measured. */
+/** Compares in constant time, so that the time does not tell how much of a token is right. */
 function isOneOf(tokens: readonly string[], authorization: string | undefined): boolean {
   const given = digestOf(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '');
   return tokens.map((token) => timingSafeEqual(digestOf(token), given)).includes(true);

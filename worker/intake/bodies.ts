@@ -11,7 +11,7 @@ export interface BodyLimits {
   addressBytes: number;
 }
 
-/** The body is refused, with a `statusCode` like the HTTP server's own errors. */
+/** The body is refused. The error has a `statusCode`, like the HTTP server's own errors. */
 export class BodyRefused extends Error {
   readonly statusCode: 400 | 413 | 503;
 
@@ -31,7 +31,7 @@ const firstBytes = 4_096;
 /** Every chunk of a body costs time, however small. Limits of small chunks: their number, and the average size below which they count. */
 const mostTiny = 128;
 const tinyBytes = 16;
-/** The bytes that are read and dropped of a refused request's body, so that the sender sees the answer. */
+/** The most bytes of a refused request's body that are read and dropped, so that the sender sees the answer. */
 const mostDiscarded = 1024 * 1024;
 
 /** Whether too many chunks of a body were tiny. Called for each chunk. */
@@ -44,12 +44,12 @@ function tinyPieces(): (piece: Uint8Array) => boolean {
   };
 }
 
-/** The length of a request's body, as its head tells it; NaN where it does not. */
+/** The length of a request's body by its head; NaN where the head does not tell it. */
 export function announcedBytes({ headers }: IncomingMessage): number {
   return Number(headers['content-length'] ?? Number.NaN);
 }
 
-/** Whether a body mostly comes with its head: one that has is no longer on its way, and is read at once. */
+/** Whether the body is so short that it usually arrives with its head: such a body is read at once. */
 export const isShort = (bytes: number): boolean => bytes <= firstBytes;
 
 /** Reads and drops a body, within limits. @param isTiny the count of its chunks so far */
@@ -106,7 +106,7 @@ export class Bodies {
     const take = (piece: Buffer): void => {
       const needed = length + piece.length;
       if (isTiny(piece)) {
-        // At once: each further piece of the connection would be parsed.
+        // Stops reading at once, as Node would parse each further piece of the connection.
         request.socket.pause();
         body.refuse(new BodyRefused(400, 'the body comes in pieces of a few bytes'));
         return;
@@ -132,7 +132,7 @@ export class Bodies {
     };
     try {
       request.on('data', take).once('error', cut).once('close', cut);
-      // Every request is closed at last, this one with its body read.
+      // Every request is closed in the end: a close after the body's end cuts nothing.
       request.once('end', () => resolve(request.off('close', cut)));
       await promise;
     } catch (error) {
@@ -149,7 +149,7 @@ export class Bodies {
 
   #readWhole(request: IncomingMessage, response: ServerResponse): Buffer {
     const read: unknown = request.read();
-    // A copy, as it is a part of all that was read of the connection.
+    // Copies the body, which is a slice of everything that was read from the connection.
     const bytes = read instanceof Buffer ? Buffer.from(read) : Buffer.alloc(0);
     if (response.closed) return bytes;
     this.#held += bytes.length;
@@ -164,7 +164,7 @@ export class Bodies {
     body.held = 0;
   }
 
-  /** False where this body itself was dropped. */
+  /** Returns false where this body itself was dropped. */
   #hold(body: Body, more: number): boolean {
     const { allBytes, addressBytes } = this.#limits;
     body.held += more;

@@ -5,7 +5,7 @@ import { Waiting } from './waiting.ts';
 
 /** Limits the number of connections: `Waiting` chooses the connection that is closed in favour of a new connection. */
 export class Connections {
-  /** With the address that each counts for. */
+  /** Maps each connection to the address that it counts for. */
   readonly #open = new Map<Socket, string>();
   /** Connections without a complete request, which may be closed. */
   readonly #waiting = new Waiting<Socket>();

@@ -5,7 +5,7 @@ import { storeMs } from './store-in-time.ts';
 export interface HealthOptions {
   /** Tries a write where each source's deliveries are stored. */
   tryToStore: () => readonly Promise<unknown>[];
-  /** The stages that have been stopped for a configuration error, by source. */
+  /** The stages that a configuration error has stopped, by source. */
   paused: () => Promise<Record<string, unknown>>;
   now: () => Date;
 }

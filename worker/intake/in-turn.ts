@@ -12,7 +12,7 @@ export function inTurn(handle: RequestListener, onClosed: () => void): RequestLi
   const inThisTurn = new Map<Socket, number>();
   return (request, response) => {
     const { socket } = request;
-    // A request that had been read before its connection was closed.
+    // This request had been read before its connection was closed.
     if (socket.destroyed) return;
     if (inThisTurn.size === 0) setImmediate(() => inThisTurn.clear());
     const before = inThisTurn.get(socket) ?? 0;

@@ -11,7 +11,7 @@ import { Refusals } from './refusals.ts';
 import { notAllowed, replyToError } from './replies.ts';
 import { createDeliver, type Deliver, type DeliveryOptions, directly } from './take-delivery.ts';
 
-/** A possible name of a source. Any other path segment is not logged: it may be a secret or a phone number. */
+/** The form of a source's name. Any other path segment may be a secret or a phone number, and is not logged. */
 const sourceLike = /^[a-z][a-z-]{0,40}\d{0,3}$/;
 /** How long an idle connection is kept: longer than proxies keep theirs. */
 const keepAliveTimeout = 72_000;
@@ -19,14 +19,14 @@ interface IntakeLimits extends BodyLimits {
   connections: number;
   /** From the first byte of a request to its last. */
   requestMs: number;
-  /** How often requests over that time are searched for. */
+  /** How often the server looks for requests that take too long. */
   checkMs: number;
   /** How long a connection may be silent in the middle of a request or a response. */
   silentMs: number;
 }
 
 const mebibyte = 1024 * 1024;
-/** Vendors send some kilobytes within milliseconds, ten deliveries at once at most: facts of HubSpot, Zendesk and the shops. */
+/** Source of the limits: HubSpot, Zendesk and the shops send some kilobytes within milliseconds, at most ten deliveries at once. */
 export const intakeLimits: IntakeLimits = {
   bytes: mebibyte,
   allBytes: 32 * mebibyte,
@@ -97,7 +97,7 @@ const isBehindProxy = <Options extends Pick<IntakeOptions, 'trustProxy'>>(
   options: Options,
 ): options is Options & { trustProxy: readonly string[] } => (options.trustProxy ?? []).length > 0;
 
-/** Of a request that is answered by its head, the body. */
+/** Drops the body of a request that is answered by its head. */
 function discardUnread(app: FastifyInstance): void {
   app.addHook('onSend', ({ raw }, _reply, payload, next) => {
     if (!raw.complete && raw.readableFlowing === null) discard(raw);
@@ -112,7 +112,7 @@ const otherTypes = [
   { kind: 'xml', type: /^(application|text)\/(.+\+)?xml\b/ },
 ] as const;
 
-/** Of which type a body may be. Nothing is read yet. */
+/** Checks the type of the body before anything of the body is read. */
 function takeTypes(app: FastifyInstance, pipelines: IntakeOptions['pipelines']): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(/^application\/(.+\+)?json\b/, (_request, _body, next) => next(null));
@@ -127,7 +127,7 @@ function takeTypes(app: FastifyInstance, pipelines: IntakeOptions['pipelines']):
 
 function answerErrors(app: FastifyInstance, refusals: Refusals): void {
   app.setErrorHandler(async (error, _request, reply) => await answer(reply, replyToError(error, refusals)));
-  // Before the body is read, as for every request that is refused by its headers.
+  // This check comes before the body is read, like every check of the headers.
   app.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next();
     const isHook = /^\/hooks\/[^/?]+(\?|$)/.test(request.url);

@@ -3,19 +3,19 @@ import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { Turns } from './turns.ts';
 
-/** Not by `import`: an import reads every export of the module, WebSocket among them, for which Node loads its `fetch`: 40 ms, and 16 MB for ever. */
+/** No `import`, which reads every export of the module, also WebSocket, for which Node loads `fetch`: 40 ms, and 16 MB for good. */
 const { IncomingMessage, Server } = process.getBuiltinModule('node:http');
 
-/** A piece of bytes that may hold the heads of requests: some sixty of the shortest requests, or the whole of a short delivery. */
+/** Bytes of a piece that may hold heads of requests: about sixty of the shortest requests, or a whole short delivery. */
 const piece = { bytes: 1_024, cost: 1 };
-/** A piece of a body, which costs little; further requests may stand behind the body's end. */
+/** Bytes of a piece of a body, which costs little. Further requests may follow the end of the body. */
 const bodyPiece = { bytes: 16 * 1_024, cost: 5 };
 /** The most that the pieces of all connections cost together in one turn of the event loop. */
 const costOfTurn = 20;
 /**
- * What a connection reads ahead: one read of the operating system's, as the server reads on only when the bytes have been passed on.
- * What comes meanwhile stays with the operating system, where it costs nothing. The same holds for what is passed on: a connection
- * that is paused, as its body is refused, is given no further piece.
+ * What a connection reads ahead: one read from the operating system, as the server reads on only when the bytes have been passed on.
+ * Bytes that arrive meanwhile stay with the operating system, where they cost nothing. The same holds for bytes that are passed on: a connection
+ * that is paused because its body is refused gets no further piece.
  */
 const readAhead = 1;
 /**
@@ -123,7 +123,7 @@ class MeteredSocket extends Duplex {
     this.#socket.write(chunk, done);
   }
 
-  /** Chunks that the HTTP server has put together go out in one write. */
+  /** Writes the chunks that the HTTP server has corked together in one write. */
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
     this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
   }
@@ -141,7 +141,7 @@ class MeteredSocket extends Duplex {
   #enter(): void {
     if (!this.#isWanted || this.#isInLine || this.#resting !== undefined) return;
     const there = this.#read.length + this.#socket.readableLength;
-    // Also where there is nothing: only then Node reads on.
+    // An empty read asks Node to read on from the connection.
     if (there === 0) {
       this.#socket.read(0);
       return;
@@ -156,12 +156,12 @@ class MeteredSocket extends Duplex {
     });
   }
 
-  /** The heads of chunks are heads, too: a body without an announced length may be thousands of chunks in few bytes. */
+  /** The head of a chunk counts as a head: a body without an announced length may hold thousands of chunks in few bytes. */
   #isInAnnouncedBody(): boolean {
     return this.#request?.complete === false && this.#request.headers['content-length'] !== undefined;
   }
 
-  /** Passes on a piece of at most so many bytes. */
+  /** Passes on a piece of at most this many bytes. */
   #pass(bytes: number): void {
     if (this.#read.length === 0) {
       const read: unknown = this.#socket.read();

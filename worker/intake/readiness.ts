@@ -1,6 +1,6 @@
 import { within } from './store-in-time.ts';
 
-/** Why a process is not ready, or only in part. Codes only, as anybody who can reach the intake can read them. */
+/** Codes that say why a process is not ready, or only partly ready. Anybody who can reach the intake can read the codes. */
 type NotReady = 'redis-away' | 'redis-takes-no-writes' | 'source-takes-no-writes' | 'paused';
 
 interface Ready {

@@ -7,7 +7,7 @@ export interface Refusal {
   why: string;
   message: string;
   level: 'warn' | 'error';
-  /** An example from the first refusal of this kind, for whoever looks for the cause. */
+  /** An example from the first refusal of this kind, to find the cause. */
   example?: string;
 }
 

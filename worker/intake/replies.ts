@@ -17,10 +17,10 @@ export function retryLater(error: string, headers: Readonly<Record<string, strin
 
 export const notAllowed = jsonReply(405, { error: 'Send deliveries with POST.' }, { allow: 'POST' });
 
-/** The answer to a request that failed, which is counted. */
+/** Answers a request that failed, and counts it. */
 export function replyToError(error: unknown, refusals: Refusals): HttpReply {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-  // The rest of the body is not read.
+  // The server does not read the rest of the body.
   const closing = error instanceof BodyRefused ? { connection: 'close' } : {};
   if (status === 415) return jsonReply(415, { error: 'Send JSON with Content-Type: application/json.' }, closing);
   if (status === 413) return jsonReply(413, { error: 'The delivery is too large.' }, closing);

@@ -40,7 +40,7 @@ class TooLate extends Error {}
 export function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new TooLate(`Redis did not answer within ${ms} ms`));
-    // After a suspension of the process the answer may be unread: it is read first.
+    // After a suspension of the process Redis' answer may have arrived unread, so it is read first.
     const timer = setTimeout(() => setImmediate(giveUp), ms);
     work.then(
       (result) => {

@@ -6,7 +6,7 @@ import type { Seal } from '../redis/seal.ts';
 
 const dayMs = 86_400_000;
 
-/** Takes places among the record's actions of a day; an action keeps its place. Returns how many have one. KEYS actions · ARGV now, most, ms of a day, markers… */
+/** Takes slots among the record's actions of a day; an action keeps its slot. Returns how many have a slot. KEYS actions · ARGV now, most, ms of a day, markers… */
 const takeScript = `
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1] - ARGV[3])
 local taken = 0
@@ -20,7 +20,7 @@ end
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return taken`;
 
-/** How many actions answers have set going on each record within a day, over all processes. */
+/** Limits the actions that answers lead to on each record within a day, over all processes. */
 export class ActionLimit {
   readonly #redis: RedisClient;
   readonly #tag: string;

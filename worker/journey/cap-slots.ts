@@ -12,7 +12,7 @@ export interface CapScope {
 
 /** An hour in which a request could be made. */
 export interface CandidateHour {
-  /** Where the hour begins, where its day begins, and where the next day begins. */
+  /** The beginnings of the hour, of its day, and of the next day. */
   hour: number;
   dayFrom: number;
   dayUntil: number;
@@ -43,12 +43,12 @@ local function giveBack(list, prefix, journey)
 end
 `;
 
-/** KEYS the list of caps · ARGV journey, what the key of a cap begins with */
+/** KEYS the list of caps · ARGV journey, the beginning of the key of a cap */
 const giveBackScript = `${givingBack}
 giveBack(KEYS[1], ARGV[2], ARGV[1])
 return 1`;
 
-/** How long a place, and the list of caps, are kept after the last place was taken: longer than the days ahead in which places are taken. */
+/** How long a slot, and the list of caps, are kept after the last slot was taken: longer than the days ahead in which slots are taken. */
 const keepMs = 20 * 86_400_000;
 
 /**
@@ -102,7 +102,7 @@ return {-1, full}`;
 
 const Reply = z.array(z.number());
 
-/** How many requests each cap has let through, or will, by the hour: shared by all processes. */
+/** The requests that each cap has let through, or will let through, by the hour: shared by all processes. */
 export class CapSlots {
   readonly #redis: RedisClient;
   readonly #prefix: string;

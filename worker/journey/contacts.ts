@@ -40,7 +40,7 @@ export type LastAsked = z.output<typeof LastAsked>;
 /** A request that throttles count. */
 type AskedOnce = z.output<z.ZodObject<typeof asked>>;
 
-/** The most earlier requests of a note, whatever their campaigns; of each campaign this many are kept beyond that: the last may be withdrawn yet. */
+/** How many earlier requests a note keeps over all campaigns. Beyond that it keeps this many of each campaign, as the last request may still be withdrawn. */
 const mostEarlier = 10;
 const mostOfCampaign = 2;
 
@@ -63,7 +63,7 @@ function requestsIn({ earlier = [], withdrawn, ...last }: LastAsked): AskedOnce[
   return withdrawn ? earlier : [last, ...earlier];
 }
 
-/** Those of the requests, newest first, that a note keeps. */
+/** The requests, newest first, that the note of an address keeps. */
 function bounded(requests: readonly AskedOnce[]): AskedOnce[] {
   const counts = new Map<number | undefined, number>();
   const oldest = Math.max(...requests.map(({ at }) => at.getTime())) - memoryMs;
@@ -105,7 +105,7 @@ return 1`;
 /** The most addresses of one person. A mailbox or number with more is shared, as in an office. */
 const mostAddresses = 16;
 
-/** A throttle, as of the moment of asking. */
+/** A throttle, as it is at the moment of asking. */
 export interface Limit {
   /** Requests after this instant count. */
   since: Date;
@@ -121,7 +121,7 @@ export interface Reservation {
   limits: readonly Limit[];
 }
 
-/** A throttle that holds a request. `limit`: its place among the limits; `at`: when the last request was that the throttle counts. */
+/** A throttle that holds back a request. `limit`: its position among the limits; `at`: the time of the last request that the throttle counts. */
 export interface HeldBy {
   limit: number;
   at: Date;
@@ -190,7 +190,7 @@ export interface WaitingClosing {
 const waitsMs = 30 * 86_400_000;
 
 /**
- * What is shared about one person over all sources: who is asking right now, when they were asked, and by which addresses they are
+ * The data of one person that all sources share: which journey is asking right now, when the person was asked, and by which addresses the person is
  * known. Keys hold a keyed digest of an address, never the address.
  */
 export class ContactMemory {
@@ -303,7 +303,7 @@ export class ContactMemory {
     );
   }
 
-  /** For an erasure: deletes the links between the addresses of the person with this address, and the closings that wait. */
+  /** Deletes, for an erasure, the links between the addresses of the person with this address, and the closings that wait. */
   async unlink(address: string): Promise<void> {
     for (const space of sharedSpaces)
       await runScript(this.#redis, forgetScript, [this.#linksOf(address, space)], address);

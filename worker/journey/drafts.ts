@@ -20,11 +20,11 @@ type OnStored = (journey: Journey) => Promise<void>;
 
 /** A journey that is not stored yet, with the event that it begins with, and its trace. */
 export interface Draft {
-  /** As it began, and after each step that was taken in memory. */
+  /** The journey as it began, and after each step that was taken in memory. */
   steps: readonly [Journey, ...Journey[]];
   eventKey: string;
   trace: readonly TraceLine[];
-  /** What was remembered of its record before the record was read; undefined: that is not compared. */
+  /** The memory of its record before the record was read; undefined: it is not compared. */
   seen: string | undefined;
   onStored: OnStored | undefined;
 }
@@ -87,7 +87,7 @@ export class Drafts {
     this.#all.delete(journey);
   }
 
-  /** As `make`, for whoever stores it at once. */
+  /** Does the same as `make`, for a caller that stores the draft at once. */
   begin(id: string, wanted: NewClosing, trace: readonly string[], seen?: string): Draft {
     const { recordId, closing, closedAt, receivedAt, backfilled, eventKey, onStored } = wanted;
     const traceContext = this.#traceContext();

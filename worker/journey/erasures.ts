@@ -19,13 +19,13 @@ const Erasure = z.object({
   everybody: z.boolean(),
   /** Attempts so far that did not finish the erasure. */
   tries: z.number().int(),
-  /** What the last attempt could not do, and why. */
+  /** The steps that the last attempt could not do, and why. */
   held: z.array(z.string()),
   nextAt: z.coerce.date(),
 });
 export type Erasure = z.output<typeof Erasure>;
 
-/** A person, or data of theirs, that the erasure was requested for or has found. `source`: the name that its data is stored under. */
+/** A person, or a piece of the person's data, that the erasure was requested for or has found. `source`: the name under which its data is stored. */
 const Subject = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('contact'),
@@ -54,7 +54,7 @@ const Subject = z.discriminatedUnion('kind', [
     id: z.string(),
     left: z.array(z.string()).optional(),
   }),
-  /** By which id the vendor knows a record of the person's journeys, where events carry a digest: its snapshot is erased before its answer. */
+  /** The vendor's id of a record of the person's journeys, if events carry a digest: the snapshot that holds the id is erased before the answer. */
   z.object({ kind: z.literal('vendor-id'), source: z.string(), id: z.string(), vendorId: z.string() }),
 ]);
 export type Subject = z.output<typeof Subject>;
@@ -68,13 +68,13 @@ const Proof = z.object({
   journeys: z.number(),
   contacts: z.number(),
   requestsMasked: z.number(),
-  /** Of the contacts, those that had been masked before in whole; left out: none. */
+  /** How many of the contacts had already been masked completely; left out: none. */
   maskedBefore: z.number().optional(),
   /** Snapshots of other people's records from which a mention of the person was removed. */
   mentions: z.number().default(0),
   /** Answers that had been written on records: removed, or kept by the vendor. */
   writtenAnswers: z.string(),
-  /** What remains at the service and at vendors, for the person's request to be answered. */
+  /** The data that remain at the service and at vendors, for the answer to the person's request. */
   kept: z.array(z.string()),
   /** Journeys and jobs that could not be read: their data is still stored. */
   unreadable: z.array(z.string()).optional(),
@@ -251,12 +251,12 @@ export function keysOf({ key, forms }: SubjectOf<'contact'>): string[] {
   return [...new Set([key, ...forms.map(contactKey)])];
 }
 
-/** Equal for equal erasures. */
+/** A key that is equal for equal erasures. */
 export function nameOf(subject: Subject): string {
   return subject.kind === 'contact' ? `contact:${subject.key}` : `${subject.kind}:${subject.source}/${subject.id}`;
 }
 
-/** One proof of two attempts: the later attempt finds nothing of what the earlier one has erased. */
+/** Joins the proofs of two attempts, as the later attempt finds nothing that the earlier attempt has erased. */
 function together(before: Proof, now: Proof): Proof {
   return {
     ...now,

@@ -4,7 +4,7 @@ import { placeOf } from './follow-up.ts';
 import type { Journey } from './journey.ts';
 import type { JourneyStore } from './store.ts';
 
-/** Not done yet, by when it is due; and done, by when it was. */
+/** `open`: not done yet, sorted by the time when it is due. `done`: sorted by the time when it was done. */
 export type FollowUpList = 'open' | 'done';
 
 export interface FollowUpEntry {
@@ -13,7 +13,7 @@ export interface FollowUpEntry {
   at: Date;
 }
 
-/** So many entries are read at once. */
+/** How many entries are read at once. */
 const pageSize = 500;
 
 /**

@@ -2,10 +2,10 @@ import type { FollowUp, Journey } from './journey.ts';
 
 /* What a person does with a follow-up. Pure. */
 
-/** The follow-up afterwards with its line in the trace; none where nothing changes; or why it may not be. */
+/** The follow-up after a step, with its line in the trace (no line if nothing changes); or the reason why the step is not allowed. */
 export type FollowUpChange = { ok: true; followUp: FollowUp; trace: readonly string[] } | { ok: false; why: string };
 
-/** What a person does with a follow-up. `outcome`: what was done, in their words; no trace has it. */
+/** A person's step with a follow-up. `outcome`: the result in the person's words, which no trace repeats. */
 export type FollowUpDeed = { do: 'take' } | { do: 'done'; outcome: string } | { do: 'reopen' };
 export type FollowUpStep = { by: string; at: Date } & FollowUpDeed;
 
@@ -23,7 +23,7 @@ export function changed(now: FollowUp | undefined, step: FollowUpStep): FollowUp
 
 type Step<Do extends FollowUpStep['do']> = Extract<FollowUpStep, { do: Do }>;
 
-/** Whoever takes it first has it. */
+/** The first person who takes a follow-up has it. */
 function taken(now: FollowUp, { by, at }: Step<'take'>): FollowUpChange {
   if (now.state === 'done') return { ok: false, why: doneWords(now) };
   if (now.state === 'taken') return now.takenBy === by ? asItIs(now) : { ok: false, why: takenWords(now) };
@@ -34,7 +34,7 @@ function taken(now: FollowUp, { by, at }: Step<'take'>): FollowUpChange {
   };
 }
 
-/** By whoever has taken it; by anybody where nobody has. */
+/** Only the person who has taken a follow-up may end it; if nobody has taken it, anybody may. */
 function finished(now: FollowUp, { by, at, outcome }: Step<'done'>): FollowUpChange {
   if (now.state === 'done')
     return now.doneBy === by && now.outcome === outcome ? asItIs(now) : { ok: false, why: doneWords(now) };
@@ -46,7 +46,7 @@ function finished(now: FollowUp, { by, at, outcome }: Step<'done'>): FollowUpCha
   };
 }
 
-/** By anybody: whoever has taken it may be away for weeks. What was done before stays to be read, until it is done again. */
+/** Anybody may open a follow-up again: the person who took it may be away for weeks. The earlier result stays readable until the follow-up is done again. */
 function reopened(now: FollowUp, { by, at }: Step<'reopen'>): FollowUpChange {
   if (now.state === 'open') return asItIs(now);
   const { takenBy: _, takenAt: _1, doneBy: _2, doneAt: _3, ...rest } = now;
@@ -77,7 +77,7 @@ export function isOverdue({ state, dueAt }: FollowUp, now: Date): boolean {
   return state !== 'done' && dueAt <= now;
 }
 
-/** Where a journey is listed, by what it says itself. */
+/** The list in which a journey has to be, by its own data. */
 export type FollowUpPlace = { list: 'open' | 'done'; at: Date } | 'awaited' | 'nowhere';
 
 /**

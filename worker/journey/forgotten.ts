@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 import { shared } from '../redis/shared.ts';
 
-/** Who was forgotten through one source, by digests, and as of when: data from before that must not be stored again. */
+/** The people who were forgotten through one source, as digests, and the time of each erasure: earlier data must not be stored again. */
 export class Forgotten {
   readonly #redis: RedisClient;
   readonly #key: string;
@@ -25,7 +25,7 @@ export class Forgotten {
       await this.#redis.zadd(this.#key, 'GT', ...some.flatMap((one) => [at.getTime(), this.#seal.digest(one)]));
     }
     await this.#redis.zremrangebyscore(this.#key, '-inf', at.getTime() - keepMs);
-    // Also where no entry is left.
+    // The key expires also if it has no entry left.
     await this.#redis.pexpire(this.#key, keepMs);
   }
 
@@ -35,7 +35,7 @@ export class Forgotten {
     return last !== undefined && Number(last) >= at.getTime();
   }
 
-  /** Which of these were forgotten at `at` or since. */
+  /** Those of the given people who were forgotten at `at` or later. */
   async since(at: Date, who: readonly string[]): Promise<string[]> {
     const times = await this.#timesOf(who);
     return who.filter((_, i) => (times[i] ?? Number.NEGATIVE_INFINITY) >= at.getTime());

@@ -17,7 +17,7 @@ interface CountChange {
 }
 
 /**
- * Which counts a change of a journey changes: by campaign and by the hour, UTC, in which the customer was asked or answered. A
+ * The counts that a change of a journey changes: by campaign and by the hour, UTC, in which the customer was asked or answered. A
  * request that the service cancelled before sending asked nobody, nor does a test; an erasure leaves the counts as they are.
  */
 export function countChanges(before: Journey, after: Journey): CountChange[] {

@@ -24,19 +24,19 @@ export function bucketOf(text: string, kind: keyof typeof buckets): number {
 }
 
 /**
- * What indexes and throttles call an address, or a vendor's id of a person: 22 characters of a keyed digest (132 bits).
+ * The name of an address, or of a vendor's id of a person, in indexes and throttles: 22 characters of a keyed digest (132 bits).
  * @param key of a contact (`contactKey`), or another text that stands for a person
  */
 export function addressDigest(seal: Seal, key: string): string {
   return seal.digest(key).slice(0, 22);
 }
 
-/** What is remembered of records with journeys: see record-memory.ts. */
+/** The key of the memory of records with journeys: see record-memory.ts. */
 export function recordsKey(tag: string, recordId: string): string {
   return `${tag}:records:${bucketOf(recordId, 'records')}`;
 }
 
-/** So much of a person's digest is in an entry of the index of people. */
+/** How many characters of a person's digest an entry of the index of people holds. */
 const personDigits = 14;
 /** An entry says when its journey's record was closed, in seconds from 2020: six digits of base 36 reach to the year 2088. */
 const entriesBegin = Date.UTC(2020, 0) / 1_000;
@@ -80,7 +80,7 @@ export class JourneyKeys {
   countOf(list: string): string {
     return `${list}:count`;
   }
-  /** Of one day, UTC: see hourly-counts.ts. */
+  /** The key of the counts of one day, UTC: see hourly-counts.ts. */
   counts(day: string): string {
     return `${this.tag}:counts:${day}`;
   }
@@ -114,7 +114,7 @@ export class JourneyKeys {
   person(who: Who | { digest: string }): string {
     return 'digest' in who ? who.digest : addressDigest(this.#seal, nameOf(who));
   }
-  /** Where a person's journeys are: the sorted set, and in it the entry of a journey. */
+  /** The sorted set of a person's journeys, and the entry of a journey in it. */
   personEntry(digest: string, { id, closedAt }: Pick<Journey, 'id' | 'closedAt'>): [key: string, entry: string] {
     const { key, from } = this.personRange(digest);
     return [key, from + secondOf(closedAt) + id];

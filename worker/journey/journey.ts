@@ -66,7 +66,7 @@ const Act = keepingUnknown({
   /** Names the action at the vendor. */
   marker: z.string(),
   rule: z.string(),
-  /** Its place in the rule's `do`. */
+  /** The position of the action in the rule's `do`. */
   step: z.number().int(),
   /** 'reopen', 'followUp' … */
   name: z.string(),
@@ -83,7 +83,7 @@ const Act = keepingUnknown({
 });
 export type Act = z.output<typeof Act>;
 
-/** What the answer has led to. */
+/** The actions that the answer has led to. */
 const Acting = keepingUnknown({
   /** By answer rule: the version of the answer that it was last judged by, and whether that matched. */
   judged: z.record(z.string(), keepingUnknown({ version: z.number().int(), matched: z.boolean() })),
@@ -91,7 +91,7 @@ const Acting = keepingUnknown({
 });
 export type Acting = z.output<typeof Acting>;
 
-/** Something that a person has to see to, because of the answer. The words and the grade are the answer's. */
+/** A task for a person, because of the answer. The answer has the customer's words and the grade. */
 const FollowUp = keepingUnknown({
   state: z.enum(['open', 'taken', 'done']),
   /** The answer rule that opened it. */
@@ -104,7 +104,7 @@ const FollowUp = keepingUnknown({
   takenAt: z.coerce.date().optional(),
   doneBy: z.string().optional(),
   doneAt: z.coerce.date().optional(),
-  /** What was done, in the words of who did it. */
+  /** The result, in the words of the person who did the follow-up. */
   outcome: z.string().optional(),
   /** When somebody took or ended it for the first time: it stays when the follow-up is opened again. */
   firstActionAt: z.coerce.date().optional(),
@@ -123,7 +123,7 @@ const fields = {
   state: z.enum(journeyStates),
   /** Why the journey is skipped, cancelled, failed or parked. A sentence; no personal data. */
   why: z.string().optional(),
-  /** Of a skipped journey: `why`, for machines. */
+  /** The code for `why`, if the journey is skipped. */
   reason: z.enum(skipReasons).optional(),
   receivedAt: z.coerce.date(),
   updatedAt: z.coerce.date(),
@@ -143,7 +143,7 @@ const fields = {
   /** The record that this record was merged into: answers are written there. */
   currentId: z.string().optional(),
   values: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
-  /** What is known of where the recipient is. */
+  /** The known parts of the recipient's address and zone. */
   place: PlaceHints.optional(),
   /** The customer's language, which may choose the campaign: BCP 47 in small letters. */
   locale: z.string().optional(),

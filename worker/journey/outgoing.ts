@@ -7,7 +7,7 @@ import { recordOf } from './refs.ts';
 
 /* What others are told of journeys: webhooks, and the receivers of `alerts` that an answer rule names. */
 
-/** What a webhook may ask to be told of. */
+/** The events that a webhook may subscribe to. */
 export const eventTypes = [
   'answer.received',
   'answer.changed',
@@ -15,10 +15,10 @@ export const eventTypes = [
   'closing.skipped',
   'follow-up.overdue',
 ] as const;
-/** `answer.matched`: an answer rule says so, by `send` or `notify`. */
+/** `answer.matched`: an answer rule sends the event, by `send` or `notify`. */
 export type EventType = (typeof eventTypes)[number] | 'answer.matched';
 
-/** Somebody who is told: each has a queue of its own. */
+/** A receiver of events. Each receiver has a queue of its own. */
 export interface Target {
   /** Names its keys and its queue. */
   key: string;
@@ -27,7 +27,7 @@ export interface Target {
   by: { action: 'send' | 'notify'; name: string };
 }
 
-/** A reference: what is told of the journey is read when it is sent, so that an erased person is in no queue. */
+/** A reference to a journey: the message is made of the journey when it is sent, so that no queue holds an erased person. */
 export interface OutgoingEvent {
   type: EventType;
   journeyId: string;
@@ -40,7 +40,7 @@ export interface OutgoingEvent {
 
 type Happened = Omit<OutgoingEvent, 'journeyId' | 'at'> & { to?: Pick<Act, 'name' | 'to'> };
 
-/** The events of a change of a journey, with those who are told of each. Pure. A test is nobody's business, nor is an erased person. */
+/** The events of a change of a journey, each with its receivers. Pure. No receiver gets an event about a test or an erased person. */
 export function outgoingOf(
   before: Journey,
   after: Journey,
@@ -70,7 +70,7 @@ function happened(before: Journey, after: Journey): Happened[] {
   ];
 }
 
-/** The actions that tell somebody, and that this change has ended. */
+/** The actions `send` and `notify` that this change has ended. */
 function told(before: Journey, after: Journey): Happened[] {
   if (before.acting === after.acting) return [];
   const isDone = ({ state }: Act) => state === 'done';
@@ -118,7 +118,7 @@ if #forgotten > 0 then redis.call('ZREM', KEYS[4], unpack(forgotten)) end
 for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[1]) end`;
 
 /**
- * What was given up since an instant comes before what is due by now, in its order. Returns how many.
+ * Puts the events that were given up since an instant before the events that are due by now, in their order. Returns their number.
  * KEYS list, due, list of what was given up, given up · ARGV the instant, ms to keep
  */
 const replayScript = `
@@ -150,14 +150,14 @@ function read(text: string): OutgoingEvent {
 const recordOfEvent = (text: string): string =>
   recordOf(z.tuple([z.string(), z.string()], z.unknown()).parse(JSON.parse(text))[1]);
 
-/** Who is told of changes. */
+/** The receivers of changes. */
 export interface TellsOthers {
   targets: readonly Target[];
   /** Something is due to the target about the record: it is stored, and is lost by nobody who is killed now. */
   onStored(target: string, recordId: string): Promise<void>;
 }
 
-/** `tells` left out: nobody is told. */
+/** `tells` left out: no receiver gets events. */
 interface OutgoingPorts {
   now: () => Date;
   tells?: TellsOthers | undefined;
@@ -165,7 +165,7 @@ interface OutgoingPorts {
 
 const nothing = { args: [], onStored: async () => undefined };
 
-/** So many entries are read at once. */
+/** How many entries are read at once. */
 const pageSize = 500;
 
 /**
@@ -183,7 +183,7 @@ export class OutgoingEvents {
     this.#ports = ports;
   }
 
-  /** What a change of a journey stores with it (`tellOthers`), and what is to be done once it is stored. */
+  /** The arguments with which a change of a journey also stores its events (`tellOthers`), and the work that follows once they are stored. */
   of(before: Journey, after: Journey): { args: (string | number)[]; onStored(): Promise<void> } {
     const { tells, now } = this.#ports;
     if (!tells) return nothing;

@@ -4,7 +4,7 @@ import type { StoredCall } from './calls.ts';
 import type { TraceLine } from './journey.ts';
 
 /**
- * What nearly every journey holds: parts of some, then three whole ones, the most frequent last, as deflate refers to what is near in
+ * Texts that nearly every journey holds: parts of some journeys, then three whole journeys, the most frequent last, as deflate refers to near text in
  * fewer bits. It must stay as it is: what is stored can only be read with the dictionary that it was stored with.
  */
 const dictionary = Buffer.from(
@@ -20,13 +20,13 @@ const dictionary = Buffer.from(
 {"source":"support","recordId":"10","state":"written","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","rule":"all","campaign":12,"campaignName":"After ","maxGrade":5,"contact":{"kind":"phone","value":"+372"},"personId":"7","values":{"Store":"","Agent":""},"place":{"timeZone":"Europe/","phoneCountry":"EE"},"locale":"en-us","dueAt":"2026-11-23T00:00:00.000Z","attempts":1,"requestId":"10","askedAt":"2026-11-23T00:00:00.000Z","answer":{"grade":5,"comment":null,"seenAt":"2026-11-23T00:00:00.000Z","version":1},"writtenVersion":1,"trace":[[1790000000000,"received 2026-11-23T00:00:00.000Z: status SOLVED, was OPEN, at 2026-11-23T00:00:00.000Z"],[10,"rule \\"all\\", campaign 12"],[0,"custom fields: Store from ticket.fields.store, Agent from assignee.name"],[0,"contact: email"],[0,"to be asked at 2026-11-23T00:00:00.000Z"],[100,"creating the feedback request"],[100,"asked: feedback request 10 (the service took it)"],[10000000,"answered: grade 5"],[1000,"written on the record (answer 1)"]]}
 {"source":"support","recordId":"10","state":"asked","receivedAt":"2026-11-23T00:00:00.000Z","updatedAt":"2026-11-23T00:00:00.000Z","closing":"r0","closedAt":"2026-11-23T00:00:00.000Z","rule":"all","campaign":12,"campaignName":"After ","maxGrade":5,"place":{"timeZone":"Europe/"},"locale":"en-us","personId":"7","contact":{"kind":"email","value":"@gmail.com"},"values":{"Store":"","Agent":""},"dueAt":"2026-11-23T00:00:00.000Z","attempts":1,"requestId":"10","askedAt":"2026-11-23T00:00:00.000Z","trace":[[1790000000000,"received 2026-11-23T00:00:00.000Z: status SOLVED, was OPEN, at 2026-11-23T00:00:00.000Z"],[10,"rule \\"all\\", campaign 12"],[0,"custom fields: Store from ticket.fields.store, Agent from assignee.name"],[0,"contact: email"],[0,"to be asked at 2026-11-23T00:00:00.000Z"],[100,"creating the feedback request"],[100,"asked: feedback request 10 (the service took it)"],[1000000000,"expired: no answer came"]]}`,
 );
-/** A window of 8 kB, for the dictionary and the journey: longer ones are stored all the same, in more bytes. */
+/** A window of 8 kB, for the dictionary and the journey. A longer journey is stored as well, in more bytes. */
 const options = { dictionary, windowBits: 13, memLevel: 5, chunkSize: 2_048 };
 
-/** A trace: each line with the milliseconds since the one before it, the first since 1970. */
+/** A trace: each line with the milliseconds since the line before, the first line since 1970. */
 type PackedTrace = [later: number, text: string][];
 
-/** By hand: a list shows hundreds of journeys, and zod's tuples took as long as the rest of a journey. */
+/** Checked without zod: a list shows hundreds of journeys, and zod's tuples took as long as the rest of a journey. */
 const isPackedTrace = (trace: unknown): boolean =>
   Array.isArray(trace) &&
   trace.every(

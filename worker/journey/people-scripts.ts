@@ -1,6 +1,6 @@
 import { buckets } from './journey-keys.ts';
 
-// What is kept of people over all sources: which addresses are one person's, when the person was asked, and which journey is asking them now.
+// The data of people over all sources: which addresses belong to one person, when the person was asked, and which journey is asking them now.
 // A person has the name of one of their addresses. A person whose address is linked with no other has nothing but the note of that address.
 //
 // <space>:address:<address> → person        <space>:person:<person>:addresses  a set
@@ -158,7 +158,7 @@ for _, address in ipairs(addressesOf(person)) do redis.call('DEL', addressKey(ad
 redis.call('DEL', keyOf(person, 'addresses'), keyOf(person, 'waits'))
 return 1`;
 
-/** What is kept of the person with this address: how many addresses, then of each request its instant, campaign ('': not known) and journey. ARGV address */
+/** The data of the person with this address: the number of addresses, then each request's instant, campaign ('': not known) and journey. ARGV address */
 export const knownScript = `${people}
 local person = personOf(ARGV[1])
 local found = {tostring(#addressesOf(person))}

@@ -14,7 +14,7 @@ export function isUnreadable(error: unknown): boolean {
   return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
 }
 
-/** What is stored with a journey: its revision, which each change raises, its trace, and the calls that were made for it. */
+/** The data beside a stored journey: its revision, which each change raises, its trace, and the calls that were made for it. */
 export interface Stored {
   rev: string;
   trace: readonly TraceLine[];

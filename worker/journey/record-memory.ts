@@ -11,7 +11,7 @@ import { mayHaveAsked } from './transitions.ts';
 // <tag>:merges:<record>   into: the record that it was merged into, from:<record>: those that were merged into it, asked: the
 //                         journey of one of these that asked; changes: when it was found changed, see `noteChange`
 
-/** For scripts that change what is remembered of records. */
+/** Functions for scripts that change the memory of records. */
 export const recordMemory = `
 local function recordsKey(tag, record)
   local sum = 0
@@ -128,14 +128,14 @@ interface Memory {
   asked: string | undefined;
   /** The record's events and closings, each with the number of its journey. */
   names: string;
-  /** Which journey asked, and when the record was found changed, as Redis has both. */
+  /** The journey that asked, and the time at which the record was found changed, both as Redis has them. */
   seen: string;
 }
 
-/** Of a record itself, then of the records that were merged into it, recursively. */
+/** The memory of a record itself, then the memories of the records that were merged into it, recursively. */
 type Memories = readonly [Memory, ...Memory[]];
 
-/** What was remembered of a record when it was read, and of the records that were merged into it. */
+/** The memory of a record, and of the records that were merged into it, as it was when it was read. */
 export class RememberedRecord {
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
@@ -156,7 +156,7 @@ export class RememberedRecord {
     return id === undefined ? undefined : (await this.#reader.read(id))?.journey;
   }
 
-  /** What a later event would change: whether the record was asked about, and when it changed. Undefined where merged records count as well. */
+  /** A text that a later event would change: whether the record was asked about, and when it changed. Undefined if records were merged into it. */
   get seen(): string | undefined {
     return this.#all.length === 1 ? this.#own.seen : undefined;
   }
@@ -177,7 +177,7 @@ export class RememberedRecord {
     return await this.#reader.those(this.#journeyIds(), left);
   }
 
-  /** The same without the journey of this id; `isNewer`: it is about a later closing. */
+  /** The journeys without the one of this id. `isNewer`: the journey is about a later closing. */
   async others(id: string): Promise<{ other: Journey; isNewer: boolean }[]> {
     const ids = this.#journeyIds();
     const others = await this.#reader.those(ids.filter((one) => one !== id));
@@ -233,7 +233,7 @@ function idOf(recordId: string, n: number): string {
   return `${recordId}.${n}`;
 }
 
-/** What is remembered of each record of one source: its journeys, who was asked about it, and where it was merged. */
+/** The memory of each record of one source: its journeys, who was asked about it, and into which record it was merged. */
 export class RecordMemory {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;

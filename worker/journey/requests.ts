@@ -5,7 +5,7 @@ import type { JourneyKeys } from './journey-keys.ts';
 // <tag>:requests:<bucket>  of each feedback request the id of its journey. Of a record's first journey, nearly all are one, it is the
 //                          record's id alone unless that has a dot: Redis packs a number in half the bytes.
 
-/** For the script that gives a request to a journey: false where it is another journey's. */
+/** A function for the script that gives a request to a journey: false if the request belongs to another journey. */
 export const requestMemory = `
 local function takeRequest(requests, request, id)
   local short = string.match(id, '^([^.]+)%.1$') or id
@@ -23,13 +23,13 @@ const beginPassScript = `
 if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
 return 1`;
 
-/** A collecting pass over one campaign. Of two, the one with the higher generation has read the newer export. */
+/** A collecting pass over one campaign. The pass with the higher generation has read the newer export. */
 export interface CollectPass {
   campaign: number;
   generation: number;
 }
 
-/** Which journeys of one source the feedback requests belong to, and which collecting pass may save their answers. */
+/** Knows to which journey of one source each feedback request belongs, and which collecting pass may save its answer. */
 export class JourneyRequests {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;

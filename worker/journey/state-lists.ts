@@ -15,7 +15,7 @@ import type { JourneyKeys } from './journey-keys.ts';
 //
 // Entries of one instant are always in one piece, however many they are: so an instant says which piece it is.
 
-/** What Redis packs unless it is told otherwise (zset-max-listpack-entries). */
+/** The longest set that Redis stores compactly by default (zset-max-listpack-entries). */
 const mostInPiece = 128;
 
 const passing: readonly JourneyState[] = ['received', 'waiting', 'creating'];
@@ -38,7 +38,7 @@ local function pieceAt(list, at)
 end
 `;
 
-/** For scripts that change journeys: `enlist` and `unlist` a journey; its entry is found by the instant that it was enlisted with. */
+/** Functions for scripts that change journeys: `enlist` and `unlist` a journey. They find its entry by the instant that it was enlisted with. */
 export const changingLists = `${pieces}
 -- Entries from the middle on get a piece of their own. Returns where that begins; nil if all are of one instant.
 local function split(list, piece, count)

@@ -113,7 +113,7 @@ redis.call('DEL', tag .. ':snapshot:' .. record)
 forgetMerges(tag, record)
 return 1`;
 
-/** A trace of so many lines takes no more notes, as a sender may repeat an event without end. */
+/** A trace of so many lines takes no more notes, because a sender may repeat an event without end. */
 const mostLines = 1_000;
 
 const CreateAnswer = z.union([z.tuple([z.string(), z.literal([0, 1])]), z.tuple([])]);
@@ -339,7 +339,7 @@ export class JourneyStore {
     const { id } = journey;
     const requestId = journey.requestId !== before.requestId ? (journey.requestId ?? '') : '';
     const of = this.#keys;
-    // Where neither has changed they are in its index since it was saved last.
+    // If neither the contact nor the person has changed, the index has the people since the journey was saved last.
     const isSame = isAboutSame(before, journey);
     const people = isSame ? [] : of.people(journey);
     const noLonger = isSame ? [] : of.people(before).filter((digest) => !people.includes(digest));
@@ -384,7 +384,7 @@ export class JourneyStore {
   }
 }
 
-/** As it is stored. */
+/** A journey with its trace and calls, packed and sealed for Redis. */
 function sealed(seal: Seal, journey: Journey, { trace, calls }: Omit<Stored, 'rev'>): Buffer {
   const packed = isPassing(journey) ? packAsIs : pack;
   return seal.sealBytes(packed({ ...journey, id: undefined }, trace, calls), aboutRecord(journey.recordId));

@@ -2,7 +2,7 @@ import { type Journey, type JourneyState, journeyStates, onlyKnown } from './jou
 import type { SkipReason } from './reasons.ts';
 
 /**
- * Which state may follow which. `waiting` to `received`: the rule is gone and the journey is planned again. `waiting` to `asked`:
+ * The states that may follow each state. `waiting` to `received`: the rule is gone and the journey is planned again. `waiting` to `asked`:
  * the service's answer came after a search had found nothing. Any other step is a bug, or a race that another worker won.
  * `tested`: asked as a test, and answered or not; its answers stay in the journey. `withheld`: a dry run would have asked.
  * A person may resume journeys in `failed`, `parked` and `skipped`; in `cancelled`, only those that `mayComeBack`.
@@ -38,7 +38,7 @@ export const settledStates: readonly JourneyState[] = [
 /** States in which the customer has not been asked, and will not be if the journey is cancelled. */
 export const unaskedStates: readonly JourneyState[] = ['received', 'waiting'];
 
-/** The customer has been asked, or may have been; by a dry run, would have been. */
+/** States in which the customer has been asked, may have been asked, or (in a dry run) would have been asked. */
 export const askedStates: readonly JourneyState[] = [
   'creating',
   'asked',
@@ -49,7 +49,7 @@ export const askedStates: readonly JourneyState[] = [
   'withheld',
 ];
 
-/** Who got the journey's request, or is being sent it: in test mode the test contact. */
+/** The contact that got the journey's request, or is getting it: in test mode the test contact. */
 export function askedContactOf({ contact, test }: Pick<Journey, 'contact' | 'test'>): Journey['contact'] {
   return test?.contact ?? contact;
 }
@@ -70,7 +70,7 @@ export function endedUnasked(journey: Journey): boolean {
   return settledStates.includes(journey.state) && !mayHaveAsked(journey);
 }
 
-/** Nobody was asked because the record was gone: the journey is resumed should the record be back, with the same closing. */
+/** Whether nobody was asked because the record was gone. If the record comes back with the same closing, the journey is resumed. */
 export function mayComeBack({ state, wasOut, intent, requestId, answer, erasedAt }: Journey): boolean {
   const isUnasked = intent === undefined && requestId === undefined && answer === undefined;
   return state === 'cancelled' && wasOut === true && isUnasked && erasedAt === undefined;
@@ -106,7 +106,7 @@ export interface Step {
   at: Date;
   /** Stored with the journey, and in its trace as "skipped: …". */
   why?: string;
-  /** Of `skipped`. */
+  /** The code of the reason, for `skipped`. */
   reason?: SkipReason | undefined;
   /** In place of the line with `why`. */
   trace?: readonly string[];
@@ -117,7 +117,7 @@ export interface Step {
   when?: (now: Journey) => boolean;
 }
 
-/** For `JourneyStore.update`: takes the step if the journey is still in one of these states. Pure. */
+/** A change for `JourneyStore.update`: takes the step if the journey is still in one of these states. Pure. */
 export function ifStill(
   from: JourneyState | readonly JourneyState[],
   { to, at, why, reason, trace, change = {}, without = [], when = () => true }: Step,
@@ -135,13 +135,13 @@ export function ifStill(
   };
 }
 
-/** A copy: V8 keeps an object that has lost a field as a dictionary, which takes longer with every step that follows. */
+/** Copies the journey: V8 stores an object that has lost a field as a dictionary, which makes every later step slower. */
 function leaveOut(journey: Journey, field: NonNullable<Step['without']>[number]): Journey {
   const { [field]: _, ...rest } = journey;
   return rest;
 }
 
-/** The first of these decisions that changes the journey. */
+/** Takes the first of these decisions that changes the journey. */
 export function firstOf(...decisions: readonly ((now: Journey) => Decision)[]): (now: Journey) => Decision {
   return (now) => {
     for (const decide of decisions) {
@@ -167,7 +167,7 @@ export function erased(journey: Journey, at: Date, to: 'cancelled' | 'skipped' =
       ? ({ reason: 'erased', why: 'its person was erased after the record was closed' } as const)
       : { why: 'erased at the request of the person or the vendor' };
   const ends = mayFollow(journey.state, to);
-  // What was skipped for a reason of its own keeps that reason, with its sentence.
+  // A journey that was skipped for another reason keeps that reason, with its sentence.
   const isKept = to === 'skipped' && journey.state === 'skipped' && journey.why !== undefined;
   const after = ends ? step(rest, to, at, said) : { ...rest, why: isKept ? journey.why : said.why, updatedAt: at };
   // The closing's name comes from the vendor and may name a person; the record's hash keeps a digest.

@@ -4,10 +4,10 @@ import type { ReportMail } from '../config/reports.ts';
 import { type Period, periodCalled } from '../reports/period.ts';
 import { daysIn } from '../support/shown-time.ts';
 
-/** Nobody is sent a mail from this hour on, where the mail is not meant for a later one. */
+/** No mail goes out from this hour on, unless its own time (`at`) is later. */
 const evening = '20:00';
 
-/** The last week, Monday to Sunday, or the last month, that was over before this day. */
+/** The last whole week (Monday to Sunday) or month before this day. */
 export function periodBeforeDay(every: MailPeriod, today: string): Period {
   if (every === 'month') return periodCalled('last-month', today);
   const day = Temporal.PlainDate.from(today);
@@ -15,7 +15,7 @@ export function periodBeforeDay(every: MailPeriod, today: string): Period {
   return { since: monday.subtract({ days: 7 }).toString(), until: monday.subtract({ days: 1 }).toString() };
 }
 
-/** The period and those before it that are as long, first to last. */
+/** This period and the periods of the same length before it, first to last. */
 export function periodsUpTo(every: MailPeriod, { since }: Period, count: number): Period[] {
   const first = Temporal.PlainDate.from(since);
   const begins = (back: number) => first.subtract(every === 'month' ? { months: back } : { days: 7 * back });
@@ -26,8 +26,8 @@ export function periodsUpTo(every: MailPeriod, { since }: Period, count: number)
 }
 
 /**
- * Whether the mail about this period may go out now: the period is over on the receiver's calendar as well, and it is no hour of the night there.
- * @param timeZone of the account
+ * Whether the mail about this period may go out now: in the receiver's time zone the period is over, and it is day.
+ * @param timeZone the account's time zone
  */
 export function isDecentHour(
   { at, zone }: Pick<ReportMail, 'at' | 'zone'>,
@@ -40,7 +40,7 @@ export function isDecentHour(
   return isByDay && there.toPlainDate().toString() > until;
 }
 
-/** The period that a mail sent now is about. @param timeZone of the account, on whose days the service counts */
+/** The period that a mail sent now is about. @param timeZone the account's time zone, by whose days the service counts */
 export function periodNow(every: MailPeriod, { timeZone, now }: { timeZone: string; now: Date }): Period {
   return periodBeforeDay(every, daysIn(timeZone)(now));
 }

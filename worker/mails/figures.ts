@@ -20,22 +20,22 @@ import { dueInWords, type FoundFollowUp, followUpsIn } from '../support/follow-u
 import type { Searched } from '../support/journey-filter.ts';
 import { periodsUpTo } from './due.ts';
 
-/** What a mail says. */
+/** The content of a mail. */
 export interface MailFigures {
   name: string;
   every: MailPeriod;
   period: Period;
-  /** What the mail is about, beside the period: "Store: Tallinn". */
+  /** The filter of the mail, beside the period: "Store: Tallinn". */
   scope: string | undefined;
   results: Result[];
-  /** Campaigns that have no place in the mail. */
+  /** How many campaigns did not fit into the mail. */
   others: number;
   unhappy: MailComment[];
   happy: MailComment[];
   followUps: FollowUpFigures;
-  /** Open and taken ones, the most overdue first. */
+  /** Open and taken follow-ups, the most overdue first. */
   open: OpenFollowUp[];
-  /** How many are open or taken; the most that are counted: `mostOpen`. */
+  /** How many follow-ups are open or taken, counted up to `mostOpen`. */
   openCount: number;
 }
 
@@ -47,13 +47,13 @@ export interface Result {
 
 export interface MailComment extends Pick<Comment, 'comment' | 'grade' | 'maxGrade' | 'campaignName' | 'values'> {
   url?: string | undefined;
-  /** What people call its record: 'ticket', 'order'. */
+  /** The word for the source's records: 'ticket', 'order'. */
   noun: string;
 }
 
 export interface OpenFollowUp {
   grade: string | undefined;
-  /** The agent of the record, or the name in the rule. */
+  /** The record's agent, or the name in the rule. */
   whose: string;
   takenBy: string | undefined;
   due: string;
@@ -62,7 +62,7 @@ export interface OpenFollowUp {
   url: string | undefined;
 }
 
-/** A source, as mails need it. */
+/** The members of a source that mails need. */
 export interface MailSource extends Searched {
   followUps: FollowUpLists;
   source: RecordPlaces & Pick<Source, 'recordNoun'> & NonNullable<Searched['source']>;
@@ -71,20 +71,20 @@ export interface MailSource extends Searched {
 export interface MailReading {
   sources: readonly MailSource[];
   service: Pick<FeedbackClient, 'campaigns' | 'customFieldStatistics' | 'requestPages'>;
-  /** The account's. */
+  /** The account's time zone. */
   timeZone: string;
   now: Date;
-  /** What was read of the service for another mail at the same time, by question. */
+  /** Results of the service's reports that another mail of the same run has read, by question. */
   readings: Map<string, Promise<GradesRow[]>>;
 }
 
 const mostCampaigns = 4;
 const periodsShown = 6;
 const openShown = 5;
-/** Open follow-ups that are looked at. */
+/** The most open follow-ups that a mail reads. */
 export const mostOpen = 1_000;
 
-/** Reads what a mail about this period says. */
+/** Reads the content of a mail about this period. */
 export async function mailFigures(
   mail: ReportMail,
   { every, period }: { every: MailPeriod; period: Period },
@@ -141,7 +141,7 @@ async function resultsOf(
   return { results, others: count };
 }
 
-/** Figures by campaign and period. Where the mail is about one value of a custom field, they are those of that value. */
+/** Figures by campaign and period. A mail about one value of a custom field has the figures of that value. */
 async function rowsOf(
   { campaigns, field }: ReportMail,
   steps: readonly Period[],
@@ -163,7 +163,7 @@ async function rowsOf(
   return rows;
 }
 
-/** The worst, and the best: happy and unhappy as on the page. */
+/** The worst and the best comments. The page defines happy and unhappy in the same way. */
 function bestAndWorst(
   comments: readonly Comment[],
   count: number,

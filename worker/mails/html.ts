@@ -19,13 +19,13 @@ import {
 } from './text.ts';
 
 /*
- * The mail as programs show it: tables and styles of elements, as some programs take no others; no script, no picture, no address that is
- * fetched. Colours for a dark screen stand in the head, for the programs that read it.
+ * The HTML part of a mail: tables and inline styles, as some mail programs support nothing else; no script, no picture, no address that is
+ * fetched. The head holds colours for a dark screen, for the programs that read styles there.
  */
 
 const barHeight = 44;
 
-/** For a dark screen. Each class goes over a colour that its element has. */
+/** Styles for a dark screen. Each class overrides a colour of its element. */
 const dark = `
 @media (prefers-color-scheme: dark) {
   .page { background-color: #12151b !important; }
@@ -72,7 +72,7 @@ ${followUps.length > 0 && card(followUpsView(figures, followUps))}
 <tr><td class="quiet" style="padding:4px 4px 0;font-size:12px;line-height:18px;color:#566176">${footer}</td></tr>
 </table></td></tr></table></body></html>
 `;
-  // Styles take no values: this text has none.
+  // The template has no values inside styles; this constant text is put in afterwards.
   return markupOf(body).replace('<style>STYLE</style>', () => `<style>${dark}</style>`);
 }
 
@@ -80,7 +80,7 @@ const plain = 'margin:0;font-size:15px;line-height:22px;color:#1a2130';
 const small = 'margin:0;font-size:14px;line-height:20px;color:#566176';
 const heading = 'margin:0 0 12px;font-size:16px;line-height:22px;color:#1a2130';
 
-/** Beside the subject in lists of mails. */
+/** The text that lists of mails show beside the subject. */
 function preheader({ results, every }: MailFigures): string {
   const [first] = results;
   return first ? `${changeOf(first, every).words}. ${answersOf(first, every)}.` : nobodyAsked(every);

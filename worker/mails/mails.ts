@@ -15,8 +15,8 @@ import { htmlOf } from './html.ts';
 import { subjectOf, textOf } from './text.ts';
 
 /**
- * Stored before it is sent. What the mail says is read when it is sent: no figure, no comment and no address is stored, so that an erasure
- * between the two reaches it.
+ * A mail that is stored before it is sent. Its content is read when it is sent: no figure, no comment and no address is stored, so that an erasure
+ * in between takes effect.
  */
 const Queued = z.object({
   /** Equal for the same mail, period and receiver. */
@@ -34,11 +34,11 @@ export interface MailOptions {
   reports: Reports;
   reading: Omit<MailReading, 'readings' | 'now'>;
   now: () => Date;
-  /** Tells a person. */
+  /** Alerts a person. */
   alert: (alert: Pick<Alert, 'kind' | 'why' | 'remedy'>) => Promise<void>;
 }
 
-/** So many attempts take half an hour. */
+/** Attempts without an alert: they take half an hour. */
 const attemptsUntold = 6;
 /** Reading the service for a mail and sending it takes no longer than this. */
 const lockMs = 900_000;
@@ -51,10 +51,10 @@ interface Receiver {
   to: string;
 }
 
-/** Who gets which mail, without those who want none. */
+/** Every receiver with their mail, without the people who opted out. */
 export function receiversOf({ mails, optOut }: Reports): Receiver[] {
   return mails.flatMap((mail) => {
-    // An address may be written twice.
+    // The configuration may name an address twice.
     const without = new Set(optOut.map(nameOf));
     return mail.to.flatMap((to) => {
       if (without.has(nameOf(to))) return [];
@@ -67,9 +67,9 @@ export function receiversOf({ mails, optOut }: Reports): Receiver[] {
 const nameOf = (address: string): string => address.toLowerCase();
 
 /**
- * Queues the mails that are due, in one of several processes, and sends what is queued: once for each period and receiver. A mail whose
- * sending is in doubt is sent again with the same Message-ID. One that was due while no process ran is sent late, and only the last one of
- * several; none is sent that was due before the receiver was first seen.
+ * Queues the mails that are due and sends the queued mails: once for each period and receiver, by one of several processes. A mail whose
+ * sending is in doubt is sent again with the same Message-ID. After a time without a process only the last of several missed mails is sent,
+ * late. A receiver gets no mail that was due before closeloop first saw the receiver.
  */
 export async function mailRound(options: MailOptions): Promise<void> {
   const readings: MailReading['readings'] = new Map();
@@ -86,7 +86,7 @@ async function queueDue(receiver: Receiver, every: MailPeriod, options: MailOpti
   const mark = `${keyOf(receiver, seal)}:last:${every}`;
   const last = (await redis.get(mark)) ?? '';
   if (last === '') return await beginMark(redis, mark, period.until);
-  // The clock was set back since the last one: what is due from now on is sent.
+  // The clock was set back since the last mail: mails that are due from now on are sent.
   if (last > now.toISOString().slice(0, 10)) return void (await redis.set(mark, period.until, 'KEEPTTL'));
   if (last >= period.until || !isDecentHour(receiver.mail, period, { timeZone: reading.timeZone, now })) return;
   const id = `report_${seal.digest(`${keyOf(receiver, seal)} ${every} ${period.until}`).slice(0, 22)}`;
@@ -95,7 +95,7 @@ async function queueDue(receiver: Receiver, every: MailPeriod, options: MailOpti
   await queueOnce(redis, { mark, lists: [messages] }, { last, period: period.until, text: JSON.stringify(queued) });
 }
 
-/** The keys of one mail to one person begin with this. It holds a digest of the name and the address. */
+/** The prefix of the keys of one mail to one person. It holds a digest of the name and the address. */
 function keyOf({ mail, to }: Receiver, seal: Seal): string {
   return `${globalTag}:reports:${seal.digest(`report ${mail.name} ${nameOf(to)}`).slice(0, 22)}`;
 }

@@ -7,14 +7,14 @@ import { mostOpen } from './figures.ts';
 
 /* The words of a mail, in HTML and as plain text. Pure. */
 
-/** Longer comments are cut: the record has them whole. */
+/** Longer comments are cut. The whole comment is on the record. */
 const longestComment = 400;
 
 export function subjectOf({ name, every, period, results }: MailFigures): string {
   const [first] = results;
   const result = first && resultOf(first.row.now, first.row.measure);
   const told = first && result !== null && result !== undefined ? `: ${headline(first)}` : '';
-  // Between two days stand thin spaces, which some mail programs show as boxes in a subject.
+  // Some mail programs show the thin spaces between two days as boxes in a subject.
   const when = every === 'week' ? shortDays(period).replaceAll('\u2009', ' ') : monthOf(period);
   return `${name}, ${every} of ${when}${told}`;
 }
@@ -31,19 +31,19 @@ const month = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'long' 
 const monthAndYear = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'long', year: 'numeric' });
 const monthOf = ({ since }: Period, year?: 'numeric'): string => (year ? monthAndYear : month).format(new Date(since));
 
-/** Below a bar of the chart: "16 Nov", "Nov". */
+/** The label below a bar of the chart: "16 Nov", "Nov". */
 const day = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short' });
 const shortMonth = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'short' });
 export const labelOf = (every: MailFigures['every'], { since }: Period): string =>
   (every === 'week' ? day : shortMonth).format(new Date(since));
 
-/** How the result has changed against the period before. */
+/** The change of the result against the period before. */
 export function changeOf({ row }: Result, every: MailFigures['every']): { words: string; by: number } {
   const { change, measure, before } = row;
   if (change === null || measure === null) return { words: `nothing to compare with the ${every} before`, by: 0 };
   const was = figureOf(resultOf(before, measure), measure);
   if (change === 0) return { words: `as in the ${every} before`, by: 0 };
-  // Between two shares lie points, no per cent.
+  // The difference of two percentages is in points, not in per cent.
   const points = `${figureOf(Math.abs(change), measure).replace(' %', '')}${measure === 'csat' ? ' points' : ''}`;
   return { words: `${change > 0 ? '▲' : '▼'} ${points} ${change > 0 ? 'up' : 'down'} from ${was}`, by: change };
 }
@@ -67,7 +67,7 @@ export function cut(comment: string): string {
   return [...text].length > longestComment ? `${[...text].slice(0, longestComment - 1).join('')}…` : text;
 }
 
-/** Nothing where none was opened, and none is open. */
+/** Empty where no follow-up was opened and none is open. */
 export function followUpsInWords({ followUps, every, openCount }: MailFigures): string[] {
   const { opened, done, withinDue, firstActionMs, gradedAgain, recovered } = followUps;
   const most = openCount >= mostOpen ? `${count(mostOpen)} or more are` : `${count(openCount)} are`;
@@ -145,7 +145,7 @@ function resultText(result: Result, every: MailFigures['every']): string {
   ].join('\n');
 }
 
-/** A line that begins with ">" is a quotation, wherever the comment breaks its lines. */
+/** Mail programs show a line that begins with ">" as a quotation, so each line of the comment gets one. */
 function quoted(comment: string): string[] {
   return cut(comment)
     .split(/\r?\n/)

@@ -18,7 +18,7 @@ export interface AlertSettings extends ReceiverSettings {
   receivers?: Readonly<Record<string, ReceiverSettings>> | undefined;
 }
 
-/** What the configuration says of alerts; they link to the page where that has a public address. */
+/** The settings of alerts. Alerts link to the page if the page has a public address. */
 export function alertSettings({
   alerts,
   dashboard,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
 
-/** Such a receiver is asked again after this time at the latest. Real time. */
+/** closeloop calls a receiver that is gone again after this time at the latest. Real time. */
 const keepMs = 30 * 86_400_000;
 
 const keyOf = (webhook: string): string => `${globalTag}:gone:${webhook}`;

@@ -13,7 +13,7 @@ const Hold = z.object({ why: z.string(), at: z.coerce.date() });
 const ticketMs = 600_000;
 /** How many held jobs are queued again at once. */
 const chunk = 100;
-/** Jobs that ended for another reason stay in the list of held jobs: a probe passes over at most this many of them. */
+/** Jobs that ended for another reason stay in the list of held jobs. A probe skips at most this many of them. */
 const mostGone = 20;
 
 /** Ends a hold, and notes in the same step that its jobs have to be queued again. KEYS holds, lifted · ARGV field */
@@ -55,9 +55,9 @@ export class Holds {
     source: string;
     log: Log;
     onNews: (held: Pick<Held, 'stage' | 'only' | 'why'>) => Promise<void>;
-    /** Whose jobs may be held. */
+    /** The queues whose jobs may be held. */
     queues: () => readonly Queue[];
-    /** As `probeTurnMs`. */
+    /** Default: `probeTurnMs`. */
     probeEveryMs?: number;
   }) {
     this.#redis = options.redis;

@@ -66,7 +66,7 @@ export function together(stream: { write(text: string): boolean }): { write(line
  */
 const never =
   /(contact|phone|email|identifier|comment|body|payload|values|token|apikey|authorization|password|secrets?|cookie)$/;
-/** As most keys are: compared as they are, and nothing in them is redacted. */
+/** Most keys look like this. They are compared without conversion, and need no redaction. */
 const lowerCase = /^[a-z]+$/;
 const deepest = 6;
 

@@ -5,7 +5,7 @@ import type { Log } from '../../core/ports.ts';
 import { redacted } from '../../core/redaction.ts';
 
 export interface Mail {
-  /** The same at every attempt: mail programs show a mail that came twice once. */
+  /** Stays the same at every attempt, so that mail programs show a mail once that came twice. */
   id: string;
   from: string;
   to: readonly string[];

@@ -4,7 +4,7 @@ export type JobEnd = 'done' | 'waits' | 'retried' | 'given-up' | 'stopped';
 /** How a call to a vendor or the service ended: well, or with the advice of its error; `no-answer`: the other side may have done what was asked. */
 export type CallEnd = 'ok' | 'throttled' | 'transient' | 'permanent' | 'config' | 'no-answer' | 'fault';
 
-/** What an observer is given of a journey. */
+/** The part of a journey that an observer gets. */
 export interface Stepping {
   state: string;
   /** The reason for the state, where it has one. */
@@ -20,7 +20,7 @@ export interface Stepping {
 export interface Observer {
   /** A delivery was answered with this HTTP status; `source` is undefined for a name that is not in the configuration. */
   delivery(source: string | undefined, status: number): void;
-  /** What a step of a source's pipeline did with a job: how long it took, and how the attempt ended. */
+  /** A step of a source's pipeline worked on a job for so long; `ended` tells the result of the attempt. */
   worked(source: string, step: string, seconds: number): void;
   ended(source: string, step: string, end: JobEnd): void;
   vendorCall(source: string, operation: string, end: CallEnd): void;

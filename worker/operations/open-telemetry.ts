@@ -28,7 +28,7 @@ export function startTracing({ url, service, version }: { url: string; service: 
     sampler: new ParentBasedSampler({ root }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url }) })],
   });
-  // What bullmq-otel uses.
+  // bullmq-otel uses these global objects.
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(provider);

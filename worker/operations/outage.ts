@@ -91,16 +91,16 @@ export interface Down {
   endpoint: string;
   since: Date;
   why: string;
-  /** By its own word. */
+  /** The time until which the endpoint asks to wait. */
   askedUntil?: Date | undefined;
-  /** When it is tried, whatever it asks. */
+  /** The time of the next try, whatever the endpoint asks. */
   triedAt: Date;
 }
 
-/** What a person does who knows that the wait is over. */
+/** The remedy for a person who knows that the wait is over. */
 export const resumeRemedy = '"closeloop source resume" has it tried at once';
 
-/** An endpoint that is down, for people: why, and where it asks for a wait, by whose word until when, and when it is tried. */
+/** A sentence for people about an endpoint that is down: why. If it asks to wait: until when, by which header, and when closeloop tries it. */
 export function sentenceOf({ endpoint, why, askedUntil, triedAt }: Omit<Down, 'since'>): string {
   if (askedUntil === undefined) return `${endpoint} does not answer: ${why}`;
   const sooner = triedAt < askedUntil ? `, tried again at ${triedAt.toISOString()} all the same` : '';

@@ -10,7 +10,7 @@ import { runScript } from '../redis/script.ts';
 
 /** How long unsent messages are kept: a receiver that no configuration names any more leaves nothing behind. */
 export const keepMs = 30 * 86_400_000;
-/** How long it is known which period was told last: longer than from one to the next. */
+/** How long Redis remembers the last period that was sent: longer than any period. */
 const keepMarkMs = 400 * 86_400_000;
 /** How long a lock for sending holds, unless told otherwise: longer than an attempt takes. */
 const usualLockMs = 120_000;
@@ -19,7 +19,7 @@ const patience = { firstMs: 60_000, longestMs: 3_600_000, forMs: Number.POSITIVE
 
 const Failing = z.object({ attempts: z.number(), until: z.number() });
 
-/** Who takes messages. */
+/** A receiver of messages. */
 export interface Receiver<Message> {
   /** In the log. No personal data. */
   name: string;
@@ -33,7 +33,7 @@ export interface OutboxOptions<Message> {
   redis: RedisClient;
   /** Beginning of the keys. All keys of outboxes that are written together lie in one slot of a cluster. */
   prefix: string;
-  /** What is sent, in the log: "an alert". */
+  /** The word for a message in the log: "an alert". */
   what: string;
   parse(text: string): Message;
   now: () => Date;
@@ -141,7 +141,7 @@ for i = 2, #KEYS do
 end
 return 1`;
 
-/** Queues a message about a period to all of these, unless the mark says by now that another process has. @param last what the mark said */
+/** Queues a message about a period for all these receivers, unless the mark shows that another process has queued it. @param last the mark as it was read */
 export async function queueOnce(
   redis: RedisClient,
   { mark, lists }: { mark: string; lists: readonly string[] },
@@ -150,7 +150,7 @@ export async function queueOnce(
   await runScript(redis, queueScript, [mark, ...lists], last, period, text, keepMs, keepMarkMs);
 }
 
-/** The first period that is seen is told by nobody: it was over before anybody was to be told. */
+/** Begins the mark. Nobody gets the first period that a process sees: it was over before there was a receiver. */
 export async function beginMark(redis: RedisClient, mark: string, period: string): Promise<void> {
   await redis.set(mark, period, 'PX', keepMarkMs, 'NX');
 }

@@ -18,7 +18,7 @@ const vendorOperations = ['read', 'writeBack', 'poll'] as const;
 export interface Measured {
   sources: readonly {
     source: string;
-    /** By its state. */
+    /** The number by state. */
     journeys: Readonly<Record<string, number>>;
     /** Seconds since the first due journey should have asked; 0: none is due. */
     overdueSeconds: number;
@@ -27,7 +27,7 @@ export interface Measured {
   queues: readonly {
     source: string;
     step: string;
-    /** By its state. */
+    /** The number by state. */
     jobs: Readonly<Record<string, number>>;
     /** Seconds since the oldest job that waits for a worker could have begun; 0: none waits. */
     oldestSeconds: number;
@@ -98,28 +98,24 @@ function createCounters(registers: Registers) {
   ) =>
     new Histogram({ name: `closeloop_${name}`, help, labelNames: [...labelNames], buckets: [...buckets], registers });
   return {
-    deliveries: counter('deliveries_total', 'Deliveries of webhooks that were answered', ['source', 'result']),
-    jobs: counter('jobs_total', 'Attempts at jobs, by how they ended', ['source', 'step', 'result']),
-    seconds: histogram('step_duration_seconds', 'Time that a step worked on a job', ['source', 'step'], jobSeconds),
-    journeys: counter('journey_steps_total', 'Journeys that came into a state', ['source', 'state']),
-    creates: counter('creates_total', 'Feedback requests to be created, by what came of it', ['source', 'result']),
+    deliveries: counter('deliveries_total', 'Deliveries of webhooks, by the response of closeloop', [
+      'source',
+      'result',
+    ]),
+    jobs: counter('jobs_total', 'Attempts at jobs, by result', ['source', 'step', 'result']),
+    seconds: histogram('step_duration_seconds', 'How long a step worked on a job', ['source', 'step'], jobSeconds),
+    journeys: counter('journey_steps_total', 'Journeys that reached a state', ['source', 'state']),
+    creates: counter('creates_total', 'Attempts to create feedback requests, by result', ['source', 'result']),
     late: histogram(
       'asking_lateness_seconds',
-      'Time from when a customer was to be asked, by rule, delay and window, until they were',
+      'How much later than planned (by delay and windows) customers were asked',
       ['source'],
       lateSeconds,
     ),
-    writeBacks: counter('write_backs_total', 'Answers to be put on records, by what came of it', ['source', 'result']),
-    grades: counter('grades_total', 'First grades that journeys got', ['source', 'grade']),
-    vendorCalls: counter('vendor_calls_total', 'Calls to vendors, by how they ended', [
-      'source',
-      'operation',
-      'result',
-    ]),
-    serviceCalls: counter('service_calls_total', 'Calls to the Feedback service, by how they ended', [
-      'operation',
-      'result',
-    ]),
+    writeBacks: counter('write_backs_total', 'Attempts to write answers on records, by result', ['source', 'result']),
+    grades: counter('grades_total', 'First grades of journeys', ['source', 'grade']),
+    vendorCalls: counter('vendor_calls_total', 'Calls to vendors, by result', ['source', 'operation', 'result']),
+    serviceCalls: counter('service_calls_total', 'Calls to the Feedback service, by result', ['operation', 'result']),
   };
 }
 
@@ -195,28 +191,31 @@ const writeBackEnds: Readonly<Record<string, (typeof writeBackResults)[number]>>
 function createGauges(registers: Registers): (measured: Measured | undefined) => void {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Gauge({ name: `closeloop_${name}`, help, labelNames: [...labelNames], registers });
-  const up = gauge('redis_up', '1 while Redis answers; while it is 0 no other gauge is shown', []);
-  const journeys = gauge('journeys', 'Journeys that are stored, by their state', ['source', 'state']);
-  const overdue = gauge('oldest_due_journey_age_seconds', 'How long the first journey that is due has been', [
-    'source',
-  ]);
+  const up = gauge('redis_up', '1 while Redis answers; while it is 0, no gauge that is read from Redis is shown', []);
+  const journeys = gauge('journeys', 'Stored journeys, by state', ['source', 'state']);
+  const overdue = gauge(
+    'oldest_due_journey_age_seconds',
+    'How long ago the customer who is due first should have been asked; 0 if nobody is due',
+    ['source'],
+  );
   const jobs = gauge(
     'queue_jobs',
-    'Jobs in a queue, by their state; closings that were stored together count one by one (in long queues reckoned from a thousand jobs)',
+    'Jobs in a queue, by state; closings that were stored together count one by one (estimated in a queue of more than 1,000 jobs)',
     ['source', 'step', 'state'],
   );
-  const oldest = gauge('oldest_waiting_job_age_seconds', 'How long the oldest job that could begin has waited', [
-    'source',
-    'step',
-  ]);
+  const oldest = gauge(
+    'oldest_waiting_job_age_seconds',
+    'How long the oldest job that could begin has waited; 0 if none waits',
+    ['source', 'step'],
+  );
   const stopped = gauge(
     'stopped',
-    'How much of a step can not go on: it is paused, something it needs is held up, or the other side does not answer (step "all")',
+    'How many things keep a step from going on: a person paused it, something that it needs is stopped, or the other side does not answer (step "all")',
     ['source', 'step'],
   );
   const quotaLabels = ['source', 'quota'] as const;
   const remaining = gauge('vendor_quota_remaining', "What is left of a quota of the vendor's account", quotaLabels);
-  const limit = gauge('vendor_quota_limit', "A quota of the vendor's account, when it is full", quotaLabels);
+  const limit = gauge('vendor_quota_limit', "The size of a quota of the vendor's account", quotaLabels);
   const all = [journeys, overdue, jobs, oldest, stopped, remaining, limit];
 
   return (measured) => {

@@ -2,7 +2,7 @@ import type { Telemetry } from 'bullmq';
 
 /** Traces of the work, from a delivery to the grade on its record. */
 export interface Tracing {
-  /** For queues and workers: a job continues the trace in which it was added. */
+  /** Lets queues and workers continue the trace in which a job was added. */
   telemetry: Telemetry;
   /**
    * Runs the work in a span of its own: in the trace that `within` names, linked to the current span; without `within`, in the current trace.

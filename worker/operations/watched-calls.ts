@@ -17,7 +17,7 @@ interface WatchOptions {
   onCall?: (operation: string, end: CallEnd) => void;
 }
 
-/** The same client, whose calls report whether the endpoint answers. */
+/** Returns the client so that its calls report whether the endpoint answers. */
 export function watchCalls<Client extends object>(
   client: Client,
   watch: Watch,

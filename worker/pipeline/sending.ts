@@ -20,7 +20,7 @@ interface SendingOptions {
   onLost: (error: Error) => void;
 }
 
-/** Logs and metrics show this in place of a source's name. */
+/** The name in logs and metrics, in place of a source's name. */
 export const outgoing = 'outgoing';
 /** An event that a target has not taken for this long is given up. Real time. */
 const retryForMs = 3 * 86_400_000;
@@ -35,13 +35,13 @@ interface Opened {
 }
 
 /**
- * Passes on what happens to journeys: to each webhook, and each receiver that an answer rule tells, by a queue of its own, so that one that is
- * down holds up no other. What is due is stored with the journeys (journey/outgoing.ts): a lost job loses nothing.
+ * Sends events of journeys to each webhook and to each receiver that an answer rule names. Each has a queue of its own, so that one that is
+ * down delays no other. Due events are stored with the journeys (journey/outgoing.ts): a lost job loses no event.
  */
 export class Sending {
   readonly #options: SendingOptions;
   readonly #opened: ReadonlyMap<string, Opened>;
-  /** Where the sweep of a target and a source has come to. */
+  /** The place that the sweep of a target and a source has reached. */
   readonly #places = new Map<string, AsyncGenerator<string[]>>();
 
   constructor(options: SendingOptions) {
@@ -86,7 +86,7 @@ export class Sending {
     return { stage, close };
   }
 
-  /** Has what is due to the target about this record sent. */
+  /** Queues the sending of the events about this record that are due to the target. */
   async wake(target: string, source: string, recordId: string): Promise<void> {
     await this.#opened.get(target)?.stage.jobs.addWanted([{ source, recordId }]);
   }
@@ -99,13 +99,13 @@ export class Sending {
     return [...this.#opened.values()].map(({ stage }) => stage);
   }
 
-  /** Adds the jobs of what is due and has none: its process was killed, a command stored it, or a person has it sent again. */
+  /** Adds missing jobs for due events: a process was killed, a command stored the event, or a person replays it. */
   async sweep({ storedAs, store }: Pick<SendSource, 'storedAs' | 'store'>): Promise<void> {
     for (const [target, { stage }] of this.#opened) {
       await store.outgoing.forgetOld(target);
       const end = performance.now() + longestMs;
       const place = `${target} ${storedAs}`;
-      // Behind where the last sweep has come to.
+      // Goes on from the place that the last sweep has reached.
       const pages = this.#places.get(place) ?? store.outgoing.records(target, 'due');
       this.#places.set(place, pages);
       for (let isLast = false; !isLast && performance.now() < end; ) {
@@ -130,7 +130,7 @@ export class Sending {
   }
 }
 
-/** No mistake stops a queue: it is tried again, like what may mend itself, until it is given up. */
+/** A mistake in the configuration stops no queue: the event is tried again until it is given up, like after a transient error. */
 function neverStopping(prepare: Prepare): Prepare {
   return async (...about) => {
     const attempt = await prepare(...about).catch(asTransient);
@@ -149,10 +149,10 @@ function remedyOf({ is, target }: AnyTarget): string {
     : 'mend the receiver, and see to these journeys yourself: nobody is told of them again';
 }
 
-/** The source and the journey whose event was not taken. */
+/** The source and the journey of the event that was not taken. */
 async function aboutOf(job: SendJob, target: string, sources: SendingOptions['sources']) {
   const of = (await sources()).find(({ storedAs }) => storedAs === job.source);
-  // What can't be read is given up as well.
+  // An event that can't be read is given up as well.
   const event = await of?.store.outgoing.first(target, job.recordId).catch(() => undefined);
   return { source: of?.name, journeys: of && event ? [refOf(of.name, event.journeyId)] : [] };
 }

@@ -6,7 +6,7 @@ import type { ReceiverSettings } from '../operations/alerts/receivers.ts';
 
 type Settings = Pick<Config, 'alerts' | 'webhooks'>;
 
-/** One way in which a receiver of `alerts` is told of answers; its settings are those of this way alone. */
+/** One channel of a receiver of `alerts` for messages about answers, with the settings of this channel only. */
 export interface ReceiverTarget {
   is: 'receiver';
   target: Target;
@@ -15,12 +15,12 @@ export interface ReceiverTarget {
 
 export type AnyTarget = ReceiverTarget | { is: 'webhook'; target: Target; webhook: Webhook };
 
-/** Everybody who is told of what happens to journeys, with how. */
+/** Every target of events, with its settings. */
 export function anyTargetsOf({ alerts, webhooks }: Settings): AnyTarget[] {
   return [...webhooks.map(webhookTarget), ...receiverTargets(alerts)];
 }
 
-/** Everybody who is told of what happens to journeys. */
+/** Every target of events. */
 export const targetsOf = (config: Settings): Target[] => anyTargetsOf(config).map(({ target }) => target);
 
 export function webhookTarget(webhook: Webhook): AnyTarget & { is: 'webhook' } {
@@ -28,7 +28,7 @@ export function webhookTarget(webhook: Webhook): AnyTarget & { is: 'webhook' } {
   return { is: 'webhook', target: { key: `webhook.${name}`, events, by: { action: 'send', name } }, webhook };
 }
 
-/** The receivers that `notify` may name: those of alerts themselves, by the names of their settings, and the named ones. */
+/** The receivers that `notify` may name: the channels of `alerts` by the names of their settings, and the named receivers. */
 function receiverTargets(alerts: Settings['alerts']): ReceiverTarget[] {
   if (alerts === undefined) return [];
   const own = channelNames.map((name) => [name, { [name]: alerts[name], secrets: alerts.secrets }] as const);

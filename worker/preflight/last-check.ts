@@ -7,7 +7,7 @@ const key = `${globalTag}:last-check`;
 
 const LastCheck = z.object({
   at: z.coerce.date(),
-  /** The only source that was checked; undefined: all. */
+  /** The source that was checked; undefined: all sources. */
   only: z.string().optional(),
   findings: z.array(
     z.object({
@@ -22,7 +22,7 @@ const LastCheck = z.object({
 export type LastCheck = z.output<typeof LastCheck>;
 export type SourceFinding = Finding & { source: string };
 
-/** For the page: what `closeloop check` has found last. Findings hold no personal data and no secrets. */
+/** The latest findings of `closeloop check`, for the page. Findings hold no personal data and no secrets. */
 export async function saveCheck(redis: RedisClient, check: LastCheck): Promise<void> {
   await redis.set(key, JSON.stringify(check));
 }

@@ -16,11 +16,11 @@ import { surveyFindings } from './survey-questions.ts';
 
 const dayMs = 86_400_000;
 
-/** What `check` and `setup` take of a source. */
+/** The members of a source that `check` and `setup` use. */
 export type CheckedSource = DecisionContext &
   Pick<Policy, 'answerRules'> & { source: Source; feedback: FeedbackClient };
 
-/** What a connector is told of the rest of the configuration. Campaigns that can't be read are left out. */
+/** The part of the configuration that a connector's check needs. Campaigns that can't be read are left out. */
 export async function aboutSource(context: CheckedSource, config: Config): Promise<PreflightContext> {
   const { name, rules, never } = context;
   const each = rules.flatMap(inEachCampaign);
@@ -35,12 +35,12 @@ export async function aboutSource(context: CheckedSource, config: Config): Promi
       ...answerReads(context),
       ...rules.flatMap(expressionsOf).flatMap(({ at, expression }) => expression.reads.map((path) => ({ at, path }))),
     ],
-    // A window can hold a request back for a day.
+    // A window can delay a request for up to a day.
     answersWithinMs: Math.max(0, ...delays) + dayMs + config.expireAfter,
   };
 }
 
-/** What the expressions of answer rules read of the record. */
+/** The members of the record that the expressions of answer rules read. */
 function answerReads({ answerRules }: Pick<Policy, 'answerRules'>): PreflightContext['reads'] {
   return answerRules.flatMap(({ when, do: steps }, i) => {
     const texts = steps.flatMap(({ text }, n) =>
@@ -63,7 +63,7 @@ function expressionsOf(rule: LoadedRule, index: number): { at: string; expressio
   ];
 }
 
-/** All findings: between the rules and the service, and the vendor's own. */
+/** All findings: mismatches between the rules and the service, and the findings of the vendor's own check. */
 export async function checkSource(context: CheckedSource, config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
   const checked: NamedCampaign[] = [];
@@ -93,7 +93,7 @@ export async function checkSource(context: CheckedSource, config: Config): Promi
   return merged(found);
 }
 
-/** A single name that no record has may be a text that was meant as it stands. */
+/** A single name that no record has may be a text whose quotes were forgotten. */
 function withFixedText(finding: Finding, { rules }: Pick<CheckedSource, 'rules'>): Finding {
   const { at, problem, remedy } = finding;
   for (const { expression } of rules.flatMap(expressionsOf).filter((one) => one.at === at)) {
@@ -104,7 +104,7 @@ function withFixedText(finding: Finding, { rules }: Pick<CheckedSource, 'rules'>
   return finding;
 }
 
-/** A check that fails is a finding itself, and must not hide the other findings. */
+/** A check that fails becomes a finding, so that it does not hide the other findings. */
 async function attempt(at: string, probe: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await probe();
@@ -170,7 +170,7 @@ function unmarkedTests({ test }: CampaignRule, campaign: Campaign, at: string): 
   return [{ level: 'warning', at, problem, remedy }];
 }
 
-/** Nothing is sent in an external campaign: whoever has the grades passes them on. */
+/** The service sends nothing in an external campaign: the system that collects the grades passes them on. */
 function ungradedFindings(checked: readonly NamedCampaign[], { source }: CheckedSource): Finding[] {
   if (source.bringsExternalGrades) return [];
   return checked.flatMap(({ at, campaign: { id, type } }): Finding[] => {
@@ -222,7 +222,7 @@ function serviceFinding(error: unknown, rule: CampaignRule, at: string): Finding
   return { level: 'error', at, problem, remedy };
 }
 
-/** Also of what a failed call led to. */
+/** The remedy covers the consequences of a failed call as well. */
 function addressFlawOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return error instanceof FeedbackError ? error.addressFlaw : addressFlawOf(error.cause);
@@ -275,7 +275,7 @@ function markerFindings(checked: readonly NamedCampaign[], { marker }: CheckedSo
   ];
 }
 
-/** Joins findings that say the same of several places into one, with all places. */
+/** Joins equal findings about several places into one finding with all places. */
 function merged(found: readonly Finding[]): Finding[] {
   const groups = Map.groupBy(found, ({ level, problem, remedy }) => JSON.stringify([level, problem, remedy]));
   return [...groups.values()].flatMap((group) => {

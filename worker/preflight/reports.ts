@@ -5,7 +5,7 @@ import type { Campaign } from '../../core/feedback/schemas.ts';
 import type { ReportMail, Reports } from '../config/reports.ts';
 import { tryMailServer } from '../operations/mail.ts';
 
-/** What keeps mails about the results from being sent, or from saying anything: a server, a campaign, a custom field. Sends nothing. */
+/** Checks, without sending, that result mails can be sent and will have content: the mail server, the campaigns, the custom fields. */
 export async function reportFindings(
   reports: Reports | undefined,
   service: Pick<FeedbackClient, 'campaigns'>,

@@ -1,6 +1,6 @@
 import type { ConfiguredSource } from '../config/config.ts';
 
-/** Sources of one vendor account. Each source knows only its own journeys: records that the rules of both choose are asked about twice. */
+/** Sources of one vendor account. Each source knows only its own journeys, so a record that the rules of two sources choose is asked about twice. */
 interface SharedAccount {
   sources: string[];
   problem: string;

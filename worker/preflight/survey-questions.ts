@@ -6,9 +6,9 @@ import type { Question } from '../../core/feedback/schemas.ts';
 const mostQuestions = 10;
 
 interface KnownQuestions {
-  /** By their ids, as events write these, survey by survey in the customer's order. */
+  /** The questions by id as events write the id, survey by survey in the customer's order. */
   known: Map<string, { question: Question; isAsked: boolean }>;
-  /** Ids of those in an unexpected shape. */
+  /** Ids of questions in an unexpected shape. */
   unreadable: Set<string>;
 }
 
@@ -26,7 +26,7 @@ export async function questionsOf(feedback: Pick<FeedbackClient, 'surveys' | 'su
   return { known, unreadable };
 }
 
-/** Survey events name questions by id: an answer to a question that the service doesn't have never comes. */
+/** Survey events name questions by id. No answer ever comes to a question that the service doesn't have. */
 export async function surveyFindings({
   source,
   feedback,

@@ -3,7 +3,7 @@ import { checkReceiver } from '../../core/connector/reach.ts';
 import { ReceiverNames } from '../config/answer-rule.ts';
 import type { Config } from '../config/config.ts';
 
-/** What keeps webhooks from getting their events: an address that is not called or does not answer, and nothing to tell. Sends nothing. */
+/** Checks, without sending events, that webhooks can get events: the address is allowed and answers, and there is something to send. */
 export async function webhookFindings({ webhooks, sources }: Pick<Config, 'webhooks' | 'sources'>): Promise<Finding[]> {
   const steps = sources.flatMap(({ answers }) => answers.flatMap((rule) => rule.do));
   const sent = new Set(steps.flatMap(({ name, params }) => (name === 'send' ? ReceiverNames.parse(params) : [])));

@@ -6,16 +6,16 @@ import type { JourneyStore } from '../journey/store.ts';
 import { type AnswerFilter, fitting } from './find-answers.ts';
 import { addressOf, type RecordPlaces } from './record-address.ts';
 
-/** A customer's answer, as other programs are given it: without the contact, with the customer's words. */
+/** A customer's answer as other programs get it: without the contact, and with the customer's words. */
 export interface AnswerRow {
-  /** Of the journey, `support/41960.1`: one answer has one id, however often it changes. */
+  /** The id of the journey, `support/41960.1`: an answer keeps its id, however often it changes. */
   id: string;
   /** When the answer or its follow-up changed last. */
   changedAt: Date;
   source: string;
-  /** As the vendor names it; a digest in place of an id that is an address. */
+  /** The record's id at the vendor; a digest in place of an id that is an address. */
   record: string;
-  /** Where people see the record; null where nobody can tell, and where the record's id is a digest here. */
+  /** The record's address at the vendor; null if nobody can tell it, and if the record's id is a digest here. */
   url: string | null;
   rule: string | null;
   campaign: number | null;
@@ -34,14 +34,14 @@ export interface AnswerRow {
   followUp: FollowUpRow | null;
 }
 
-/** What a person has to do, or has done, because of the answer; null where that is not known, or has not happened. */
+/** The follow-up of the answer. A value is null if it is not known, or if it has not happened yet. */
 interface FollowUpRow extends Pick<FollowUp, 'state' | 'rule' | 'to' | 'openedAt' | 'dueAt'> {
   firstActionAt: Date | null;
   takenBy: string | null;
   takenAt: Date | null;
   doneBy: string | null;
   doneAt: Date | null;
-  /** What was done, in the words of the person who did it. */
+  /** The result, in the words of the person who did the follow-up. */
   outcome: string | null;
 }
 
@@ -50,14 +50,14 @@ export interface AnswerSource {
   name: string;
   store: Pick<JourneyStore, 'queries'>;
   followUps: Pick<FollowUpLists, 'pages'>;
-  /** Left out: a record is called as events call it, and nobody knows where people see it. */
+  /** Left out: a record has the name that events give it, and no address. */
   source?: RecordPlaces;
 }
 
 export interface ChangedAnswers extends Pick<AnswerFilter, 'since' | 'until' | 'campaign'> {
   /** Only what has changed at or after this, follow-ups included. */
   changedSince?: Date | undefined;
-  /** What changes after this is left to the next run. */
+  /** Later changes are left to the next run. */
   now: Date;
 }
 
@@ -83,7 +83,7 @@ function latest(...times: readonly (Date | undefined)[]): Date | undefined {
   return known.length === 0 ? undefined : new Date(Math.max(...known));
 }
 
-/** Answers that are unchanged, and whose follow-up has changed. Reads all open follow-ups, and those that were done since then. */
+/** The answers that are unchanged but whose follow-up has changed. Reads all open follow-ups, and all that were done since then. */
 async function* changedFollowUps(
   of: AnswerSource,
   { fits, changedSince, now }: { fits: (journey: Journey) => boolean; changedSince: Date; now: Date },

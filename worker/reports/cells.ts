@@ -1,12 +1,12 @@
 import type { Counts } from '../journey/hourly-counts.ts';
 import type { GradeFigures, GradesRow } from './grades.ts';
 
-/** A row beside what closeloop's own journeys say of the same. */
+/** A row of the service's figures, beside the figures of closeloop's own journeys for the same requests. */
 export type ReportRow = GradesRow & { closeloop?: Counts };
 
 const columns = ['asked', 'answered', 'rate', 'average', 'index'] as const;
 
-/** A head, then a row of cells each: for a spreadsheet with the figures of the period before, for people without. */
+/** A head, then a line of cells for each row. A spreadsheet also gets the figures of the period before. */
 export function cellsOf(rows: readonly ReportRow[], form: 'csv' | 'table'): string[][] {
   const has = {
     step: rows.some(({ step }) => step),
@@ -44,7 +44,7 @@ function figures({ asked, answered, rate, average, index }: GradeFigures, form: 
   return [String(asked), written(answered), share, written(average), written(index)];
 }
 
-/** The lowest and the highest that a row's own figure can be; undefined: it has none. */
+/** The lowest and the highest possible value of a row's figure; undefined: the row has no figure. */
 export function rangeOf({
   measure,
   scale,

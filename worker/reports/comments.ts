@@ -9,10 +9,10 @@ export const mostAnswers = 500;
 
 export interface Comment {
   source: string;
-  /** Of the journey. */
+  /** The id of the journey. */
   id: string;
   journey: string;
-  /** As events name it. */
+  /** The record's id, as events name it. */
   record: string;
   at: Date;
   comment: string;
@@ -36,7 +36,7 @@ interface Wanted extends Period {
   fits?: ((journey: Journey) => boolean) | undefined;
 }
 
-/** What customers who were asked in this period wrote, newest first: of requests that closeloop made. */
+/** The comments of customers who were asked in this period, newest first, on requests that closeloop made. */
 export async function newestComments(
   sources: readonly Searched[],
   { since, until, timeZone, size, campaign, grade, fits = () => true }: Wanted,

@@ -3,7 +3,7 @@ import type { Journey } from '../journey/journey.ts';
 import type { Searched } from '../support/journey-filter.ts';
 import { type JourneyPage, journeyPage, type Place } from '../support/journey-pages.ts';
 
-/** Which answers of customers. Left out: all. */
+/** The answers of customers to find. A condition that is left out fits all answers. */
 export interface AnswerFilter {
   /** Given or changed at or after this, and before that. */
   since?: Date | undefined;
@@ -13,11 +13,11 @@ export interface AnswerFilter {
   /** The lowest grade, and the highest. */
   from?: number | undefined;
   to?: number | undefined;
-  /** With these values in custom fields. */
+  /** Only requests with these values in custom fields. */
   values?: Readonly<Record<string, string>> | undefined;
-  /** With words. */
+  /** Only answers with a comment. */
   hasWords?: boolean | undefined;
-  /** Whose words contain this, without regard to case. */
+  /** Only answers whose words contain this text, without regard to case. */
   text?: string | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Reading {
   most: number;
 }
 
-/** A page of what customers who were asked by closeloop have answered, newest first; without tests and people who were erased. */
+/** A page of the answers of customers whom closeloop asked, newest first, without tests and erased people. */
 export async function findAnswers<In extends Searched>(
   sources: readonly In[],
   filter: AnswerFilter,

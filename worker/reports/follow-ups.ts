@@ -15,9 +15,9 @@ export interface FollowUpFigures {
   overdue: number;
   /** The median of the time from opening until somebody first took or ended one; null: nobody has. */
   firstActionMs: number | null;
-  /** Their customers have graded a later closing since. */
+  /** How many of the customers have graded a later closing since. */
   gradedAgain: number;
-  /** … and that grade is better, and has opened no follow-up. */
+  /** How many of these later grades are better, and have opened no follow-up. */
   recovered: number;
 }
 
@@ -53,7 +53,7 @@ function firstActionMs(followUp: FollowUp): number | undefined {
   return first && Math.max(0, first.getTime() - followUp.openedAt.getTime());
 }
 
-/** The median. Of an even number of figures it is the mean of the two in the middle. */
+/** The median. For an even number of figures this is the mean of the two middle figures. */
 function medianOf(figures: readonly number[]): number | null {
   const sorted = figures.toSorted((a, b) => a - b);
   const upper = sorted[Math.floor(sorted.length / 2)];
@@ -79,9 +79,9 @@ export interface FollowedSource {
   followUps: Pick<FollowUpLists, 'pages'>;
 }
 
-/** The most follow-ups of a source that are looked at, and of those that are done as many again. */
+/** How many open follow-ups of a source are read at most, and how many that are done. */
 export const mostFollowUps = 10_000;
-/** The closings of a person that are looked at for the next grade. */
+/** How many closings of a person are read to find the next grade. */
 const mostClosings = 20;
 const atOnce = 50;
 
@@ -142,7 +142,7 @@ export async function followUpsOpened(
   return { found, isCut };
 }
 
-/** What was done before an instant was opened before it, too. */
+/** A follow-up that was done before an instant was also opened before that instant. */
 async function* pagesOf(
   { store, followUps }: FollowedSource,
   list: FollowUpList,
@@ -176,7 +176,7 @@ async function withNext(
 
 const gradeOf = ({ answer, maxGrade }: Journey): Graded => ({ grade: answer?.grade ?? null, maxGrade });
 
-/** The same person's next closing that was graded after the follow-up was opened, in whichever source. */
+/** The person's next closing that was graded after the follow-up was opened, in any source. */
 async function nextGraded(
   { id, source: storedAs, followUp, contact, personId, closedAt }: Journey,
   source: FollowedSource,

@@ -10,7 +10,7 @@ type Service = Pick<FeedbackClient, 'campaigns' | 'customFieldStatistics' | 'req
 type Statistics = Awaited<ReturnType<Service['customFieldStatistics']>>;
 
 interface Narrowed {
-  /** Left out: all that have one of the fields. */
+  /** Left out: all campaigns that have one of the fields. */
   campaigns?: readonly number[] | undefined;
   /** Only requests whose grade changed on or after this day. */
   changedSince?: string | undefined;
@@ -18,10 +18,10 @@ interface Narrowed {
   timeZone: string;
 }
 
-/** Feedback requests of a campaign that are read for the index of each value, at most: ten calls. */
+/** How many feedback requests of a campaign are read at most for the index of each value: ten calls. */
 export const mostRead = 10_000;
 
-/** Before anybody was graded by this service: every grade has changed since. */
+/** A day before the service had any grade: every grade has changed since. */
 const ever = '2000-01-01';
 
 /**
@@ -85,7 +85,7 @@ async function rowsOf(campaign: Campaign, reading: Reading): Promise<GradesRow[]
 
 type Index = (field: string, value: string) => Pick<GradeFigures, 'index' | 'grades'>;
 
-/** The index of a value's grades in one period; null where no rule for it is known, or its grades are not. */
+/** The index of a value's grades in one period; null if its rule or its grades are not known. */
 function index(rule: IndexRule | undefined, grades: ValueGrades | undefined, period: number): Index {
   return (field, value) => {
     const given = grades?.(period, field, value) ?? null;
@@ -95,7 +95,7 @@ function index(rule: IndexRule | undefined, grades: ValueGrades | undefined, per
 
 interface Asked {
   asked: Statistics;
-  /** Of those whose grade ever changed: the ones that have one. */
+  /** The requests whose grade ever changed, and that have a grade now. */
   graded: Statistics | undefined;
   field: string;
   campaign: Campaign;
@@ -105,10 +105,10 @@ function figuresByValue({ asked, graded, field, campaign }: Asked, indexOf: Inde
   const answers = graded && valuesIn(graded, field);
   const entries = [...valuesIn(asked, field)].map(([value, { count, average_grade = null }]) => {
     const answer = answers?.get(value);
-    // Where nobody has answered the average may be 0.
+    // The average may be 0 if nobody has answered.
     const mayBeZero = answers ? answer !== undefined : campaign.grade_list.includes(0);
     const average = average_grade === 0 && !mayBeZero ? null : average_grade;
-    // The same requests have the same average: where they have not, these are not all that have a grade.
+    // The same requests have the same average. If the averages differ, these are not all requests that have a grade.
     const isWhole = answers !== undefined && average === (answer?.average_grade ?? null);
     const answered = isWhole ? (answer?.count ?? 0) : null;
     const rate = rateOf(count, answered);

@@ -21,10 +21,10 @@ export interface GradeFigures {
   grades: readonly GradeCount[] | null;
 }
 
-/** By which figure requests are measured; null: they have no grade. */
+/** The figure by which requests are measured; null: they have no grade. */
 export type Measure = Exclude<Metric, 'survey'> | null;
 
-/** What the service says of the requests that were scheduled in a period, beside those of the period before. */
+/** The service's figures for the requests of a period (by their scheduled time), and for those of the period before. */
 export interface GradesRow {
   campaign: number;
   name: string;
@@ -36,7 +36,7 @@ export interface GradesRow {
   scale: readonly number[];
   /** Its custom fields. */
   fields: readonly string[];
-  /** Of a chart: the step of the period; `before` is the step before it. */
+  /** In a chart: the step of the period; `before` is the step before it. */
   step?: Period;
   /** With `--by`: the custom field, and the value that these requests have in it. */
   by?: { field: string; value: string };
@@ -52,13 +52,13 @@ interface Only {
   campaign?: number | undefined;
 }
 
-/** One row for each campaign that was asked in, in either period; by the service's own statistics. Two lists are read. */
+/** A row for each campaign that asked somebody in one of the two periods, by the service's own statistics. Two lists are read. */
 export async function gradesByCampaign(service: Campaigns, period: Period, only?: Only): Promise<GradesRow[]> {
   const [now, before] = await Promise.all([period, periodBefore(period)].map((one) => campaignsIn(service, one)));
   return rowsOf(now, before, only).filter(hasRequests);
 }
 
-/** The same for each of these steps, which follow on each other, beside the step before it. One list is read for each, and one more. */
+/** The grades of each step beside those of the step before. The steps follow each other. One list is read for each step, and one more. */
 export async function gradesOverTime(service: Campaigns, steps: readonly Period[], only?: Only): Promise<GradesRow[]> {
   const [first] = steps;
   if (first === undefined) return [];
@@ -135,7 +135,7 @@ export function changeOf(is: number | null, was: number | null): number | null {
   return is === null || was === null ? null : twoDecimals(is - was);
 }
 
-/** Answered of asked. */
+/** The response rate. */
 export function rateOf(asked: number, answered: number | null): number | null {
   return asked === 0 || answered === null ? null : answered / asked;
 }

@@ -1,14 +1,14 @@
 import type { Campaign } from '../../core/feedback/schemas.ts';
 
-/** So many feedback requests have this grade. */
+/** How many feedback requests have this grade. */
 export interface GradeCount {
   grade: number;
   count: number;
 }
 
-/** How a campaign's index is made of grades. */
+/** The rule by which a campaign's index is calculated from grades. */
 export interface IndexRule {
-  /** For people. */
+  /** The rule in words, for people. */
   inWords: string;
   /** Null without a grade. */
   of(grades: readonly GradeCount[]): number | null;
@@ -35,7 +35,7 @@ export function indexRuleOf({ metric, grade_list, stats }: Measured): IndexRule 
   );
 }
 
-/** The usual one first: 4 and 5 of five grades. */
+/** The possible rules of CSAT, the usual rule first: 4 and 5 of five grades are good. */
 function csatOn(scale: readonly number[]): IndexRule[] {
   const usual = scale.length - Math.max(1, Math.round(scale.length * 0.4));
   const from = scale.toSorted((a, b) => Number(b === scale[usual]) - Number(a === scale[usual]) || b - a);
@@ -62,7 +62,7 @@ function npsOn(scale: readonly number[]): IndexRule[] {
   ];
 }
 
-/** Ascending. Grades that are no number are none. */
+/** The grades in ascending order, without keys that are no numbers. */
 export function gradesIn(counts: Readonly<Record<string, number>>): GradeCount[] {
   return ascending(Object.entries(counts).map(([grade, count]) => [Number(grade), count] as const)).filter(
     ({ grade }) => Number.isFinite(grade),
@@ -77,12 +77,12 @@ export function totalOf(grades: readonly GradeCount[]): number {
   return grades.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** As the service's figures are. */
+/** Rounds to two decimals, as the service does. */
 export function twoDecimals(figure: number): number {
   return Math.round(figure * 100) / 100;
 }
 
-/** To two decimals; null of nothing. */
+/** The mean in two decimals; null without grades. */
 export function meanOf(grades: readonly GradeCount[], points: (grade: number) => number): number | null {
   const total = totalOf(grades);
   if (total === 0) return null;
@@ -90,7 +90,7 @@ export function meanOf(grades: readonly GradeCount[], points: (grade: number) =>
   return twoDecimals(sum / total);
 }
 
-/** How far off a figure may be that is rounded as this one: the service may round to fewer decimals than we do. */
+/** By how much a rounded figure may differ: the service may round to fewer decimals than closeloop. */
 function roundingOf(figure: number): number {
   const decimals = String(figure).split('.')[1]?.length ?? 0;
   return 0.5 * 10 ** -Math.min(2, decimals) + 1e-9;

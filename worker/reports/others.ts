@@ -12,7 +12,7 @@ export function mostAsked(
   return { rows: shown, ...(others && { others }), count: rest.length };
 }
 
-/** All of these as one row. The averages and indices of parts are weighted by their answers, which must be known of all. */
+/** Joins rows to one row. It weights their averages and indices by their answers, so every row has to know its answers. */
 export function together(rows: readonly GradesRow[]): GradesRow | undefined {
   const [first] = rows;
   if (first === undefined) return undefined;

@@ -18,7 +18,7 @@ export function periodBefore({ since, until }: Period): Period {
   return { since: first.subtract(length).toString(), until: first.subtract({ days: 1 }).toString() };
 }
 
-/** One that today lies in ends today. */
+/** A period that contains today ends today. */
 export function periodCalled(name: PeriodName, today: string): Period {
   const last = Temporal.PlainDate.from(today);
   const month = last.with({ day: 1 });
@@ -43,7 +43,7 @@ export function periodCalled(name: PeriodName, today: string): Period {
   }
 }
 
-/** The parts of a period, first to last: its days, its sevens of days, or its calendar months. The last may be shorter, of months the first too. */
+/** The parts of a period, in order: days, weeks of seven days, or calendar months. The last part may be shorter, and so may the first month. */
 export function stepsOf({ since, until }: Period, every: StepName): Period[] {
   const steps: Period[] = [];
   const end = Temporal.PlainDate.from(until).add({ days: 1 });
@@ -57,7 +57,7 @@ export function stepsOf({ since, until }: Period, every: StepName): Period[] {
   return steps;
 }
 
-/** Steps that show a period in a chart with at most sixteen points; undefined: it is too short or too long for one. */
+/** The steps that show a period in a chart with at most sixteen points; undefined: the period is too short or too long for a chart. */
 export function stepFor({ since, until }: Period): StepName | undefined {
   const days = Temporal.PlainDate.from(since).until(Temporal.PlainDate.from(until)).days + 1;
   if (days < 2) return undefined;

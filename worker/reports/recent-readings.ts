@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { CloseloopError, messageOf } from '../../core/errors.ts';
 
-/** What was read of the service stays good for so long. */
+/** For so long a reading of the service counts as new. */
 const freshMs = 60_000;
 /** The longest wait of a page for a reading; the reading continues, and serves the next page. Real time. */
 const usualPatienceMs = 5_000;
@@ -11,7 +11,7 @@ const mostKept = 20;
 /** Questions that are read at once. */
 const readingsAtOnce = 2;
 
-/** What was read last; `problem`: why it is not newer. */
+/** The last reading; `problem`: why there is no newer reading. */
 export interface Read<T> {
   value?: T;
   readAt?: Date;
@@ -22,7 +22,7 @@ interface Entry<T> extends Read<T> {
   reading?: Promise<void>;
 }
 
-/** Answers of the service to questions that pages ask again and again: each is read once at a time, and kept for when the service is away. */
+/** The service's responses for pages, which ask for the same again and again. Each is read once at a time, and stays available while the service is away. */
 export class RecentReadings<T> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #limited = pLimit(readingsAtOnce);

@@ -10,7 +10,7 @@ interface Counted {
   store: Pick<JourneyStore, 'queries'>;
 }
 
-/** What closeloop's own journeys say of these days, by campaign and over all sources; of the last 400 days. */
+/** Counts of closeloop's own journeys of these days, by campaign and over all sources; they reach 400 days back. */
 export async function storedCounts(
   sources: readonly Counted[],
   period: Period,
@@ -22,13 +22,13 @@ export async function storedCounts(
   return new Map([...campaigns].map((id) => [id, sumOf(all.flatMap((one) => one.get(id) ?? []))]));
 }
 
-/** Of those who were asked in an hour of the day, how many have answered. */
+/** How many customers were asked in an hour of the day, and how many of them have answered. */
 export interface HourOfDay extends Pick<Counts, 'asked' | 'responses'> {
   /** 0 to 23, on the account's clock. */
   hour: number;
 }
 
-/** By campaign and the hour of the day in which customers were asked, on the account's clock. */
+/** How many customers were asked by campaign and hour of the day, on the account's clock, and how many of them have answered. */
 export async function responsesByHour(
   sources: readonly Counted[],
   period: Period,

@@ -1,4 +1,4 @@
-/** As customers are counted who recommend, and who do not: on eleven grades the lower seven are no praise. */
+/** Grades as NPS counts them: of eleven grades, the lower seven are no praise. */
 export function toneOf(grade: number, maxGrade: number | undefined): 'bad' | 'wait' | 'good' | '' {
   if (maxGrade === undefined || maxGrade <= 1) return '';
   const share = grade / maxGrade;

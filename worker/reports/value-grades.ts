@@ -14,7 +14,7 @@ interface Wanted {
   most: number;
 }
 
-/** The grades that the requests of a period have which have this value in this field; the period by its place among those wanted. */
+/** The grades of a period's requests that have this value in this field. The period is given by its position among the wanted periods. */
 export type ValueGrades = (period: number, field: string, value: string) => GradeCount[];
 
 /**

@@ -2,10 +2,10 @@ import type { JourneyQueries } from '../journey/queries.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 
-/** What is stored of a source that is in no configuration, and what of it waits. */
+/** The stored data of a source that is in no configuration, and how much of it waits. */
 export interface AbsentState {
   journeys: number;
-  /** Journeys that wait to ask, for an answer, or to be written back. */
+  /** Journeys that wait to be asked, to be answered or to be written back. */
   waiting: number;
   /** Deliveries that can't be planned, and erasures. */
   deliveries: number;
@@ -26,7 +26,7 @@ export async function stateOf(
   };
 }
 
-/** What a person should know of the source; undefined where nothing of it waits. */
+/** A sentence about the source for a person; undefined where nothing waits. */
 export function absenceOf(
   name: string,
   { waiting, deliveries }: AbsentState,

@@ -15,7 +15,7 @@ const Account = z.object({
   service: z.string(),
   /** A keyed digest of the API key. */
   key: z.string(),
-  /** Campaigns that the rules have asked in: no two accounts of a service have one in common. */
+  /** Campaigns that the rules have asked in. Two accounts of a service never share a campaign. */
   campaigns: z.array(z.number()),
 });
 type Account = z.output<typeof Account>;

@@ -14,7 +14,7 @@ export function asDryRun(config: Config): Config {
   return { ...config, sources, alerts: undefined, reports: undefined, dryRun: true };
 }
 
-/** The last time in which a source ran dry, and not in earnest. Real time. */
+/** The last span of time in which the source ran only as a dry run. Real time. */
 export interface DrySpan {
   from: Date;
   until: Date;
@@ -22,10 +22,10 @@ export interface DrySpan {
 
 const Stored = z.object({ from: z.coerce.number(), until: z.coerce.number() });
 
-/** A shorter absence of the processes in earnest is an outage: what closed meanwhile is asked about. Real time. */
+/** A shorter absence of real (not dry) processes is an outage, and records closed during an outage are asked about. Real time. */
 const awayMs = 3_600_000;
 
-/** The span as of now. Pure. @param inEarnestAt when a process last had the source in earnest; undefined: none ever had */
+/** The span up to now. Pure. @param inEarnestAt when a real (not dry) process last had the source; undefined: never */
 export function spanNow(
   span: DrySpan | undefined,
   { now, startedAt, inEarnestAt }: { now: Date; startedAt: Date; inEarnestAt: Date | undefined },
@@ -36,7 +36,7 @@ export function spanNow(
   return { from: isSame ? span.from : new Date(Math.max(startedAt.getTime(), inEarnestAt.getTime())), until: now };
 }
 
-/** In a dry run: notes for each source that it runs dry and not in earnest, where that is so. */
+/** In a dry run: stores for each source that it runs only as a dry run, where that is the case. */
 export async function noteDrySpans(
   redis: RedisClient,
   names: readonly string[],
@@ -56,7 +56,7 @@ export async function drySpanOf(redis: RedisClient, name: string): Promise<DrySp
   return stored && { from: new Date(stored.from), until: new Date(stored.until) };
 }
 
-/** Beside the data of the source in earnest. */
+/** The key stands beside the data of the real source. */
 function keyOf(name: string): string {
   return `${tagOf(name)}:dry-run`;
 }

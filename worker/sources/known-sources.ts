@@ -12,13 +12,13 @@ const Entry = z.object({
   connector: z.string().catch('unknown'),
   /** The vendor's account, where the connector knows it. */
   account: z.string().optional().catch(undefined),
-  /** Its expired journeys are written back: by whoever has it configured. */
+  /** Whether the source's expired journeys are written back, by the process that has the source in its configuration. */
   writesNoAnswer: z.boolean().catch(false),
-  /** It can be asked what changed: what its webhooks miss is found. */
+  /** Whether the source can be polled, so that closings are found whose webhooks are lost. */
   polls: z.boolean().catch(true),
   /** Expressions of its rules that find a record's customer. */
   contacts: z.array(z.string()).catch([]),
-  /** When a worker last had it in its configuration. Real time. */
+  /** When a worker last had the source in its configuration. Real time. */
   configuredAt: z.coerce.date().catch(new Date(0)),
 });
 
@@ -41,7 +41,7 @@ const absentAfterMs = 300_000;
 
 /** Whether no process has the source in its configuration. */
 export function isAbsent({ configuredAt }: KnownSource): boolean {
-  // In the future: the clock was set back since.
+  // An instant in the future: the clock was set back since.
   return Math.abs(Date.now() - configuredAt.getTime()) > absentAfterMs;
 }
 
@@ -61,7 +61,7 @@ export async function noteSources(
   const configuredAt = new Date();
   const noted = sources.map(({ storedAs, ...one }) => [storedAs, JSON.stringify({ ...one, configuredAt })] as const);
   if (noted.length > 0) await redis.hset(knownSourcesKey, Object.fromEntries(noted));
-  // Again, as Redis may have been emptied since: the next start has to find the same data.
+  // Stored again, as Redis may have been emptied since: the next start has to find the same data.
   const later = sources.filter(({ name, storedAs }) => name !== storedAs && !isDryRun(storedAs));
   if (later.length > 0) await redis.hset(storedAsKey, ...later.flatMap(({ name, storedAs }) => [name, storedAs]));
 }

@@ -32,7 +32,7 @@ export async function sourceNamed<Known extends Pick<ConfiguredSource, 'name' | 
 }
 
 /**
- * The configuration with what its sources' data is stored under, `was` included.
+ * Adds to each source of the configuration the name that its data is stored under. Takes `was` into account.
  * @param remember stores the renames, so that the configuration needs `was` no longer
  * @throws CloseloopError config for a rename that is refused, or two sources with the same data
  */
@@ -82,7 +82,7 @@ async function rememberName(redis: RedisClient, name: string, storedAs: string):
   if (name !== storedAs) await redis.hdel(knownSourcesKey, name);
 }
 
-/** The source that `to` was before; undefined if Redis knows none of the name `from`. @param isOpened the connector of `to` was loaded */
+/** The source that `to` was before; undefined if Redis knows no source named `from`. @param isOpened the connector of `to` was loaded */
 async function renamedFrom(
   from: string,
   to: ConfiguredSource,

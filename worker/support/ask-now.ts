@@ -30,12 +30,12 @@ export async function askNow(journey: Journey, context: PreviewContext & Pick<Qu
     }),
   );
   if (after?.state !== 'waiting') throw refusal(`Nothing was changed: ${ref} is ${after?.state ?? 'gone'} since`);
-  // Also where it was hurried before: the process may have ended before it queued the job.
+  // Queued also if the journey was hurried before: the process may have ended before it queued the job.
   await context.queueAskAhead(journey, dueAt);
   return dueAt;
 }
 
-/** @throws CloseloopError config where it can't be asked sooner than planned */
+/** @throws CloseloopError config if the customer can't be asked sooner than planned */
 async function earliest(journey: Journey, context: PreviewContext): Promise<Date> {
   const status = await readRecord(journey.recordId, context);
   if (status.is === 'out') throw refusal(`Nobody is asked about its record: ${status.why}`);

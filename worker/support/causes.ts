@@ -3,7 +3,7 @@ import type { Searched } from './journey-filter.ts';
 import { journeyPage } from './journey-pages.ts';
 import { instants } from './shown-time.ts';
 
-/** What reasons have in common that differ only in instants, numbers and ids. Pure. */
+/** The common text of reasons that differ only in instants, numbers and ids. Pure. */
 export function causeOf(why: string): string {
   return why
     .replaceAll(instants, '…')
@@ -24,7 +24,7 @@ export interface Issue {
   last: Date;
 }
 
-/** What keeps journeys from going on, by cause, the most first. `isCut`: of the last `most` of them. */
+/** The causes that keep journeys from going on, the most frequent first. `isCut`: only the last `most` journeys were read. */
 export async function issuesIn(
   sources: readonly Searched[],
   most: number,
@@ -37,13 +37,13 @@ export async function issuesIn(
   return { issues: issues.toSorted((a, b) => b.count - a.count), isCut: next !== undefined };
 }
 
-/** How many of the last closings nobody was asked about for a reason. */
+/** How many of the last closings were skipped for a reason. */
 export interface SkipCount {
   reason: string;
   count: number;
 }
 
-/** The most first. `of`: so many of the last ones were counted. */
+/** The most frequent reason first. `of`: how many of the last closings were counted. */
 export async function skipsIn(sources: readonly Searched[], most: number): Promise<{ skips: SkipCount[]; of: number }> {
   const { found } = await journeyPage(sources, { lists: ['skipped'], size: most, most });
   const groups = Map.groupBy(found, ({ journey: { reason = '' } }) => reason);

@@ -8,13 +8,13 @@ import type { LoadedRule } from '../pipeline/rules.ts';
 export interface Condition {
   of: 'never' | 'rule';
   rule?: string;
-  /** As the configuration has it; `always` where a rule has none. */
+  /** The condition as the configuration has it; `always` for a rule without a condition. */
   condition: string;
   /** `not-reached`: it is about the contacts that a rule finds, and no rule was chosen. */
   is: 'true' | 'false' | 'error' | 'not-reached';
-  /** Of an error. */
+  /** The reason of an error. */
   why?: string;
-  /** What its names are in the record; `(personal)` for what is of the customer, and for what looks like an address or a number. */
+  /** The record's values for the names in the condition; `(personal)` in place of the customer's values, and of everything that looks like an address or a number. */
   saw?: Record<string, string>;
   /** Whether the decision was made by it. */
   decides: boolean;
@@ -22,7 +22,7 @@ export interface Condition {
 
 type Conditional = Pick<Policy, 'never' | 'rules' | 'customerPaths'>;
 
-/** What was decided about the record, as far as it could be. */
+/** The decision about the record, as far as closeloop could make it. */
 interface Decided {
   reason?: SkipReason | undefined;
   rule?: Pick<LoadedRule, 'name'> | undefined;
@@ -81,7 +81,7 @@ async function personConditions(
   return never.ofPerson.map(({ what, reasonFor }) => ready(what, reasonFor(contacts) !== undefined));
 }
 
-/** Each by itself: one that is stopped must not take the others with it. */
+/** Evaluates each condition by itself: a condition that is stopped must not stop the others. */
 async function evaluateOne(
   when: Expression | undefined,
   shape: object,
@@ -100,7 +100,7 @@ async function evaluateOne(
   return { ...value, is: isTrue(found) ? 'true' : 'false' };
 }
 
-/** @param person what finds the customer's contact: what stands beside it is about them as well */
+/** @param person the expressions that find the customer's contact: values beside the contact are about the customer as well */
 function seenBy({ reads }: Expression, shape: object, person: readonly Expression[]): Record<string, string> {
   const paths = new Map(reads.map((path) => [path.join('.'), path]));
   return Object.fromEntries(
@@ -122,7 +122,7 @@ function shown(values: readonly string[]): string {
 
 const inOneLine = (source: string): string => source.trim().replaceAll(/\s+/g, ' ');
 
-/** Texts, numbers and ticks; an object is none of them, and says nothing here. */
+/** The texts, numbers, true and false at a path. Objects are left out. */
 function valuesAt(value: unknown, path: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => valuesAt(one, path));
   const [name, ...rest] = path;

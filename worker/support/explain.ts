@@ -4,7 +4,7 @@ import type { Held } from '../operations/holds.ts';
 import type { Pause } from '../operations/pauses.ts';
 import { createNeed, needsOf } from '../pipeline/rules.ts';
 
-/** What became of one closing, in a sentence, and what a person can do about it. */
+/** The fate of one closing in a sentence, and what a person can do about it. */
 export interface Explanation {
   /** Whether the customer was asked; undefined: that is not known, or not decided yet. */
   isAsked?: boolean;
@@ -13,7 +13,7 @@ export interface Explanation {
   remedy?: string;
 }
 
-/** What holds up the closings of a source. */
+/** The reasons that hold up all closings of a source. */
 export interface Standing {
   source: string;
   timeZone: string;
@@ -23,7 +23,7 @@ export interface Standing {
   notPlanned: number;
 }
 
-/** What a journey in this state waits for. */
+/** The step that a journey in this state waits for. */
 const nextStep: Readonly<Partial<Record<JourneyState, string>>> = {
   received: 'plan',
   waiting: 'ask',
@@ -55,7 +55,7 @@ export function explain(
   };
 }
 
-/** Why a step of the source does nothing now about closings of this rule, if so. @param rule `any`: which it will be is not known yet */
+/** The reason why a step of the source does nothing now about closings of this rule, if there is one. @param rule `any`: the rule is not known yet */
 export function stopsOf(
   step: string,
   rule: Parameters<typeof needsOf>[0] | 'any' | undefined,
@@ -129,7 +129,7 @@ function ofState(journey: Journey, source: string): Explanation {
   }
 }
 
-/** Who was asked, if anybody: a test asks the test contact, and a grade that was given elsewhere nobody asked for here. */
+/** The contact that was asked, if any: a test asks the test contact, and for a grade that was given elsewhere closeloop asked nobody. */
 function askingOf(
   { state, test, given, askedAt }: Journey,
   at: (instant: Date | undefined) => string,

@@ -16,7 +16,7 @@ export interface FollowUpFilter {
   /** Done ones, the last one first; left out: open and taken ones, the most overdue first. */
   done?: boolean;
   overdue?: boolean;
-  /** Those that this person has taken or done; and open ones that are meant for them. */
+  /** Only follow-ups that this person has taken or done, and open follow-ups that are meant for this person. */
   mine?: string;
 }
 
@@ -26,7 +26,7 @@ export interface FoundFollowUp<In> {
   context: In;
 }
 
-/** The first `limit` that fit, over all these sources. What a list has and its journey has not is taken out of the list. */
+/** The first `limit` follow-ups that fit, over all these sources. An entry of a list whose journey has no such follow-up is removed from the list. */
 export async function followUpsIn<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
@@ -39,11 +39,11 @@ interface FollowUpPage<In> {
   found: FoundFollowUp<In>[];
   /** Behind it there is more. */
   next?: Place;
-  /** As many as may be were looked at: there may be more that fit behind it. */
+  /** The search has read as many entries as it may: more that fit may follow. */
   isCut: boolean;
 }
 
-/** A page of what `followUpsIn` finds, read from where the page before ended, and no further than `most` of each source. */
+/** A page of the follow-ups of `followUpsIn`. It begins where the page before ended, and reads at most `most` of each source. */
 export async function followUpPage<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
@@ -64,7 +64,7 @@ interface Reading {
   after?: Place | undefined;
 }
 
-/** `frontier`: up to there all that fit are found. */
+/** `frontier`: all follow-ups that fit are found up to this place. */
 async function lookedThrough<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
@@ -96,7 +96,7 @@ async function lookedThrough<In extends FollowUpSource>(
   return { found: found.slice(0, limit), frontier };
 }
 
-/** Where it stands in its list. */
+/** The place of a follow-up in its list. */
 function placeIn({ followUp, journey, context }: FoundFollowUp<Pick<Searched, 'name'>>): Place {
   const { state, dueAt, doneAt = dueAt } = followUp;
   return { at: (state === 'done' ? doneAt : dueAt).getTime(), ref: refOf(context.name, journey.id) };
@@ -114,14 +114,14 @@ async function* followUpsOf(
 ): AsyncGenerator<{ followUp: FollowUp; journey: Journey }> {
   const list: FollowUpList = isDone ? 'done' : 'open';
   const from = after && new Date(after.at);
-  // Whose a follow-up is its journey says: of many, few may be theirs.
+  // Only its journey tells whose follow-up it is: few of many may belong to this person.
   const size = mine === undefined ? Math.min(500, limit) : 500;
   const pages = followUps.pages(list, { from, ...(overdue && !isDone && { until: now }), size });
   for await (const all of pages) {
     const page = after
       ? all.filter(({ id, at }) => isBehind({ at: at.getTime(), ref: refOf(name, id) }, after, isDone))
       : all;
-    // What can't be read is no reason to take it out of the list.
+    // A follow-up that can't be read stays in the list.
     const unreadable = new Set<string>();
     const ids = page.map(({ id }) => id);
     const journeys = await store.queries.those(ids, (id) => void unreadable.add(id));
@@ -151,7 +151,7 @@ function fits(followUp: FollowUp, { mine, overdue }: FollowUpFilter, now: Date):
   return (mine === undefined || owner === mine) && (!overdue || isOverdue(followUp, now));
 }
 
-/** Over all these sources, by their lists: for a moment a list may hold a follow-up that its journey does not have yet. */
+/** Counts follow-ups over all these sources by their lists. For a moment a list may hold a follow-up that its journey does not have yet. */
 export async function countFollowUps(
   sources: readonly Pick<FollowUpSource, 'followUps'>[],
   now: Date,
@@ -190,7 +190,7 @@ export async function changeFollowUp(
 
 const minuteMs = 60_000;
 
-/** "in 3 hours", "2 hours overdue": in the largest unit of which there are two, rounded down. */
+/** "in 3 hours", "2 hours overdue": in the largest unit that fits twice, rounded down. */
 export function dueInWords({ dueAt }: Pick<FollowUp, 'dueAt'>, now: Date): string {
   const ms = dueAt.getTime() - now.getTime();
   const minutes = Math.floor(Math.abs(ms) / minuteMs);

@@ -4,13 +4,13 @@ import type { Journey } from '../journey/journey.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import type { LoadedRule } from '../pipeline/rules.ts';
 
-/** What becomes of a closing, by everything that is known now; `skip`: and why nobody would be asked. */
+/** The decision about a closing by everything that is known now. `skip` says why nobody would be asked. */
 export interface Forecast {
   decision: 'ask' | 'skip';
   reason?: SkipReason | undefined;
   why?: string | undefined;
   rule?: LoadedRule | undefined;
-  /** Left out where the decision needed none of it. */
+  /** Left out if the decision needed no request. */
   request?: {
     campaign: Campaign;
     contact: Contact;
@@ -24,7 +24,7 @@ export interface Forecast {
   trace: string[];
 }
 
-/** As machines are shown it. */
+/** A forecast as JSON. */
 export function forecastForMachines({ decision, reason, why, rule, request, trace }: Forecast) {
   const { campaign, ...sent } = request ?? {};
   return { decision, reason, why, rule: rule?.name, campaign: campaign?.id, ...sent, trace };

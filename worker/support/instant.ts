@@ -35,7 +35,7 @@ export function dayOn(text: string, option: string, timeZone: string): string {
 
 const Day = z.iso.date();
 
-/** On the calendar of the zone: a day may have 23 or 25 hours. */
+/** The day that a word names, on the calendar of the zone: a day may have 23 or 25 hours. */
 function dayOf(word: string, timeZone: string, now: Date): string | undefined {
   const back = new Map([
     ['today', 0],

@@ -9,13 +9,13 @@ import type { Policy } from '../pipeline/policy/source-policy.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { peopleNamed } from './named-contacts.ts';
 
-/** Which journeys a command is about. */
+/** The journeys that a command is about. */
 export interface JourneyFilter {
   source?: string;
   state?: JourneyState;
   /** Phone number, e-mail address or identifier. */
   contact?: string;
-  /** What the contact is; left out: whatever it may be. */
+  /** The kind of the contact; left out: any kind that the text may be. */
   as?: Contact['kind'];
   record?: string;
   /** Changed at or after this. */
@@ -31,7 +31,7 @@ export interface Searched extends Pick<Policy, 'timeZone' | 'defaultCountry'> {
   name: string;
   storedAs: string;
   store: JourneyStore;
-  /** Left out: a record is named as events name it. */
+  /** Left out: a record has the name that events give it. */
   source?: Pick<Source, 'recordNames' | 'mayNamePerson'>;
 }
 
@@ -60,7 +60,7 @@ export function knownRecordIn(of: Named, text: string): string | undefined {
   return recordNamed(of.source ?? {}, withinSource(of, text) ?? text);
 }
 
-/** As `knownRecordIn`; a text that can't be a record is returned as it was written. */
+/** Does the same as `knownRecordIn`, and returns a text that can't be a record as it was written. */
 export function recordIn(of: Named, text: string): string {
   return knownRecordIn(of, text) ?? withinSource(of, text) ?? text;
 }
@@ -89,13 +89,13 @@ async function* candidates(context: Searched, { contact, as, record, state }: Jo
   yield* found.sort((a, b) => b.updatedAt.getTime() - a.updatedAt.getTime());
 }
 
-/** Those of all these contacts, each once. */
+/** The journeys of all these contacts, each once. */
 async function journeysOf(contacts: readonly Contact[], { queries }: Searched['store']): Promise<Journey[]> {
   const found = await Promise.all(contacts.map((contact) => queries.knownBy({ contact })));
   return [...new Map(found.flat().map((journey) => [journey.id, journey])).values()];
 }
 
-/** @param context of any source, where the filter names no contact */
+/** @param context of any source, if the filter names no contact */
 export function fitting(
   filter: JourneyFilter,
   context: Searched,
@@ -113,7 +113,7 @@ export function fitting(
     (text === undefined || (journey.why ?? '').toLowerCase().includes(text));
 }
 
-/** Between which the journeys were changed, or closed. */
+/** The time in which the journeys changed, or closed. */
 export async function instantsOf(
   { since, until }: Pick<JourneyFilter, 'since' | 'until'>,
   { timeZone }: Pick<Searched, 'timeZone'>,

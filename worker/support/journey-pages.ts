@@ -3,7 +3,7 @@ import { refOf } from '../journey/refs.ts';
 import type { ListName } from '../journey/state-lists.ts';
 import type { Found, Searched } from './journey-filter.ts';
 
-/** Where a page of journeys ended: the last journey that was looked at, and where it stands in its list. */
+/** The end of a page of journeys: the last journey that was read, and its position in its list. */
 export interface Place {
   at: number;
   ref: string;
@@ -11,7 +11,7 @@ export interface Place {
 
 export interface PageOptions {
   lists: readonly ListName[];
-  /** Which of them; left out: all. */
+  /** Whether a journey belongs to the page; left out: all journeys do. */
   fits?: (journey: Journey) => boolean;
   /** Changed (waiting: due; of answers: answered) at or after this, and before that. */
   since?: Date | undefined;
@@ -27,7 +27,7 @@ export interface JourneyPage<In> {
   found: Found<In>[];
   /** Behind it there is more; undefined: it is the last page. */
   next?: Place;
-  /** As many as may be were looked at: there may be more that fit behind it. */
+  /** The search has read as many entries as it may: more that fit may follow. */
   isCut: boolean;
 }
 
@@ -89,7 +89,7 @@ async function* placesOf<In extends Searched>(
   }
 }
 
-/** The same place in the list of one source: behind all of an instant that are named later, as others' names are. */
+/** The place in the list of one source. Within an instant names descend: the journeys of a source with a later name are behind the place already. */
 function within(source: string, { at, ref }: Place): { at: number; id: string } {
   const prefix = refOf(source, '');
   if (ref.startsWith(prefix)) return { at, id: ref.slice(prefix.length) };

@@ -7,7 +7,7 @@ const most = 250;
 
 export interface LastChanged<In> {
   found: Found<In>[];
-  /** Not all were looked at: those changed (waiting: due) before this were not. To the second, as people are shown times. */
+  /** Set if the search did not reach the end: it left out journeys that changed (waiting: are due) before this instant. Whole seconds, as people see times. */
   readBackTo?: Date;
 }
 

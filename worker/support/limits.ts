@@ -14,10 +14,10 @@ import {
 import type { CampaignRule } from '../pipeline/rules.ts';
 import type { Journeys } from '../pipeline/source-store.ts';
 
-// What throttles and caps say ahead of a request, for people who ask. Nothing is reserved, and no place is taken.
+// Tells people, before a request is made, what throttles and caps would do. Nothing is reserved, and no slot is taken.
 
 /**
- * What holds a request to this contact at an instant, of each throttle for the sake of the newest request: the contact's note and what
+ * The throttles that hold back a request to this contact at an instant, each by the newest request only: the contact's note and what
  * throttles count may be the same request.
  * @param last as `lastCounted` finds it; @param note of the journey that would ask
  */
@@ -37,7 +37,7 @@ export async function hitsNow(
   );
 }
 
-/** What is known of the caps before a request is due. */
+/** The state of the caps before a request is due. */
 export async function capsAhead(
   rule: CampaignRule,
   campaign: Campaign,

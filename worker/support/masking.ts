@@ -3,7 +3,7 @@ import { begin } from '../pipeline/erase/erase.ts';
 import type { EraseContext } from '../pipeline/erase/find.ts';
 import { noteRequested } from '../pipeline/erasure-guard.ts';
 
-/** Any source takes an erasure, which searches all of them. */
+/** Any source can take an erasure, as an erasure searches all sources. */
 export function takingErasures<Context>(pipelines: Iterable<{ context: Context }>): Context {
   for (const { context } of pipelines) return context;
   throw new Error('every configuration has a source');
@@ -22,10 +22,10 @@ export async function beginMasking(contact: string, what: string, context: Erase
   return id;
 }
 
-/** In what is said of an erasure that erased nothing: the contact may have been written otherwise, or be done with. */
+/** The reason why an erasure erased nothing: the contact may be written in another way, or may be masked already. */
 export type NothingErased = 'nobody known' | 'masked before';
 
-/** Why nobody's data was erased; undefined where somebody's was. */
+/** The reason why no data was erased; undefined if data was erased. */
 export function nothingErased({
   journeys,
   requestsMasked,

@@ -10,7 +10,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { ContactRecord } from '../../core/feedback/schemas.ts';
 
-/** A contact as a person types it in a command or on the page, and what it is, where they say so. */
+/** A contact as a person types it in a command or on the page, and its kind if the person names it. */
 export interface ContactReading extends ContactOptions {
   as?: Contact['kind'] | undefined;
 }
@@ -34,14 +34,14 @@ export function contactsNamed(
   throw new CloseloopError(`--as ${as}: the contact is no ${kindNames[as]}; ${remedy}.`, { kind: 'config' });
 }
 
-/** The same for what is stored here, where every spelling of a contact is one. */
+/** The contacts that a text may name in stored data, in which all spellings of a contact count as the same contact. */
 export function peopleNamed(text: string, reading: ContactReading): [usual: Contact, ...others: Contact[]] {
   const [usual, ...others] = contactsNamed(text, reading);
   const seen = new Set([contactKey(usual)]);
   return [usual, ...others.filter((one) => !seen.has(contactKey(one)) && seen.add(contactKey(one)))];
 }
 
-/** What the service knows of each contact that the text may name. Most texts name one. */
+/** The service's data of each contact that the text may name. Most texts name one contact. */
 export async function knownAtService(
   text: string,
   reading: ContactReading,

@@ -46,17 +46,17 @@ export interface PersonHere {
   askedBy: Contact[];
   /** Values of custom fields that were sent about them, by field. */
   values: Map<string, Set<string>>;
-  /** So many addresses count as one person for throttles, this one among them. */
+  /** How many addresses count as this person for throttles, the given address included. */
   addresses: number;
-  /** Their requests that throttles count, newest first. */
+  /** The person's requests that throttles count, newest first. */
   asks: Ask[];
-  /** Why rules would not ask them now, for the sake of earlier requests. */
+  /** The reasons why rules would not ask the person now, because of earlier requests. */
   throttles: { source: string; rule: string; why: string }[];
   /** They were erased, and are remembered by a digest: data from before that is not stored again. */
   isErased: boolean;
 }
 
-/** @param known what the service knows of them, whose last request throttles count as well */
+/** @param known the service's data of the person, as throttles also count the last request that the service knows */
 export async function personHere(
   contact: Contact,
   sources: readonly PersonSource[],
@@ -107,7 +107,7 @@ async function throttlesOf(
   const last = lastCounted(known, await contacts.lastAsked(key));
   const found = await Promise.all(
     rules.flatMap(inEachCampaign).map(async ({ rule }) => {
-      // Of no journey: its own requests do not count for one that asks.
+      // Without a journey, as a throttle does not count the requests of the journey that asks.
       const note = { at: now, journey: '' };
       const no = throttled(await hitsNow(key, rule, { last, note }, { contacts, policy }), now);
       return no ? [{ source: name, rule: rule.name, why: no.why }] : [];
@@ -117,7 +117,7 @@ async function throttlesOf(
   return [...new Map(found.flat().map((one) => [`${one.rule} ${one.why}`, one])).values()];
 }
 
-/** Whether nothing but that they were erased, if so, is stored of them. */
+/** Whether closeloop stores nothing of the person, or only that the person was erased. */
 export function isNothing({ journeys, asks, throttles, addresses }: PersonHere): boolean {
   return journeys.length + asks.length + throttles.length === 0 && addresses === 1;
 }

@@ -2,7 +2,7 @@ import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { truth } from '../../core/mapping/expression-truth.ts';
 import type { AnswerShape, LoadedAnswerRule } from '../pipeline/policy/answer-rules.ts';
 
-/** What an answer rule would make of an answer. */
+/** The actions of an answer rule for an answer. */
 export interface PreviewedActs {
   rule: string;
   settleMs: number;
@@ -10,7 +10,7 @@ export interface PreviewedActs {
   actions: { name: string; params: unknown }[];
 }
 
-/** What the answer rules would do about this answer on this record. Does nothing. @throws what an expression fails with */
+/** Lists what the answer rules would do because of this answer on this record, and does none of it. @throws the error of an expression that fails */
 export async function previewActs(
   answer: AnswerShape,
   record: PresentedRecord | undefined,

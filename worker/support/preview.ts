@@ -14,7 +14,7 @@ import { type RecordStatus, statusOf } from '../pipeline/vendor.ts';
 import type { Forecast } from './forecast.ts';
 import { capsAhead, hitsNow } from './limits.ts';
 
-/** A record as it was read now, and what becomes of it. */
+/** A record as it was read now, and the decision about it. */
 export type Preview =
   | { is: 'out'; why: string; record: PresentedRecord | undefined }
   | { is: 'open'; readAgainAt?: Date | undefined; record: PresentedRecord; ifClosed: Forecast }
@@ -66,12 +66,12 @@ export interface PreviewedClosing {
   record: string;
   /** The journey that the closing has, or would get; the record where it is not closed any more. */
   ref: string;
-  /** Of a journey that the closing has. */
+  /** The state of the journey that the closing has. */
   state?: JourneyState | undefined;
   forecast: Omit<Forecast, 'trace'>;
 }
 
-/** As many closings are decided about at once. */
+/** So many closings are decided about at once. */
 const atOnce = 25;
 
 /**
@@ -111,7 +111,7 @@ export async function readRecord(recordId: string, { source }: Pick<ReadingConte
   return statusOf(result);
 }
 
-/** What would be if the record closed once more. */
+/** The decision that closeloop would make if the record closed once more. */
 export async function ifClosedAt(
   record: PresentedRecord,
   context: ReadingContext,
@@ -121,10 +121,10 @@ export async function ifClosedAt(
   return await forecastOf(record, id, { closedAt }, context);
 }
 
-/** The name of no closing. */
+/** A name that no closing has. */
 const notYet = 'not yet';
 
-/** Whatever the rules say now: about a closing that was asked about nobody is asked again. */
+/** Nobody is asked again about a closing that was asked about, whatever the rules say now. */
 function unlessAsked(journey: Journey | undefined, ref: string, forecast: Forecast): Forecast {
   if (journey === undefined || !mayHaveAsked(journey)) return forecast;
   const what = journey.requestId === undefined ? 'may have been asked' : 'was asked already';
@@ -132,7 +132,7 @@ function unlessAsked(journey: Journey | undefined, ref: string, forecast: Foreca
   return { ...forecast, decision: 'skip', reason: 'asked-already', why };
 }
 
-/** As the journey of a closing that nobody has told of yet would begin. */
+/** The beginning of a journey, for a closing of which no event has come. */
 function begun(
   id: string,
   { currentId: recordId }: PresentedRecord,
@@ -143,7 +143,7 @@ function begun(
   return { id, source, recordId, state: 'received', closing, closedAt, receivedAt: now, updatedAt: now };
 }
 
-/** A later closing of the person that waits is asked about in its place, where a throttle prefers the latest. */
+/** If a throttle prefers the latest closing, closeloop asks about a later closing of the person that waits, in place of this closing. */
 async function unlessLater(journey: Journey, forecast: Forecast, context: PreviewContext): Promise<Forecast> {
   const { decision, rule, request } = forecast;
   if (decision === 'skip' || rule === undefined || request === undefined) return forecast;
@@ -159,7 +159,7 @@ async function unlessLater(journey: Journey, forecast: Forecast, context: Previe
   };
 }
 
-/** What becomes of a closing, by everything that is known now. */
+/** Decides about a closing by everything that is known now. */
 export async function forecastOf(
   record: PresentedRecord,
   journeyId: string,
@@ -186,7 +186,7 @@ export async function forecastOf(
   return { decision: why === undefined ? 'ask' : 'skip', reason, why, rule, request, trace };
 }
 
-/** What would keep a person from being asked who is due then: the service's lists, and throttles. */
+/** The lists of the service and the throttles that would keep the person from being asked at that time. */
 async function heldBack(
   { rule, contact, dueAt }: Extract<Verdict, { do: 'ask' }>,
   isTest: boolean,

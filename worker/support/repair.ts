@@ -11,15 +11,15 @@ import type { Queues } from '../pipeline/queues.ts';
 import { type WithdrawContext, withdraw } from '../pipeline/withdraw.ts';
 import { findJourney } from './journey-filter.ts';
 
-/** Also of a source that this configuration doesn't have. @throws CloseloopError for a journey that isn't there */
+/** Finds a journey, also of a source that this configuration does not have. @throws CloseloopError if there is no such journey */
 export async function findAnywhere(engine: Pick<Engine, 'source'>, ref: string) {
   return await findJourney(ref, (name) => engine.source(name));
 }
 
-/** What a person may do with a journey. */
+/** A person's ways to change a journey. */
 export type Repair = 'ask-now' | 'replay' | 'cancel' | 'resolve';
 
-/** What may help this journey, as it was read. */
+/** The repairs that this journey allows, as it was read. */
 export function repairsOf({ state, answer, requestId, erasedAt, acting }: Journey): Repair[] {
   const isStuck = state === 'failed' || state === 'parked';
   const mayReplay = answer
@@ -76,10 +76,10 @@ export async function replay(journey: Journey, context: RepairContext): Promise<
   return 'planned anew';
 }
 
-/** It was begun before it was parked, so it is looked for first. */
+/** The action was begun before it was parked, so closeloop first looks whether it was done. */
 const mayBeDone = { state: 'begun' } as const;
 
-/** Parked, or taken up again by a command that was killed before it had queued them. */
+/** Whether actions are parked, or were resumed by a command that was killed before it had queued them. */
 const hasOpenActs = ({ acting }: Pick<Journey, 'acting'>): boolean =>
   acting?.acts.some(({ state }) => state === 'parked' || state === 'wanted' || state === 'begun') === true;
 
@@ -124,10 +124,10 @@ export async function cancel(journey: Journey, why: string, context: WithdrawCon
   throw refusal(`${refOf(name, journey.id)} is ${state ?? 'gone'} and can't be cancelled ("journeys show" says more)`);
 }
 
-/** What a person found out about a parked journey: it was asked by this request, was not asked, or its grade is on the record. */
+/** A person's finding about a parked journey: the customer was asked by this request, or was not asked, or the grade is on the record. */
 export type Settled = { asked: string } | 'not-asked' | 'written';
 
-/** Resolves a parked journey by what a person knows. @throws CloseloopError config where it can't be so */
+/** Resolves a parked journey by what a person knows. @throws CloseloopError config if that is impossible */
 export async function resolve(journey: Journey, settled: Settled, context: RepairContext): Promise<JourneyState> {
   if (journey.state !== 'parked') throw refusal(`${refOf(context.name, journey.id)} is ${journey.state}, not parked`);
   if (settled === 'written') return await asWritten(journey, context);

@@ -17,7 +17,7 @@ interface Resumable {
   account: string;
 }
 
-/** The most jobs that are tried at once; those behind them come by themselves within `longestWaitMs`. */
+/** How many jobs are tried at once. The other jobs are tried by themselves within `longestWaitMs`. */
 const mostPromoted = 1_000;
 
 /**
@@ -37,7 +37,7 @@ export async function resumeStep(
   return { paused, waitedFor };
 }
 
-/** Queues the jobs that wait no longer than an endpoint may have a job wait. Those of another wait find it not over, and wait again. */
+/** Queues the jobs that wait no longer than the longest wait for an endpoint. A job that waits for something else finds its wait not over, and waits again. */
 async function promoteSoon(redis: RedisClient, queue: Queue): Promise<void> {
   const until = new Date(Date.now() + longestWaitMs);
   const of = { prefix: queue.opts.prefix ?? '', name: queue.name };

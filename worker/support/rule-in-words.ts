@@ -2,7 +2,7 @@ import { formatDuration } from '../../core/schedule/duration.ts';
 import type { CampaignChoice } from '../config/campaign-choice.ts';
 import type { Rule } from '../config/rule.ts';
 
-/** What a rule does, in sentences for people who do not read the configuration. @param names of campaigns, where they are known */
+/** A rule in sentences, for people who do not read the configuration. @param names the known names of campaigns */
 export function ruleInWords(rule: Rule, names: ReadonlyMap<number, string>): string {
   const sentences = [
     `${whoIsAsked(rule)} asked ${inCampaigns(rule.campaign, names)}`,

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import type { Rule } from '../config/rule.ts';
 import { mayText, messageHours } from '../pipeline/policy/asking-time.ts';
 
-/** All that says when a rule may ask in a campaign. @param recipient what is known of them */
+/** Everything that decides when a rule may ask in a campaign. @param recipient the known data of the recipient */
 export function hoursIn(
   rule: Rule,
   campaign: Campaign,
@@ -26,7 +26,7 @@ export type Stretch = readonly [from: number, until: number];
 
 const dayMs = 86_400_000;
 
-/** What the wall shows of a day: an hour that comes twice is drawn once, one that is skipped is not open. */
+/** The open hours of a day by the clock on the wall: an hour that comes twice is drawn once, and a skipped hour is not open. */
 export function stretchesOf({ open }: OpenDay, zone: string): Stretch[] {
   const at = (instant: Date) => wallTime(zone, instant.getTime()).ms;
   return open.map(({ from, until }) => [at(from), at(until) || dayMs] as const);

@@ -26,7 +26,7 @@ export interface StoredSource extends Searched {
 
 export type SourceState = Awaited<ReturnType<typeof stateOfSource>>;
 
-/** As machines are shown it. @param about `service`: since when the Feedback service does not answer; `now`: of the loop's clock */
+/** The state of a source, for JSON. @param about `service`: since when the Feedback service does not answer; `now`: by the loop's clock */
 export async function stateOfSource(
   source: StoredSource,
   { service, redis, now }: { service: Down | undefined; redis: RedisClient; now: Date },
@@ -97,7 +97,7 @@ export function jobsIn(depth: QueueDepth | undefined): number {
   return depth === undefined ? 0 : depth.waiting + depth.running + depth.delayed;
 }
 
-/** As machines are shown it. `configuration`: of the file that this command was given; those that run dry, or those in earnest. */
+/** The running processes, for JSON: those of the dry run, or the others. `configuration`: the file that this command was given. */
 export function stateOfProcesses(
   running: readonly RunningProcess[],
   configuration: string,

@@ -8,9 +8,9 @@ import { queuedJobs } from '../redis/queued-jobs.ts';
 import type { PreviewedClosing } from './preview.ts';
 import type { StoredSource } from './source-state.ts';
 
-/** What some closings of a source have in common: what became of them, or would. */
+/** An outcome, real or expected, that several closings of a source share. */
 export interface Outcome {
-  /** As the configuration names it. */
+  /** The source's name in the configuration. */
   source: string;
   what: string;
   reason?: SkipReason | undefined;
@@ -25,7 +25,7 @@ export interface ForReview {
   why: string;
 }
 
-/** Closings by what became of them, or would. */
+/** Closings by their outcome, real or expected. */
 export interface Summary {
   closings: number;
   /** Most frequent first, without those that a person should look at. */
@@ -118,7 +118,7 @@ function outcomeOf({ state, reason, rule, campaign, test }: Journey): Omit<Outco
   return { what: state === 'cancelled' ? 'reopened, gone or merged before their time' : 'not due yet', rule, campaign };
 }
 
-/** What a dry run would have done. @param closed only closings of this time */
+/** The summary of a dry run. @param closed only closings of this time */
 export async function dryRunSummary(
   sources: readonly Pick<StoredSource, 'name' | 'storedAs' | 'store' | 'holds'>[],
   redis: RedisClient,

@@ -6,7 +6,7 @@ import { lookUp } from '../../core/look-up.ts';
 import type { Journey } from '../journey/journey.ts';
 import { questionsOf } from '../preflight/survey-questions.ts';
 
-/** What a customer answered to one question of a survey. */
+/** A customer's answer to one question of a survey. */
 export interface SurveyAnswer {
   id: string;
   /** Undefined: the service doesn't have it, or could not be asked. */
@@ -18,7 +18,7 @@ type Questions = Awaited<ReturnType<typeof questionsOf>>['known'];
 type Surveys = Pick<FeedbackClient, 'surveys' | 'survey'>;
 
 const keepMs = 300_000;
-/** The service is not asked again sooner after it refused, or did not answer. */
+/** After the service refused or did not answer, it is asked again after this time at the earliest. */
 const afterFailureMs = 30_000;
 
 /** Answers to surveys with their questions' texts, which are read at the service, and kept for five minutes. */

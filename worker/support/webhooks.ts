@@ -6,7 +6,7 @@ import type { RedisClient } from '../redis/client.ts';
 
 type Stored = { store: Pick<JourneyStore, 'outgoing'> };
 
-/** As machines are shown it: events that it has not taken yet, since when, and those that were given up, over all sources. */
+/** The state of a webhook, for JSON: how many events it has not taken yet, since when, and how many were given up, over all sources. */
 export async function webhookState(webhook: Webhook, sources: readonly Stored[], redis: RedisClient) {
   const { key } = webhookTarget(webhook).target;
   const counts = await Promise.all(sources.map(({ store }) => store.outgoing.counts(key)));
@@ -21,7 +21,7 @@ export async function webhookState(webhook: Webhook, sources: readonly Stored[],
   };
 }
 
-/** Has what was given up since then sent after all. @returns how many events */
+/** Sends the events again that were given up since then. @returns how many events */
 export async function replayWebhook(webhook: Webhook, since: Date, sources: readonly Stored[]): Promise<number> {
   const { key } = webhookTarget(webhook).target;
   const counts = await Promise.all(sources.map(({ store }) => store.outgoing.replay(key, since)));

@@ -7,7 +7,7 @@ import { type Standing, stopsOf } from './explain.ts';
 import type { Forecast } from './forecast.ts';
 import { ifClosedAt, readRecord } from './preview.ts';
 
-/** A record as its vendor has it now. */
+/** A record as the vendor has it now. */
 export interface ExplainedRecord {
   source: string;
   timeZone: string;
@@ -16,16 +16,16 @@ export interface ExplainedRecord {
   url?: string;
   /** `out`: nobody is asked about it whatever the rules say; `unreachable`: it could not be read. */
   state: 'closed' | 'open' | 'out' | 'unreachable';
-  /** Of `out` and `unreachable`. */
+  /** The reason, for `out` and `unreachable`. */
   why?: string;
   closedAt?: Date;
-  /** Of the closing that it shows; undefined: nothing is decided about that yet. */
+  /** The journey of the closing that the record shows; undefined: closeloop has not decided about that closing yet. */
   journey?: string;
   conditions: readonly Condition[];
   ifClosedNow?: IfClosedNow;
 }
 
-/** What would be sent if the record closed now. `heldUp`: what would keep that from happening at once. */
+/** The forecast for a closing at this moment. `heldUp`: what would delay the request. */
 export type IfClosedNow = (Forecast | { decision: 'unknown'; why: string }) & { heldUp: readonly string[] };
 
 /** Reads the record at its vendor: every condition with its value, and what would be sent. Sends, stores and reserves nothing. */
@@ -69,7 +69,7 @@ export async function explainRecord(
   };
 }
 
-/** What the vendor or the service refuses, or does not answer, leaves the rest of the answer as it is. */
+/** Runs one reading. If the vendor or the service refuses or does not answer, the other parts of the explanation stay. */
 async function attempt<T>(work: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; why: string }> {
   try {
     return { ok: true, value: await work() };

@@ -10,14 +10,14 @@ import { knownRecordIn, type Searched, withinSource } from './journey-filter.ts'
 import { peopleNamed } from './named-contacts.ts';
 import type { ExplainedRecord } from './why-record.ts';
 
-/** Why a customer was asked or not. */
+/** The explanation why a customer was asked or not. */
 export interface Answer {
   /** Newest first: the first one tells the reason of today. */
   closings: readonly ExplainedClosing[];
-  /** So many earlier ones are left out. */
+  /** How many earlier closings are left out. */
   earlier: number;
   records: readonly ExplainedRecord[];
-  /** What holds up every source that was asked. */
+  /** For each source that was searched: the reasons that hold up its closings. */
   sources: readonly Standing[];
 }
 
@@ -37,7 +37,7 @@ export interface AskedSource<Context extends Searched = Searched> {
   holds: Pick<Holds, 'list'>;
 }
 
-/** The most closings that are explained, and records that are read at their vendors. */
+/** How many closings are explained at most, and how many records are read at their vendors. */
 const mostClosings = 20;
 const mostRecords = 5;
 
@@ -132,13 +132,13 @@ interface Found<Context> extends ClosingsIn {
   standing: Standing;
 }
 
-/** What one source has of them. */
+/** The closings that one source has. */
 interface ClosingsIn {
   /** The newest. */
   closings: readonly Closing[];
-  /** Of all. */
+  /** The number of all closings. */
   count: number;
-  /** What the text would be as a record, where no closing of it is known. */
+  /** The record that the text would name, if no closing of that record is known. */
   record?: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export function addJourneys(program: Command): void {
   addRepairs(journeys);
 }
 
-/** What a person does about a journey. */
+/** Adds the commands by which a person changes a journey. */
 function addRepairs(journeys: Command): void {
   filtered(journeys.command('replay [journey]'))
     .description(
@@ -96,7 +96,7 @@ export function addEvents(program: Command): void {
     );
 }
 
-/** Which journeys. */
+/** Adds the options that choose journeys. */
 function filtered(command: Command): Command {
   return withConfig(command)
     .option('--source <name>', 'only this source')

@@ -2,7 +2,7 @@ import type { BuiltIn } from '../../../core/connector/built-in.ts';
 
 let exitCode = 0;
 
-/** Of the command that ran last in this process. */
+/** The exit code of the command that ran last in this process. */
 export function lastExitCode(): number {
   return exitCode;
 }

@@ -33,7 +33,7 @@ export function addStart(program: Command): void {
     );
 }
 
-/** What belongs to a loop that runs: `status`, `dry-run`, `collect`, `alerts`. */
+/** Adds the commands about running processes: `status`, `dry-run`, `collect`, `alerts`. */
 export function addRunning(program: Command): void {
   withConfig(program.command('status'))
     .description(

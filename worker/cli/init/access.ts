@@ -6,10 +6,10 @@ import type { Answers } from './answers.ts';
 import { type Answered, type AnsweredSource, configurationText } from './configuration.ts';
 import { askSettings } from './questions.ts';
 
-/** With which the vendors are called, before anything is written. */
+/** The settings with which `init` calls the vendors before it writes anything. */
 export interface Access extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
   service: Omit<Answered, 'sources' | 'unhappy'>;
-  /** Any of the account's: a source has to have one. */
+  /** Any campaign of the account, as a source has to have a campaign. */
   campaign: string;
   secrets: Record<string, string>;
 }
@@ -32,7 +32,7 @@ function answersOf({ settings, baseUrl }: AnsweredSource, secrets: Readonly<Reco
   return JSON.stringify([baseUrl, ...settings.values(), secrets]);
 }
 
-/** What `check` finds wrong with what was asked. What `setup` makes (fields, webhooks) need not be there yet. */
+/** The errors that `check` finds in the answers. Fields and webhooks may still be missing: `setup` creates them. */
 async function accessProblems(source: AnsweredSource, access: Access): Promise<string[]> {
   const { service, campaign, secrets, config, data, connectors } = access;
   const configText = configurationText({ ...service, unhappy: 'nobody', sources: [{ ...source, campaign }] });

@@ -8,7 +8,7 @@ interface Question {
   ask: string;
   /** The default answer. Left out: an answer is required. */
   initial?: string | undefined;
-  /** What is wrong with an answer: it is told, and asked again. */
+  /** Finds what is wrong with an answer. `init` shows it, and asks again. */
   flaw?: Flaw | undefined;
 }
 
@@ -24,7 +24,7 @@ export class Answers {
   /** Takes the default answer where there is one, without asking. */
   readonly #takesInitial: boolean;
   readonly #missing = new Set<string>();
-  /** Where nobody can be asked again. */
+  /** The wrong answers, if there is nobody who can be asked again. */
   readonly #wrong: string[] = [];
 
   /** @param given the flags as commander has them */
@@ -61,7 +61,7 @@ export class Answers {
     return await this.again({ ask, initial, flaw });
   }
 
-  /** Of a person, also where there was an answer before: `initial`. */
+  /** Asks a person, also if there was an answer before: `initial`. */
   async again({ ask, initial, flaw }: Omit<Question, 'flag'>): Promise<string> {
     for (;;) {
       const answer = (await this.person?.ask(`${ask}${hint(initial)}: `)) || initial;
@@ -114,7 +114,7 @@ export class Answers {
     }
   }
 
-  /** Some of these, separated by commas. */
+  /** Lets a person choose several options, separated by commas. */
   async chooseSome(question: Choice): Promise<string[]> {
     const listed = (text: string) => text.split(',').map((one) => optionOf(one.trim(), question.options));
     const given = this.given(question.flag);

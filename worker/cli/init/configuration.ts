@@ -56,7 +56,7 @@ export function configurationText(answered: Answered): string {
   return header + stringify(value, { lineWidth: 0 });
 }
 
-/** What a source's section says with these answers. */
+/** The section of a source in the configuration, with these answers. */
 export function sectionWith(onboarding: Onboarding, answers: ReadonlyMap<OnboardingQuestion, string>): Section {
   const section: Section = {};
   for (const [path, value] of Object.entries(onboarding.settings ?? {})) section[path] = structuredClone(value);

@@ -12,10 +12,10 @@ import { sectionWith } from './configuration.ts';
 
 export type Flaw = (answer: string) => string | undefined;
 
-/** In place of answers that are not there yet: their mistakes are told when they are given. */
+/** Stands for an answer that a person has not given yet. Mistakes of that answer are reported when the person gives it. */
 const placeholder = 'not-answered-yet';
 
-/** The first mistake at this setting of a value, whatever else is wrong with the value. */
+/** The first mistake of a value at this setting, whatever other mistakes the value has. */
 function mistakeAt(schema: Parameters<typeof check>[0], value: unknown, setting: string): string | undefined {
   const read = check(schema, value, []);
   if (read.ok) return undefined;
@@ -48,7 +48,7 @@ export const expressionFlaw: Flaw = (answer) => {
   return check(ExpressionSource, answer, []).ok ? undefined : mistakeAt(ExpressionSource, answer, '');
 };
 
-/** @param taken the names of the sources before it */
+/** @param taken the names of the earlier sources */
 export const nameFlaw =
   (taken: readonly string[]): Flaw =>
   (answer) =>
@@ -64,7 +64,7 @@ export function takesStandin({ settings }: Pick<Connector, 'settings'>, address:
   return isLoopback(address) && mistakeAt(settings, { baseUrl: address }, 'baseUrl') === undefined;
 }
 
-/** @param answers what was answered before, by question; of a secret its value */
+/** @param answers the earlier answers, by question; for a secret its value */
 export function settingFlaw(
   { settings }: Pick<Connector, 'settings'>,
   onboarding: Onboarding,

@@ -19,7 +19,7 @@ import { withStrangers } from './strangers.ts';
 import { unhappyUpTo } from './unhappy.ts';
 
 export interface InitOptions extends Pick<RuntimeOptions, 'config' | 'data' | 'connectors'> {
-  /** For scripts: `custom field=expression`. */
+  /** The custom fields, for scripts: `custom field=expression`. */
   field: readonly string[];
   overwrite: boolean;
   yes: boolean;
@@ -117,7 +117,7 @@ async function chooseCampaign({ name }: AnsweredSource, campaigns: readonly Camp
   return await answers.choose({ flag: 'campaign', ask: `Campaign that ${name} asks in`, options });
 }
 
-/** Custom fields of each source's campaign, filled with what the vendor's live account has. */
+/** Asks how to fill the custom fields of each source's campaign from the fields of the vendor's live account. */
 async function mapFields(
   answered: Answered,
   campaigns: readonly Campaign[],

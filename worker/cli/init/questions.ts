@@ -26,10 +26,10 @@ type Secrets = Record<string, string>;
 
 const zoneHere = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Lists what the account has, which shows that address and key are right. */
+/** Lists the campaigns of the account, which proves that address and key are right. */
 export type ListCampaigns = (feedbackUrl: string, apiKey: string) => Promise<Campaign[]>;
 
-/** The address and the key are tried at once: whichever is refused is asked again. `campaigns`: undefined where nobody can be asked. */
+/** Asks for address and key, tries both together, and asks again for the refused value. `campaigns`: undefined if nobody can be asked. */
 async function askAccount(answers: Answers, list: ListCampaigns) {
   const address = {
     flag: 'feedback-url',
@@ -115,7 +115,7 @@ export async function askSources(
 
 type Asked = Pick<AnsweredSource, 'onboarding' | 'connector'>;
 
-/** @param before the answers of the first time: they stay where nothing else is said */
+/** @param before the earlier answers, which stay unless the person gives others */
 export async function askSettings(
   { onboarding, connector }: Asked,
   answers: Answers,
@@ -124,7 +124,7 @@ export async function askSettings(
 ): Promise<Pick<AnsweredSource, 'settings' | 'baseUrl'>> {
   const settings = new Map(before?.settings);
   let baseUrl = before?.baseUrl ?? answers.given('base-url') ?? '';
-  // Where the address is one of the questions, it is the vendor's.
+  // A connector that asks for the address asks for the vendor's own address.
   const asksAddress = onboarding.questions.some(({ setting }) => setting === 'baseUrl');
   const takesStandins = !asksAddress && takesStandin(connector, 'http://127.0.0.1');
   if (takesStandins && !before && baseUrl === '')
@@ -165,7 +165,7 @@ export async function askSettings(
   return { settings, baseUrl };
 }
 
-/** What goes into each custom field of a campaign. @param given `custom field=expression` */
+/** Asks for the value of each custom field of a campaign. @param given `custom field=expression` */
 export async function askFields(
   custom: readonly CustomFieldDefinition[],
   suggestions: readonly FieldSuggestion[],

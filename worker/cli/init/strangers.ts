@@ -38,7 +38,7 @@ export async function withStrangers(
 
 const unfit = (written: string, why: string) => new CloseloopError(`--vendor ${written}: ${why}.`, { kind: 'config' });
 
-/** The same before the command line is read, as its flags depend on the vendors. What can't be loaded is told when it is read. */
+/** Loads the vendors before the command line is read, as its flags depend on them. A vendor that can't be loaded is reported when the command line is read. */
 export async function vendorsNamedIn(
   words: readonly string[],
   builtIn: readonly BuiltIn[],

@@ -7,7 +7,7 @@ export interface DigestTime {
   at: string;
 }
 
-/** The week of the digest that was due last: from the digest before it. */
+/** The week of the digest that was due last. It begins with the digest before. */
 export function lastWeek({ day, at }: DigestTime, timeZone: string, now: Date): { from: Date; until: Date } {
   const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone).toPlainDate();
   const instantOn = (date: Temporal.PlainDate) =>

@@ -9,7 +9,7 @@ export interface Alert {
   source: string;
   /** No personal data. Alerts whose reason and remedy differ only in ids and numbers are counted as one. */
   why: string;
-  /** What to do about it. */
+  /** The action that a person should take. */
   remedy: string;
   /** The journeys that the alert is about, as `source/id`; empty where it is about all journeys, or none. */
   journeys?: readonly string[] | undefined;

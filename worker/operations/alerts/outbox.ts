@@ -40,7 +40,7 @@ export class AlertOutbox extends Outbox<Message> {
     this.#mostAlerts = receiver.mostAlerts;
   }
 
-  /** By group of equal alerts: how often raised since the last message, when first, and when the last message was sent. */
+  /** For each group of equal alerts: how often it was raised since the last message, when first, and when the last message was sent. */
   get counted(): { count: string; first: string; sent: string } {
     return { count: this.key('count'), first: this.key('first'), sent: this.key('sent') };
   }

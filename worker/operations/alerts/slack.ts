@@ -6,7 +6,7 @@ const longestHeader = 150;
 const longestSection = 3_000;
 
 /**
- * For an incoming webhook. What an alert says goes into plain text: there Slack reads no markup, no `<!channel>` and no emoji.
+ * The body for an incoming webhook. The text of an alert is plain text: there Slack reads no markup, no `<!channel>` and no emoji.
  * Source: docs.slack.dev, "Sending messages using incoming webhooks" and "Block Kit".
  */
 export function slackBody(message: Message | AnswerMessage, page?: string): object {
@@ -14,7 +14,7 @@ export function slackBody(message: Message | AnswerMessage, page?: string): obje
   const introduction = introductionOf(message);
   const title = titleOf(message);
   return {
-    // For notifications, which show no blocks; markup counts here.
+    // Notifications show this text, and no blocks. Slack reads markup in it.
     text: escaped(title),
     blocks: [
       { type: 'header', text: plain(title.slice(0, longestHeader)) },

@@ -2,7 +2,7 @@ import type { AnswerMessage, Message } from './message.ts';
 import { introductionOf, sectionsOf, titleOf } from './words.ts';
 
 /**
- * For a workflow ("Post to a channel when a webhook request is received"), which takes a message with one Adaptive Card of
+ * The body for a workflow ("Post to a channel when a webhook request is received"), which takes a message with one Adaptive Card of
  * 28 KB at most. Text runs hold text as it is; text blocks would read Markdown in it.
  * Source: learn.microsoft.com, "Create incoming webhooks with Workflows"; adaptivecards.io, version 1.4.
  */

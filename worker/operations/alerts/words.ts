@@ -15,7 +15,7 @@ const kindWords: Readonly<Record<AlertGroup['kind'], string>> = {
 /** Longer texts are cut or refused by chats. */
 const longest = 300;
 
-/** Not within a character, which chats refuse. */
+/** Cuts a text, never within a character: chats refuse half a character. */
 const cut = (text: string, most = longest): string =>
   text.length > most ? `${text.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
 
@@ -26,7 +26,7 @@ export function titleOf(message: Message | AnswerMessage): string {
   const [first] = message.alerts;
   const more = message.alerts.length - 1;
   const heading = first === undefined ? 'nothing' : headingOf(first);
-  // What concerns no source is of closeloop itself.
+  // The heading of an alert without a source begins with closeloop itself.
   const title = heading.startsWith('closeloop: ') ? heading : `closeloop: ${heading}`;
   return `${title}${more > 0 ? `, and ${more} more` : ''}`;
 }
@@ -35,7 +35,7 @@ export function headingOf({ source, kind, count }: AlertGroup): string {
   return `${source}: ${kindWords[kind]}${count > 1 ? ` (${count} times)` : ''}`;
 }
 
-/** What happened, what to do, and which journeys are affected. */
+/** The lines of an alert: what happened, what to do, and which journeys are affected. */
 export function linesOf({ why, remedy, journeys, first, count }: AlertGroup): string[] {
   return [
     cut(why),
@@ -55,7 +55,7 @@ export function figuresOf({ asked, answered, rate, givenUp, parked, stopped }: S
   ];
 }
 
-/** Where the page shows what an alert is about: its journey, its source's journeys, or how things stand. @param page its public address */
+/** The address on the page for an alert: its journey, its source's journeys, or the overview. @param page the page's public address */
 export function linkOf({ journeys, source }: Pick<AlertGroup, 'journeys' | 'source'>, page: string): string {
   const [first, ...others] = journeys;
   if (first === undefined) return `${page}/`;
@@ -69,7 +69,7 @@ export interface Section {
   links: { label: string; url: string }[];
 }
 
-/** What a message says, part by part; with links to the page where that has a public address. */
+/** The parts of a message. They link to the page if the page has a public address. */
 export function sectionsOf(message: Message | AnswerMessage, page: string | undefined): Section[] {
   if (message.type === 'answer') return [answerSectionOf(message, page)];
   if (message.type === 'digest')
@@ -88,7 +88,7 @@ const mostOfComment = 1_500;
 const mostLinesOfComment = 30;
 const longestName = 80;
 
-/** Without line breaks, which a subject can't have, and without signs that would turn the text around. */
+/** Removes line breaks, which a subject can't have, and signs that would turn the direction of the text around. */
 const nameOf = (text: string): string => cut(withoutUnseen(text.replace(/\s+/g, ' ')), longestName);
 
 function answerTitleOf({ grade = 'a comment', customer }: AnswerMessage): string {

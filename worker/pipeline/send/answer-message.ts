@@ -7,7 +7,7 @@ import { recordPlaceOf } from './event.ts';
 import { namesIn } from './record-names.ts';
 import type { SendSource } from './send.ts';
 
-/** What a person is told of an answer; undefined where there is none any more. */
+/** The message to a person about an answer; undefined where the answer is gone. */
 export async function answerMessageOf(
   event: OutgoingEvent,
   journey: Journey,
@@ -30,7 +30,7 @@ export async function answerMessageOf(
   };
 }
 
-/** The record itself is a courtesy: a vendor that does not answer keeps nobody from hearing of an answer. */
+/** The names on the record are optional: the message goes out even where the vendor does not answer. */
 async function namesOf(journey: Journey, of: SendSource): Promise<ReturnType<typeof namesIn>> {
   const nobody = { customer: undefined, agent: undefined };
   try {

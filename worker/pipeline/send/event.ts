@@ -4,7 +4,7 @@ import type { OutgoingEvent } from '../../journey/outgoing.ts';
 import { currentRecordOf } from '../../journey/refs.ts';
 import type { SendSource } from './send.ts';
 
-/** The same at every attempt, another for every other event. */
+/** The id of an event: equal for every attempt, and different from the id of every other event. */
 export function idOf(
   { type, journeyId, at, version, rule }: OutgoingEvent,
   { storedAs }: Pick<SendSource, 'storedAs'>,
@@ -15,7 +15,7 @@ export function idOf(
 
 /**
  * The vendor's id of a journey's record, and where people see the record.
- * @param options `mayBePersonal`: where closeloop has a digest in place of an id that is an address, the id itself
+ * @param options `mayBePersonal`: gives the id even where the id is an address, for which closeloop stores a digest
  */
 export async function recordPlaceOf(
   journey: Journey,

@@ -6,9 +6,9 @@ import { refOf } from '../../journey/refs.ts';
 import { recordPlaceOf } from './event.ts';
 import type { SendSource } from './send.ts';
 
-/* What a webhook is sent: docs/webhooks-out.md, and as JSON Schema docs/reference/webhook-events.schema.json. */
+/* The payload of a webhook: docs/webhooks-out.md, and as JSON Schema docs/reference/webhook-events.schema.json. */
 
-/** Counts forms of events that a receiver of an earlier form can't read. Further members may come without a new one. */
+/** The version of the payload. It rises with a change that breaks receivers; an additional member does not. */
 export const payloadVersion = 1;
 
 const Instant = z.iso.datetime();
@@ -88,7 +88,7 @@ interface PayloadContext {
   of: SendSource;
 }
 
-/** As the journey is now; undefined where there is nothing left to tell. */
+/** Builds the payload from the journey's present state; undefined where there is nothing left to send. */
 export async function payloadOf(
   event: OutgoingEvent,
   journey: Journey,

@@ -16,13 +16,13 @@ import { idOf } from './event.ts';
 import { payloadOf } from './payload.ts';
 import type { Prepare } from './send.ts';
 
-/** How a target is told. */
+/** How to send to a target. */
 interface Telling {
   prepare: Prepare;
   close(): Promise<void>;
 }
 
-/** A chat, a mailbox or a receiver of its own: one message about each answer. */
+/** Sends one message about each answer to a chat, a mailbox or a receiver of the operator's own. */
 export function receiverOf(
   { settings }: ReceiverTarget,
   { config, ports, log }: Pick<EngineOptions, 'config' | 'ports' | 'log'>,
@@ -43,7 +43,7 @@ export function receiverOf(
   };
 }
 
-/** Posts each event to a webhook, signed; not to one that wants no more. */
+/** Posts each event to a webhook, signed. A webhook that answered 410 Gone gets no more events. */
 export function webhookOf(webhook: Webhook, { ports, redis }: Pick<EngineOptions, 'ports' | 'redis'>): Telling {
   const { post, close } = poster(webhook, ports);
   const attempt = async (id: string, payload: object) => {
@@ -62,12 +62,12 @@ export function webhookOf(webhook: Webhook, { ports, redis }: Pick<EngineOptions
   };
 }
 
-/** Standard Webhooks: 15 to 30 seconds. Real time. */
+/** Standard Webhooks recommends 15 to 30 seconds. Real time. */
 const timeoutMs = 20_000;
 
 /**
- * Posts signed events to one receiver; each call is one attempt. No redirect is followed, of the response only the beginning is read, and a
- * connection goes to the address that was checked. `post` throws a SendFailure or a CloseloopError, whose message has no address: it may be a
+ * Posts signed events to one receiver; each call is one attempt. It follows no redirect, reads only the beginning of the response, and
+ * connects to the address that was checked. `post` throws a SendFailure or a CloseloopError, whose message never holds the address, which may be a
  * secret.
  */
 export function poster(
@@ -80,7 +80,7 @@ export function poster(
   const post = async (id: string, payload: object) => {
     if (!allowPrivate && literal !== undefined && !isPublicAddress(literal)) throw privateAddress();
     const body = JSON.stringify(payload);
-    // The clock of the machine: receivers compare it with theirs.
+    // The machine's clock, as receivers compare the time with their own clock.
     const signed = signStandardWebhook({ id, at: new Date(), body }, secrets);
     const headers = { 'content-type': 'application/json', 'user-agent': 'closeloop', ...signed };
     const init = { method: 'POST', headers, body, dispatcher };

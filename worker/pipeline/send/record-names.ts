@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RecordParts } from '../../../core/connector/record-parts.ts';
 
-/** A person as connectors present one. */
+/** A person in the form that connectors present. */
 const Person = z.object({
   name: z.string().nullish(),
   firstName: z.string().nullish(),
@@ -10,8 +10,8 @@ const Person = z.object({
 });
 
 /**
- * What the record calls its customer and its agent, where the connector's data sheet says where they are. A customer is whoever has one of the
- * customer's addresses, or is presented as `customer`.
+ * The names of the record's customer and agent, where the connector declares their places. A customer is a person who has one of the
+ * customer's addresses, or whom the connector presents as `customer`.
  */
 export function namesIn(shape: object, { agents = [], customer = [] }: RecordParts) {
   const people = [...customer.map((path) => path.split('.').slice(0, -1)), ['customer']];

@@ -7,7 +7,7 @@ import type { Policy } from '../policy/source-policy.ts';
 import type { Journeys } from '../source-store.ts';
 import type { Vendor } from '../vendor.ts';
 
-/** A source whose events are sent. */
+/** The members of a source that sending its events needs. */
 export interface SendSource
   extends Pick<Journeys, 'store'>,
     Pick<GuardContext, 'erasures'>,
@@ -18,9 +18,9 @@ export interface SendSource
   source: Pick<Source, 'recordUrl' | 'vendorIds'>;
 }
 
-/** One attempt to tell of an event. @throws CloseloopError, SendFailure */
+/** One attempt to send an event. @throws CloseloopError, SendFailure */
 export type Attempt = () => Promise<void>;
-/** Makes what is told of an event; undefined where there is nothing left to tell. */
+/** Builds the message about an event; undefined where there is nothing left to send. */
 export type Prepare = (event: OutgoingEvent, journey: Journey, of: SendSource) => Promise<Attempt | undefined>;
 
 export interface SendContext {
@@ -42,13 +42,13 @@ export async function send({ source, recordId }: SendJob, context: SendContext):
     if (of === undefined || event === undefined) return done;
     const journey = await of.store.get(event.journeyId);
     const attempt = journey && !journey.erasedAt ? await prepare(event, journey, of) : undefined;
-    // Nothing is told of somebody who is forgotten, or is to be: looked at last, as making it may take a call of the vendor.
+    // No event leaves about a person who was erased or is being erased. Checked last, as building the message may take a call of the vendor.
     if (journey && attempt && (await erasureSince(journey, of)) === undefined) await attempt();
     await outgoing?.end(target.key, recordId, event);
   }
 }
 
-/** What the target has not taken for so long is set aside, until a person has it sent again. */
+/** Sets aside the events that the target has not taken for too long, until a person replays them. */
 export async function giveUpSend({ source, recordId }: SendJob, { target, sources }: SendContext): Promise<void> {
   const of = (await sources()).find(({ storedAs }) => storedAs === source);
   await of?.store.outgoing.giveUp(target.key, recordId);
