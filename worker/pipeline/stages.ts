@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { notingCalls } from '../../core/connector/calls.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression.ts';
 import { WorkCalls } from '../journey/calls.ts';
@@ -147,7 +147,9 @@ function createStage<Data extends z.ZodType>(
       }),
     giveUp: async (job, why) => {
       // Alerted first: after a kill in between the alert is repeated, and equal alerts count as one.
-      await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeysOf(job, source));
+      const id = journeyIdOf(job);
+      const journeys = id === undefined ? [] : [refOf(source, id)];
+      await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeys);
       await giveUp(job, why, context);
     },
     onDone: () => pauses.cameThrough(jobs.queue),
@@ -174,12 +176,10 @@ function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContex
   return { ...context, read: telling(context.read), write: telling(context.write) };
 }
 
-const AboutJourney = z.object({ journeyId: z.string() });
-
-/** Those that a job names. */
-function journeysOf(job: unknown, source: string): string[] {
-  const named = AboutJourney.safeParse(job);
-  return named.success ? [refOf(source, named.data.journeyId)] : [];
+/** The journey that a job names. Without a schema, as most jobs name none, and zod takes long to say so. */
+function journeyIdOf(job: unknown): string | undefined {
+  if (typeof job !== 'object' || job === null || !('journeyId' in job)) return undefined;
+  return typeof job.journeyId === 'string' ? job.journeyId : undefined;
 }
 
 /** Notes the calls of a job. A job that a call has failed changes no journey: its calls are stored with the journey in a write of their own. */
@@ -192,7 +192,7 @@ async function keepingCalls<T>(
     try {
       return await work();
     } finally {
-      await store.keepCalls(AboutJourney.safeParse(job).data?.journeyId);
+      await store.keepCalls(journeyIdOf(job));
     }
   });
 }
