@@ -9,10 +9,12 @@ export {
   type AnswerPlaces,
   cut,
   escapeHtml,
+  instantOf,
   isAnswerTag,
   isOlderThan,
   isOutdated,
   isSameText,
+  isSameValue,
   isSurveyPart,
   keepHere,
   linesOf,
@@ -33,7 +35,7 @@ export {
   tagsOf,
   takesAnswers,
 } from './connector/answer.ts';
-export { chunks, writeInBatches, writeInTurn } from './connector/batches.ts';
+export { type Blame, chunks, sendApart, type Writable, writeInBatches, writeInTurn } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
 export { aboutRecords } from './connector/calls.ts';
 export {
@@ -120,6 +122,7 @@ export {
 export { type Desk, type DeskIntake, type DeskReading, desk } from './connector/desk/desk.ts';
 export { noneOf } from './connector/desk/in-turn.ts';
 export { type ChangeWindow, closingOf, type PolledPage, pollInTurn, pollWindow } from './connector/desk/poll.ts';
+export { type ChangeSearch, pollSearches } from './connector/desk/poll-searches.ts';
 export {
   comparedFields,
   comparedHooks,
@@ -127,6 +130,7 @@ export {
   type DeskHooks,
   type DeskPreflight,
   type DeskProbe,
+  deskPreflight,
   type WantedHook,
 } from './connector/desk/preflight.ts';
 export { isFailure, ownError, type RowReading, type Rows, rowsOf } from './connector/desk/rows.ts';
@@ -156,6 +160,7 @@ export { createGraphqlApi, type GraphqlAccount, type GraphqlApi } from './connec
 export { jsonBody } from './connector/json-body.ts';
 export type { FieldSuggestion, Onboarding } from './connector/onboarding.ts';
 export { linkedPage, linkedPages, numberedPages, pageWatch } from './connector/pages.ts';
+export { type EntryBounds, inPaidCalls, type PricedCall, pointsSender } from './connector/points.ts';
 export { headerNumber, quotaIn } from './connector/quota.ts';
 export { numbered } from './connector/record-name.ts';
 export { inSeconds } from './connector/seconds.ts';
@@ -165,6 +170,7 @@ export {
   noAnswerNeeds,
   numericId,
   oneKindOfCredentials,
+  ownPlaces,
   secret,
   standinOrigin,
   webhookSecrets,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { noteHtml, placesOf } from '../../core/connector/answer.ts';
-import type { ActionRequest, ConnectorPorts, Source } from '../../core/connector/contract.ts';
+import type { ActionRequest } from '../../core/connector/contract.ts';
 import {
   type DeskAction,
-  deskActor,
   doing,
   type Flaw,
   isReopened,
@@ -11,23 +10,17 @@ import {
   noteAction,
   setAction,
 } from '../../core/connector/desk/act.ts';
-import type { Rows } from '../../core/connector/desk/rows.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import { Duration } from '../../core/schedule/duration.ts';
-import { maxTextUnits, notTaken } from './answer.ts';
-import type { HubSpotApi } from './api.ts';
-import { BatchResponse, fates } from './batch.ts';
-import { contactScopes } from './check.ts';
+import { updateBatch } from './batch.ts';
 import { stageOf } from './closing.ts';
 import { create, type Engagement, find, type Kind, noteOn } from './engagement.ts';
-import { type ObjectType, objectTypes, parseRecordId, paths, pluralOf, recordId } from './objects.ts';
-import type { OwnerReader } from './owners.ts';
-import { type PipelineReader, readPipelines } from './pipelines.ts';
-import { accountProber } from './probe.ts';
-import { type Definition, DefinitionList } from './properties.ts';
-import { readStandings, type Standing } from './read.ts';
+import { maxTextUnits, objectTypes, paths, pluralOf } from './objects.ts';
+import { readPipelines } from './pipelines.ts';
+import { type Definition, definitionsOf } from './properties.ts';
+import type { Context, Standing } from './read.ts';
 import { inWords } from './responses.ts';
-import type { HubSpotSettings } from './settings.ts';
+import { notTaken } from './write.ts';
 
 const name = z.string().trim().min(1).max(200);
 const owner = z.email().optional();
@@ -57,20 +50,11 @@ export const actions = { reopen: Reopen, task: Task, set: SetProperties, note: n
 
 const permanent = (why: string) => new CloseloopError(why, { kind: 'permanent' });
 
-interface Context {
-  settings: HubSpotSettings;
-  api: HubSpotApi;
-  pipelines: Record<ObjectType, PipelineReader>;
-  owners: OwnerReader;
-  now: ConnectorPorts['now'];
-}
-
 /** One call. HubSpot refuses all of it, with its reason, or may keep another value. */
-async function update(api: HubSpotApi, { type, record: { id } }: Standing, properties: Record<string, string>) {
-  const path = paths.batchUpdate(objectTypes[type].plural);
-  const answer = await api.attempt('POST', path, BatchResponse, { body: { inputs: [{ id, properties }] } });
-  if (!answer.ok) throw permanent(`HubSpot did not take a change of the ${type}: ${inWords(answer.refusal)}`);
-  const fate = fates(`POST ${path}`, [id], answer.body).get(id);
+async function update({ api }: Context, { type, record: { id } }: Standing, properties: Record<string, string>) {
+  const found = await updateBatch(api, pluralOf(type), [{ id, properties }]);
+  if (!(found instanceof Map)) throw permanent(`HubSpot did not take a change of the ${type}: ${inWords(found)}`);
+  const fate = found.get(id);
   if (fate?.is === 'refused') throw fate.error;
   if (fate?.is !== 'done') throw permanent(`HubSpot has no such ${type} any more`);
   const returned = Object.entries(properties).filter(([name]) => fate.result.properties[name] !== undefined);
@@ -79,38 +63,24 @@ async function update(api: HubSpotApi, { type, record: { id } }: Standing, prope
 }
 
 /** @throws CloseloopError where nobody has the address any more */
-async function ownerId(owners: OwnerReader, email: string): Promise<string> {
+async function ownerId({ owners }: Context, email: string): Promise<string> {
   const found = await owners.withEmail(email);
   if (found === undefined) throw permanent('HubSpot has no active user with the address that `owner` names');
   return found.id;
 }
 
-const ownerFlaw = async (owners: OwnerReader, email: string | undefined): Promise<Flaw | undefined> =>
+const ownerFlaw = async ({ owners }: Context, email: string | undefined): Promise<Flaw | undefined> =>
   email === undefined || (await owners.withEmail(email))
     ? undefined
     : noSuch('user', email, "Name an active user's address (HubSpot: Settings > Users & Teams)");
 
-/** Asks HubSpot for a change of nothing. @returns what to do where the app lacks the scope for that */
-async function scopeFlaw(api: HubSpotApi, plural: string, scope: string): Promise<Flaw | undefined> {
-  const prober = accountProber(api);
-  const probe = { method: 'POST', path: paths.batchUpdate(plural), body: { inputs: [] }, schema: z.unknown() } as const;
-  await prober.probeRight({ what: `writing on ${plural}`, scope, ...probe });
-  return prober.findings[0];
+/** Asks HubSpot for changes of nothing. @throws VendorError where the app lacks the scope for that */
+async function tryWriting({ api }: Context, plurals: readonly string[]): Promise<undefined> {
+  for (const plural of plurals)
+    await api.attempt('POST', paths.batchUpdate(plural), z.unknown(), { body: { inputs: [] } });
 }
 
-async function firstFlaw(...looks: readonly (() => Promise<Flaw | undefined>)[]): Promise<Flaw | undefined> {
-  for (const look of looks) {
-    const flaw = await look();
-    if (flaw !== undefined) return flaw;
-  }
-  return undefined;
-}
-
-/** The right to change the source's records. */
-const writingFlaw = ({ settings, api }: Context) =>
-  firstFlaw(
-    ...settings.objects.map((type) => () => scopeFlaw(api, objectTypes[type].plural, objectTypes[type].scopes.write)),
-  );
+const recordsOf = ({ settings }: Context) => settings.objects.map(pluralOf);
 
 const reopening = (context: Context): DeskAction<Standing> =>
   doing<Standing, typeof Reopen>(
@@ -120,24 +90,20 @@ const reopening = (context: Context): DeskAction<Standing> =>
       if (isReopened(state, request)) return 'it was open already';
       const { pipelineId: own } = stageOf(type, record);
       const target = stages.find(stage, pipeline ?? own);
-      const where = stages.label(pipeline ?? own) || (pipeline ?? own);
-      if (target === undefined) throw permanent(`the ${type} pipeline "${where}" has no stage "${stage}"`);
-      if (target.stage.closed)
-        throw permanent(`the stage "${stage}" of the ${type} pipeline "${where}" is a closed one`);
-      const names = objectTypes[type];
-      await update(context.api, standing, {
-        [names.stage]: target.stage.id,
-        ...(target.pipelineId !== own && { [names.pipeline]: target.pipelineId }),
-        ...(owner && { hubspot_owner_id: await ownerId(context.owners, owner) }),
+      const where = `${type} pipeline "${stages.label(pipeline ?? own) || (pipeline ?? own)}"`;
+      if (target === undefined) throw permanent(`the ${where} has no stage "${stage}"`);
+      if (target.stage.closed) throw permanent(`the stage "${stage}" of the ${where} is a closed one`);
+      await update(context, standing, {
+        [objectTypes[type].stage]: target.stage.id,
+        ...(target.pipelineId !== own && { [objectTypes[type].pipeline]: target.pipelineId }),
+        ...(owner && { hubspot_owner_id: await ownerId(context, owner) }),
       });
       return `moved to the stage ${stage}`;
     },
-    ({ stage, pipeline, owner }) =>
-      firstFlaw(
-        () => stageFlaw(context, stage, pipeline),
-        () => ownerFlaw(context.owners, owner),
-        () => writingFlaw(context),
-      ),
+    async ({ stage, pipeline, owner }) =>
+      (await stageFlaw(context, stage, pipeline)) ??
+      (await ownerFlaw(context, owner)) ??
+      (await tryWriting(context, recordsOf(context))),
   );
 
 /** A rule may be meant for one kind of records: it suffices that one kind has the stage. */
@@ -152,62 +118,53 @@ async function stageFlaw({ settings, api }: Context, stage: string, pipeline: st
 }
 
 /** Looks first where it may be there already: HubSpot makes no note and no task idempotent. */
-async function once({ api }: Context, kind: Kind, type: ObjectType, wanted: Engagement, { again }: ActionRequest) {
-  if (again && (await find(api, kind, type, [wanted])).has(wanted.marker)) return;
-  const failure = (await create(api, kind, type, [wanted])).get(wanted.marker);
+async function once({ api }: Context, kind: Kind, { type }: Standing, wanted: Engagement, { again }: ActionRequest) {
+  if (again && (await find({ api, kind, type }, [wanted])).has(wanted.id)) return;
+  const failure = (await create({ api, kind, type }, [wanted])).get(wanted.id);
   if (failure) throw failure;
 }
 
-const engagementFlaw = ({ api }: Context) => scopeFlaw(api, 'contacts', contactScopes.write);
-
 const noting = (context: Context): DeskAction<Standing> =>
-  doing(
+  doing<Standing, typeof noteAction>(
     noteAction,
-    async ({ type, record }, text, request) => {
-      const note = noteOn(record.id, { text, marker: request.marker }, context.now());
-      await once(context, 'notes', type, note, request);
+    async (standing, text, request) => {
+      const note = noteOn(standing.record.id, { text, marker: request.marker }, context.now());
+      await once(context, 'notes', standing, note, request);
       return 'a note is added';
     },
-    () => engagementFlaw(context),
+    () => tryWriting(context, ['contacts']),
   );
 
 const tasking = (context: Context): DeskAction<Standing> =>
   doing<Standing, typeof Task>(
     Task,
-    async ({ type, record }, { title, text = '', due, owner, priority }, request) => {
+    async (standing, { title, text = '', due, owner, priority }, request) => {
       const { marker } = request;
-      const of = owner === undefined ? record.properties.hubspot_owner_id : await ownerId(context.owners, owner);
+      const { id: recordId, properties: held } = standing.record;
+      const of = owner === undefined ? held.hubspot_owner_id : await ownerId(context, owner);
       const properties = {
         hs_timestamp: new Date(context.now().getTime() + due).toISOString(),
         hs_task_subject: title,
         hs_task_body: noteHtml({ text, marker }, maxTextUnits),
-        hs_task_status: 'NOT_STARTED',
-        hs_task_type: 'TODO',
+        ...{ hs_task_status: 'NOT_STARTED', hs_task_type: 'TODO' },
         ...(priority && { hs_task_priority: priority.toUpperCase() }),
         ...(of && { hubspot_owner_id: of }),
       };
-      await once(context, 'tasks', type, { recordId: record.id, marker, properties }, request);
+      await once(context, 'tasks', standing, { recordId, id: marker, properties }, request);
       return 'a task is made';
     },
-    ({ owner }) =>
-      firstFlaw(
-        () => ownerFlaw(context.owners, owner),
-        () => engagementFlaw(context),
-      ),
+    async ({ owner }) => (await ownerFlaw(context, owner)) ?? (await tryWriting(context, ['contacts'])),
   );
 
 const setting = (context: Context): DeskAction<Standing> =>
   doing<Standing, typeof SetProperties>(
     SetProperties,
     async (standing, wanted) => {
-      await update(context.api, standing, textsOf(wanted));
+      await update(context, standing, textsOf(wanted));
       return `set ${Object.keys(wanted).join(', ')}`;
     },
-    (wanted) =>
-      firstFlaw(
-        () => propertiesFlaw(context, textsOf(wanted)),
-        () => writingFlaw(context),
-      ),
+    async (wanted) =>
+      (await propertiesFlaw(context, textsOf(wanted))) ?? (await tryWriting(context, recordsOf(context))),
   );
 
 const textsOf = (wanted: z.output<typeof SetProperties>) =>
@@ -216,57 +173,35 @@ const textsOf = (wanted: z.output<typeof SetProperties>) =>
 async function propertiesFlaw({ settings, api }: Context, wanted: Readonly<Record<string, string>>) {
   const { objects, writeBack } = settings;
   const own = new Set(placesOf(writeBack).values());
-  const lists = await Promise.all(
-    objects.map((type) => api.call('GET', paths.properties(pluralOf(type)), DefinitionList)),
-  );
+  const all = (await Promise.all(objects.map((type) => definitionsOf(type, api)))).flat();
   const moves = new Set<string>(objects.flatMap((type) => [objectTypes[type].stage, objectTypes[type].pipeline]));
   const remedy = 'Name another property';
   for (const [name, value] of Object.entries(wanted)) {
-    const defined = lists.flatMap(({ results }) => results.filter((one) => one.name === name));
-    const of = objects.map(pluralOf).join(' or ');
+    const defined = all.filter((one) => one.name === name);
     if (own.has(name)) return { problem: `the property ${name} takes answers (writeBack)`, remedy };
     if (moves.has(name)) return { problem: `the property ${name} moves the record`, remedy: 'Use reopen' };
+    const of = objects.map(pluralOf).join(' or ');
     if (defined.length === 0)
       return noSuch(`property of ${of}`, name, 'Correct its internal name (HubSpot: Settings > Properties)');
     const problems = defined.map((one) => valueProblem(one, value));
     const [problem] = problems;
-    if (problem !== undefined && problems.every((one) => one !== undefined)) return { problem, remedy };
+    if (problem !== undefined && !problems.includes(undefined)) return { problem, remedy };
   }
   return undefined;
 }
 
-function valueProblem(
-  { name, type, options, calculated, modificationMetadata }: Definition,
-  value: string,
-): string | undefined {
-  if (calculated || modificationMetadata?.readOnlyValue) return `nobody can write the property ${name}`;
+function valueProblem({ name, type, options, isReadOnly }: Definition, value: string): string | undefined {
+  if (isReadOnly) return `nobody can write the property ${name}`;
   const isOption = value.split(';').every((one) => options.some((option) => option.value === one));
   if (value !== '' && type === 'enumeration' && !isOption) return `the choice ${name} has no option "${value}"`;
   if (type === 'number' && Number.isNaN(Number(value))) return `the property ${name} takes numbers`;
   return undefined;
 }
 
-/** The records by their ids, of both kinds. */
-async function rowsOf(context: Context, ids: readonly string[]): Promise<Rows<Standing>> {
-  const { settings, api, pipelines, now } = context;
-  const rows = new Map<string, Standing | CloseloopError>();
-  for (const type of ['ticket', 'deal'] as const) {
-    const own = ids.flatMap((id) => parseRecordId(id) ?? []).filter((one) => one.type === type);
-    if (own.length === 0) continue;
-    const about = { type, settings, api, pipelines: pipelines[type], now: now() };
-    const standings = await readStandings(
-      about,
-      own.map(({ id }) => id),
-    );
-    for (const [id, standing] of standings) rows.set(recordId(type, id), standing);
-  }
-  return rows;
-}
-
 /** What answers lead to at HubSpot. */
-export function actor(context: Context): Required<Pick<Source, 'act' | 'checkActions'>> {
-  const own = { reopen: reopening(context), task: tasking(context), set: setting(context), note: noting(context) };
-  const isId = (id: string) => parseRecordId(id) !== undefined;
-  const rows = { isId, many: (ids: readonly string[]) => rowsOf(context, ids) };
-  return deskActor({ vendor: 'HubSpot', record: 'record' }, rows, {}, own);
-}
+export const acting = (context: Context): Record<string, DeskAction<Standing>> => ({
+  reopen: reopening(context),
+  task: tasking(context),
+  set: setting(context),
+  note: noting(context),
+});

@@ -1,13 +1,14 @@
 import { Client } from '@hubspot/api-client';
-import type { z } from 'zod';
-import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
-import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
-import { CloseloopError } from '../../core/errors.ts';
-import type { Fetch, SentRequest } from '../../core/ports.ts';
-import { quotasIn, searchEndpoint, unreportedLimits } from './quota.ts';
-import { inWords, isAboutRequest, type Refusal, refusalIn, responseRules } from './responses.ts';
+import { z } from 'zod';
+import { type ResponseRules, VendorError } from '../../core/connector/classify.ts';
+import type { ConnectorPorts, Quota, RateLimit, Urgency } from '../../core/connector/contract.ts';
+import { headerNumber } from '../../core/connector/quota.ts';
+import { type Credentials, refreshedToken, staticToken, TokenGrant } from '../../core/connector/token.ts';
+import { createVendorApi, type VendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
+import type { Fetch, ResponseHeaders, SentRequest } from '../../core/ports.ts';
+import { paths } from './objects.ts';
+import { inWords, isAboutRequest, type Refusal, refusalIn, responseRules, untilMidnightMs } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
-import { credentialsOf } from './tokens.ts';
 
 export type Attempt<T> = { ok: true; body: T } | { ok: false; refusal: Refusal };
 
@@ -20,34 +21,35 @@ interface Options {
   answers?: readonly number[];
 }
 
+type Method = VendorCall['method'];
+
 /** One attempt per call; the queue repeats. */
 export interface HubSpotApi {
+  /** What is left of the day's calls, as the last response said. */
+  daily(): Quota | undefined;
   /** Returns refusals of the request (400, 404 …); throws for failures that concern the whole account. */
   attempt<S extends z.ZodType>(
-    method: VendorCall['method'],
+    method: Method,
     path: string,
     schema: S,
     options?: Options,
   ): Promise<Attempt<z.output<S>>>;
   /** For requests that do not depend on a record's content: throws a permanent error for a refusal, too. */
-  call<S extends z.ZodType>(
-    method: VendorCall['method'],
-    path: string,
-    schema: S,
-    options?: Options,
-  ): Promise<z.output<S>>;
+  call<S extends z.ZodType>(method: Method, path: string, schema: S, options?: Options): Promise<z.output<S>>;
 }
 
 /** @param timeoutMs For one call from start to the last byte. */
 export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): HubSpotApi {
   const { baseUrl, timeZone } = settings;
+  let day: Quota | undefined;
   const api = createVendorApi(
     {
-      name: 'HubSpot',
-      baseUrl,
-      credentials: credentialsOf(settings, ports, timeoutMs),
-      rateLimits: (headers, now) => quotasIn(headers, now, timeZone),
-      unreportedLimits,
+      ...{ name: 'HubSpot', baseUrl, credentials: credentialsOf(settings, ports, timeoutMs), unreportedLimits },
+      rateLimits(headers, now) {
+        const quotas = quotasIn(headers, now, timeZone);
+        day = quotas.find(({ name }) => name === 'daily') ?? day;
+        return quotas;
+      },
       rules: responseRules(settings, ports.now),
       transport: new OfficialClient(baseUrl, ports.fetch).transport,
       ...(timeoutMs !== undefined && { timeoutMs }),
@@ -67,13 +69,40 @@ export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, tim
   };
 
   return {
+    daily: () => day,
     attempt,
     async call(method, path, schema, options) {
       const answer = await attempt(method, path, schema, options);
       if (answer.ok) return answer.body;
-      throw new CloseloopError(`HubSpot: ${method} ${path}: ${inWords(answer.refusal)}`, { kind: 'permanent' });
+      const { status, category: code } = answer.refusal;
+      const words = { problem: inWords(answer.refusal), remedy: 'if it stays so, ask HubSpot support' };
+      const told = { ...words, status, code, outcome: 'refused', advice: { kind: 'permanent' } } as const;
+      throw new VendorError(`HubSpot: ${method} ${path}`, told);
     },
   };
+}
+
+/** The budget's name for the search endpoint, which has a limit of its own: five calls a second for the whole account. */
+const searchEndpoint = 'search';
+
+/** Responses to searches report no limit. Source: HubSpot, usage guidelines. */
+const unreportedLimits: Readonly<Record<string, Quota>> = {
+  [searchEndpoint]: { limit: 5, remaining: 5, resetMs: 1000 },
+};
+
+/** The limits in a response's headers: of ten seconds, and of the day (not for apps with OAuth). */
+function quotasIn(headers: ResponseHeaders, now: Date, timeZone: string | undefined): RateLimit[] {
+  const number = (name: string) => headerNumber(headers, `x-hubspot-ratelimit-${name}`);
+  const resetMs = number('interval-milliseconds') || 10_000;
+  const window = quota(number('max'), number('remaining'), resetMs);
+  const day = quota(number('daily'), number('daily-remaining'), untilMidnightMs(now, timeZone));
+  return [...(window ? [window] : []), ...(day ? [{ ...day, name: 'daily' }] : [])];
+}
+
+/** A count without its limit is of use only when it is 0. */
+function quota(limit: number | undefined, remaining: number | undefined, resetMs: number): Quota | undefined {
+  if (remaining === undefined || (limit === undefined && remaining > 0)) return undefined;
+  return { limit: limit ?? 1, remaining, resetMs };
 }
 
 /** The request that the official client passes to its decorators. */
@@ -114,3 +143,51 @@ class OfficialClient extends Client {
     return [{ decorate }];
   }
 }
+
+/** HubSpot's tokens live 30 minutes, as every response says. */
+const usualLifeMs = 1_800_000;
+
+/** The permanent token of an app with static auth, or tokens that an OAuth app trades its refresh token for. */
+export function credentialsOf(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): Credentials {
+  const { accessToken, clientId = '', clientSecret = '', refreshToken: configured = '' } = settings;
+  if (accessToken !== undefined) return staticToken(accessToken);
+  const api = tokenApi(settings, ports, timeoutMs);
+  const refresh = async (refresh_token: string) => {
+    const form = { grant_type: 'refresh_token', client_id: clientId, client_secret: clientSecret, refresh_token };
+    const call: VendorCall = { method: 'POST', path: paths.token, form };
+    const { lifeMs = usualLifeMs, ...granted } = await api.call(call, TokenGrant);
+    return { ...granted, lifeMs };
+  };
+  return refreshedToken({ name: 'hubspot-oauth', configured }, refresh, ports);
+}
+
+/** Calls to the token endpoints, which carry no token. */
+export function tokenApi(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): VendorApi {
+  const rules = tokenRules(responseRules(settings, ports.now));
+  const account = { name: 'HubSpot', baseUrl: settings.baseUrl, rules };
+  return createVendorApi({ ...account, ...(timeoutMs !== undefined && { timeoutMs }) }, ports);
+}
+
+const text = z.string().optional().catch(undefined);
+const Refused = z.object({ error: text, status: text }).catch({});
+
+/** The refusals by which the account revoked the access. */
+const revoked = new Set(['invalid_grant', 'BAD_REFRESH_TOKEN', 'BAD_HUB', 'access_denied']);
+
+/** Other refusals than revocations are errors in the configuration, which reconnecting doesn't correct. */
+const tokenRules = (rules: ResponseRules): ResponseRules => ({
+  ...rules,
+  meaningOf(response, path) {
+    const { status, json } = response;
+    if (!isAboutRequest(status) && status !== 401 && status !== 403) return rules.meaningOf?.(response, path);
+    const { error = '', status: code = '' } = Refused.parse(json);
+    const [problem, remedy] =
+      revoked.has(error) || revoked.has(code)
+        ? [
+            'HubSpot no longer accepts the refresh token',
+            "an admin of the HubSpot account must reconnect the app (open its install link); put the new refresh token into the source's refreshToken",
+          ]
+        : ['HubSpot refused the token request', "check clientId and clientSecret: they are on the app's Auth page"];
+    return { kind: 'config', problem, remedy };
+  },
+});

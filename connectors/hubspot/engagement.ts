@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { escapeHtml, linesOf, markerIn, markerOf, type Noted, noteHtml } from '../../core/connector/answer.ts';
-import { chunks } from '../../core/connector/batches.ts';
+import { chunks, sendApart, type Writable } from '../../core/connector/batches.ts';
 import { pageWatch } from '../../core/connector/pages.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { maxTextUnits } from './answer.ts';
 import type { HubSpotApi } from './api.ts';
-import { BatchResponse, batchSize, Texts } from './batch.ts';
-import { type ObjectType, objectTypes, paths } from './objects.ts';
+import { batchSize, readBatch } from './batch.ts';
+import { maxTextUnits, type ObjectType, objectTypes, paths } from './objects.ts';
 import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 
 /* Notes and tasks on records. HubSpot makes neither idempotent: each ends with its marker, by which it is looked for. */
@@ -15,17 +14,22 @@ import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 export type Kind = 'notes' | 'tasks';
 const texts = { notes: 'hs_note_body', tasks: 'hs_task_body' } as const;
 
-/** A note or a task to make, and the record it goes to. */
-export interface Engagement {
+/** Where notes or tasks are: on records of a type. */
+interface Where {
+  api: HubSpotApi;
+  type: ObjectType;
+  kind: Kind;
+}
+
+/** A note or a task to make, by its marker, and the record it goes to. */
+export interface Engagement extends Writable {
   recordId: string;
-  marker: string;
-  properties: Readonly<Record<string, string>>;
 }
 
 /** @param at the time that the note has */
 export const noteOn = (recordId: string, about: Noted, at: Date): Engagement => {
   const properties = { hs_timestamp: at.toISOString(), hs_note_body: noteHtml(about, maxTextUnits) };
-  return { recordId, marker: about.marker, properties };
+  return { recordId, id: about.marker, properties };
 };
 
 /**
@@ -37,70 +41,39 @@ const recordsPerCall = 250;
 /** The errors of what could not be made, by marker. */
 type Failures = Map<string, Error>;
 
-const Created = z.object({
-  results: listOf(z.object({ properties: Texts.default({}) })).default([]),
-  errors: listOf(ErrorBody).optional(),
-});
+const Created = z.object({ results: listOf(z.unknown()).default([]), errors: listOf(ErrorBody).default([]) });
 
 /**
  * Makes notes or tasks, 100 per call; a refused call is halved until the refused one stands alone. Not idempotent: when this throws,
  * they may exist.
  */
-export async function create(
-  api: HubSpotApi,
-  kind: Kind,
-  type: ObjectType,
-  wanted: readonly Engagement[],
-): Promise<Failures> {
-  const failures: Failures = new Map();
-  for (const some of chunks(wanted, batchSize)) {
-    for (const [marker, error] of await createSome(api, kind, type, some)) failures.set(marker, error);
-  }
-  return failures;
-}
-
-async function createSome(
-  api: HubSpotApi,
-  kind: Kind,
-  type: ObjectType,
-  wanted: readonly Engagement[],
-): Promise<Failures> {
+export async function create({ api, type, kind }: Where, wanted: readonly Engagement[]): Promise<Failures> {
+  const refused = (refusal: Refusal) => {
+    const why = `HubSpot did not take the ${kind.slice(0, -1)} on the ${type}: ${inWords(refusal)}`;
+    return new CloseloopError(why, { kind: 'permanent' });
+  };
   const path = paths.batchCreate(kind);
   const types = [{ associationCategory: 'HUBSPOT_DEFINED', associationTypeId: objectTypes[type].engagements[kind] }];
-  const inputs = wanted.map(({ recordId, marker, properties }) => ({
-    properties,
-    associations: [{ to: { id: recordId }, types }],
-    objectWriteTraceId: marker,
-  }));
-  const answer = await api.attempt('POST', path, Created, { body: { inputs } });
-  const refused = (refusal: Refusal) =>
-    new CloseloopError(`HubSpot did not take the ${singular(kind)} on the ${type}: ${inWords(refusal)}`, {
-      kind: 'permanent',
+  const send = async (some: readonly Engagement[]): Promise<Failures | Refusal> => {
+    const inputs = some.map(({ recordId, id: objectWriteTraceId, properties }) => {
+      return { properties, associations: [{ to: { id: recordId }, types }], objectWriteTraceId };
     });
-  if (!answer.ok) {
-    const [first, ...others] = wanted;
-    if (first === undefined) return new Map();
-    if (others.length === 0) return new Map([[first.marker, refused(answer.refusal)]]);
-    const middle = Math.ceil(wanted.length / 2);
-    return new Map([
-      ...(await createSome(api, kind, type, wanted.slice(0, middle))),
-      ...(await createSome(api, kind, type, wanted.slice(middle))),
-    ]);
-  }
-  const { results, errors = [] } = answer.body;
-  const failures: Failures = new Map();
-  for (const error of errors) {
-    for (const marker of error.context?.objectWriteTraceId ?? []) failures.set(marker, refused(refusalOf(0, error)));
-  }
-  // HubSpot doesn't always name those that are missing; the next attempt looks for them.
-  if (results.length + failures.size < wanted.length) {
+    const answer = await api.attempt('POST', path, Created, { body: { inputs } });
+    if (!answer.ok) return answer.refusal;
+    const { results, errors } = answer.body;
+    const failures: Failures = new Map();
+    for (const error of errors)
+      for (const marker of error.context?.objectWriteTraceId ?? []) failures.set(marker, refused(refusalOf(0, error)));
+    if (results.length + failures.size >= some.length) return failures;
+    // HubSpot doesn't always name those that are missing; the next attempt looks for them.
     const text = `HubSpot: POST ${path}: it did not make all ${kind}; those that are missing are looked for and tried again`;
     throw new CloseloopError(text, { kind: 'transient' }, { outcome: 'unknown' });
-  }
+  };
+  const failures: Failures = new Map();
+  for (const some of chunks(wanted, batchSize))
+    for (const [marker, error] of await sendApart(some, send, refused)) failures.set(marker, error);
   return failures;
 }
-
-const singular = (kind: Kind) => kind.slice(0, -1);
 
 const Associations = z.object({
   results: listOf(
@@ -110,23 +83,21 @@ const Associations = z.object({
       paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
     }),
   ),
-  errors: listOf(ErrorBody).optional(),
+  errors: listOf(ErrorBody).default([]),
 });
 
+/** The notes or tasks of up to 250 records. */
+const associated = ({ api, type, kind }: Where, inputs: readonly { id: string; after?: string }[]) =>
+  api.call('POST', paths.engagementsOf(objectTypes[type].plural, kind), Associations, { body: { inputs } });
+
 /** The records without any note, as HubSpot reports for each record. One call per 250 records. */
-export async function withoutNotes(
-  api: HubSpotApi,
-  type: ObjectType,
-  recordIds: readonly string[],
-): Promise<ReadonlySet<string>> {
+export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]) {
+  const inputs = [...new Set(recordIds)].map((id) => ({ id }));
   const found = new Set<string>();
-  const path = paths.engagementsOf(objectTypes[type].plural, 'notes');
-  for (const some of chunks([...new Set(recordIds)], recordsPerCall)) {
-    const body = { inputs: some.map((id) => ({ id })) };
-    const { errors = [] } = await api.call('POST', path, Associations, { body });
-    for (const error of errors) {
-      if (error.subCategory?.endsWith('NO_ASSOCIATIONS_FOUND')) for (const id of refusalOf(0, error).ids) found.add(id);
-    }
+  for (const some of chunks(inputs, recordsPerCall)) {
+    const { errors } = await associated({ api, type, kind: 'notes' }, some);
+    const none = errors.filter(({ subCategory }) => subCategory?.endsWith('NO_ASSOCIATIONS_FOUND'));
+    for (const id of none.flatMap((error) => refusalOf(0, error).ids)) found.add(id);
   }
   return found;
 }
@@ -136,22 +107,17 @@ export async function withoutNotes(
  * Takes a call for every 250 records, and a call for every 100 notes or tasks on the records.
  * @returns the markers of those that are there
  */
-export async function find(
-  api: HubSpotApi,
-  kind: Kind,
-  type: ObjectType,
-  wanted: readonly Engagement[],
-): Promise<Set<string>> {
+export async function find(where: Where, wanted: readonly Engagement[]): Promise<Set<string>> {
   const ids = wanted.map(({ recordId }) => recordId);
-  const lines = (await engagementsOn(api, kind, type, ids)).flatMap(({ text }) => linesOf(text));
+  const lines = (await engagementsOn(where, ids)).flatMap(({ text }) => linesOf(text));
   const there = new Set(lines.map(markerIn));
-  const markers = wanted.map(({ marker }) => marker);
+  const markers = wanted.map(({ id }) => id);
   return new Set(markers.filter((marker) => there.has(escapeHtml(marker))));
 }
 
 /** Archives all of closeloop's notes on records: the calls of `find`, and one per 100 notes. */
 export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]): Promise<void> {
-  const notes = await engagementsOn(api, 'notes', type, recordIds);
+  const notes = await engagementsOn({ api, type, kind: 'notes' }, recordIds);
   const ours = notes.filter(({ text }) => markerOf(text) !== undefined);
   for (const some of chunks(ours, batchSize)) {
     const inputs = some.map(({ id }) => ({ id }));
@@ -160,15 +126,15 @@ export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: 
 }
 
 /** The notes or tasks on these records. */
-async function engagementsOn(api: HubSpotApi, kind: Kind, type: ObjectType, recordIds: readonly string[]) {
+async function engagementsOn(where: Where, recordIds: readonly string[]) {
+  const { api, kind } = where;
   const found = new Set<string>();
   const watch = pageWatch(`HubSpot ${kind} of records`, 100_000);
-  const path = paths.engagementsOf(objectTypes[type].plural, kind);
   let inputs: { id: string; after?: string }[] = [...new Set(recordIds)].map((id) => ({ id }));
   while (inputs.length > 0) {
     const next: typeof inputs = [];
     for (const some of chunks(inputs, recordsPerCall)) {
-      const { results } = await api.call('POST', path, Associations, { body: { inputs: some } });
+      const { results } = await associated(where, some);
       for (const { from, to, paging } of results) {
         for (const { toObjectId } of to) found.add(toObjectId);
         if (!paging?.next) continue;
@@ -180,8 +146,7 @@ async function engagementsOn(api: HubSpotApi, kind: Kind, type: ObjectType, reco
   }
   const all: { id: string; text: string }[] = [];
   for (const some of chunks([...found], batchSize)) {
-    const body = { inputs: some.map((id) => ({ id })), properties: [texts[kind]], propertiesWithHistory: [] };
-    const { results } = await api.call('POST', paths.batchRead(kind), BatchResponse, { body });
+    const { results } = await readBatch(api, kind, some, [texts[kind]]);
     all.push(...results.map(({ id, properties }) => ({ id, text: properties[texts[kind]] ?? '' })));
   }
   return all;

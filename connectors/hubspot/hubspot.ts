@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
 import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
-import { actions, actor } from './actions.ts';
+import { desk } from '../../core/connector/desk/desk.ts';
+import { acting, actions } from './actions.ts';
 import { hubSpotApi } from './api.ts';
-import { checker } from './check.ts';
-import { events } from './events.ts';
-import { forgetter } from './forget.ts';
+import { events, proofOf } from './events.ts';
 import { recordNames, recordUrl } from './objects.ts';
-import { ownerReader } from './owners.ts';
+import { ownerReader } from './people.ts';
 import { pipelineReader } from './pipelines.ts';
 import { poller } from './poll.ts';
-import { reader } from './read.ts';
+import { preflight } from './preflight.ts';
+import { reading, type Standing } from './read.ts';
+import type { HubSpotShape } from './record.ts';
 import { settings } from './settings.ts';
-import { preparer } from './setup.ts';
-import { verify } from './signature.ts';
-import { writer } from './write-back.ts';
+import { forgetter, textOf, writer } from './write.ts';
 
 /**
  * HubSpot: closed tickets, and deals won or lost.
@@ -35,38 +34,31 @@ export const hubspot = defineConnector({
     customer: ['contact.email', 'contact.phone', 'contact.mobilePhone'],
   },
   // The limits are per app and account. Of OAuth's tokens only the configured one never changes.
-  account: ({ accessToken, clientId, refreshToken, portalId }) =>
-    clientId !== undefined && portalId !== undefined
-      ? `${clientId}-${portalId}`
-      : createHash('sha256')
-          .update(accessToken ?? `${clientId} ${refreshToken}`)
-          .digest('hex')
-          .slice(0, 16),
+  account({ accessToken, clientId, refreshToken, portalId }) {
+    if (clientId !== undefined && portalId !== undefined) return `${clientId}-${portalId}`;
+    const token = accessToken ?? `${clientId} ${refreshToken}`;
+    return createHash('sha256').update(token).digest('hex').slice(0, 16);
+  },
   open: (settings, ports) => {
-    const { writeBack } = settings;
+    const { writeBack, webhookSecrets: secrets, publicUrl, objects, portalId } = settings;
+    const { now } = ports;
     const api = hubSpotApi(settings, ports);
-    const pipelines = {
-      ticket: pipelineReader('ticket', api, ports.now),
-      deal: pipelineReader('deal', api, ports.now),
-    };
-    const owners = ownerReader(api, ports.now);
-    return {
-      // Of the associations of so many it takes one call, of the rest one for each 50 or 100.
-      batchSize: 500,
-      taken: { status: 202 },
-      verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.publicUrl),
-      events: (delivery) => events(delivery, settings),
-      read: reader(settings, api, ports, pipelines, owners),
-      poll: poller(settings, api, ports, pipelines),
-      check: checker(settings, ports),
-      setup: preparer(settings, ports),
-      writeBack: [writeBack, writeBack.contact].some(takesAnswers) ? writer(settings, api) : keepHere,
-      forget: forgetter(settings, api),
-      ...actor({ settings, api, pipelines, owners, now: ports.now }),
-      writesNoAnswer: writeBack.noAnswer,
-      recordNames: recordNames(settings.objects),
-      recordUrl: (id) => recordUrl(settings.portalId, id),
-      surveyQuestions: Object.keys(writeBack.answers),
-    };
+    const pipelines = { ticket: pipelineReader('ticket', api, now), deal: pipelineReader('deal', api, now) };
+    const context = { settings, api, pipelines, owners: ownerReader(api, now), now };
+    return desk<Standing, HubSpotShape, string, Standing>({
+      ...{ vendor: 'HubSpot', record: 'record', actions: acting(context) },
+      intake: { secrets, proof: proofOf(publicUrl), events: (body, delivery) => events(body, delivery, settings) },
+      read: reading(context),
+      poll: poller(context),
+      // Writing is its own: a record may live on as another, and answers also go on contacts.
+      write: { settings: writeBack, written: textOf, at: ({ record }, place) => record.properties[place] },
+      own: {
+        ...preflight(settings, api, ports),
+        writeBack: [writeBack, writeBack.contact].some(takesAnswers) ? writer(settings, api) : keepHere,
+        forget: forgetter(settings, api),
+        recordNames: recordNames(objects),
+        recordUrl: (id) => recordUrl(portalId, id),
+      },
+    });
   },
 });

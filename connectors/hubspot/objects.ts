@@ -40,6 +40,9 @@ export type CrmObject = ObjectType | 'contact';
 export type Plural = 'tickets' | 'deals' | 'contacts';
 export const pluralOf = (object: CrmObject): Plural => (object === 'contact' ? 'contacts' : objectTypes[object].plural);
 
+/** HubSpot's limit for text is 65,536 UTF-16 code units; this leaves room for a mark. */
+export const maxTextUnits = 65_000;
+
 /** HubSpot gives every value as text; unset is null. */
 export type Properties = Readonly<Record<string, string | null>>;
 

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { config, type Meaning, type MeaningTable, type ResponseRules } from '../../core/connector/classify.ts';
 import { jsonBody } from '../../core/connector/json-body.ts';
@@ -5,7 +6,6 @@ import { tooIntricate } from '../../core/connector/json-structure.ts';
 import type { HttpResponse } from '../../core/connector/send.ts';
 import { listOf, mapOf, orElse } from '../../core/entries.ts';
 import { objectTypes } from './objects.ts';
-import { untilMidnightMs } from './quota.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /**
@@ -18,8 +18,9 @@ export interface Refusal {
   category: string;
   /** `INVALID_OPTION`, `PROPERTY_DOESNT_EXIST` … with the property each is about. */
   problems: { code: string; property?: string }[];
-  /** The records that HubSpot names as the cause. */
+  /** The records that HubSpot names as the cause, and the property whose values it finds invalid. */
   ids: string[];
+  place?: string | undefined;
   scopes: string[];
   policyName?: string;
 }
@@ -30,14 +31,8 @@ const context = orElse(mapOf(Texts), undefined).optional();
 
 /** HubSpot documents every field of an error as optional. Also an entry of `errors` in a 200 or 207. */
 export const ErrorBody = z.object({
-  status: text,
-  category: text,
-  subCategory: text,
-  code: text,
-  message: text,
-  policyName: text,
-  context,
-  errors: orElse(listOf(z.object({ code: text, subCategory: text, context })), undefined).optional(),
+  ...{ category: text, subCategory: text, code: text, message: text, policyName: text, context },
+  errors: orElse(listOf(z.object({ code: text, context })), undefined).optional(),
 });
 export type ErrorBody = z.output<typeof ErrorBody>;
 
@@ -64,23 +59,17 @@ export function refusalOf(status: number, body: ErrorBody): Refusal {
     ...details.map(({ code, context }) => ({ code, property: context?.propertyName?.[0] })),
     ...itemsWithin(body.message).map(({ error, name }) => ({ code: error, property: name })),
   ];
+  const told = (...names: string[]) => details.flatMap(({ context }) => names.flatMap((name) => context?.[name] ?? []));
+  const problems = named
+    .filter(({ code, property }) => isCode(code) || isName(property))
+    .map(({ code, property }) => ({ code: isCode(code) ? code : 'INVALID', ...(isName(property) && { property }) }));
   return {
     status,
     category: [body.category, body.subCategory].find(isCode) ?? 'error',
-    problems: named
-      .filter(({ code, property }) => isCode(code) || isName(property))
-      .map(({ code, property }) => ({
-        code: isCode(code) ? code : 'INVALID',
-        ...(isName(property) && { property }),
-      })),
-    ids: details.flatMap(({ context }) => [
-      ...(context?.ids ?? []),
-      ...(context?.id ?? []),
-      ...(context?.fromObjectId ?? []),
-    ]),
-    scopes: details
-      .flatMap(({ context }) => [...(context?.requiredGranularScopes ?? []), ...(context?.requiredScopes ?? [])])
-      .filter((scope) => /^[a-z][a-z_.-]{1,80}$/.test(scope)),
+    problems,
+    place: problems.find(({ property, code }) => property !== undefined && code.startsWith('INVALID'))?.property,
+    ids: told('ids', 'id', 'fromObjectId'),
+    scopes: told('requiredGranularScopes', 'requiredScopes').filter((scope) => /^[a-z][a-z_.-]{1,80}$/.test(scope)),
     ...(isCode(body.policyName) && { policyName: body.policyName }),
   };
 }
@@ -97,20 +86,12 @@ export const isAboutRequest = (status: number): boolean =>
 
 const again = 'it is tried again';
 
+const redirect = { problem: 'a redirect, which is not followed', remedy: "set baseUrl to the API's own address" };
+const moving = { problem: 'the account is being moved to another data centre', remedy: 'calls wait for the end of it' };
 const table: MeaningTable = {
-  '3xx': {
-    kind: 'config',
-    doubtful: true,
-    problem: 'a redirect, which is not followed',
-    remedy: "set baseUrl to the API's own address, or leave it out",
-  },
+  '3xx': { kind: 'config', doubtful: true, ...redirect },
   423: { kind: 'transient', outcome: 'refused', ms: 2000, problem: 'locked for a moment', remedy: again },
-  477: {
-    kind: 'wait',
-    ms: 3_600_000,
-    problem: 'the account is being moved to another data centre',
-    remedy: 'calls wait for the end of it',
-  },
+  477: { kind: 'wait', ms: 3_600_000, ...moving },
 };
 
 const tokenRefused: Meaning = config(
@@ -138,32 +119,32 @@ export function responseRules(
 
 /** HubSpot's documented windows. The daily limit is full again at midnight in the account's zone, and is shared by all apps. */
 function usedUp({ policyName }: Refusal, now: Date, timeZone: string | undefined): Meaning {
-  const problem = `${policyName ?? 'rate'} limit reached`;
-  const isDaily = policyName === 'DAILY';
-  const ms = isDaily ? untilMidnightMs(now, timeZone) : policyName === 'SECONDLY' ? 1000 : 10_000;
-  return {
-    kind: 'wait',
-    ms,
-    pauses: isDaily ? 'account' : 'endpoint',
-    problem,
-    remedy: 'calls wait for the next window',
-  };
+  const words = { problem: `${policyName ?? 'rate'} limit reached`, remedy: 'calls wait for the next window' };
+  if (policyName === 'DAILY') return { kind: 'wait', ms: untilMidnightMs(now, timeZone), pauses: 'account', ...words };
+  return { kind: 'wait', ms: policyName === 'SECONDLY' ? 1000 : 10_000, pauses: 'endpoint', ...words };
 }
 
 function notAllowed({ scopes }: Refusal, path: string): Meaning {
   const missing = scopes.length > 0 ? scopes.join(', ') : scopeFor(path.split('?')[0] ?? '');
-  const remedy = `a HubSpot admin must add the scope ${missing} to the app and install the app again`;
-  return config('not allowed', remedy);
+  const remedy = `a HubSpot admin must add the scope ${missing} to the app (project app: requiredScopes in app-hsmeta.json; legacy app: its Scopes tab) and install the app again`;
+  return config(`the app has no scope ${missing}`, remedy);
 }
 
 /** The scope each path needs. Source: HubSpot's API specifications. */
 function scopeFor(path: string): string {
+  if (path.startsWith('/account-info')) return 'oauth';
   if (path.includes('/owners')) return 'crm.objects.owners.read';
-  if (path.includes('/objects/') && /\/(contacts|notes)\//.test(path)) {
-    return /\/batch\/(update|create)$/.test(path) ? 'crm.objects.contacts.write' : 'crm.objects.contacts.read';
-  }
-  const type = path.includes('/deals') ? 'deal' : 'ticket';
-  const { read, write } = objectTypes[type].scopes;
+  const isWrite = /\/batch\/(update|create)$/.test(path);
+  if (/^\/crm\/(objects|properties)\/[^/]+\/(contacts|notes|tasks)\b/.test(path))
+    return `crm.objects.contacts.${isWrite ? 'write' : 'read'}`;
+  const { read, write } = objectTypes[path.includes('/deals') ? 'deal' : 'ticket'].scopes;
   if (path.includes('/associations/')) return `${read}, crm.objects.contacts.read`;
-  return path.endsWith('/batch/update') ? write : read;
+  return isWrite ? write : read;
+}
+
+/** The daily limit is full again at midnight in the account's zone. With an unknown zone closeloop tries again in an hour. */
+export function untilMidnightMs(now: Date, timeZone: string | undefined): number {
+  if (timeZone === undefined) return 3_600_000;
+  const here = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone);
+  return here.add({ days: 1 }).startOfDay().epochMilliseconds - now.getTime();
 }

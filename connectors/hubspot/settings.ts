@@ -4,6 +4,7 @@ import {
   answerPlaces,
   noAnswerNeeds,
   oneKindOfCredentials,
+  ownPlaces,
   secret,
   webhookSecrets,
 } from '../../core/connector/settings.ts';
@@ -17,6 +18,17 @@ const PropertyName = z
   .max(100)
   .regex(/^[a-z][a-z0-9_]*$/, "a property's internal name: small letters, digits and _ (not its label)");
 
+const Zone = z.string().refine(isTimeZone, 'an IANA time zone, like Europe/Tallinn').optional();
+const PerCall = z.int().min(1).max(100).default(50);
+const BaseUrl = z
+  .string()
+  .refine((text) => isSafeAddress(text), 'an https address (http only for this machine)')
+  .transform((url) => url.replace(/\/+$/, ''))
+  .default('https://api.hubapi.com');
+const Objects = z
+  .array(z.enum(['ticket', 'deal']))
+  .min(1)
+  .default(['ticket']);
 const Filter = z.array(z.string().min(1)).min(1).optional();
 
 const fields = z.strictObject({
@@ -46,37 +58,19 @@ const fields = z.strictObject({
     .url()
     .optional()
     .describe("The webhook's target URL exactly as HubSpot has it, where it isn't this source's public address"),
-  timeZone: z
-    .string()
-    .refine(isTimeZone, 'an IANA time zone, like Europe/Tallinn')
-    .optional()
-    .describe("The account's IANA zone: a used-up daily quota returns at its midnight. Left out: try again hourly"),
-  objects: z
-    .array(z.enum(['ticket', 'deal']))
-    .min(1)
-    .default(['ticket'])
-    .describe('Closings of what lead to questions'),
+  timeZone: Zone.describe(
+    "The account's IANA zone: a used-up daily quota returns at its midnight. Left out: try again hourly",
+  ),
+  objects: Objects.describe('Closings of what lead to questions'),
   pipelines: Filter.describe('Ids. Given, records of other pipelines never ask'),
   stages: Filter.describe('Ids of closed stages. Given, records in other closed stages never ask'),
-  contactLabel: z
-    .int()
-    .positive()
-    .optional()
-    .describe('Association type id of the label that marks the contact to ask'),
+  contactLabel: z.int().positive().optional().describe('Association type id of the label of the contact to ask'),
   properties: z.array(PropertyName).default([]).describe('More properties of the record for rules and fields to see'),
   contactProperties: z.array(PropertyName).default([]).describe('More properties of the contact'),
-  historyPerCall: z
-    .int()
-    .min(1)
-    .max(100)
-    .default(50)
-    .describe('The records of one read with histories of stages. HubSpot documents no limit and refuses larger reads'),
-  baseUrl: z
-    .string()
-    .refine((text) => isSafeAddress(text), 'an https address (http only for this machine)')
-    .transform((url) => url.replace(/\/+$/, ''))
-    .default('https://api.hubapi.com')
-    .describe("The API's address; another one for tests and stand-ins"),
+  historyPerCall: PerCall.describe(
+    'The records of one read with histories of stages. HubSpot documents no limit and refuses larger reads',
+  ),
+  baseUrl: BaseUrl.describe("The API's address; another one for tests and stand-ins"),
   writeBack: z
     .strictObject({
       ...answerPlaces(PropertyName, {
@@ -94,6 +88,7 @@ const fields = z.strictObject({
           comment: PropertyName.optional().describe('Takes the comment'),
           answeredAt: PropertyName.optional().describe('Takes the time of the answer'),
         })
+        .refine(...ownPlaces)
         .default({})
         .describe('Properties of the contact who was asked'),
       noAnswer: z.boolean().default(false).describe('Writes to `status` and the note also that no answer came'),
@@ -101,6 +96,7 @@ const fields = z.strictObject({
     .refine(
       ...noAnswerNeeds(['status', 'note'], 'has nowhere to say it: give status (a choice property), or note: true'),
     )
+    .refine(...ownPlaces)
     .prefault({})
     .describe('Where the answer goes. Each is optional; grade and comment are cleared when an answer has none'),
 });
@@ -111,8 +107,7 @@ const eitherApp =
 /** A HubSpot source in the configuration: one app in one HubSpot account. */
 export const settings = fields.refine(
   ...oneKindOfCredentials([['accessToken'], ['clientId', 'clientSecret', 'refreshToken']], {
-    none: eitherApp,
-    mixed: eitherApp,
+    ...{ none: eitherApp, mixed: eitherApp },
   }),
 );
 

@@ -1,42 +1,43 @@
 import { z } from 'zod';
 import { isLoopback } from '../../core/address.ts';
-import { errorAt, unseenWebhook, warningAt } from '../../core/connector/check.ts';
-import type { ConnectorPorts, Finding } from '../../core/connector/contract.ts';
+import { placesOf } from '../../core/connector/answer.ts';
+import {
+  type Comparison,
+  errorAt,
+  manualStep,
+  type SetupItem,
+  unseenWebhook,
+  warningAt,
+} from '../../core/connector/check.ts';
+import type { ConnectorPorts, Finding, SetupStep } from '../../core/connector/contract.ts';
 import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
 import { type CrmObject, objectTypes } from './objects.ts';
-import type { WantedProperty } from './properties.ts';
 import { responseRules } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /* Where HubSpot delivers, and what: how it is read and made, and what `check` and `setup` want against what the app has. */
 
 /** A subscription that closeloop needs. */
-export interface WantedSubscription {
+interface WantedSubscription {
   object: CrmObject;
   event: string;
   propertyName?: string;
 }
 
 /** Per kind of record: stage, creation (some are created closed), deletion, restore, merge, late contacts; and erasures of contacts. */
-export function wantedSubscriptions({ objects }: Pick<HubSpotSettings, 'objects'>): WantedSubscription[] {
-  return [
-    ...objects.flatMap((object): WantedSubscription[] => [
-      { object, event: 'propertyChange', propertyName: objectTypes[object].stage },
-      ...['creation', 'deletion', 'restore', 'merge', 'associationChange'].map((event) => ({ object, event })),
-    ]),
-    { object: 'contact', event: 'privacyDeletion' },
-  ];
-}
+const wantedSubscriptions = ({ objects }: Pick<HubSpotSettings, 'objects'>): WantedSubscription[] => [
+  ...objects.flatMap((object): WantedSubscription[] => [
+    { object, event: 'propertyChange', propertyName: objectTypes[object].stage },
+    ...['creation', 'deletion', 'restore', 'merge', 'associationChange'].map((event) => ({ object, event })),
+  ]),
+  { object: 'contact', event: 'privacyDeletion' },
+];
 
-export const subscriptionInWords = ({ object, event, propertyName }: WantedSubscription) =>
+const inWords = ({ object, event, propertyName }: WantedSubscription) =>
   `${object}.${event}${propertyName === undefined ? '' : ` of ${propertyName}`}`;
 
 const typeIds = { ticket: objectTypes.ticket.objectTypeId, deal: objectTypes.deal.objectTypeId, contact: '0-1' };
-
-/** The app's subscriptions for each wanted one. */
-export const subscriptionsBy = (settings: HubSpotSettings, given: readonly Subscription[]) =>
-  wantedSubscriptions(settings).map((wanted) => ({ wanted, given: given.filter((one) => isFor(wanted, one)) }));
 
 /** Matches the classic and the generic form of a subscription. */
 function isFor({ object, event, propertyName }: WantedSubscription, given: Subscription): boolean {
@@ -54,89 +55,121 @@ export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | u
   const { publicUrl, baseUrl } = settings;
   const url = targetOf(settings, hookUrl);
   const at = publicUrl === undefined ? 'http.publicUrl' : 'publicUrl';
-  if (url === undefined) {
-    const problem =
-      'nobody said at which address HubSpot reaches closeloop: no delivery can be verified, as HubSpot signs the address too';
-    const remedy =
-      'Set publicUrl under http in the configuration to the https address under which the internet reaches closeloop';
-    return [errorAt(at, problem, remedy)];
-  }
+  const error = (problem: string, remedy: string) => [errorAt(at, problem, remedy)];
+  if (url === undefined)
+    return error(
+      'nobody said at which address HubSpot reaches closeloop: no delivery can be verified, as HubSpot signs the address too',
+      'Set publicUrl under http in the configuration to the https address under which the internet reaches closeloop',
+    );
   const { protocol, search, hash } = new URL(url);
-  const findings: Finding[] = [];
   // a stand-in on this machine delivers to this machine
-  const local = isLoopback(url) && isLoopback(baseUrl);
-  if (isLoopback(url) && !local) {
-    const problem = `HubSpot can't reach ${url}: it is this machine's own`;
-    findings.push(errorAt(at, problem, 'Give the address that the internet sees'));
-  } else if (protocol !== 'https:' && !local) {
-    const remedy = 'Put closeloop behind https, and give that address';
-    findings.push(errorAt(at, `${url} is not https: HubSpot delivers to nothing else`, remedy));
-  }
-  if (search !== '' || hash !== '') {
-    const problem = 'the address has a query or a fragment: signatures would not fit';
-    findings.push(errorAt(at, problem, 'Give it without anything after the path'));
-  }
-  if (publicUrl !== undefined && hookUrl !== undefined && publicUrl !== hookUrl) {
-    const problem = `HubSpot signs for ${publicUrl}, while closeloop's own address of this source is ${hookUrl}: right only if a proxy in between rewrites the path`;
-    const remedy =
-      'If there is no such proxy, leave publicUrl out of this source, and set the target URL in HubSpot accordingly';
-    findings.push(warningAt(at, problem, remedy));
-  }
-  return findings;
+  const isOpen = protocol === 'https:' || (isLoopback(url) && isLoopback(baseUrl));
+  const isFar = !isLoopback(url) || isLoopback(baseUrl);
+  const proxied = `HubSpot signs for ${publicUrl}, while closeloop's own address of this source is ${hookUrl}: right only if a proxy in between rewrites the path`;
+  const noProxy =
+    'If there is no such proxy, leave publicUrl out of this source, and set the target URL in HubSpot accordingly';
+  return [
+    ...(isFar
+      ? []
+      : error(`HubSpot can't reach ${url}: it is this machine's own`, 'Give the address that the internet sees')),
+    ...(isOpen || !isFar
+      ? []
+      : error(`${url} is not https: HubSpot delivers to nothing else`, 'Put closeloop behind https, and give that')),
+    ...(search + hash === ''
+      ? []
+      : error('the address has a query or a fragment: signatures would not fit', 'Give it without these')),
+    ...(publicUrl === undefined || hookUrl === undefined || publicUrl === hookUrl
+      ? []
+      : [warningAt(at, proxied, noProxy)]),
+  ];
 }
 
 const where =
   'project app: src/app/webhooks/webhooks-hsmeta.json, which `closeloop setup` prints; legacy app: its Webhooks tab';
 
 /** For an app whose webhooks only its owner sees: `publicUrl` confirms that they exist. */
-export function unseenWebhooks(settings: HubSpotSettings, hookUrl: string | undefined): Finding[] {
-  if (settings.publicUrl !== undefined || hookUrl === undefined) return [];
+export function unseenWebhooks({ publicUrl }: HubSpotSettings, hookUrl: string | undefined): Finding[] {
+  if (publicUrl !== undefined || hookUrl === undefined) return [];
   const remedy = `Enter the target URL ${hookUrl} and the subscriptions (${where}); then set publicUrl of this source to that target URL, which says that it is done`;
   return [unseenWebhook('HubSpot', remedy)];
 }
 
 /**
- * @param hook Undefined: the app has no target yet.
- * @param written The properties that closeloop writes.
+ * The webhooks of a legacy public app: a target is made where there is none (another target stays), and missing subscriptions.
+ * @param url undefined: nobody said where closeloop is
  */
-export function webhookFindings(
+export async function comparedWebhooks(
   settings: HubSpotSettings,
-  hookUrl: string | undefined,
-  hook: Hook | undefined,
-  subscriptions: readonly Subscription[],
-  written: readonly WantedProperty[],
-): Finding[] {
-  const at = 'webhook';
-  const url = targetOf(settings, hookUrl);
-  const found = subscriptionsBy(settings, subscriptions);
-  const names = (some: typeof found) => some.map(({ wanted }) => subscriptionInWords(wanted)).join(', ');
-  const missing = hook === undefined ? [] : found.filter(({ given }) => given.length === 0);
-  const paused = found.filter(({ given }) => given.length > 0 && given.every(({ active }) => !active));
+  url: string | undefined,
+  appId: string,
+  ports: ConnectorPorts,
+): Promise<Comparison<SetupItem>> {
+  const webhooks = webhookApi(settings, appId, ports);
+  const hook = await webhooks.hook();
+  const given = hook === undefined ? [] : await webhooks.subscriptions();
+  const wanted = wantedSubscriptions(settings).map((one) => ({ one, own: given.filter((its) => isFor(one, its)) }));
+  const missing = wanted.filter(({ own }) => own.length === 0);
+  const target: SetupItem = {
+    ...{ id: 'target', what: `have app ${appId} deliver its webhooks to ${url}` },
+    async make() {
+      if (url !== undefined) await webhooks.setTarget(url);
+      return { note: 'HubSpot may take five minutes to heed it' };
+    },
+  };
+  const subscriptions = missing.map(({ one }): SetupItem => {
+    const { object, event, propertyName } = one;
+    const what = `subscribe app ${appId} to ${inWords(one)}`;
+    return { id: inWords(one), what, make: () => webhooks.subscribe(`${object}.${event}`, propertyName) };
+  });
+  return {
+    findings:
+      hook === undefined
+        ? [noTarget]
+        : [...targetFindings(hook, url), ...ofSubscriptions(wanted), ...echoes(settings, given)],
+    missing: url === undefined ? [] : [...(hook === undefined ? [target] : []), ...subscriptions],
+  };
+}
 
-  const findings: Finding[] = [];
-  if (hook === undefined) {
-    const problem = 'the app has no target URL: HubSpot delivers nothing';
-    findings.push(errorAt(at, problem, 'Run `closeloop setup`, which sets it'));
-  } else if (url !== undefined && hook.targetUrl !== url) {
-    const remedy =
-      "An app has one target URL. If no other installation needs it, change it on the app's Webhooks tab; else make another app for this one";
-    findings.push(errorAt(at, `HubSpot delivers to ${hook.targetUrl}, not here (${url})`, remedy));
-  }
-  if (missing.length > 0) {
-    const problem = `the app is not subscribed to ${names(missing)}`;
-    findings.push(errorAt(at, problem, 'Run `closeloop setup`, which subscribes it'));
-  }
-  if (paused.length > 0) {
-    const problem = `the app's subscriptions to ${names(paused)} are paused`;
-    findings.push(errorAt(at, problem, "Activate them on the app's Webhooks tab"));
-  }
-  for (const { at, object, name } of written) {
-    const own: WantedSubscription = { object, event: 'propertyChange', propertyName: name };
-    if (!subscriptions.some((given) => given.active && isFor(own, given))) continue;
-    const problem = `the app is subscribed to ${subscriptionInWords(own)}, which closeloop writes: every answer comes back as an event`;
-    findings.push(errorAt(at, problem, "Delete that subscription on the app's Webhooks tab"));
-  }
-  return findings;
+const noTarget = errorAt(
+  'webhook',
+  'the app has no target URL: HubSpot delivers nothing',
+  'Run `closeloop setup`, which sets it',
+);
+
+function targetFindings({ targetUrl }: Hook, url: string | undefined): Finding[] {
+  if (url === undefined || targetUrl === url) return [];
+  const remedy =
+    "An app has one target URL. If no other installation needs it, change it on the app's Webhooks tab; else make another app for this one";
+  return [errorAt('webhook', `HubSpot delivers to ${targetUrl}, not here (${url})`, remedy)];
+}
+
+function ofSubscriptions(wanted: readonly { one: WantedSubscription; own: readonly Subscription[] }[]): Finding[] {
+  const named = (some: typeof wanted) => some.map(({ one }) => inWords(one)).join(', ');
+  const missing = named(wanted.filter(({ own }) => own.length === 0));
+  const paused = named(wanted.filter(({ own }) => own.length > 0 && own.every(({ active }) => !active)));
+  const error = (problem: string, remedy: string) => [errorAt('webhook', problem, remedy)];
+  return [
+    ...(missing ? error(`the app is not subscribed to ${missing}`, 'Run `closeloop setup`, which subscribes it') : []),
+    ...(paused
+      ? error(`the app's subscriptions to ${paused} are paused`, "Activate them on the app's Webhooks tab")
+      : []),
+  ];
+}
+
+/** Subscriptions to what closeloop writes. */
+function echoes({ objects, writeBack }: HubSpotSettings, given: readonly Subscription[]): Finding[] {
+  const written = [
+    ...objects.map((object) => ({ object, prefix: 'writeBack', places: placesOf(writeBack) })),
+    { object: 'contact' as const, prefix: 'writeBack.contact', places: placesOf(writeBack.contact) },
+  ];
+  return written.flatMap(({ object, prefix, places }) =>
+    [...places].flatMap(([part, propertyName]) => {
+      const own: WantedSubscription = { object, event: 'propertyChange', propertyName };
+      if (!given.some((one) => one.active && isFor(own, one))) return [];
+      const problem = `the app is subscribed to ${inWords(own)}, which closeloop writes: every answer comes back as an event`;
+      return [errorAt(`${prefix}.${part}`, problem, "Delete that subscription on the app's Webhooks tab")];
+    }),
+  );
 }
 
 /** When `check` begins to warn. HubSpot ends legacy apps, and v3 of its API, in September 2027. */
@@ -154,54 +187,65 @@ const Hook = z.object({ targetUrl: z.string() });
 type Hook = z.output<typeof Hook>;
 
 const Subscription = z.object({
-  eventType: z.string(),
-  objectTypeId: z.string().nullish(),
-  propertyName: z.string().nullish(),
+  ...{ eventType: z.string(), objectTypeId: z.string().nullish(), propertyName: z.string().nullish() },
   active: z.boolean(),
 });
 type Subscription = z.output<typeof Subscription>;
-
-/** The webhooks of a legacy public app. */
-interface WebhookApi {
-  /** Undefined: no target yet. */
-  hook(): Promise<Hook | undefined>;
-  setTarget(url: string): Promise<void>;
-  subscriptions(): Promise<Subscription[]>;
-  /** Harmless where the subscription exists. */
-  subscribe(eventType: string, propertyName?: string): Promise<void>;
-}
+const Subscriptions = z.object({ results: listOf(Subscription) });
 
 /**
  * These paths take the developer key alone, without a token. They belong to API version 3, which ends together with its apps in
  * September 2027, so there is no newer version. Source: HubSpot, webhooks API of legacy public apps.
  */
-export function webhookApi(settings: HubSpotSettings, appId: string, key: string, ports: ConnectorPorts): WebhookApi {
+function webhookApi(settings: HubSpotSettings, appId: string, ports: ConnectorPorts) {
   const refused = {
     kind: 'config',
     problem: `developerApiKey was refused, or app ${appId} is another developer account's`,
     remedy: 'the key is in the developer account that owns the app, under Keys',
   } as const;
-  const { table } = responseRules(settings, ports.now);
-  const rules = { table: { ...table, 401: refused, 403: refused } };
+  const rules = { table: { ...responseRules(settings, ports.now).table, 401: refused, 403: refused } };
   const api = createVendorApi({ name: 'HubSpot', baseUrl: settings.baseUrl, rules }, ports);
+  const query = new URLSearchParams({ hapikey: settings.developerApiKey ?? '' });
   const callTo = (method: 'GET' | 'PUT' | 'POST', path: 'settings' | 'subscriptions', body?: object): VendorCall => ({
-    method,
-    path: `/webhooks/v3/${appId}/${path}?${new URLSearchParams({ hapikey: key })}`,
-    place: `${method} /webhooks/v3/{appId}/${path}`,
+    ...{ method, path: `/webhooks/v3/${appId}/${path}?${query}`, place: `${method} /webhooks/v3/{appId}/${path}` },
     ...(body && { body }),
   });
 
   return {
+    /** Undefined: no target yet. */
     hook: () => api.find(callTo('GET', 'settings'), Hook),
-    async setTarget(targetUrl) {
-      await api.call(callTo('PUT', 'settings', { targetUrl, throttling: { maxConcurrentRequests: 10 } }), Hook);
-    },
-    subscriptions: async () =>
-      (await api.find(callTo('GET', 'subscriptions'), z.object({ results: listOf(Subscription) })))?.results ?? [],
-    async subscribe(eventType, propertyName) {
+    setTarget: (targetUrl: string) =>
+      api.call(callTo('PUT', 'settings', { targetUrl, throttling: { maxConcurrentRequests: 10 } }), Hook),
+    subscriptions: async () => (await api.find(callTo('GET', 'subscriptions'), Subscriptions))?.results ?? [],
+    /** Harmless where the subscription exists. */
+    async subscribe(eventType: string, propertyName?: string) {
       const call = callTo('POST', 'subscriptions', { eventType, ...(propertyName && { propertyName }), active: true });
       const response = await api.exchange(call);
       if (response.status !== 409) await api.accept(call, response);
+      return {};
     },
   };
+}
+
+/** The webhooks of other apps have no API: a person uploads the file, and confirms it by setting `publicUrl`. */
+export const fileStep = (settings: HubSpotSettings, url: string): SetupStep =>
+  manualStep(
+    "print the app's webhooks-hsmeta.json, for you to upload (HubSpot lets nobody else change an app's webhooks)",
+    "1. Save this in the app's project as src/app/webhooks/webhooks-hsmeta.json, and run `hs project upload`. (A legacy private app: enter the same on its Webhooks tab.)",
+    webhooksFile(settings, url),
+    `2. Set publicUrl of this source to ${url}: it says that HubSpot delivers there, and setup has nothing left to do.`,
+  );
+
+/** Generic events, but for the one that has no generic form. Source: HubSpot, configure webhooks (project apps). */
+function webhooksFile(settings: HubSpotSettings, targetUrl: string): string {
+  const [erasures, others] = [true, false].map((isErasure) =>
+    wantedSubscriptions(settings).filter(({ event }) => (event === 'privacyDeletion') === isErasure),
+  );
+  const crmObjects = others?.map(({ object, event, propertyName }) => {
+    return { subscriptionType: `object.${event}`, objectType: object, propertyName, active: true };
+  });
+  const hubEvents = erasures?.map(({ object, event }) => ({ subscriptionType: `${object}.${event}`, active: true }));
+  const subscriptions = { crmObjects, legacyCrmObjects: [], hubEvents };
+  const config = { settings: { targetUrl, maxConcurrentRequests: 10 }, subscriptions };
+  return JSON.stringify({ uid: 'webhooks', type: 'webhooks', config }, null, 2);
 }

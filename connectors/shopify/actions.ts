@@ -1,43 +1,25 @@
-import { z } from 'zod';
-import type { Source } from '../../core/connector/contract.ts';
 import { type DeskAction, deskActor, doing, noteAction } from '../../core/connector/desk/act.ts';
-import { listOf, orElse } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
-import { withLine } from './answer.ts';
 import type { ShopifyApi } from './api.ts';
-import { idOf, isOrderId, orderGid } from './ids.ts';
-import { takeInventory } from './inventory.ts';
-import { addTags, type Mutation, sender, setNote } from './mutations.ts';
+import { idOf, isOrderId } from './order.ts';
 import { type ShopifySettings, TagAction } from './settings.ts';
+import { grantedScopes } from './webhooks.ts';
+import { addTags, type CurrentOrder, currentReader, type Mutation, sender, setNote, withLine } from './write.ts';
 
 export const actions = { tag: TagAction, note: noteAction };
 
-const Order = z.object({
-  id: z.string(),
-  note: z.string().nullish(),
-  customer: orElse(z.object({ id: z.string().regex(/^gid:\/\/shopify\/Customer\/\d+$/) }), null).nullish(),
-});
-type Order = z.output<typeof Order>;
-
-const read = {
-  name: 'ActedOrders',
-  document: 'query ActedOrders($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { id note customer { id } } } }',
-  data: z.object({ nodes: listOf(orElse(Order, null)) }),
-  price: { base: 0, each: 2 },
-};
-
 /** What answers lead to at Shopify. */
-export function actor(settings: ShopifySettings, api: ShopifyApi): Required<Pick<Source, 'act' | 'checkActions'>> {
+export function actor({ shop, writeBack }: ShopifySettings, api: ShopifyApi) {
   const send = sender('ActOnOrder', api);
-  async function change({ id }: Order, mutations: Mutation[]): Promise<void> {
+  async function change({ id }: CurrentOrder, mutations: Mutation[]): Promise<void> {
     const why = (await send(new Map([[id, mutations]]))).get(id);
     if (why === undefined) return;
     const remedy = 'an order takes 250 tags; look for an app or a flow that guards it';
-    const told = `Shopify ${settings.shop}: order ${idOf(id)}: ${why}; ${remedy}`;
+    const told = `Shopify ${shop}: order ${idOf(id)}: ${why}; ${remedy}`;
     throw typeof why === 'string' ? new CloseloopError(told, { kind: 'permanent' }) : why;
   }
 
-  const tag: DeskAction<Order> = doing<Order, typeof TagAction>(
+  const tag: DeskAction<CurrentOrder> = doing<CurrentOrder, typeof TagAction>(
     TagAction,
     async (order, wanted) => {
       const { order: onOrder = [], customer: onCustomer = [] } = Array.isArray(wanted) ? { order: wanted } : wanted;
@@ -52,13 +34,13 @@ export function actor(settings: ShopifySettings, api: ShopifyApi): Required<Pick
     },
     async (wanted) => {
       if (Array.isArray(wanted) || wanted.customer === undefined) return undefined;
-      if ((await takeInventory(settings, api)).scopes.includes('write_customers')) return undefined;
+      if ((await grantedScopes(api)).includes('write_customers')) return undefined;
       const remedy = 'Add it to the app in the Dev Dashboard and install the app again, or tag the order alone';
       return { problem: 'the app lacks write_customers', remedy };
     },
   );
 
-  const note: DeskAction<Order> = doing<Order, typeof noteAction>(noteAction, async (order, text, { marker }) => {
+  const note = doing<CurrentOrder, typeof noteAction>(noteAction, async (order, text, { marker }) => {
     const now = order.note ?? '';
     const wanted = withLine(now, { text, marker });
     const full = `the note of order ${idOf(order.id)} is full: shorten it in Shopify`;
@@ -67,12 +49,6 @@ export function actor(settings: ShopifySettings, api: ShopifyApi): Required<Pick
     return 'a line is added to the note';
   });
 
-  const rows = {
-    isId: isOrderId,
-    async many(ids: readonly string[]) {
-      const { nodes } = await api.call(read, { ids: ids.map(orderGid) });
-      return new Map(nodes.flatMap((order) => (order === null ? [] : [[idOf(order.id), order] as const])));
-    },
-  };
+  const rows = { isId: isOrderId, many: currentReader(writeBack, api, 'customer { id }') };
   return deskActor({ vendor: 'Shopify', record: 'order' }, rows, {}, { tag, note });
 }

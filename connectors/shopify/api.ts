@@ -1,32 +1,23 @@
 import type { z } from 'zod';
-import type { ConnectorPorts, PointsBucket, PointsTaken, Urgency } from '../../core/connector/contract.ts';
-import { createVendorApi, type VendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
-import { CloseloopError } from '../../core/errors.ts';
-import { credentialsOf } from './credentials.ts';
-import { type Price, Prices, smallestPlan } from './points.ts';
-import { type Cost, Envelope, entryFailures, exceededCost, isPartial, responseRules } from './responses.ts';
+import type { ConnectorPorts, Urgency } from '../../core/connector/contract.ts';
+import { type EntryBounds, inPaidCalls, type PricedCall, pointsSender } from '../../core/connector/points.ts';
+import { type Credentials, clientCredentials, staticToken, TokenGrant } from '../../core/connector/token.ts';
+import { createVendorApi, type VendorCall } from '../../core/connector/vendor-api.ts';
+import type { CloseloopError } from '../../core/errors.ts';
+import { costIn, Envelope, entryFailures, isPartial, responseRules } from './responses.ts';
 import { addressOf, apiVersion, type ShopifySettings } from './settings.ts';
 
-const graphqlPath = `/admin/api/${apiVersion}/graphql.json`;
+const path = `/admin/api/${apiVersion}/graphql.json`;
+const aDayMs = 86_400_000;
 
-/** A query or mutation: its name in the document, the schema of its result, its price. */
-export interface Operation<S extends z.ZodType> {
-  name: string;
+/** A query or mutation: its name in the document, the schema of its result, and its points. */
+export interface Operation<S extends z.ZodType> extends PricedCall {
   data: S;
-  price: Price;
 }
 
 export interface Request {
   document: string;
   variables: Readonly<Record<string, unknown>>;
-}
-
-/** The bounds for the number of entries in a call; the points decide within them. */
-export interface Size {
-  most: number;
-  least?: number;
-  /** `since` of an earlier call of the same work: this call keeps its place in the queue. */
-  since?: number;
 }
 
 interface SizedAnswer<Data> {
@@ -49,7 +40,7 @@ export interface ShopifyApi {
   /** As many entries as the points afford; some may have failed. */
   callSized<S extends z.ZodType>(
     operation: Operation<S>,
-    size: Size,
+    bounds: EntryBounds,
     requestOf: (entries: number) => Request,
     urgency?: Urgency,
   ): Promise<SizedAnswer<z.output<S>>>;
@@ -61,86 +52,86 @@ function versionComparer(shop: string, log: ConnectorPorts['log']): (answered: s
   return (answered) => {
     if (answered === null || answered === apiVersion || answered === warned) return;
     warned = answered;
-    log.warn(
-      { shop, asked: apiVersion, answered: /^[\w-]{1,20}$/.test(answered) ? answered : 'another one' },
-      'Shopify answers in another version of its API than asked for: update closeloop',
-    );
+    const told = { shop, asked: apiVersion, answered: /^[\w-]{1,20}$/.test(answered) ? answered : 'another one' };
+    log.warn(told, 'Shopify answers in another version of its API than asked for: update closeloop');
   };
 }
+
+/** Shopify refuses a call that could cost more than 1,000 points; the difference is for the fields around the records. */
+const pointsRules = { assumed: { limit: 1_000, perSecond: 50 }, most: { points: 950, entries: 250 }, told: costIn };
 
 export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): ShopifyApi {
   const { shop } = settings;
   const name = `Shopify ${shop}`;
   const credentials = credentialsOf(settings, ports);
-  const api = createVendorApi(
-    {
-      name,
-      baseUrl: addressOf(settings),
-      credentials,
-      authorize: (token) => ({ 'x-shopify-access-token': token }),
-      rules: responseRules(ports.random),
-    },
-    ports,
-  );
-  const prices = new Prices();
+  const authorize = (token: string) => ({ 'x-shopify-access-token': token });
+  const rules = responseRules(ports.random);
+  const api = createVendorApi({ name, baseUrl: addressOf(settings), credentials, authorize, rules }, ports);
+  const send = pointsSender(api, ports.budget, pointsRules);
   const compareVersion = versionComparer(shop, ports.log);
 
   async function charged<S extends z.ZodType>(
-    operation: Operation<S>,
-    { most, least = 1, since }: Size,
+    { data: schema, ...priced }: Operation<S>,
+    bounds: EntryBounds,
     requestOf: (entries: number) => Request,
     urgency: Urgency,
     byEntry: boolean,
   ): Promise<SizedAnswer<z.output<S>>> {
     // No points are taken before there is a token.
     await credentials.current();
-    const { base, each, mostEntries } = prices.of(operation.name, operation.price);
-    const wanted = { base, each, least, most: Math.max(least, Math.min(most, mostEntries)), assumed: smallestPlan };
-    const paid = await ports.budget.takePoints({ ...wanted, ...(since !== undefined && { since }) }, urgency);
-    const { document: query, variables } = requestOf(paid.records);
-    const body = { query, variables };
-    const call: VendorCall = { method: 'POST', path: graphqlPath, place: operation.name, body, urgency };
-    const { response, envelope = {} } = await sendPaid(call, operation, paid, { api, prices });
+    const call: VendorCall = { method: 'POST', path, place: priced.name, urgency };
+    const callOf = (entries: number) => {
+      const { document: query, variables } = requestOf(entries);
+      return { ...call, body: { query, variables } };
+    };
+    const { response, ...paid } = await send(priced, bounds, callOf, urgency);
+    const envelope = Envelope.safeParse(response.json).data ?? {};
     if (!(byEntry && response.ok && isPartial(envelope))) await api.accept(call, response);
     compareVersion(response.headers.get('x-shopify-api-version'));
-    const failures = entryFailures(`${name}: ${operation.name}`, envelope);
-    const data = api.parse(call, { ...response, json: envelope.data }, operation.data);
-    return { data, entries: paid.records, failures, since: paid.since };
+    const failures = entryFailures(`${name}: ${priced.name}`, envelope);
+    return { ...paid, failures, data: api.parse(call, { ...response, json: envelope.data }, schema) };
   }
 
   return {
-    async call(operation, variables = {}, urgency = 'work') {
-      const request = { document: operation.document, variables };
-      return (await charged(operation, { most: 1 }, () => request, urgency, false)).data;
+    async call({ document, ...operation }, variables = {}, urgency = 'work') {
+      return (await charged(operation, { most: 1 }, () => ({ document, variables }), urgency, false)).data;
     },
-    callSized: (operation, size, requestOf, urgency = 'work') => charged(operation, size, requestOf, urgency, true),
+    callSized: (operation, bounds, requestOf, urgency = 'work') => charged(operation, bounds, requestOf, urgency, true),
   };
 }
 
-/** One call whose points are taken. Settles the points by the response before anything else. */
-async function sendPaid(
-  call: VendorCall,
-  operation: Operation<z.ZodType>,
-  paid: PointsTaken,
-  { api, prices }: { api: VendorApi; prices: Prices },
-) {
-  let said: Parameters<PointsTaken['settle']>[0] = 'unknown';
-  try {
-    const response = await api.exchange(call);
-    const envelope = Envelope.safeParse(response.json).data;
-    const cost = envelope?.extensions?.cost;
-    said = cost === undefined ? (response.status < 500 ? 'unspent' : 'unknown') : bucketOf(cost);
-    const charged = cost?.requestedQueryCost ?? (envelope && exceededCost(envelope));
-    if (charged !== undefined) prices.learn(operation.name, operation.price, paid.records, charged);
-    return { response, envelope };
-  } catch (error) {
-    if (error instanceof CloseloopError && error.outcome === 'never-sent') said = 'unspent';
-    throw error;
-  } finally {
-    await paid.settle(said);
-  }
-}
+/** Calls for many items, each with as many of them as the points afford. */
+export const inPages = <Item, S extends z.ZodType>(
+  api: ShopifyApi,
+  operation: Operation<S>,
+  items: readonly Item[],
+  requestOf: (items: readonly Item[]) => Request,
+  weightOf?: (item: Item) => number,
+) =>
+  inPaidCalls(
+    items,
+    (bounds, itemsFor) => api.callSized(operation, bounds, (entries) => requestOf(itemsFor(entries))),
+    weightOf,
+  );
 
-function bucketOf({ throttleStatus: { maximumAvailable, currentlyAvailable, restoreRate } }: Cost): PointsBucket {
-  return { limit: maximumAvailable, available: currentlyAvailable, perSecond: restoreRate };
+const refused = {
+  kind: 'config',
+  problem: 'the app gets no token',
+  remedy:
+    'an owner of the shop must check that the app is installed, of the same organisation as the shop, and that clientId and ' +
+    'clientSecret are its current ones (Dev Dashboard > app > Settings)',
+} as const;
+
+/** The permanent token of a custom app, or tokens of the client_credentials grant, which last a day. */
+function credentialsOf(settings: ShopifySettings, ports: ConnectorPorts): Credentials {
+  const { shop, accessToken, clientId: client_id, clientSecret: client_secret } = settings;
+  if (accessToken !== undefined) return staticToken(accessToken);
+  const rules = { table: { ...responseRules(ports.random).table, 400: refused, 401: refused } };
+  const api = createVendorApi({ name: `Shopify ${shop}`, baseUrl: addressOf(settings), rules }, ports);
+  const body = { client_id, client_secret, grant_type: 'client_credentials' };
+  return clientCredentials(async () => {
+    const call = { method: 'POST', path: '/admin/oauth/access_token', place: 'token', body } as const;
+    const { token, lifeMs = aDayMs } = await api.call(call, TokenGrant);
+    return { token, lifeMs };
+  }, ports.now);
 }

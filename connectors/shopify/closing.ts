@@ -1,6 +1,5 @@
 import type { RecordState } from '../../core/connector/contract.ts';
-import { idOf } from './ids.ts';
-import type { Fulfillment, Order, OrderState } from './order.ts';
+import { type Fulfillment, idOf, type Order, type OrderState } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 
 /** The input of the state: the order's state and, where the whole order was read, its items and customer. */
@@ -25,8 +24,8 @@ function neverAsked(order: OrderFacts, include: Choice['include']): string | und
   if (money === 'PARTIALLY_REFUNDED' && !include.partlyRefunded) return 'the order was refunded in part';
   if (sourceName === 'pos' && !include.pointOfSale) return 'a sale in a shop';
   if (sourceName === 'shopify_draft_order' && !include.drafts) return 'an order that staff wrote';
-  const bought = lineItems?.nodes.filter(({ currentQuantity }) => currentQuantity > 0) ?? [];
-  if (bought.length > 0 && bought.every(({ isGiftCard }) => isGiftCard)) return 'nothing but gift cards';
+  const bought = lineItems?.nodes.filter(({ quantity }) => quantity > 0) ?? [];
+  if (bought.length > 0 && bought.every(({ giftCard }) => giftCard)) return 'nothing but gift cards';
   if (!hasContact && !include.withoutContact) return 'there is neither an e-mail address nor a phone number on it';
   return undefined;
 }

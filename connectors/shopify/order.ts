@@ -1,104 +1,92 @@
 import { z } from 'zod';
+import type { Rows } from '../../core/connector/desk/rows.ts';
 import { listOf, orElse } from '../../core/entries.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { firstMismatch } from '../../core/mismatches.ts';
+import { inPages, type Operation, type ShopifyApi } from './api.ts';
+import type { ShopifySettings } from './settings.ts';
+
+/** Ids have up to 19 digits, beyond 2^53: they are strings everywhere. */
+export const isOrderId = (id: string): boolean => /^[1-9]\d{0,18}$/.test(id);
+
+/** `5791244910855` → `gid://shopify/Order/5791244910855`, as the API calls it. */
+export const orderGid = (id: string): string => `gid://shopify/Order/${id}`;
+
+/** `gid://shopify/Order/5791244910855` → `5791244910855`. */
+export const idOf = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1).replace(/\?.*$/, '');
 
 /** A value the API may leave out, or give as null or, where an app may not see personal data, as ''. */
 const absent = <S extends z.ZodType>(schema: S) =>
   orElse(schema, undefined).transform((value) => (value === '' ? undefined : value));
 const text = absent(z.string());
 const date = absent(z.iso.datetime({ offset: true }).transform((value) => new Date(value)));
+const texts = listOf(z.string()).default([]);
 
 const Address = z.object({ phone: text, countryCodeV2: text, provinceCode: text, city: text, timeZone: text });
 const Place = z.object({ id: z.string(), name: z.string() });
 
-export const Fulfillment = z.object({
+const Fulfillment = z.object({
   id: z.string(),
   /** `SUCCESS`: handed over; every other status means not, or not any more. */
   status: z.string(),
   displayStatus: text,
-  createdAt: z.coerce.date(),
-  updatedAt: z.coerce.date(),
-  deliveredAt: date,
+  ...{ createdAt: z.coerce.date(), updatedAt: z.coerce.date(), deliveredAt: date },
   requiresShipping: z.boolean(),
 });
 export type Fulfillment = z.output<typeof Fulfillment>;
+const Transaction = z.object({ id: z.string(), kind: z.string(), status: z.string(), processedAt: date });
 
 /** The fields that decide whether an order is closed. `transactions` for the trigger `paid`, `fulfillments` for the others. */
 const state = {
-  id: z.string(),
-  updatedAt: z.coerce.date(),
-  processedAt: z.coerce.date(),
-  test: z.boolean(),
-  cancelledAt: date,
-  sourceName: text,
-  displayFinancialStatus: text,
-  displayFulfillmentStatus: z.string(),
+  ...{ id: z.string(), updatedAt: z.coerce.date(), processedAt: z.coerce.date(), cancelledAt: date },
+  ...{ test: z.boolean(), sourceName: text, displayFinancialStatus: text, displayFulfillmentStatus: z.string() },
   fulfillments: listOf(Fulfillment).default([]),
-  transactions: listOf(z.object({ id: z.string(), kind: z.string(), status: z.string(), processedAt: date })).default(
-    [],
-  ),
+  transactions: listOf(Transaction).default([]),
 };
 export const OrderState = z.object(state);
 export type OrderState = z.output<typeof OrderState>;
 
+const Customer = z.object({
+  ...{ id: z.string(), firstName: text, lastName: text, locale: text, tags: texts },
+  /** A 64-bit number, as text. */
+  orders: absent(z.coerce.number()),
+  defaultEmailAddress: absent(z.object({ emailAddress: text, marketingState: text })),
+  defaultPhoneNumber: absent(z.object({ phoneNumber: text, smsMarketingConsent: absent(z.object({ state: text })) })),
+});
+/** As rules see it, too. */
+const Item = z.object({
+  ...{ title: z.string(), variant: text, sku: text, vendor: text },
+  ...{ quantity: z.number(), giftCard: z.boolean(), shipped: z.boolean() },
+});
+
 /** All fields that rules can read. */
 export const Order = z.object({
   ...state,
-  name: z.string(),
-  createdAt: z.coerce.date(),
-  email: text,
-  phone: text,
-  customerLocale: text,
-  note: text,
-  tags: listOf(z.string()).default([]),
-  discountCodes: listOf(z.string()).default([]),
+  ...{ name: z.string(), createdAt: z.coerce.date(), email: text, phone: text, customerLocale: text, note: text },
+  ...{ tags: texts, discountCodes: texts },
   customAttributes: listOf(z.object({ key: z.string(), value: text })).default([]),
   currentTotalPriceSet: absent(z.object({ shopMoney: z.object({ amount: z.string(), currencyCode: z.string() }) })),
   retailLocation: absent(Place),
   shipped: listOf(z.object({ location: absent(Place) })).default([]),
-  shippingAddress: absent(Address),
-  billingAddress: absent(Address),
-  customer: absent(
-    z.object({
-      id: z.string(),
-      firstName: text,
-      lastName: text,
-      locale: text,
-      tags: listOf(z.string()).default([]),
-      /** A 64-bit number, as text. */
-      numberOfOrders: absent(z.coerce.number()),
-      defaultEmailAddress: absent(z.object({ emailAddress: text, marketingState: text })),
-      defaultPhoneNumber: absent(
-        z.object({ phoneNumber: text, smsMarketingConsent: absent(z.object({ state: text })) }),
-      ),
-    }),
-  ),
-  lineItems: z
-    .object({
-      nodes: listOf(
-        z.object({
-          title: z.string(),
-          variantTitle: text,
-          sku: text,
-          vendor: text,
-          currentQuantity: z.number(),
-          isGiftCard: z.boolean(),
-          requiresShipping: z.boolean(),
-        }),
-      ),
-    })
-    .default({ nodes: [] }),
+  ...{ shippingAddress: absent(Address), billingAddress: absent(Address), customer: absent(Customer) },
+  lineItems: z.object({ nodes: listOf(Item) }).default({ nodes: [] }),
 });
 export type Order = z.output<typeof Order>;
 
 const fulfillments = 'id status displayStatus createdAt updatedAt deliveredAt requiresShipping';
 const payments = 'id kind status processedAt';
-const lineItems =
-  'nodes { title variantTitle sku vendor currentQuantity isGiftCard requiresShipping } pageInfo { hasNextPage endCursor }';
+const items =
+  'title variant: variantTitle sku vendor quantity: currentQuantity giftCard: isGiftCard shipped: requiresShipping';
+const lineItems = `nodes { ${items} } pageInfo { hasNextPage endCursor }`;
+const address = '{ phone countryCodeV2 provinceCode city timeZone }';
 
-export type Trigger = 'paid' | 'fulfilled' | 'delivered';
+type Trigger = ShopifySettings['trigger'];
 
-/** The numbers of parcels or payments, and of items, that are read with an order; rest.ts completes the few orders with more. */
-export const shown = { parts: 8, items: 10 };
+/** The numbers of parcels or payments, and of items, that are read with an order; `completer` reads the rest of the few orders with more. */
+const shown = { parts: 8, items: 10 };
+/** Shopify's lists of parcels and payments have no second page. */
+const allParts = 250;
+const moreItems = 100;
 
 const parts = (trigger: Trigger, first: number) =>
   trigger === 'paid'
@@ -112,25 +100,141 @@ export const stateFields = (trigger: Trigger): string => `
 export const statePoints = 1 + shown.parts;
 
 /** The further fields of `Order`. */
-export const orderFields = `
+const orderFields = `
   name createdAt email phone customerLocale note tags discountCodes
   customAttributes { key value }
   currentTotalPriceSet { shopMoney { amount currencyCode } }
   retailLocation { id name }
   shipped: fulfillments(first: 1) { location { id name } }
-  shippingAddress { phone countryCodeV2 provinceCode city timeZone }
-  billingAddress { phone countryCodeV2 provinceCode city timeZone }
+  shippingAddress ${address} billingAddress ${address}
   customer {
-    id firstName lastName locale tags numberOfOrders
+    id firstName lastName locale tags orders: numberOfOrders
     defaultEmailAddress { emailAddress marketingState }
     defaultPhoneNumber { phoneNumber smsMarketingConsent { state } }
   }
   lineItems(first: ${shown.items}) { ${lineItems} }`;
-export const orderPoints = 25;
+const orderPoints = 25;
 
-/** All parcels, or payments, of an order: Shopify's lists of these have no second page. */
-export const allParts = 250;
-export const partsFields = (trigger: Trigger): string => `id ${parts(trigger, allParts)}`;
-/** The items after a cursor, `$after`. */
-export const moreItems = 100;
-export const moreItemsFields = `id lineItems(first: ${moreItems}, after: $after) { ${lineItems} }`;
+/** An order as in the response. Its own schema reports what is malformed. */
+export type Node = z.output<typeof Node>;
+const Node = z.looseObject({ id: z.string() });
+const Nodes = z.object({ nodes: listOf(z.unknown(), 1_000), definitions: z.unknown().optional() });
+
+/**
+ * Reads orders by their ids, as many per call as the points afford. When a call fails, the orders of earlier calls keep their results, and an
+ * order of another shape fails alone. An order that the app may not see (older than 60 days, without `read_all_orders`) is absent.
+ * @param rowOf is given the `definitions` beside the orders in the response, too
+ */
+export async function readOrders<Row>(
+  api: ShopifyApi,
+  { document, ...operation }: Omit<Operation<z.ZodType>, 'data'> & { document: string },
+  ids: readonly string[],
+  rowOf: (node: Node, definitions: unknown) => Promise<Row>,
+): Promise<Rows<Row>> {
+  const rows = new Map<string, Row | CloseloopError>();
+  const requestOf = (page: readonly string[]) => ({ document, variables: { ids: page.map(orderGid) } });
+  for await (const page of inPages(api, { ...operation, data: Nodes }, ids, requestOf)) {
+    for (const [index, id] of page.items.entries()) {
+      const error = page.error ?? page.answer?.failures.get(`nodes.${index}`);
+      if (error !== undefined) rows.set(id, error);
+    }
+    for (const one of page.answer?.data.nodes ?? []) {
+      const { data: node } = Node.safeParse(one); // null: there is no such order
+      if (node === undefined || rows.has(idOf(node.id))) continue;
+      const row = await rowOf(node, page.answer?.data.definitions).catch((error: unknown) => shapeError(node, error));
+      rows.set(idOf(node.id), row);
+    }
+  }
+  return rows;
+}
+
+function shapeError({ id }: Node, cause: unknown): CloseloopError {
+  if (cause instanceof CloseloopError) return cause;
+  if (!(cause instanceof z.ZodError)) throw cause;
+  const message = `Shopify: order ${idOf(id)} has another shape than documented, at ${firstMismatch(cause)}`;
+  return new CloseloopError(message, { kind: 'permanent' }, { cause });
+}
+
+const Metafield = z.object({ value: z.string() });
+
+/** The whole of an order, and the configured metafields, by "namespace.key". */
+export interface WholeOrder {
+  order: Order;
+  metafields: Record<string, string>;
+}
+
+export function wholeReader({ trigger, metafields }: ShopifySettings, api: ShopifyApi) {
+  const complete = completer(trigger, api);
+  const wanted = metafields.map((name, index) => {
+    const dot = name.lastIndexOf('.');
+    const call = `metafield(namespace: "${name.slice(0, dot)}", key: "${name.slice(dot + 1)}") { value }`;
+    return { name, alias: `m${index}`, field: `m${index}: ${call}` };
+  });
+  const fields = [stateFields(trigger), orderFields, ...wanted.map(({ field }) => field)].join('\n');
+  const document = `query Orders($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { ${fields} } } }`;
+  const operation = { name: 'Orders', document, price: { base: 0, each: statePoints + orderPoints + wanted.length } };
+
+  return (ids: readonly string[]): Promise<Rows<WholeOrder>> =>
+    readOrders(api, operation, ids, async (node) => {
+      const values = wanted.flatMap(({ name, alias }) => {
+        const value = Metafield.safeParse(node[alias]).data?.value;
+        return value === undefined ? [] : [[name, value] as const];
+      });
+      return { order: Order.parse(await complete(node)), metafields: Object.fromEntries(values) };
+    });
+}
+
+const list = z.array(z.unknown()).default([]);
+const Lists = z.object({ fulfillments: list, transactions: list });
+const Items = z.object({
+  lineItems: z.object({
+    nodes: z.array(z.unknown()),
+    pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
+  }),
+});
+const One = z.object({ node: Node.nullable() });
+
+/** Did fewer parcels or payments come than were requested? Else there may be more. */
+export function hasMoreParts(node: object): boolean {
+  const lists = Lists.safeParse(node).data;
+  return lists !== undefined && Math.max(lists.fulfillments.length, lists.transactions.length) >= shown.parts;
+}
+
+/**
+ * Completes orders with more parcels, payments or items than one read returns: a parcel that is not returned may be under way, so the
+ * state needs all of them.
+ */
+function completer(trigger: Trigger, api: ShopifyApi): (node: Node) => Promise<Node> {
+  const about = (name: string, variables: string, fields: string, points: number) => {
+    const document = `query ${name}(${variables}) { node(id: $id) { ... on Order { id ${fields} } } }`;
+    return { name, document, data: One, price: { base: points, each: 0 } };
+  };
+  const allOfThem = about('AllParts', '$id: ID!', parts(trigger, allParts), 1 + allParts);
+  const nextItems = `lineItems(first: ${moreItems}, after: $after) { ${lineItems} }`;
+  const furtherItems = about('MoreItems', '$id: ID!, $after: String', nextItems, 3 + moreItems);
+
+  async function withAllParts(node: Node): Promise<Node> {
+    if (!hasMoreParts(node)) return node;
+    const { node: whole } = await api.call(allOfThem, { id: node.id });
+    const { fulfillments, transactions } = Lists.parse(whole ?? node);
+    if (Math.max(fulfillments.length, transactions.length) >= allParts) {
+      const message = `Shopify: an order has ${allParts} parcels or payments or more, and whether all arrived can't be read: see to it by hand`;
+      throw new CloseloopError(message, { kind: 'permanent' });
+    }
+    return { ...node, ...(whole ?? {}) };
+  }
+
+  async function withAllItems(node: Node): Promise<Node> {
+    let page = Items.safeParse(node).data?.lineItems;
+    if (!page?.pageInfo.hasNextPage) return node;
+    const nodes = [...page.nodes];
+    while (page?.pageInfo.hasNextPage && page.pageInfo.endCursor != null) {
+      const more: z.output<typeof One> = await api.call(furtherItems, { id: node.id, after: page.pageInfo.endCursor });
+      page = Items.safeParse(more.node).data?.lineItems;
+      nodes.push(...(page?.nodes ?? []));
+    }
+    return { ...node, lineItems: { nodes } };
+  }
+
+  return async (node) => await withAllItems(await withAllParts(node));
+}

@@ -1,9 +1,8 @@
 import type { PresentedRecord } from '../../core/connector/contract.ts';
 import { customerOf } from '../../core/connector/customer.ts';
+import { internationalPhone } from '../../core/contact.ts';
 import { type Choice, stateOf } from './closing.ts';
-import { idOf } from './ids.ts';
-import type { Order } from './order.ts';
-import { phonesOf } from './phones.ts';
+import { idOf, type Order, type WholeOrder } from './order.ts';
 
 type Absent<T> = T | undefined;
 
@@ -62,6 +61,8 @@ export interface ShopifyShape {
   }>;
 }
 
+type Presented = Omit<PresentedRecord<ShopifyShape>, 'id' | 'currentId'>;
+
 interface Item {
   title: string;
   variant: Absent<string>;
@@ -72,43 +73,26 @@ interface Item {
   shipped: boolean;
 }
 
-/** @param metafields values by "namespace.key" */
-export function present(
-  order: Order,
-  metafields: Record<string, string>,
-  choice: Choice,
-  now: Date,
-): PresentedRecord<ShopifyShape> {
-  const { customer, shippingAddress, billingAddress } = order;
+export function present({ order, metafields }: WholeOrder, choice: Choice, now: Date): Presented {
+  const { name, tags, note, discountCodes, customer, shippingAddress, billingAddress } = order;
+  const money = order.currentTotalPriceSet?.shopMoney;
   const id = idOf(order.id);
   const contact = { email: order.email ?? customer?.defaultEmailAddress?.emailAddress, phones: phonesOf(order) };
   const hasContact = contact.email !== undefined || contact.phones.length > 0;
   const locale = order.customerLocale ?? customer?.locale;
   const { timeZone, countryCodeV2: country, provinceCode: region, city } = shippingAddress ?? billingAddress ?? {};
   return {
-    id,
-    currentId: id,
     state: stateOf({ ...order, hasContact }, choice, now),
     shape: {
       order: {
-        id,
-        name: order.name,
-        source: order.sourceName,
-        tags: order.tags,
-        note: order.note,
+        ...{ id, name, source: order.sourceName, tags, note },
         attributes: Object.fromEntries(order.customAttributes.map(({ key, value }) => [key, value ?? ''])),
-        metafields,
-        discountCodes: order.discountCodes,
-        total: order.currentTotalPriceSet?.shopMoney.amount,
-        currency: order.currentTotalPriceSet?.shopMoney.currencyCode,
+        ...{ metafields, discountCodes, total: money?.amount, currency: money?.currencyCode },
         financialStatus: order.displayFinancialStatus,
         fulfillmentStatus: order.displayFulfillmentStatus,
         createdAt: order.createdAt.toISOString(),
-        branch: place(order.retailLocation),
-        shippedFrom: place(order.shipped[0]?.location),
-        country,
-        city,
-        items: itemsOf(order),
+        ...{ branch: place(order.retailLocation), shippedFrom: place(order.shipped[0]?.location), country, city },
+        items: order.lineItems.nodes,
       },
       fulfillments: order.fulfillments.map((one) => ({
         id: idOf(one.id),
@@ -118,12 +102,8 @@ export function present(
       })),
       contact,
       customer: customer && {
-        id: idOf(customer.id),
-        firstName: customer.firstName,
-        lastName: customer.lastName,
-        locale: customer.locale,
-        tags: customer.tags,
-        orders: customer.numberOfOrders,
+        ...{ id: idOf(customer.id), firstName: customer.firstName, lastName: customer.lastName },
+        ...{ locale: customer.locale, tags: customer.tags, orders: customer.orders },
         emailConsent: customer.defaultEmailAddress?.marketingState,
         smsConsent: customer.defaultPhoneNumber?.smsMarketingConsent?.state,
       },
@@ -132,15 +112,19 @@ export function present(
   };
 }
 
-const itemsOf = ({ lineItems }: Order): ShopifyShape['order']['items'] =>
-  lineItems.nodes.map(({ title, variantTitle, sku, vendor, currentQuantity, isGiftCard, requiresShipping }) => ({
-    title,
-    variant: variantTitle,
-    sku,
-    vendor,
-    quantity: currentQuantity,
-    giftCard: isGiftCard,
-    shipped: requiresShipping,
-  }));
-
 const place = (found: Absent<{ id: string; name: string }>) => found && { id: idOf(found.id), name: found.name };
+
+/**
+ * The phone numbers of an order, best first, each once: the order's own, the customer's, then those of the addresses. In
+ * international form where the country of an address allows it; otherwise as written.
+ */
+export function phonesOf({ phone, customer, shippingAddress, billingAddress }: Order): string[] {
+  const home = shippingAddress?.countryCodeV2 ?? billingAddress?.countryCodeV2;
+  const written: [text: string | undefined, country: string | undefined][] = [
+    [phone, home],
+    [customer?.defaultPhoneNumber?.phoneNumber, home],
+    [shippingAddress?.phone, shippingAddress?.countryCodeV2],
+    [billingAddress?.phone, billingAddress?.countryCodeV2],
+  ];
+  return [...new Set(written.flatMap(([text, country]) => (text ? [internationalPhone(text, country)] : [])))];
+}

@@ -7,15 +7,18 @@ import {
   transient,
   VendorError,
 } from '../../core/connector/classify.ts';
+import type { HttpResponse } from '../../core/connector/send.ts';
 import { listOf, orElse } from '../../core/entries.ts';
 import { lookUp } from '../../core/look-up.ts';
-import { scopes } from './scopes.ts';
+
+/** The scopes that the app needs. A write scope includes the read scope. */
+export const scopes = ['read_orders', 'write_orders', 'read_customers', 'read_fulfillments', 'read_locations'] as const;
 
 /** More than any plan has: larger figures are errors. */
 const mostPoints = 1_000_000;
 
 /** The points that a call cost, and the app's bucket at this shop, which refills every second. */
-export const Cost = z.object({
+const Cost = z.object({
   requestedQueryCost: z.number().positive().max(mostPoints),
   throttleStatus: z.object({
     maximumAvailable: z.number().positive().max(mostPoints),
@@ -23,15 +26,15 @@ export const Cost = z.object({
     restoreRate: z.number().min(1).max(mostPoints),
   }),
 });
-export type Cost = z.output<typeof Cost>;
 
 /** The code and the path of an error, without the message, which may repeat values. */
 type GraphqlError = z.output<typeof GraphqlError>;
+const Extensions = z.object({
+  code: z.string().regex(/^[A-Z_]{1,60}$/),
+  cost: orElse(z.number().positive(), undefined),
+});
 const GraphqlError = z.object({
-  extensions: orElse(
-    z.object({ code: z.string().regex(/^[A-Z_]{1,60}$/), cost: orElse(z.number().positive(), undefined) }),
-    undefined,
-  ),
+  extensions: orElse(Extensions, undefined),
   path: orElse(listOf(z.union([z.string().regex(/^\w{1,60}$/), z.number()])), undefined),
 });
 
@@ -43,9 +46,16 @@ export const Envelope = z.object({
 });
 export type Envelope = z.output<typeof Envelope>;
 
-/** The cost of a call that was refused for its cost. */
-export function exceededCost({ errors = [] }: Envelope): number | undefined {
-  return errors.find(({ extensions }) => extensions?.code === 'MAX_COST_EXCEEDED')?.extensions?.cost;
+const codeOf = ({ extensions }: GraphqlError) => extensions?.code ?? '';
+
+/** The points that a call was charged with, also one that was refused for its cost; and the bucket after it. */
+export function costIn({ json }: Pick<HttpResponse, 'json'>) {
+  const { extensions, errors = [] } = Envelope.safeParse(json).data ?? {};
+  const { cost } = extensions ?? {};
+  const exceeded = errors.find((one) => codeOf(one) === 'MAX_COST_EXCEEDED')?.extensions?.cost;
+  if (cost === undefined) return { charged: exceeded };
+  const { maximumAvailable: limit, currentlyAvailable: available, restoreRate: perSecond } = cost.throttleStatus;
+  return { charged: cost.requestedQueryCost, bucket: { limit, available, perSecond } };
 }
 
 /** The entry of a response that an error concerns: `nodes.3`, `o3`; undefined for the whole response. */
@@ -56,34 +66,27 @@ function entryOf({ path = [] }: GraphqlError): string | undefined {
 
 /** Codes that concern the app or the shop, whatever their path. */
 const ofAll = new Set(['ACCESS_DENIED', 'SHOP_INACTIVE', 'THROTTLED', 'MAX_COST_EXCEEDED']);
-const passing = new Set(['INTERNAL_SERVER_ERROR', 'TIMEOUT']);
 
 /** Do only some entries of a response fail? The other entries are valid. */
-export function isPartial({ data, errors = [] }: Envelope): boolean {
-  return data != null && errors.every((one) => entryOf(one) !== undefined && !ofAll.has(one.extensions?.code ?? ''));
-}
+export const isPartial = ({ data, errors = [] }: Envelope): boolean =>
+  data != null && errors.every((one) => entryOf(one) !== undefined && !ofAll.has(codeOf(one)));
 
 /** The errors of single entries, by entry. `place`: shop and operation. */
 export function entryFailures(place: string, { errors = [] }: Envelope): Map<string, VendorError> {
-  const failures = new Map<string, VendorError>();
-  for (const one of errors) {
-    const { code = '' } = one.extensions ?? {};
-    const mayPass = code === '' || passing.has(code);
-    const error = new VendorError(place, {
-      advice: { kind: mayPass ? 'transient' : 'permanent' },
-      outcome: 'unknown',
-      problem: `failed with ${code || 'an error'} at ${namesIn(one)}`,
-      remedy: mayPass ? again : 'look at the order in Shopify',
-      status: 200,
-      code,
-    });
-    failures.set(entryOf(one) ?? '', error);
-  }
-  return failures;
+  return new Map(
+    errors.map((one) => {
+      const code = codeOf(one);
+      const mayPass = ['', 'INTERNAL_SERVER_ERROR', 'TIMEOUT'].includes(code);
+      const problem = `failed with ${code || 'an error'} at ${namesIn(one)}`;
+      const told = { problem, remedy: mayPass ? again : 'look at the order in Shopify', status: 200, code };
+      const advice = { kind: mayPass ? 'transient' : 'permanent' } as const;
+      return [entryOf(one) ?? '', new VendorError(place, { ...told, advice, outcome: 'unknown' })];
+    }),
+  );
 }
 
 /** Milliseconds until the bucket holds as many points as the call needs; 0 when it does. */
-export function untilAffordable({ requestedQueryCost, throttleStatus }: Cost): number {
+export function untilAffordable({ requestedQueryCost, throttleStatus }: z.output<typeof Cost>): number {
   const { maximumAvailable, currentlyAvailable, restoreRate } = throttleStatus;
   const missing = Math.min(requestedQueryCost, maximumAvailable) - currentlyAvailable;
   return Math.max(0, Math.ceil((missing / restoreRate) * 1000));
@@ -95,6 +98,7 @@ const scopesRemedy =
   `give the app the scopes ${scopes.join(', ')} and install it again; a public app also needs the approval for protected ` +
   'customer data (name, address, phone, e-mail)';
 const outdated = 'the API no longer takes what closeloop asks: update closeloop, or report it';
+const failing = transient('Shopify fails', again);
 
 /** By status, and by GraphQL's codes. Source: shopify.dev, "GraphQL Admin API: status and error codes", "rate limits". */
 const table: MeaningTable = {
@@ -111,20 +115,17 @@ const table: MeaningTable = {
   430: { kind: 'wait', ms: 60_000, problem: 'Shopify takes us for an attack', remedy: again },
   // Not about one order: no journey must end for it.
   '4xx': config('Shopify refuses the call', outdated),
-  '5xx': transient('Shopify fails', again),
   page: transient('the answer is no JSON', again),
   shape: transient('the answer has another shape than documented', again),
   SHOP_INACTIVE: config('the shop is inactive', 'its owner must settle the account with Shopify'),
   MAX_COST_EXCEEDED: transient('the call costs more than one may', 'it is tried again with fewer orders'),
-  INTERNAL_SERVER_ERROR: transient('Shopify fails', again),
-  TIMEOUT: transient('Shopify fails', again),
+  ...{ '5xx': failing, INTERNAL_SERVER_ERROR: failing, TIMEOUT: failing },
 };
 
 /** The most specific error of a response. */
 const namedError = ({ errors = [] }: Envelope): GraphqlError | undefined =>
   errors.find(({ extensions }) => extensions !== undefined) ?? errors[0];
-const namesIn = (error: GraphqlError | undefined): string =>
-  error?.path?.filter((part) => typeof part === 'string').join('.') ?? '';
+const namesIn = (error: GraphqlError): string => error.path?.filter((part) => typeof part === 'string').join('.') ?? '';
 
 /**
  * The rules for Shopify's responses, also those with status 200.
@@ -146,15 +147,10 @@ function meaningIn(envelope: Envelope, isOk: boolean, random: () => number): Mea
   const { data, errors = [], extensions } = envelope;
   if (isOk && data != null && errors.length === 0) return undefined;
   const named = namedError(envelope);
-  const code = named?.extensions?.code;
-  if (code === undefined) {
-    const problem = 'the answer holds neither data nor the reason';
-    return isOk ? transient(problem, again) : undefined;
-  }
+  const code = named && codeOf(named);
+  if (!named || !code) return isOk ? transient('the answer holds neither data nor the reason', again) : undefined;
   const at = namesIn(named);
-  if (code === 'ACCESS_DENIED') {
-    return config(`access to ${at || 'what we asked for'} is denied`, scopesRemedy);
-  }
+  if (code === 'ACCESS_DENIED') return config(`access to ${at || 'what we asked for'} is denied`, scopesRemedy);
   if (code === 'THROTTLED') {
     const { cost } = extensions ?? {};
     const ms = Math.ceil(Math.max(cost === undefined ? 1000 : untilAffordable(cost), 100) * (1 + random() / 4));
@@ -162,7 +158,5 @@ function meaningIn(envelope: Envelope, isOk: boolean, random: () => number): Mea
     const pauses = cost === undefined ? 'account' : 'nobody';
     return { kind: 'wait', ms, pauses, problem: 'the points are used up', remedy: again };
   }
-  return (
-    lookUp(table, code) ?? { kind: 'config', problem: `the call was refused${at && `, at ${at}`}`, remedy: outdated }
-  );
+  return lookUp(table, code) ?? config(`the call was refused${at && `, at ${at}`}`, outdated);
 }

@@ -6,23 +6,19 @@ import { Duration } from '../../core/schedule/duration.ts';
 export const apiVersion = '2026-10';
 
 const key = z.string().regex(/^[A-Za-z0-9_-]{2,64}$/, 'the key of a metafield: 2 to 64 letters, digits, _ and -');
+const namespace = z
+  .string()
+  .regex(/^(\$app(:[A-Za-z0-9_-]+)?|[A-Za-z0-9_-]{3,255})$/, 'a namespace of metafields, like "$app" or "custom"')
+  .default('$app');
+const ofOrder = 'the key of an order metafield';
+const places = { grade: ofOrder, comment: ofOrder, answeredAt: ofOrder, answers: 'keys of order metafields' };
 
 const writeBack = z
   .strictObject({
-    namespace: z
-      .string()
-      .regex(/^(\$app(:[A-Za-z0-9_-]+)?|[A-Za-z0-9_-]{3,255})$/, 'a namespace of metafields, like "$app" or "custom"')
-      .default('$app')
-      .describe(
-        'Namespace of the metafields below. `$app`: our own, which only this app may write; the merchant sees it. Another one (`custom`) belongs to the merchant',
-      ),
-    ...answerPlaces(key, {
-      grade: 'the key of an order metafield',
-      comment: 'the key of an order metafield',
-      answeredAt: 'the key of an order metafield',
-      status: 'the key of an order metafield, "answered" or "no answer"',
-      answers: 'keys of order metafields',
-    }),
+    namespace: namespace.describe(
+      'Namespace of the metafields below. `$app`: our own, which only this app may write; the merchant sees it. Another one (`custom`) belongs to the merchant',
+    ),
+    ...answerPlaces(key, { ...places, status: 'the key of an order metafield, "answered" or "no answer"' }),
     tags: z
       .boolean()
       .default(false)
@@ -38,16 +34,8 @@ const writeBack = z
   .prefault({})
   .describe('Where the answer goes; each is optional');
 
-const tags = z
-  .array(
-    z
-      .string()
-      .trim()
-      .min(1)
-      .max(40)
-      .regex(/^[^,]*$/, 'holds a comma, which would make two tags of it'),
-  )
-  .min(1);
+const noComma = z.string().regex(/^[^,]*$/, 'holds a comma, which would make two tags of it');
+const tags = z.array(noComma.trim().min(1).max(40)).min(1);
 
 /** Tags that an answer rule adds: a list is for the order; else each of order and customer has a list of its own. */
 export const TagAction = z
@@ -60,13 +48,29 @@ export const TagAction = z
   ])
   .describe('Tags to add to the order, or, with `order` and `customer`, to each its own');
 
+const shop = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]*\.myshopify\.com$/, 'the permanent address of the shop, like "acme.myshopify.com"');
+const secrets = z.array(secret).min(1, "needs the app's client secret").max(4);
+const trigger = z.enum(['fulfilled', 'delivered', 'paid']).default('delivered');
+const metafield = z.string().regex(/^[\w$:-]+\.[A-Za-z0-9_-]{2,64}$/, '"namespace.key" of a metafield');
+
+const include = z.strictObject({
+  pointOfSale: z.boolean().default(true).describe('Sales in a shop'),
+  drafts: z.boolean().default(true).describe('Orders that staff wrote: invoices, orders by phone'),
+  partlyRefunded: z.boolean().default(true).describe('Orders of which a part was paid back'),
+  withoutContact: z
+    .boolean()
+    .default(false)
+    .describe('Orders with neither e-mail nor phone: only for campaigns that ask by identifier'),
+});
+
+const either = 'give accessToken, or clientId and clientSecret';
+
 /** A Shopify source in the configuration: one shop, and one app installed in it. */
 export const settings = z
   .strictObject({
-    shop: z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9-]*\.myshopify\.com$/, 'the permanent address of the shop, like "acme.myshopify.com"')
-      .describe('The permanent address, `acme.myshopify.com`, also where customers see another one'),
+    shop: shop.describe('The permanent address, `acme.myshopify.com`, also where customers see another one'),
     accessToken: secret
       .optional()
       .describe('The token of a custom app, `shpat_…`: made before 2026, they go on working'),
@@ -74,19 +78,12 @@ export const settings = z
       .optional()
       .describe("Or: client id and secret of an app of the shop's own organisation (Dev Dashboard > app > Settings)"),
     clientSecret: secret.optional().describe('With clientId'),
-    webhookSecrets: z
-      .array(secret)
-      .min(1, "needs the app's client secret")
-      .max(4)
-      .describe(
-        "What signs the webhooks: the app's client secret; the older one too for an hour after a rotation; and the key shown under Settings > Notifications for webhooks made by hand",
-      ),
-    trigger: z
-      .enum(['fulfilled', 'delivered', 'paid'])
-      .default('delivered')
-      .describe(
-        'When an order counts as closed: `paid`; `fulfilled`, when it was handed to the carrier; `delivered`, when it arrived. What needs no carrier (downloads, sales in a shop) is delivered when it is fulfilled',
-      ),
+    webhookSecrets: secrets.describe(
+      "What signs the webhooks: the app's client secret; the older one too for an hour after a rotation; and the key shown under Settings > Notifications for webhooks made by hand",
+    ),
+    trigger: trigger.describe(
+      'When an order counts as closed: `paid`; `fulfilled`, when it was handed to the carrier; `delivered`, when it arrived. What needs no carrier (downloads, sales in a shop) is delivered when it is fulfilled',
+    ),
     parcels: z
       .enum(['first', 'all'])
       .default('all')
@@ -94,25 +91,14 @@ export const settings = z
     deliveredWithin: Duration.prefault('7d').describe(
       'Not every carrier reports deliveries: a parcel counts as delivered this long after it was handed over',
     ),
-    include: z
-      .strictObject({
-        pointOfSale: z.boolean().default(true).describe('Sales in a shop'),
-        drafts: z.boolean().default(true).describe('Orders that staff wrote: invoices, orders by phone'),
-        partlyRefunded: z.boolean().default(true).describe('Orders of which a part was paid back'),
-        withoutContact: z
-          .boolean()
-          .default(false)
-          .describe('Orders with neither e-mail nor phone: only for campaigns that ask by identifier'),
-      })
+    include: include
       .prefault({})
       .describe('Further orders that count. Test orders, cancelled and refunded ones and gift cards never do'),
     metafields: z
-      .array(z.string().regex(/^[\w$:-]+\.[A-Za-z0-9_-]{2,64}$/, '"namespace.key" of a metafield'))
+      .array(metafield)
       .max(10)
       .default([])
-      .describe(
-        'More metafields of the order for rules and fields to see: `custom.branch` is order.metafields.`custom.branch`',
-      ),
+      .describe('More metafields for rules and fields to see: `custom.branch` is order.metafields.`custom.branch`'),
     webhooks: z
       .boolean()
       .default(true)
@@ -127,8 +113,7 @@ export const settings = z
   })
   .refine(
     ...oneKindOfCredentials([['accessToken'], ['clientId', 'clientSecret']], {
-      none: 'is missing: give accessToken, or clientId and clientSecret',
-      mixed: 'give accessToken, or clientId and clientSecret: one of the two, whole',
+      ...{ none: `is missing: ${either}`, mixed: `${either}: one of the two, whole` },
     }),
   );
 

@@ -1,22 +1,20 @@
-import { keepHere, takesAnswers } from '../../core/connector/answer.ts';
 import { defineConnector } from '../../core/connector/contract.ts';
+import { desk } from '../../core/connector/desk/desk.ts';
 import { actions, actor } from './actions.ts';
 import { shopifyApi } from './api.ts';
-import { checker } from './check.ts';
-import { events } from './events.ts';
-import { forgetter } from './forget.ts';
+import { events, proof, verify } from './events.ts';
+import { isOrderId, type WholeOrder, wholeReader } from './order.ts';
 import { poller } from './poll.ts';
-import { reader } from './read.ts';
+import { preflight } from './preflight.ts';
+import { present, type ShopifyShape } from './record.ts';
 import { addressOf, settings } from './settings.ts';
-import { setupOf } from './setup.ts';
-import { verify } from './signature.ts';
-import { writer } from './write-back.ts';
+import { writing } from './write.ts';
 
 /**
  * Shopify: orders that were paid, handed over, or delivered.
  *
  * An app in the shop sends webhooks, all signed with its client secret, and lends its token. It needs the scopes in
- * `scopes.ts`; `setup` makes the webhooks and the metafields that take the answer. Compliance webhooks
+ * `responses.ts`; `setup` makes the webhooks and the metafields that take the answer. Compliance webhooks
  * (`customers/data_request`, `customers/redact`, `shop/redact`) are set to the same address in the app itself.
  */
 export const shopify = defineConnector({
@@ -32,23 +30,27 @@ export const shopify = defineConnector({
     customer: ['contact.email', 'contact.phones'],
   },
   open: (settings, ports) => {
+    const { webhookSecrets: secrets } = settings;
     const api = shopifyApi(settings, ports);
-    return {
-      batchSize: 100,
-      taken: { status: 200 },
-      verify: (delivery) => verify(delivery, settings.webhookSecrets, settings.shop),
-      events: (delivery) => events(delivery, settings),
-      read: reader(settings, api, ports),
-      writeBack: takesAnswers(settings.writeBack) ? writer(settings, api) : keepHere,
-      forget: forgetter(settings, api),
-      ...actor(settings, api),
-      poll: poller(settings, api, ports),
-      check: checker(settings, api),
-      setup: setupOf(settings, api),
-      recordNoun: 'order',
-      recordUrl: (id) => `${addressOf(settings)}/admin/orders/${encodeURIComponent(id)}`,
-      writesNoAnswer: settings.writeBack.noAnswer,
-      surveyQuestions: Object.keys(settings.writeBack.answers),
-    };
+    // Answers and actions have rows of their own.
+    return desk<WholeOrder, ShopifyShape, string, unknown>({
+      ...{ vendor: 'Shopify', record: 'order', poll: poller(settings, api, ports) },
+      intake: { secrets, proof, events: (body, delivery) => events(body, delivery, settings) },
+      read: {
+        isId: isOrderId,
+        many: wholeReader(settings, api),
+        present: async () => (whole) => present(whole, settings, ports.now()),
+      },
+      write: writing(settings, api),
+      own: {
+        taken: { status: 200 },
+        verify: (delivery) => verify(delivery, secrets, settings.shop),
+        ...actor(settings, api),
+        ...preflight(settings, api),
+        // People know an order by its name (#1042), which is not its id.
+        recordNames: { like: '5791244910855', parse: (written) => written },
+        recordUrl: (id) => `${addressOf(settings)}/admin/orders/${encodeURIComponent(id)}`,
+      },
+    });
   },
 });

@@ -87,17 +87,31 @@ export function isSameText(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
+/** Is it the same value, of a vendor that keeps every value as text? Numbers and times may come back in another form. */
+export function isSameValue(current: string, wanted: string): boolean {
+  if (isSameText(current, wanted)) return true;
+  if (/^-?\d+(\.\d+)?$/.test(wanted)) return current.trim() !== '' && Number(current) === Number(wanted);
+  return /^\d{4}-\d\d-\d\dT/.test(wanted) && instantOf(current) === Date.parse(wanted);
+}
+
+/** Epoch ms of a time in ISO 8601 or in epoch ms. */
+export function instantOf(text: string | null | undefined): number | undefined {
+  const ms = /^\d{11,15}$/.test(text ?? '') ? Number(text) : Date.parse(text ?? '');
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
 /** The tags that say what was answered. */
 export function tagsOf({ status, grade }: Pick<WriteBack, 'status' | 'grade'>): string[] {
   if (status === 'no-answer') return ['fb_no_answer'];
-  return ['fb_answered', ...(grade === null ? [] : [gradeTag + grade])];
+  return [answeredTag, ...(grade === null ? [] : [gradeTag + grade])];
 }
 
+export const answeredTag = 'fb_answered';
 const gradeTag = 'fb_grade_';
 
 /** Is this a tag that `tagsOf` gives for some answer? A grade may be any number: 9, 2.5. */
 export function isAnswerTag(tag: string): boolean {
-  if (!tag.startsWith(gradeTag)) return tag === 'fb_answered' || tag === 'fb_no_answer';
+  if (!tag.startsWith(gradeTag)) return tag === answeredTag || tag === 'fb_no_answer';
   const digits = tag.slice(gradeTag.length);
   return Number.isFinite(Number(digits)) && String(Number(digits)) === digits;
 }

@@ -69,3 +69,52 @@ export async function writeInTurn<Item>(
   }
   return results;
 }
+
+/** Why a vendor refused a whole call: the items, and the place whose value, that it blames, as far as it says. */
+export interface Blame {
+  ids: readonly string[];
+  place?: string | undefined;
+}
+
+/** Something to write, with its values by place. */
+export interface Writable {
+  id: string;
+  properties: Readonly<Record<string, string>>;
+}
+
+/**
+ * Sends items in one call to a vendor that refuses a whole call for one invalid value: finds the items with it and sends the others.
+ * Items that the vendor blames are taken out. Else the call is halved, sorted by the blamed place, until the remaining items share the
+ * value: one that a list of choices lacks costs a few calls, however many items have it.
+ * @param send one call: what became of each item, or why the whole call was refused
+ */
+export async function sendApart<Item extends Writable, Fate, Refusal extends Blame>(
+  items: readonly Item[],
+  send: (some: readonly Item[]) => Promise<Map<string, Fate> | Refusal>,
+  refused: (refusal: Refusal) => Fate,
+): Promise<Map<string, Fate>> {
+  const refusal = await send(items);
+  if (refusal instanceof Map) return refusal;
+  const { ids, place } = refusal;
+  const sent = ({ properties }: Item): string => (place === undefined ? '' : (properties[place] ?? ''));
+  const byValue = items.toSorted((a, b) => (sent(a) < sent(b) ? -1 : sent(a) > sent(b) ? 1 : 0));
+  const values = byValue.map(sent);
+  const isOneBadValue =
+    place !== undefined && new Set(values).size === 1 && items.every((one) => place in one.properties);
+  if (items.length <= 1 || isOneBadValue) return new Map(items.map(({ id }) => [id, refused(refusal)]));
+  const [guilty, others] = [true, false].map((isNamed) => byValue.filter(({ id }) => ids.includes(id) === isNamed));
+  const middle = middleOf(values);
+  const halves = [byValue.slice(0, middle), byValue.slice(middle)];
+  const results = new Map<string, Fate>();
+  for (const part of guilty?.length && others?.length ? [guilty, others] : halves)
+    for (const [id, fate] of await sendApart(part, send, refused)) results.set(id, fate);
+  return results;
+}
+
+/** The index that halves a sorted list: between two values if there are several, so that equal ones stay together. */
+function middleOf(values: readonly string[]): number {
+  const half = Math.ceil(values.length / 2);
+  const value = values[half] ?? '';
+  const edge = values.indexOf(value) || values.lastIndexOf(value) + 1;
+  return edge < values.length ? edge : half;
+}

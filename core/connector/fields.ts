@@ -65,6 +65,12 @@ export interface CurrentField {
   required: boolean;
   /** The values of a list from which one is taken; left out for other fields. */
   values?: readonly string[] | undefined;
+  /** What else keeps it from taking its part of answers: 'takes only short texts'. */
+  problem?: string | undefined;
+  /** What people may not expect of it: 'hides 4 from them'. */
+  drawback?: string | undefined;
+  /** It was deleted: its creation brings it back. */
+  isArchived?: boolean | undefined;
 }
 
 export interface FieldWords<Item extends MissingItem> {
@@ -77,13 +83,15 @@ export interface FieldWords<Item extends MissingItem> {
   /** Whether `setup` creates them; otherwise people do. Default true. */
   isMade?: boolean;
   missing: (needed: NeededField) => Item;
+  /** Values that the list of a field lacks, where `setup` adds them. Left out: people do. */
+  lacking?: (needed: NeededField, values: readonly string[]) => Item;
 }
 
-/** @param current the vendor's fields in use, without archived ones */
+/** @param current the vendor's fields in use */
 export function compareFields<Item extends MissingItem>(
   needed: readonly NeededField[],
   current: readonly CurrentField[],
-  { of, field, place, isMade = true, missing }: FieldWords<Item>,
+  { of, field, place, isMade = true, missing, lacking }: FieldWords<Item>,
 ): Comparison<Item> {
   const missingItems: Item[] = [];
   const findings = needed.flatMap((one): Finding[] => {
@@ -91,10 +99,10 @@ export function compareFields<Item extends MissingItem>(
     const at = `writeBack.${part}`;
     const what = `the ${field} "${name}" of ${of}`;
     const [found, ...others] = current.filter((it) => it.name === name);
-    if (found === undefined) {
+    if (found === undefined || found.isArchived) {
       if (isMade) missingItems.push(missing(one));
       const remedy = isMade ? 'Let "closeloop setup" create it' : `Create it, of type ${types[0]} (${place})`;
-      return [errorAt(at, `${of} have no ${field} "${name}"`, remedy)];
+      return [errorAt(at, found ? `${what} is archived` : `${of} have no ${field} "${name}"`, remedy)];
     }
     if (others.length > 0)
       return [errorAt(at, `${of} have ${others.length + 1} of the name "${name}"`, `Rename all but one (${place})`)];
@@ -102,9 +110,15 @@ export function compareFields<Item extends MissingItem>(
       const needed = `${types.join(' or ')}${neededBy === undefined ? '' : `, which ${neededBy} need`}`;
       return [errorAt(at, `${what} is of type ${found.type}, not ${needed}`, `Name another ${field}`)];
     }
+    if (found.problem !== undefined) return [errorAt(at, `${what} ${found.problem}`, `Change that (${place})`)];
     const lacks = found.values && values.filter((value) => !found.values?.includes(value));
-    if (lacks !== undefined && lacks.length > 0)
-      return [errorAt(at, `${what} lacks the values ${lacks.join(', ')}`, `Add them (${place})`)];
+    if (lacks !== undefined && lacks.length > 0) {
+      if (lacking !== undefined) missingItems.push(lacking(one, lacks));
+      const remedy = lacking === undefined ? `Add them (${place})` : 'Let "closeloop setup" add them';
+      return [errorAt(at, `${what} lacks the values ${lacks.join(', ')}`, remedy)];
+    }
+    if (found.drawback !== undefined)
+      return [warningAt(at, `${what} ${found.drawback}`, `Name another ${field}, or change that (${place})`)];
     return found.required ? [warningAt(at, `${what} is required of people`, `Switch that off (${place})`)] : [];
   });
   return { findings, missing: missingItems };

@@ -137,7 +137,8 @@ function lifeOf(n: number, count: number, { now, seal }: { now: Date; seal: Seal
 function ageOf(kind: Kind, random: number): number {
   const [from, until] =
     kind === 'waiting' ? [0, 1] : kind === 'asked' ? [1, 13] : kind === 'expired' ? [15, 390] : [1, 390];
-  return from * dayMs + (random % ((until - from) * dayMs));
+  // A remainder would not reach beyond 50 days, as there are more milliseconds in a year than numbers of 32 bits.
+  return Math.floor((from + (random / 2 ** 32) * (until - from)) * dayMs);
 }
 
 /** Of every tenth unhappy customer; a fifth of them is not done. */

@@ -11,7 +11,7 @@ import {
   validate,
 } from 'graphql';
 import { z } from 'zod';
-import { scopes } from '../../connectors/shopify/scopes.ts';
+import { scopes } from '../../connectors/shopify/responses.ts';
 import { callIn, graphqlJudge } from './graphql.ts';
 import { Rights, rightsProblems } from './shopify-rights.ts';
 import { factsJudge, type VendorRow } from './vendor-row.ts';

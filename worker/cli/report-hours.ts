@@ -2,7 +2,7 @@ import { type Channel, channelInWords, channelsAt } from '../reports/channels.ts
 import { csv } from '../reports/csv.ts';
 import { rateOf } from '../reports/grades.ts';
 import type { Period } from '../reports/period.ts';
-import { byChannel, responsesByHour } from '../reports/stored-counts.ts';
+import { byChannel, storedCounts } from '../reports/stored-counts.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import type { ServiceAccount } from './service.ts';
 import { bar, table } from './table.ts';
@@ -19,11 +19,11 @@ export async function reportHours(
   { format, service, timeZone }: { format: 'table' | 'csv' | 'json' } & Pick<ServiceAccount, 'service' | 'timeZone'>,
 ): Promise<number> {
   const asking = { timeZone, now: new Date(), campaign: options.campaign };
-  const [responses, channels] = await Promise.all([
-    withStored(options, ({ sources }) => responsesByHour(sources(), period, asking)),
+  const [counts, channels] = await Promise.all([
+    withStored(options, ({ sources }) => storedCounts(sources(), period, asking)),
     channelsAt(service),
   ]);
-  const rows = byChannel(responses, channels).flatMap(({ channel, hours }) =>
+  const rows = byChannel(counts.hours, channels).flatMap(({ channel, hours }) =>
     hours.map(({ hour, asked, responses: answered }) => {
       return { channel, hour, asked, answered, rate: rateOf(asked, answered) ?? 0 };
     }),

@@ -112,7 +112,7 @@ async function storedOf(options: ReportOptions, period: Period, timeZone: string
   const ofCampaign = campaign === undefined ? undefined : (journey: Journey) => journey.campaign === campaign;
   return await withStored(options, async ({ sources }) => ({
     ...(isByCampaign && {
-      counts: await storedCounts(sources(), period, { timeZone, now }),
+      counts: (await storedCounts(sources(), period, { timeZone, now })).byCampaign,
       followUps: await followUpReport(sources(), period, { timeZone, now, fits: ofCampaign }),
     }),
     comments: size === 0 ? [] : await newestComments(sources(), { ...period, timeZone, size, campaign }),

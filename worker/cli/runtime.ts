@@ -10,7 +10,7 @@ import { withHolidays } from '../config/with-holidays.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { connect, type RedisHandle, verifyConnection } from '../redis/connection.ts';
 import { DataKey, operatorKeys } from '../redis/data-key.ts';
-import { knownData, verifyData } from '../redis/data-version.ts';
+import { dataVersion, verifyData } from '../redis/data-version.ts';
 import { type EmbeddedOptions, startEmbeddedRedis } from '../redis/embedded.ts';
 import { globalTag } from '../redis/keys.ts';
 import { ownKey } from '../redis/own-key.ts';
@@ -76,7 +76,7 @@ async function answering(runtime: Runtime, use: Parameters<typeof verifyData>[2]
     if (!(await Promise.race([verifyConnection(runtime.redis).then(() => true), late]))) {
       throw new RedisAway();
     }
-    await verifyData(runtime.redis, knownData(version), use);
+    await verifyData(runtime.redis, { version: dataVersion, closeloop: version }, use);
     return runtime;
   } catch (error) {
     await runtime.close();

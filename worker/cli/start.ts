@@ -4,6 +4,7 @@ import { CloseloopError, messageOf } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { fingerprintOf } from '../config/changes.ts';
 import { testLines } from '../config/tests.ts';
+import { knownData } from '../journey/migrations.ts';
 import { createLog } from '../operations/log.ts';
 import { openTracing } from '../operations/open-tracing.ts';
 import { Heartbeat } from '../operations/processes.ts';
@@ -12,13 +13,12 @@ import type { Engine } from '../pipeline/engine.ts';
 import { Rounds } from '../pipeline/rounds.ts';
 import { checkRedis } from '../redis/connection.ts';
 import { keyAdvice } from '../redis/data-key.ts';
-import { knownData } from '../redis/data-version.ts';
 import { dryRunSummary, sentenceOf } from '../support/summary.ts';
 import { graceOf, type Role, run } from './app.ts';
 import { checkAccount } from './check-account.ts';
 import { type HeldData, holdData } from './data-watch.ts';
 import { Reloading } from './reloading.ts';
-import { makeDataKey, openRuntime, type Runtime } from './runtime.ts';
+import { dataKeyOf, makeDataKey, openRuntime, type Runtime } from './runtime.ts';
 import { version } from './version.ts';
 
 /** Real time. */
@@ -60,7 +60,8 @@ export async function start(options: StartOptions): Promise<number> {
   let data: HeldData | undefined;
   try {
     await refuseUnsafeRedis(runtime, log);
-    data = await holdData(runtime.redis, knownData(version), log);
+    const openSeal = async () => (await dataKeyOf(runtime)).seal;
+    data = await holdData(runtime.redis, knownData(version, openSeal), log);
     await makeDataKey(runtime, log);
     await checkAccount(runtime, { adopt: options.adoptAccount ?? false });
     if (keyAdvice(runtime.config) !== undefined) log.warn({ why: keyAdvice(runtime.config) }, 'secretsKey');

@@ -36,7 +36,9 @@ export async function status(options: RuntimeOptions & { json: boolean }): Promi
     for (const one of sources()) {
       const shown = await stateOfSource(one, { service: down, redis, now: new Date() });
       const canPoll = known.find(({ storedAs }) => storedAs === one.storedAs)?.polls ?? true;
-      print(shown, linesOf(shown, canPoll));
+      // Kept as proof of the erasures.
+      const erased = options.json ? { erased: await one.erasures.all() } : {};
+      print({ ...shown, ...erased }, linesOf(shown, canPoll));
     }
     const paused = config.dryRun ? [] : await collecting.list();
     if (paused.length > 0)

@@ -2,13 +2,14 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Source } from '../../core/connector/contract.ts';
 import { contactKey, parseContact } from '../../core/contact.ts';
-import { type Journey, type JourneyState, journeyStates } from '../journey/journey.ts';
+import { type Journey, journeyStates } from '../journey/journey.ts';
 import { addressDigest } from '../journey/journey-keys.ts';
+import { refOf } from '../journey/refs.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { causeOf } from '../support/causes.ts';
 import { instant } from '../support/instant.ts';
 import { recordIn, type Searched, withinSource } from '../support/journey-filter.ts';
-import { journeyPage } from '../support/journey-pages.ts';
+import { isBefore, journeyPage } from '../support/journey-pages.ts';
 import { findAnywhere } from '../support/repair.ts';
 import { journeyAt, listAt, readPlace, writePlace } from './addresses.ts';
 import { mayAct, seesContacts } from './guard.ts';
@@ -96,13 +97,13 @@ interface Extent {
 }
 
 /** Those of a list's address. */
-export async function journeysOf(query: ListQuery, { engine, config, now }: Options, extent: Extent) {
+export async function journeysOf(query: ListQuery, { engine, config, now }: Omit<Options, 'seal'>, extent: Extent) {
   const { source = '' } = query;
   // A link from before a rename has the source's earlier name.
   const sources = (await engine().sources()).filter(
     ({ name, storedAs }) => source === '' || source === name || source === storedAs,
   );
-  if (isSearch(query)) return await searched(sources, query);
+  if (isSearch(query)) return await searched(sources, query, extent);
   return await listed(sources, query, { ...extent, timeZone: config().feedback.timeZone, now: now() });
 }
 
@@ -136,29 +137,36 @@ function fitting({
     (part === '' || journey.reason === part || (journey.why ?? '').toLowerCase().includes(part));
 }
 
-/** All that one search has found, last changed first. */
+/** What one search has found, last changed first, a page at a time: of a person the newest `most` closings in each source. */
 async function searched(
   sources: readonly Searched[],
-  { person = '', record = '', request = '', state, rule, reason, cause }: ListQuery,
-): Promise<{ journeys: ListedJourney[]; isCut: boolean }> {
+  { person = '', record = '', request = '', state, rule, reason, cause, after }: ListQuery,
+  { size, most }: Extent,
+): Promise<{ journeys: ListedJourney[]; next?: string; isCut: boolean }> {
   const fits = fitting({ rule, reason, cause });
+  let isCut = false;
   const lists = await Promise.all(
     sources.map(async ({ name, store }) => {
+      const known = person === '' ? undefined : await store.queries.newestKnownBy({ digest: person }, most);
+      isCut ||= known !== undefined && known.count > most;
       const found = [
-        ...(person === '' ? [] : await store.queries.knownBy({ digest: person })),
+        ...(known?.journeys ?? []),
         ...(record === '' ? [] : await store.records.journeysOf(record)),
         ...(request === '' ? [] : await ofRequest(store, request)),
       ];
       return [...new Map(found.map((journey) => [journey.id, { source: name, journey }])).values()];
     }),
   );
-  const isIn = (wanted: JourneyState | undefined) => (one: ListedJourney) =>
-    (wanted === undefined || one.journey.state === wanted) && fits(one.journey);
-  const journeys = lists.flat().filter(isIn(state));
-  return {
-    journeys: journeys.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime()),
-    isCut: false,
-  };
+  const place = readPlace(after);
+  const behind = lists
+    .flat()
+    .filter(({ journey }) => (state === undefined || journey.state === state) && fits(journey))
+    .map((one) => ({ one, at: one.journey.updatedAt.getTime(), ref: refOf(one.source, one.journey.id) }))
+    .filter((one) => place === undefined || isBefore(place, one))
+    .sort((a, b) => (isBefore(a, b) ? -1 : 1));
+  const last = behind.length > size ? behind[size - 1] : undefined;
+  const journeys = behind.slice(0, size).map(({ one }) => one);
+  return last ? { journeys, next: writePlace(last), isCut: false } : { journeys, isCut };
 }
 
 async function ofRequest({ requests, queries }: JourneyStore, request: string): Promise<Journey[]> {

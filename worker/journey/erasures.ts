@@ -226,6 +226,11 @@ export class Erasures {
     return stored === null ? undefined : Proof.parse(JSON.parse(stored));
   }
 
+  /** How many are done. */
+  async count(): Promise<number> {
+    return await this.#redis.hlen(this.#proofs);
+  }
+
   /** Proofs, earliest first. */
   async all(): Promise<Proof[]> {
     const proofs = (await this.#redis.hvals(this.#proofs)).map((text) => Proof.parse(JSON.parse(text)));

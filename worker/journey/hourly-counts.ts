@@ -2,9 +2,10 @@ import type { RedisClient } from '../redis/client.ts';
 import type { Journey } from './journey.ts';
 
 const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** How long a day's counts are kept, from its last change. */
-export const countsKeptMs = 400 * 24 * hourMs;
+export const countsKeptMs = 400 * dayMs;
 
 /** `responses`: how many of the customers who were asked in the hour have answered, whenever the answer came. */
 const counted = ['asked', 'answered', 'responses'] as const;
@@ -38,37 +39,37 @@ function happenedTo({ state, askedAt: created, answer, test }: Journey): Record<
   return { asked: askedAt, answered: answer?.seenAt, responses: answer && askedAt };
 }
 
-export interface CountedHour {
+/** What was counted of a campaign in an hour. */
+export interface HourCounts extends Counts {
   campaign: number;
-  /** When it begins. */
-  at: Date;
+  /** When the hour begins: milliseconds since 1970. */
+  at: number;
 }
 
-/** The counts by what a function tells of campaign and hour, from the hour of `from` up to the hour of `until`, without the latter. */
-export async function countsBetween<By>(
+/** What was counted from the hour of `from` up to the hour of `until`, without the latter. */
+export async function countsBetween(
   redis: RedisClient,
   keyOf: (day: string) => string,
   { from, until }: { from: Date; until: Date },
-  by: (hour: CountedHour) => By,
-): Promise<Map<By, Counts>> {
-  const hoursByDay = new Map<string, Set<string>>();
-  for (let at = startOfHour(from); at < startOfHour(until); at += hourMs) {
-    const [day, hour] = [dayOf(new Date(at)), hourOf(new Date(at))];
-    hoursByDay.set(day, (hoursByDay.get(day) ?? new Set()).add(hour));
-  }
-  const sums = new Map<By, Counts>();
-  const addDay = async ([day, hours]: [string, Set<string>]) => {
-    for (const [field, count] of Object.entries(await redis.hgetall(keyOf(day)))) {
-      const [written, campaign, hour = ''] = field.split(':');
+): Promise<HourCounts[]> {
+  const [begin, end] = [startOf(from, hourMs), startOf(until, hourMs)];
+  const ofDay = async (day: number): Promise<HourCounts[]> => {
+    const hours = new Map<string, HourCounts>();
+    for (const [field, count] of Object.entries(await redis.hgetall(keyOf(dayOf(new Date(day)))))) {
+      const [written, campaign, hour] = field.split(':');
       const name = counted.find((one) => one === written);
-      if (name === undefined || !hours.has(hour)) continue;
-      const key = by({ campaign: Number(campaign), at: new Date(`${day}T${hour}:00:00Z`) });
-      const sum = sums.get(key) ?? { asked: 0, answered: 0, responses: 0 };
-      sums.set(key, { ...sum, [name]: sum[name] + Number(count) });
+      const at = day + Number(hour) * hourMs;
+      if (name === undefined || !(at >= begin && at < end)) continue;
+      const key = `${campaign}:${hour}`;
+      const one = hours.get(key) ?? { campaign: Number(campaign), at, asked: 0, answered: 0, responses: 0 };
+      one[name] += Number(count);
+      hours.set(key, one);
     }
+    return [...hours.values()];
   };
-  await Promise.all([...hoursByDay].map(addDay));
-  return sums;
+  const days: number[] = [];
+  for (let day = startOf(from, dayMs); day < end; day += dayMs) days.push(day);
+  return (await Promise.all(days.map(ofDay))).flat();
 }
 
 export function sumOf(counts: Iterable<Counts>): Counts {
@@ -77,8 +78,8 @@ export function sumOf(counts: Iterable<Counts>): Counts {
   return { asked: sum('asked'), answered: sum('answered'), responses: sum('responses') };
 }
 
-function startOfHour(at: Date): number {
-  return at.getTime() - (at.getTime() % hourMs);
+function startOf(at: Date, unitMs: number): number {
+  return at.getTime() - (at.getTime() % unitMs);
 }
 
 function dayOf(at: Date): string {

@@ -1,8 +1,11 @@
+import { z } from 'zod';
 import { type Contact, contactKey } from '../../core/contact.ts';
+import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
 import { CallNames } from './call-names.ts';
 import type { JourneyCall } from './calls.ts';
-import { type CountedHour, type Counts, countsBetween } from './hourly-counts.ts';
+import { countsBetween, type HourCounts } from './hourly-counts.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
 import type { JourneyReader, Left } from './reader.ts';
@@ -10,8 +13,18 @@ import { type ListEntry, type ListName, StateLists } from './state-lists.ts';
 
 const endOfTime = new Date(8.64e15);
 
-/** Page size of a list whose caller may stop at any entry. */
-const latestSize = 200;
+/** Entries of the first page of a list whose caller may stop at any entry, and of a later one; each page has twice as many as the one before. */
+const [firstSize, latestSize] = [50, 400];
+
+/** Reads entries of many people at once: a command for each takes longer than all else. KEYS sorted set of each person · ARGV most, then from and to of each… */
+const entriesScript = `
+local found = {}
+for i, key in ipairs(KEYS) do
+  found[i] = redis.call('ZRANGEBYLEX', key, ARGV[2 * i], ARGV[2 * i + 1], 'LIMIT', 0, ARGV[1])
+end
+return found`;
+const Entries = z.array(z.array(z.string()));
+const peopleAtOnce = 50;
 
 function isBefore(one: ListEntry, other: ListEntry | undefined): boolean {
   return other === undefined || one.at > other.at || (one.at === other.at && one.id > other.id);
@@ -50,7 +63,7 @@ export class JourneyQueries {
   }
 
   /** The journeys of the newest closings among those of `knownBy`, oldest first, and how many `knownBy` has. */
-  async newestKnownBy(who: Who, most: number): Promise<{ journeys: Journey[]; count: number }> {
+  async newestKnownBy(who: Who | { digest: string }, most: number): Promise<{ journeys: Journey[]; count: number }> {
     const { key, from, to } = this.#keys.personRange(this.#keys.person(who));
     const [entries, count] = await Promise.all([
       this.#redis.zrevrangebylex(key, `(${to}`, `[${from}`, 'LIMIT', 0, most),
@@ -59,11 +72,26 @@ export class JourneyQueries {
     return { journeys: await this.#inOrder(entries, undefined), count };
   }
 
-  /** The journeys of a person's closings at or after this instant (to the second), oldest first, and no more than `most`. */
-  async knownBySince(who: Who, closedAt: Date, most: number): Promise<Journey[]> {
-    const { key, from, to } = this.#keys.personRangeFrom(this.#keys.person(who), closedAt);
-    const entries = await this.#redis.zrangebylex(key, `[${from}`, `(${to}`, 'LIMIT', 0, most);
-    return await this.#inOrder(entries, undefined);
+  /**
+   * The journeys of each person's closings at or after an instant (to the second), no more than `most` a person, in the order of `asked`. A
+   * journey of several people is read once.
+   * @param asked `but`: the id of a journey that is left out
+   */
+  async knownBySince(asked: readonly { who: Who; closedAt: Date; but?: string }[], most: number): Promise<Journey[][]> {
+    const ids: string[][] = [];
+    for (const some of slices(asked, peopleAtOnce)) {
+      const ranges = some.map(({ who, closedAt }) => this.#keys.personRangeFrom(this.#keys.person(who), closedAt));
+      const bounds = ranges.flatMap(({ from, to }) => [`[${from}`, `(${to}`]);
+      const keys = ranges.map(({ key }) => key);
+      const entries = Entries.parse(await runScript(this.#redis, entriesScript, keys, most, ...bounds));
+      for (const [i, { but }] of some.entries()) {
+        const found = (entries[i] ?? []).map((entry) => this.#keys.journeyOfEntry(entry));
+        ids.push(found.filter((id) => id !== but));
+      }
+    }
+    const journeys = await this.#reader.those([...new Set(ids.flat())]);
+    const byId = new Map(journeys.map((journey) => [journey.id, journey]));
+    return ids.map((one) => one.flatMap((id) => byId.get(id) ?? []));
   }
 
   async #inOrder(entries: readonly string[], left: Left | undefined): Promise<Journey[]> {
@@ -152,10 +180,10 @@ export class JourneyQueries {
     from: ListEntry = { id: '', at: Number.MAX_SAFE_INTEGER },
   ): AsyncGenerator<ListEntry, undefined> {
     let last = from;
-    for (;;) {
-      const page = await this.#lists.page(state, 'previous', last, latestSize);
+    for (let size = firstSize; ; size = Math.min(2 * size, latestSize)) {
+      const page = await this.#lists.page(state, 'previous', last, size);
       yield* page;
-      if (page.length < latestSize) return;
+      if (page.length < size) return;
       last = page.at(-1) ?? last;
     }
   }
@@ -165,14 +193,9 @@ export class JourneyQueries {
     return await this.#lists.countBetween(state, from, until);
   }
 
-  /** How many were asked and answered in this time, to the hour, by campaign; of the last 400 days. */
-  async countsBetween(time: { from: Date; until: Date }): Promise<Map<number, Counts>> {
-    return await this.countsBy(time, ({ campaign }) => campaign);
-  }
-
-  /** The same, by what a function says of each campaign's hour. */
-  async countsBy<By>(time: { from: Date; until: Date }, by: (hour: CountedHour) => By): Promise<Map<By, Counts>> {
-    return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time, by);
+  /** How many were asked and answered in this time, by campaign and hour; of the last 400 days. */
+  async countsBetween(time: { from: Date; until: Date }): Promise<HourCounts[]> {
+    return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time);
   }
 
   /** The last calls that were made for a journey, as this object was read or saved. */

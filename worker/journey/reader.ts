@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
-import { slices } from '../../core/spread.ts';
+import { slices, spread } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
 import type { StoredCall } from './calls.ts';
@@ -70,12 +70,15 @@ export class JourneyReader {
   }
 
   async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+    // One person may have thousands of journeys: a shared mailbox. No command asks for all of them, and none waits for the one before.
+    const reads = [...slices(ids, 100)].map(
+      async (some) => await this.#redis.mgetBuffer(some.map((id) => this.#keys.journey(id))),
+    );
+    const stored = (await Promise.all(reads)).flat();
     const found: Journey[] = [];
-    // One person may have thousands of journeys: a shared mailbox.
-    for (const some of slices(ids, 100)) {
-      const stored = await this.#redis.mgetBuffer(some.map((id) => this.#keys.journey(id)));
-      const journeys = some.map((id, i) => this.#readable(id, stored[i] ?? null, left));
-      found.push(...journeys.filter((one) => one !== undefined));
+    for await (const [i, id] of spread(ids.entries())) {
+      const journey = this.#readable(id, stored[i] ?? null, left);
+      if (journey) found.push(journey);
     }
     return found;
   }

@@ -13,7 +13,7 @@ export async function figuresOf(
 
 async function figuresOfSource(pipeline: SourcePipeline, week: { from: Date; until: Date }): Promise<SourceFigures> {
   const { name, store } = pipeline.context;
-  const { asked, answered, responses } = sumOf((await store.queries.countsBetween(week)).values());
+  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(week));
   const { parked } = await store.queries.counts();
   const stopped = (await stoppedOf(pipeline)).map(({ stage, why }) => `${stage}: ${why}`);
   return {

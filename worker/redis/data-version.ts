@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
-import { globalTag, knownSourcesKey, tagOf } from './keys.ts';
+import { globalTag } from './keys.ts';
 import { releaseLock, takeLock } from './lock.ts';
 import { runScript } from './script.ts';
 
@@ -10,46 +10,24 @@ import { runScript } from './script.ts';
  * The version of the data in Redis. Raised, with a migration, when an earlier closeloop would misread what this one stores. An added
  * field needs neither, as unknown fields are kept. History: CHANGELOG.md.
  */
-const dataVersion = 2;
+export const dataVersion = 3;
 
 /**
- * Migrates all data from the version before, while no other process works on them. After a kill it runs again from the start, and
- * must leave migrated data as they are.
+ * Migrates all data from the version before, while no other process works on them. After a kill it runs again, and must leave migrated data
+ * as they are.
  */
 export type Migration = (redis: RedisClient) => Promise<void>;
 
-/**
- * Version 1 was given to several layouts before the first release. Data of the last of them are data of version 2; the earlier ones kept
- * every list of a state as one sorted set, without a count beside it.
- */
-const onlyOfTheLastLayout: Migration = async (redis) => {
-  for (const source of await redis.hkeys(knownSourcesKey)) {
-    for (const state of ['skipped', 'asked', 'answered', 'written', 'cancelled', 'expired', 'failed', 'parked']) {
-      const list = `${tagOf(source)}:state:${state}`;
-      if ((await redis.exists(list)) === 0 || (await redis.exists(`${list}:count`)) === 1) continue;
-      throw new CloseloopError(
-        `The data in this Redis are of a closeloop from before the first release, which nothing takes up: source ${source} has lists of another layout. ` +
-          'Use an empty Redis, or restore the copy from before the upgrade for that closeloop (docs/upgrade.md)',
-        { kind: 'config' },
-        { outcome: 'never-sent' },
-      );
-    }
-  }
-};
-
-/** Migrations by the data version that they lead to. */
-const migrations: ReadonlyMap<number, Migration> = new Map([[2, onlyOfTheLastLayout]]);
-
-/** The data version and migrations of a closeloop. */
-export interface KnownData {
+/** The data version of a closeloop. */
+interface Known {
   version: number;
-  migrations: ReadonlyMap<number, Migration>;
   /** The closeloop's own version, for messages. */
   closeloop: string;
 }
 
-export function knownData(closeloop: string): KnownData {
-  return { version: dataVersion, migrations, closeloop };
+/** … with its migrations, by the data version that they lead to. */
+export interface KnownData extends Known {
+  migrations: ReadonlyMap<number, Migration>;
 }
 
 const Stored = z.object({
@@ -85,7 +63,7 @@ return redis.call('GET', KEYS[2])`;
  * For a command beside the loop. `begins`: it may be the first that stores anything here.
  * @throws CloseloopError config for data of another version
  */
-export async function verifyData(redis: RedisClient, known: KnownData, { begins }: { begins: boolean }): Promise<void> {
+export async function verifyData(redis: RedisClient, known: Known, { begins }: { begins: boolean }): Promise<void> {
   if (begins) await redis.set(versionKey, asBegun(known), 'NX');
   const text = await redis.get(versionKey);
   if (text === null) return;
@@ -184,7 +162,7 @@ export class DataVersion {
   }
 }
 
-function asBegun({ version, closeloop }: KnownData): string {
+function asBegun({ version, closeloop }: Known): string {
   return JSON.stringify({ version, by: closeloop } satisfies Stored);
 }
 
@@ -192,7 +170,7 @@ function storedIn(text: string): Stored {
   return Stored.parse(JSON.parse(text));
 }
 
-function flawOf({ version, to = version, by }: Stored, known: KnownData): CloseloopError | undefined {
+function flawOf({ version, to = version, by }: Stored, known: Known): CloseloopError | undefined {
   if (to <= known.version) return undefined;
   const are =
     to === version
@@ -206,7 +184,7 @@ function flawOf({ version, to = version, by }: Stored, known: KnownData): Closel
   );
 }
 
-function tooOld({ version, by }: Stored, known: KnownData): CloseloopError {
+function tooOld({ version, by }: Stored, known: Known): CloseloopError {
   return new CloseloopError(
     `The data in this Redis have version ${version} (of closeloop ${by}), and this is closeloop ${known.closeloop}, which works on ` +
       `data version ${known.version}: "closeloop start" takes them up (docs/upgrade.md), then give this command again`,

@@ -83,7 +83,7 @@ export interface FollowedSource {
 export const mostFollowUps = 10_000;
 /** How many closings of a person are read to find the next grade. */
 const mostClosings = 20;
-const atOnce = 50;
+const atOnce = 200;
 
 interface Reading {
   /** The account's. */
@@ -113,31 +113,44 @@ const isBefore =
   ({ followUp }: FollowedAnswer): boolean =>
     followUp.openedAt < at;
 
+interface Opened {
+  found: FollowedAnswer[];
+  isCut: boolean;
+}
+
 /** The follow-ups that were opened from one instant on, up to another; without those of tests. Changes nothing. */
-export async function followUpsOpened(
+async function followUpsOpened(
+  sources: readonly FollowedSource[],
+  time: { from: Date; until: Date },
+  options: Pick<Reading, 'fits' | 'most'>,
+): Promise<Opened> {
+  const all = await Promise.all(sources.map((source) => openedIn(source, sources, time, options)));
+  return { found: all.flatMap(({ found }) => found), isCut: all.some(({ isCut }) => isCut) };
+}
+
+async function openedIn(
+  source: FollowedSource,
   sources: readonly FollowedSource[],
   { from, until }: { from: Date; until: Date },
-  { fits = () => true, most = mostFollowUps }: Partial<Pick<Reading, 'fits' | 'most'>> = {},
-): Promise<{ found: FollowedAnswer[]; isCut: boolean }> {
+  { fits = () => true, most = mostFollowUps }: Pick<Reading, 'fits' | 'most'>,
+): Promise<Opened> {
   const found: FollowedAnswer[] = [];
   let isCut = false;
-  for (const source of sources) {
-    // One that is done meanwhile is in both lists.
-    const seen = new Set<string>();
-    for (const list of ['open', 'done'] as const) {
-      let read = 0;
-      for await (const journeys of pagesOf(source, list, from)) {
-        read += journeys.length;
-        const wanted = journeys.filter(
-          ({ id, test, followUp }) =>
-            followUp && !test && !seen.has(id) && followUp.openedAt >= from && followUp.openedAt < until,
-        );
-        for (const { id } of wanted) seen.add(id);
-        found.push(...(await withNext(wanted.filter(fits), source, sources)));
-        if (read >= most) break;
-      }
-      isCut ||= read >= most;
+  // One that is done meanwhile is in both lists.
+  const seen = new Set<string>();
+  for (const list of ['open', 'done'] as const) {
+    let read = 0;
+    for await (const journeys of pagesOf(source, list, from)) {
+      read += journeys.length;
+      const wanted = journeys.filter(
+        ({ id, test, followUp }) =>
+          followUp && !test && !seen.has(id) && followUp.openedAt >= from && followUp.openedAt < until,
+      );
+      for (const { id } of wanted) seen.add(id);
+      found.push(...(await withNext(wanted.filter(fits), source, sources)));
+      if (read >= most) break;
     }
+    isCut ||= read >= most;
   }
   return { found, isCut };
 }
@@ -155,6 +168,7 @@ async function* pagesOf(
   }
 }
 
+/** Adds the same person's next closing that was graded after the follow-up was opened, in whichever source. */
 async function withNext(
   journeys: readonly Journey[],
   source: FollowedSource,
@@ -162,41 +176,44 @@ async function withNext(
 ): Promise<FollowedAnswer[]> {
   const found: FollowedAnswer[] = [];
   for (const some of slices(journeys, atOnce)) {
-    const read = some.map(async (journey) => {
-      const next = await nextGraded(journey, source, sources);
+    const later = await Promise.all(sources.map((one) => laterClosings(some, one, one === source)));
+    for (const journey of some) {
       const { followUp, maxGrade, answer } = journey;
-      if (followUp === undefined) return [];
+      if (followUp === undefined) continue;
+      const next = firstGraded(
+        later.flatMap((of) => of.get(journey) ?? []),
+        followUp,
+      );
       const one = { followUp, grade: answer?.grade ?? null, maxGrade };
-      return [next ? { ...one, next: { ...gradeOf(next), hasFollowUp: next.followUp !== undefined } } : one];
-    });
-    found.push(...(await Promise.all(read)).flat());
+      found.push(next ? { ...one, next: { ...gradeOf(next), hasFollowUp: next.followUp !== undefined } } : one);
+    }
   }
   return found;
 }
 
 const gradeOf = ({ answer, maxGrade }: Journey): Graded => ({ grade: answer?.grade ?? null, maxGrade });
 
-/** The person's next closing that was graded after the follow-up was opened, in any source. */
-async function nextGraded(
-  { id, source: storedAs, followUp, contact, personId, closedAt }: Journey,
-  source: FollowedSource,
-  sources: readonly FollowedSource[],
-): Promise<Journey | undefined> {
-  const later = await Promise.all([
-    ...(contact ? sources.map(({ store }) => store.queries.knownBySince({ contact }, closedAt, mostClosings)) : []),
-    ...(personId === undefined ? [] : [source.store.queries.knownBySince({ personId }, closedAt, mostClosings)]),
-  ]);
-  const graded = later
-    .flat()
-    .filter(
-      (one) =>
-        (one.id !== id || one.source !== storedAs) &&
-        !one.test &&
-        (one.answer?.grade ?? null) !== null &&
-        isLater(one.answer?.seenAt, followUp),
-    );
-  return graded.toSorted((a, b) => a.closedAt.getTime() - b.closedAt.getTime())[0];
+/** The further closings of each journey's person in one source, from the journey's own on. A vendor's id of a person means nothing in another source. */
+async function laterClosings(
+  journeys: readonly Journey[],
+  { store }: FollowedSource,
+  isOwn: boolean,
+): Promise<Map<Journey, Journey[]>> {
+  const asked = journeys.flatMap((journey) => {
+    const { id, contact, personId, closedAt } = journey;
+    const people = [...(contact ? [{ contact }] : []), ...(isOwn && personId !== undefined ? [{ personId }] : [])];
+    return people.map((who) => ({ journey, who, closedAt, ...(isOwn && { but: id }) }));
+  });
+  const closings = await store.queries.knownBySince(asked, mostClosings);
+  const found = new Map<Journey, Journey[]>();
+  for (const [i, { journey }] of asked.entries())
+    found.set(journey, [...(found.get(journey) ?? []), ...(closings[i] ?? [])]);
+  return found;
 }
 
-const isLater = (seenAt: Date | undefined, followUp: FollowUp | undefined): boolean =>
-  seenAt !== undefined && followUp !== undefined && seenAt > followUp.openedAt;
+function firstGraded(later: readonly Journey[], { openedAt }: FollowUp): Journey | undefined {
+  const graded = later.filter(
+    ({ test, answer }) => !test && answer !== undefined && answer.grade !== null && answer.seenAt > openedAt,
+  );
+  return graded.toSorted((a, b) => a.closedAt.getTime() - b.closedAt.getTime())[0];
+}

@@ -1,5 +1,5 @@
 import type { CampaignType } from '../../core/contact.ts';
-import { type CountedHour, type Counts, countsKeptMs, sumOf } from '../journey/hourly-counts.ts';
+import { type Counts, countsKeptMs, sumOf } from '../journey/hourly-counts.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import type { Channel } from './channels.ts';
 import { instantsOf, type Period } from './period.ts';
@@ -10,51 +10,50 @@ interface Counted {
   store: Pick<JourneyStore, 'queries'>;
 }
 
-/** Counts of closeloop's own journeys of these days, by campaign and over all sources; they reach 400 days back. */
-export async function storedCounts(
-  sources: readonly Counted[],
-  period: Period,
-  { timeZone, now }: { timeZone: string; now: Date },
-): Promise<Map<number, Counts>> {
-  const time = timeOf(period, { timeZone, now });
-  const all = await Promise.all(sources.map(({ store }) => store.queries.countsBetween(time)));
-  const campaigns = new Set(all.flatMap((one) => [...one.keys()]));
-  return new Map([...campaigns].map((id) => [id, sumOf(all.flatMap((one) => one.get(id) ?? []))]));
-}
-
 /** How many customers were asked in an hour of the day, and how many of them have answered. */
 export interface HourOfDay extends Pick<Counts, 'asked' | 'responses'> {
   /** 0 to 23, on the account's clock. */
   hour: number;
 }
 
-/** How many customers were asked by campaign and hour of the day, on the account's clock, and how many of them have answered. */
-export async function responsesByHour(
-  sources: readonly Counted[],
-  period: Period,
-  { timeZone, now, campaign }: { timeZone: string; now: Date; campaign?: number | undefined },
-): Promise<(HourOfDay & { campaign: number })[]> {
-  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' });
-  const time = timeOf(period, { timeZone, now });
-  const by = (one: CountedHour) => `${one.campaign} ${format.format(one.at)}`;
-  const all = await Promise.all(sources.map(({ store }) => store.queries.countsBy(time, by)));
-  return all.flatMap((counts) =>
-    [...counts].flatMap(([key, { asked, responses }]) => {
-      const [id, hour] = key.split(' ').map(Number);
-      if (id === undefined || hour === undefined || asked === 0) return [];
-      return campaign === undefined || campaign === id ? [{ campaign: id, hour, asked, responses }] : [];
-    }),
-  );
+export interface StoredCounts {
+  byCampaign: Map<number, Counts>;
+  /** By the hour of the day on the account's clock, for one campaign or all. Hours in which nobody was asked are left out. */
+  byHour: HourOfDay[];
+  /** The same by campaign, several for an hour. */
+  hours: CampaignHour[];
 }
 
-/** By hour alone; hours in which nobody was asked are left out. */
-export function byHour(all: readonly HourOfDay[]): HourOfDay[] {
+/** Counts of closeloop's own journeys of these days, over all sources; they reach 400 days back. */
+export async function storedCounts(
+  sources: readonly Counted[],
+  period: Period,
+  { campaign, ...clock }: { timeZone: string; now: Date; campaign?: number | undefined },
+): Promise<StoredCounts> {
+  const time = timeOf(period, clock);
+  const all = (await Promise.all(sources.map(({ store }) => store.queries.countsBetween(time)))).flat();
+  const byCampaign = Map.groupBy(all, (one) => one.campaign);
+  const hourOf = hoursIn(clock.timeZone);
+  const hours = all
+    .filter((one) => campaign === undefined || campaign === one.campaign)
+    .map(({ at, campaign: id, asked, responses }) => ({ campaign: id, hour: hourOf(at), asked, responses }));
+  return {
+    byCampaign: new Map([...byCampaign].map(([id, counts]) => [id, sumOf(counts)])),
+    byHour: byHour(hours),
+    hours,
+  };
+}
+
+export interface CampaignHour extends HourOfDay {
+  campaign: number;
+}
+
+function byHour(all: readonly HourOfDay[]): HourOfDay[] {
+  const sum = (some: readonly HourOfDay[], of: 'asked' | 'responses') =>
+    some.reduce((total, one) => total + one[of], 0);
   return [...Map.groupBy(all, ({ hour }) => hour)]
-    .map(([hour, some]) => ({
-      hour,
-      asked: some.reduce((sum, one) => sum + one.asked, 0),
-      responses: some.reduce((sum, one) => sum + one.responses, 0),
-    }))
+    .map(([hour, some]) => ({ hour, asked: sum(some, 'asked'), responses: sum(some, 'responses') }))
+    .filter(({ asked }) => asked > 0)
     .sort((a, b) => a.hour - b.hour);
 }
 
@@ -64,14 +63,23 @@ export interface ChannelHours {
 }
 
 /** By channel and hour, the channel most asked through first. */
-export function byChannel(
-  all: readonly (HourOfDay & { campaign: number })[],
-  channels: ReadonlyMap<number, CampaignType>,
-): ChannelHours[] {
+export function byChannel(all: readonly CampaignHour[], channels: ReadonlyMap<number, CampaignType>): ChannelHours[] {
   const askedIn = (hours: readonly HourOfDay[]) => hours.reduce((sum, { asked }) => sum + asked, 0);
   return [...Map.groupBy(all, ({ campaign }): Channel => channels.get(campaign) ?? 'unknown')]
     .map(([channel, some]) => ({ channel, hours: byHour(some) }))
+    .filter(({ hours }) => hours.length > 0)
     .sort((a, b) => askedIn(b.hours) - askedIn(a.hours));
+}
+
+/** The hour of the day of an instant. Each instant is formatted once, as that takes longer than all else. */
+function hoursIn(timeZone: string): (at: number) => number {
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', hourCycle: 'h23' });
+  const known = new Map<number, number>();
+  return (at) => {
+    const hour = known.get(at) ?? Number(format.format(at));
+    known.set(at, hour);
+    return hour;
+  };
 }
 
 /** Counts are stored for these days only, and a period may name any day: every hour of a period is read. */

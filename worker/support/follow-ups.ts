@@ -65,35 +65,44 @@ interface Reading {
 }
 
 /** `frontier`: all follow-ups that fit are found up to this place. */
+interface Looked<In> {
+  found: FoundFollowUp<In>[];
+  frontier: Place | undefined;
+}
+
 async function lookedThrough<In extends FollowUpSource>(
   sources: readonly In[],
   filter: FollowUpFilter,
   reading: Reading,
-): Promise<{ found: FoundFollowUp<In>[]; frontier: Place | undefined }> {
-  const { now, limit, most } = reading;
+): Promise<Looked<In>> {
   const isDone = filter.done === true;
-  const all: FoundFollowUp<In>[] = [];
-  let frontier: Place | undefined;
-  for (const context of sources) {
-    let [looked, fitting] = [0, 0];
-    for await (const { followUp, journey } of followUpsOf(context, filter, reading)) {
-      const one = { followUp, journey, context };
-      looked += 1;
-      if (fits(followUp, filter, now)) {
-        all.push(one);
-        fitting += 1;
-      }
-      // No later one of this source comes before these.
-      if (fitting === limit) break;
-      if (looked < (most ?? Number.POSITIVE_INFINITY)) continue;
-      if (!frontier || isBehind(frontier, placeIn(one), isDone)) frontier = placeIn(one);
-      break;
-    }
-  }
+  const all = await Promise.all(sources.map((context) => lookedThroughOne(context, filter, reading)));
+  const frontiers = all.flatMap(({ frontier }) => frontier ?? []);
+  const frontier = frontiers.toSorted((a, b) => (isBehind(b, a, isDone) ? -1 : 1))[0];
   const found = all
+    .flatMap((one) => one.found)
     .filter((one) => !frontier || !isBehind(placeIn(one), frontier, isDone))
     .toSorted((a, b) => (isBehind(placeIn(b), placeIn(a), isDone) ? -1 : 1));
-  return { found: found.slice(0, limit), frontier };
+  return { found: found.slice(0, reading.limit), frontier };
+}
+
+async function lookedThroughOne<In extends FollowUpSource>(
+  context: In,
+  filter: FollowUpFilter,
+  reading: Reading,
+): Promise<Looked<In>> {
+  const { now, limit, most } = reading;
+  const found: FoundFollowUp<In>[] = [];
+  let looked = 0;
+  for await (const { followUp, journey } of followUpsOf(context, filter, reading)) {
+    const one = { followUp, journey, context };
+    looked += 1;
+    if (fits(followUp, filter, now)) found.push(one);
+    // No later one of this source comes before these.
+    if (found.length === limit) break;
+    if (looked === most) return { found, frontier: placeIn(one) };
+  }
+  return { found, frontier: undefined };
 }
 
 /** The place of a follow-up in its list. */

@@ -31,6 +31,9 @@ export interface JourneyPage<In> {
   isCut: boolean;
 }
 
+/** Journeys that are read at once, unless a page shows more. */
+const mostAtOnce = 400;
+
 /**
  * A page of the journeys of all these sources, last changed first (waiting: last due first), however many there are: read from where
  * the page before ended, and no further than `most` journeys.
@@ -44,7 +47,7 @@ export async function journeyPage<In extends Searched>(
   let read = 0;
   let last: Place | undefined;
   const full = (isCut: boolean): JourneyPage<In> => ({ found, ...(last && { next: last }), isCut });
-  for await (const chunk of chunksOf(placesOf(sources, options), size + 1)) {
+  for await (const chunk of chunksOf(placesOf(sources, options), { first: size + 1, total: most + 1 })) {
     const journeys = await journeysAt(chunk);
     for (const { place, id, context } of chunk) {
       if (found.length === size) return full(false);
@@ -96,17 +99,24 @@ function within(source: string, { at, ref }: Place): { at: number; id: string } 
   return prefix < ref ? { at: at + 1, id: '' } : { at, id: '' };
 }
 
-function isBefore(one: Place, other: Place): boolean {
+/** Whether one place comes before another in a list, last changed first. */
+export function isBefore(one: Place, other: Place): boolean {
   return one.at === other.at ? one.ref > other.ref : one.at > other.at;
 }
 
-async function* chunksOf<T>(all: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
-  let chunk: T[] = [];
+/** The first `total`; each chunk twice as large as the one before: where few journeys fit, a page takes few turns all the same. */
+async function* chunksOf<T>(
+  all: AsyncIterable<T>,
+  { first, total }: { first: number; total: number },
+): AsyncGenerator<T[]> {
+  let [chunk, size, left]: [T[], number, number] = [[], Math.min(first, total), total];
   for await (const one of all) {
     chunk.push(one);
     if (chunk.length < size) continue;
     yield chunk;
-    chunk = [];
+    left -= size;
+    if (left === 0) return;
+    [chunk, size] = [[], Math.min(Math.max(first, 2 * size), Math.max(first, mostAtOnce), left)];
   }
   if (chunk.length > 0) yield chunk;
 }

@@ -1,3 +1,4 @@
+import { sumOf } from '../journey/hourly-counts.ts';
 import type { JourneyStore } from '../journey/store.ts';
 import { deliveriesByHour } from '../operations/delivery-counts.ts';
 import type { RedisClient } from '../redis/client.ts';
@@ -36,7 +37,7 @@ export async function lastDay(
     return {
       at: new Date(at),
       deliveries: sum(({ deliveries }) => deliveries.get(at)),
-      asked: sum(({ asked }) => asked.get(at)?.asked),
+      asked: sum(({ asked }) => sumOf(asked.get(at) ?? []).asked),
       failed: sum(({ failed }) => failed[i]),
     };
   });
@@ -46,10 +47,10 @@ async function countsOf({ storedAs, store }: Counted, begins: readonly number[],
   const time = { from: new Date(begins[0] ?? 0), until: new Date((begins.at(-1) ?? 0) + hourMs) };
   const [deliveries, asked, failed] = await Promise.all([
     deliveriesByHour(redis, storedAs, time),
-    store.queries.countsBy(time, ({ at }) => at.getTime()),
+    store.queries.countsBetween(time),
     Promise.all(
       begins.map((at) => store.queries.countIn('failed', { from: new Date(at), until: new Date(at + hourMs) })),
     ),
   ]);
-  return { deliveries, asked, failed };
+  return { deliveries, asked: Map.groupBy(asked, ({ at }) => at), failed };
 }

@@ -13,6 +13,7 @@ import { tagOf } from '../redis/keys.ts';
 import { type QueueDepth, queueDepth } from '../redis/queued-jobs.ts';
 import { countFollowUps } from './follow-ups.ts';
 import type { Searched } from './journey-filter.ts';
+import { journeyPage } from './journey-pages.ts';
 
 /** The data of one source in Redis: needs no connector, no client and no queue. */
 export interface StoredSource extends Searched {
@@ -32,7 +33,7 @@ export async function stateOfSource(
   { service, redis, now }: { service: Down | undefined; redis: RedisClient; now: Date },
 ) {
   const { name, storedAs, store, erasures: asked, pauses, holds, vendor } = source;
-  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, refused, last] =
+  const [counts, week, paused, held, down, quota, poll, erasures, erasing, depths, parked, followUps, refused, last] =
     await Promise.all([
       store.queries.counts(),
       weekOf(source, now),
@@ -41,7 +42,7 @@ export async function stateOfSource(
       vendor.down({ now: true }),
       vendor.quota(),
       pollState(redis, storedAs),
-      asked.all(),
+      asked.count(),
       asked.open(),
       Promise.all(
         stepQueues.map(
@@ -49,6 +50,7 @@ export async function stateOfSource(
         ),
       ),
       lastParked(source),
+      countFollowUps([source], now),
       refusedOf(redis, storedAs),
       lastDeliveries(redis, storedAs),
     ]);
@@ -61,15 +63,14 @@ export async function stateOfSource(
     quotaUsedUpUntil: quota?.until,
     down: [down, service].flatMap((one) => (one ? [shownDown(one)] : [])),
     parked,
-    followUps: await countFollowUps([source], now),
+    followUps,
     notPlanned: jobsIn(depths[0]?.[1]),
     queues: Object.fromEntries(depths),
     poll,
     refused,
     ...last,
-    erasures: erasures.length,
-    // Kept as proof of the erasure.
-    erased: erasures,
+    /** Those that are done. */
+    erasures,
     /** Asked for, and not done yet. */
     erasing,
   };
@@ -81,7 +82,7 @@ const weekMs = 168 * hourMs;
 /** Asked and answered within seven days, to the hour. */
 async function weekOf({ store }: StoredSource, now: Date) {
   const time = { from: new Date(now.getTime() - weekMs), until: new Date(now.getTime() + hourMs) };
-  const { asked, answered, responses } = sumOf((await store.queries.countsBetween(time)).values());
+  const { asked, answered, responses } = sumOf(await store.queries.countsBetween(time));
   return { asked, answered, responseRate: asked === 0 ? null : responses / asked };
 }
 
@@ -118,14 +119,10 @@ export function stateOfProcesses(
   return { processes, configuration, problems, ...(remarks.length > 0 && { remarks }) };
 }
 
-const mostParked = 5;
+const [mostParked, mostLookedAt] = [5, 100];
 
 /** Journeys that wait for a person, last changed first, with what they wait for. */
-async function lastParked({ name, store }: StoredSource): Promise<{ journey: string; why: string }[]> {
-  const found: { journey: string; why: string }[] = [];
-  for await (const { id, why = '' } of store.queries.newest(['parked'])) {
-    found.push({ journey: refOf(name, id), why });
-    if (found.length === mostParked) break;
-  }
-  return found;
+async function lastParked(source: StoredSource): Promise<{ journey: string; why: string }[]> {
+  const { found } = await journeyPage([source], { lists: ['parked'], size: mostParked, most: mostLookedAt });
+  return found.map(({ journey: { id, why = '' } }) => ({ journey: refOf(source.name, id), why }));
 }

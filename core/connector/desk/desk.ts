@@ -1,3 +1,4 @@
+import type { CloseloopError } from '../../errors.ts';
 import { keepHere, takesAnswers } from '../answer.ts';
 import type { Delivery, Events, PresentedRecord, Source } from '../contract.ts';
 import { noEvent } from '../delivery.ts';
@@ -34,8 +35,11 @@ type Presented<Shape extends object> = Omit<PresentedRecord<Shape>, 'id' | 'curr
 };
 
 export interface DeskReading<Row, Shape extends object> extends RowReading<Row> {
-  /** Reads once what several records share (agents, groups, customers), and gives each record as rules see it. Called with one row at least. */
-  present(rows: readonly Row[]): Promise<(row: Row) => Presented<Shape>>;
+  /**
+   * Reads once what several records share (agents, groups, customers), and gives each record as rules see it, or why it can't be seen whole.
+   * Called with one row at least.
+   */
+  present(rows: readonly Row[]): Promise<(row: Row) => Presented<Shape> | CloseloopError>;
 }
 
 /** `Target`: what writing needs of a record, where that is less than rules do. */
@@ -120,7 +124,10 @@ function readerOf<Row, Shape extends object>(reading: DeskReading<Row, Shape>): 
       const row = rows.get(id);
       if (isFailure(row)) return { ok: false, why: 'error', error: row };
       if (row === undefined || presented === undefined) return { ok: false, why: 'not-found' };
-      return { ok: true, record: { id, currentId: id, ...presented(row) } };
+      const record = presented(row);
+      return isFailure(record)
+        ? { ok: false, why: 'error', error: record }
+        : { ok: true, record: { id, currentId: id, ...record } };
     });
   };
 }

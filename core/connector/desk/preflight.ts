@@ -29,6 +29,8 @@ export interface DeskFields {
   types(part: PartName, grades: readonly number[]): Pick<NeededField, 'types' | 'neededBy' | 'values'>;
   /** Creates a field; the note says what a person has to do next. Left out: people create fields by hand. */
   make?(needed: NeededField): ReturnType<SetupStep['apply']>;
+  /** Adds values to the list of a field. Left out: people do. */
+  extend?(needed: NeededField, values: readonly string[]): ReturnType<SetupStep['apply']>;
 }
 
 export interface WantedHook {
@@ -36,6 +38,8 @@ export interface WantedHook {
   id: string;
   /** 'the rule "closeloop: ticket closed"' */
   what: string;
+  /** What is wrong where it is missing. Default: 'is missing'. */
+  missing?: string;
   /** The level of the finding if the hook is missing or wrong. Default 'error'. */
   level?: Finding['level'];
 }
@@ -78,7 +82,7 @@ export interface DeskPreflight {
 
 /** The fields that the places of answers need, compared with those that the account has. */
 export async function comparedFields(
-  { of, field, place, list, types, make }: DeskFields,
+  { of, field, place, list, types, make, extend }: DeskFields,
   places: AnswerPlaces<string>,
   grades: readonly number[],
 ): Promise<Comparison<SetupItem>> {
@@ -90,6 +94,13 @@ export async function comparedFields(
       id: `${of}: ${one.name}`,
       what: `create the ${field} "${one.name}" of ${of} (${one.types[0]})`,
       make: async () => (await make?.(one)) ?? {},
+    }),
+    ...(extend && {
+      lacking: (one, values) => ({
+        id: `values of ${of}: ${one.name}`,
+        what: `add ${values.join(', ')} to the ${field} "${one.name}" of ${of}`,
+        make: () => extend(one, values),
+      }),
     }),
   });
 }
@@ -106,7 +117,7 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
     const there = all
       .filter((hook) => is(hook, one))
       .toSorted((a, b) => flaws(a, one).length - flaws(b, one).length)[0];
-    const wrong = there === undefined ? ['is missing'] : flaws(there, one);
+    const wrong = there === undefined ? [one.missing ?? 'is missing'] : flaws(there, one);
     if (wrong.length === 0) return { findings: [], missing: [] };
     const what = `${there === undefined ? 'create' : 'correct'} ${one.what}`;
     return {

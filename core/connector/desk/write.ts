@@ -2,6 +2,7 @@ import { CloseloopError } from '../../errors.ts';
 import {
   type AnswerPart,
   type AnswerPlaces,
+  answeredTag,
   cut,
   isAnswerTag,
   isOutdated,
@@ -87,6 +88,11 @@ export interface DeskWriting<Row, Value> {
   written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null;
   /** What the record holds at a place. */
   at(row: Row, place: string): unknown;
+  /**
+   * Values at further places, which depend on the record: a line in its one note, say. @param item undefined: an erasure takes the
+   * answer off
+   */
+  further?(row: Row, item: WriteBack | undefined): readonly (readonly [place: string, value: Value | null])[];
   /** Whether the record holds this value. Default: nothing, the same value, or the same text but for white space. */
   holds?(current: unknown, value: Value | null): boolean;
   /** Epoch ms of the time that the record holds at `answeredAt`. Default: `Date.parse`. */
@@ -102,6 +108,8 @@ export interface DeskWriting<Row, Value> {
   notes?: DeskNotes<Row>;
   /** What an erasure leaves behind on a record whose answer it took off: "the history of ticket 4". */
   leaves?(id: string): string;
+  /** What an erasure says of records that the vendor does not show. Left out: they are deleted, and nothing is left on them. */
+  unseen?(ids: readonly string[]): Promise<readonly string[]>;
   /** What a person has to do where the vendor did not store a value (a dropdown lacks the value, say). A text is a customer's words: never repeat it. */
   notKept?(place: string, value: Value | null): string;
 }
@@ -190,15 +198,17 @@ export class DeskWriter<Row, Value> {
   }
 
   #plan(item: WriteBack, row: Row | CloseloopError | undefined, isBlank: boolean): AnswerJob<Row, Value> | WriteResult {
-    const { settings, written, at, closed, instantOf } = this.#writing;
+    const { settings, written, at, closed, instantOf, tags: tagsOn, further } = this.#writing;
     if (isFailure(row)) return { ok: false, why: 'error', error: row };
     if (row === undefined) return this.#notFound(item);
     const why = closed?.(row);
     if (why !== undefined) return this.#noMore(item, why);
-    if (isOutdated(item, settings, (place) => at(row, place), instantOf)) return notOverNewer(this.#words.record);
-    const values = new Map(
-      placed(item, settings, (part) => written(part, settings)).map(({ place, value }) => [place, value]),
-    );
+    const isTagged = item.status === 'no-answer' && tagsOn?.(row).includes(answeredTag) === true;
+    if (isTagged || isOutdated(item, settings, (place) => at(row, place), instantOf))
+      return notOverNewer(this.#words.record);
+    const parts = placed(item, settings, (part) => written(part, settings));
+    const values = new Map(parts.map(({ place, value }) => [place, value]));
+    for (const [place, value] of further?.(row, item) ?? []) values.set(place, value);
     const tags = this.#tagsWith(row, tagsOf(item));
     const wanted = { values, ...(tags && { tags }) };
     const lacking = isBlank ? wanted : this.#lackingOn(row, wanted);
@@ -215,8 +225,9 @@ export class DeskWriter<Row, Value> {
   #lackingOn(row: Row, { values, tags }: Change<Value>): Change<Value> {
     const { at, holds = holdsValue } = this.#writing;
     const lacking = new Map([...values].filter(([place, value]) => !holds(at(row, place), value)));
-    const current = new Set(this.#writing.tags?.(row));
-    const isTagged = tags === undefined || (tags.length === current.size && tags.every((tag) => current.has(tag)));
+    // Of closeloop's own tags: others may come and go meanwhile.
+    const ours = (all: readonly string[] = []) => all.filter(isAnswerTag).sort().join();
+    const isTagged = tags === undefined || ours(tags) === ours(this.#writing.tags?.(row));
     return { values: lacking, ...(!isTagged && { tags }) };
   }
 
@@ -312,10 +323,13 @@ export class DeskWriter<Row, Value> {
 
   async #forgetOn(ids: readonly string[], reading: RowReading<Row>): Promise<string[]> {
     const { record } = this.#words;
-    const rows = [...(await rowsOf(reading, ids))];
+    const found = await rowsOf(reading, ids);
+    const rows = [...found];
     const left = rows.flatMap(([id, row]) =>
       isFailure(row) ? [`the answer on ${record} ${id}, which can't be read: take it off by hand`] : [],
     );
+    const others = ids.filter((id) => reading.isId(id) && !found.has(id));
+    if (others.length > 0) left.push(...((await this.#writing.unseen?.(others)) ?? []));
     const jobs = rows.flatMap(([id, row]) => (isFailure(row) ? [] : [this.#emptying(id, row)]));
     await this.#send(jobs, reading);
     for (const job of jobs) left.push(...this.#leftOn(job), ...(await this.#removeNotes(job)));
@@ -323,10 +337,13 @@ export class DeskWriter<Row, Value> {
   }
 
   #emptying(id: string, row: Row): Job<Row, Value> {
-    const { settings, at, tags, holds = holdsValue } = this.#writing;
-    const full = [...placesOf(settings).values()].filter((place) => !holds(at(row, place), null));
-    const rest = tags?.(row).some(isAnswerTag) ? this.#tagsWith(row, []) : undefined;
-    const change: Change<Value> = { values: new Map(full.map((place) => [place, null])), ...(rest && { tags: rest }) };
+    const { settings, at, tags, further, holds = holdsValue } = this.#writing;
+    const wanted = [...placesOf(settings).values()].map((place) => [place, null] as const);
+    const all = [...wanted, ...(further?.(row, undefined) ?? [])];
+    const values = new Map(all.filter(([place, value]) => !holds(at(row, place), value)));
+    // Also where the settings say no longer that answers are tags.
+    const [ours, rest] = [true, false].map((isOurs) => tags?.(row).filter((tag) => isAnswerTag(tag) === isOurs));
+    const change: Change<Value> = { values, ...(ours?.length && rest && { tags: rest }) };
     return jobOf(id, row, change, change);
   }
 

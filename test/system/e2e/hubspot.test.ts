@@ -80,9 +80,8 @@ test('setup makes the properties and the webhooks, and has nothing to do the sec
   const done = await on.setUp();
   expect(done).toEqual(
     expect.arrayContaining([
-      'create the ticket property group "Customer feedback"',
-      'create the ticket property feedback_grade "Feedback grade" (number)',
-      'create the ticket property feedback_status "Feedback status" (answered or no_answer)',
+      'create the property "feedback_grade" of tickets (number)',
+      'create the property "feedback_status" of tickets (enumeration)',
       expect.stringContaining(`deliver its webhooks to ${on.hooks}`),
       expect.stringContaining('to contact.privacyDeletion'),
     ]),

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { sign as signHubSpot } from '../../../connectors/hubspot/signature.ts';
+import { proofOf } from '../../../connectors/hubspot/events.ts';
+import { signHmac } from '../../../core/connector/signature.ts';
 import { signStandardWebhook } from '../../../core/connector/standard-webhook.ts';
 import { signZendesk } from '../../../standins/zendesk/signature.ts';
 import type { Chance } from '../chaos/random.ts';
@@ -66,7 +67,7 @@ export const sources: readonly FuzzSource[] = [
     sign(raw, url, at, key = secret) {
       const timestamp = String(at.getTime());
       return {
-        'x-hubspot-signature-v3': signHubSpot(key, { method: 'POST', url, raw, timestamp }),
+        'x-hubspot-signature-v3': signHmac(key, { method: 'POST', url, raw }, proofOf(), timestamp),
         'x-hubspot-request-timestamp': timestamp,
       };
     },

@@ -50,12 +50,16 @@ function sending(doors: { now: string }) {
 
 const sameData: Change[] = [];
 const newerData: Change[] = [
-  { file: 'worker/redis/data-version.ts', at: /^const dataVersion = 2;$/m, becomes: 'const dataVersion = 3;' },
   {
     file: 'worker/redis/data-version.ts',
+    at: /^export const dataVersion = 3;$/m,
+    becomes: 'export const dataVersion = 4;',
+  },
+  {
+    file: 'worker/journey/migrations.ts',
     at: /\[2, onlyOfTheLastLayout\]/,
     becomes:
-      "[2, onlyOfTheLastLayout], [3, async (redis: RedisClient) => void (await redis.set('{cl}:example', 'taken up'))]",
+      "[2, onlyOfTheLastLayout], [4, async (redis: RedisClient) => void (await redis.set('{cl}:example', 'taken up'))]",
   },
 ];
 

@@ -128,8 +128,11 @@ function whyOf({ state, why, dueAt, answer, maxGrade }: Journey, timeZone: strin
   return answer && `grade ${gradeInWords({ answer, maxGrade }) ?? '–'}`;
 }
 
-function further({ next, isCut, journeys }: List, query: List['query']): Content {
-  if (next === undefined) return undefined;
+function further({ next, isCut, isSearch, journeys }: List, query: List['query']): Content {
+  if (next === undefined)
+    return isSearch && isCut
+      ? html`<p class="notice">There are earlier closings of this customer than are looked at here.</p>`
+      : undefined;
   const text = isCut ? `Look further back (${journeys.length} fit among the journeys looked at)` : 'Next page';
   return html`<p class="actions"><a class="button" rel="next" href="${listAt({ ...query, after: next })}">${text}</a></p>`;
 }

@@ -33,7 +33,7 @@ describe('check', () => {
         standin.archiveProperty({ type: 'deals', name: 'fb_at' });
       },
     });
-    expect(findings.map(({ at }) => at)).toEqual(['the ticket pipelines', 'the owners', 'writeBack.answeredAt']);
+    expect(findings.map(({ at }) => at)).toEqual(['writeBack.answeredAt', 'pipelines', 'owners']);
   });
 
   test('finds nothing with OAuth either, and a wrong app id by introspection', async () => {
@@ -48,13 +48,12 @@ describe('check', () => {
       {
         level: 'error',
         at: 'refreshToken',
-        problem: expect.stringContaining('reconnect the app'),
-        remedy: expect.stringContaining('nothing else'),
+        remedy: expect.stringContaining('reconnect the app'),
       },
     ]);
     const wrong = await checking({ settings: { ...oauth, clientSecret: 'another' } });
     expect(wrong.findings).toMatchObject([
-      { at: 'refreshToken', problem: expect.stringContaining('check clientId and clientSecret') },
+      { at: 'refreshToken', remedy: expect.stringContaining('check clientId and clientSecret') },
     ]);
   });
 

@@ -171,7 +171,7 @@ describe('an answer', () => {
       '400 is permanent, in HubSpot’s codes',
       { status: 400, body: { category: 'VALIDATION_ERROR', message: 'jane@example.com' } },
       permanent,
-      /400 VALIDATION_ERROR$/,
+      /400 VALIDATION_ERROR;/,
     ],
     [
       '400 repeats nothing that is not a code or a name',
@@ -188,7 +188,7 @@ describe('an answer', () => {
         },
       },
       permanent,
-      /: 400 error, INVALID_DATE in x_at, INVALID_OPTION, INVALID in x_by$/,
+      /: 400 error, INVALID_DATE in x_at, INVALID_OPTION, INVALID in x_by;/,
     ],
     ['200 of another shape names the place', { body: { results: 'jane@example.com' } }, permanent, /at results/],
   ];

@@ -262,7 +262,7 @@ describe('a delivery', () => {
     expect(summary(read([{ ...stage, ...change }], settings))).toEqual([expected]),
   );
 
-  test.each([['{}'], [''], ['null'], ['{"a":1'], ['"text"']])('of %j is not parseable', (body) => {
+  test.each(['{}', 'null', '"text"'])('of %j is not parseable', (body) => {
     expect(read(body)).toEqual({ ok: false, why: 'the body is not a JSON array of HubSpot events' });
   });
 

@@ -16,6 +16,8 @@ describe('the settings', () => {
     ['OAuth without its refresh token', { accessToken: undefined, clientId: 'a', clientSecret: 'b' }],
     ['two kinds of credentials', { clientId: 'a', clientSecret: 'b', refreshToken: 'c' }],
     ['a piece of the other kind', { refreshToken: 'c' }],
+    ['two parts of an answer in one property', { writeBack: { grade: 'feedback', comment: 'feedback' } }],
+    ['two parts in one property of the contact', { writeBack: { contact: { grade: 'last', comment: 'last' } } }],
     ['"no answer" with nowhere to say it', { writeBack: { grade: 'feedback_grade', noAnswer: true } }],
   ];
   test.each(rows)('refuse %s', (_, settings) => {

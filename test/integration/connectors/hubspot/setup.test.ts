@@ -39,20 +39,17 @@ describe('setup', () => {
       const { check, setup } = source();
       const steps = await setup(about);
       expect(whats(steps)).toEqual([
-        'create the ticket property group "Customer feedback"',
-        'create the ticket property fb_grade "Feedback grade" (number)',
-        'create the ticket property fb_comment "Feedback comment" (multi-line text)',
-        'create the ticket property fb_at "Feedback answered at" (date and time)',
-        'create the ticket property fb_status "Feedback status" (answered or no_answer)',
-        'create the deal property group "Customer feedback"',
-        'create the deal property fb_grade "Feedback grade" (number)',
-        'create the deal property fb_comment "Feedback comment" (multi-line text)',
-        'create the deal property fb_at "Feedback answered at" (date and time)',
-        'create the deal property fb_status "Feedback status" (answered or no_answer)',
-        'create the contact property group "Customer feedback"',
-        'create the contact property fb_grade "Feedback grade" (number)',
-        'create the contact property fb_comment "Feedback comment" (multi-line text)',
-        'create the contact property fb_at "Feedback answered at" (date and time)',
+        'create the property "fb_grade" of tickets (number)',
+        'create the property "fb_comment" of tickets (string/textarea)',
+        'create the property "fb_at" of tickets (datetime)',
+        'create the property "fb_status" of tickets (enumeration)',
+        'create the property "fb_grade" of deals (number)',
+        'create the property "fb_comment" of deals (string/textarea)',
+        'create the property "fb_at" of deals (datetime)',
+        'create the property "fb_status" of deals (enumeration)',
+        'create the property "fb_grade" of contacts (number)',
+        'create the property "fb_comment" of contacts (string/textarea)',
+        'create the property "fb_at" of contacts (datetime)',
         `have app 3190457 deliver its webhooks to ${hookUrl}`,
         'subscribe app 3190457 to ticket.propertyChange of hs_pipeline_stage',
         'subscribe app 3190457 to ticket.creation',
@@ -120,7 +117,7 @@ describe('setup', () => {
       standin.addProperty({ type: 'tickets', name: 'fb_grade', kind: 'enumeration', options });
       const { check, setup } = source();
       const steps = await setup(about);
-      expect(whats(steps)).toEqual(['add 4, 5 to the options of the ticket property fb_grade']);
+      expect(whats(steps)).toEqual(['add 4, 5 to the property "fb_grade" of tickets']);
 
       standin.addProperty({ type: 'tickets', name: 'fb_grade', kind: 'enumeration', options: [...options, '5', 'x'] });
       await applyAll(steps);
@@ -164,10 +161,10 @@ describe('setup', () => {
       const { check, setup } = source();
       expect(await setup(about)).toEqual([]);
       expect((await check(about)).map(({ at }) => at)).toEqual([
+        'webhook',
+        'webhook',
         'writeBack.answeredAt',
         'writeBack.grade',
-        'webhook',
-        'webhook',
       ]);
     }));
 

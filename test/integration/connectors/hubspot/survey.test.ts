@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { propertiesOf } from '../../../../connectors/hubspot/answer.ts';
 import { hubspot } from '../../../../connectors/hubspot/hubspot.ts';
-import { Definition, propertyFindings, wantedProperties } from '../../../../connectors/hubspot/properties.ts';
-import { settings } from '../../../../connectors/hubspot/settings.ts';
+import { propertiesOf } from '../../../../connectors/hubspot/write.ts';
 import type { AnswerValue, WriteBack } from '../../../../core/connector/contract.ts';
 import { startHubspotStandin } from '../../../../standins/hubspot/standin.ts';
+import { findsEach } from '../../../support/connectors/hubspot/checking.ts';
+import { hookUrl } from '../../../support/connectors/hubspot/planted.ts';
 import { openPorts } from '../../../support/contract/bench.ts';
 
 const item: WriteBack = {
@@ -17,7 +17,6 @@ const item: WriteBack = {
   campaign: 'Support',
 };
 const answers = { 17: 'why_so', q2: 'how_long' };
-const minimal = { accessToken: 'pat-x', webhookSecrets: ['s'] };
 
 describe('an answer to a survey', () => {
   const rows: [what: string, answer: AnswerValue, text: string][] = [
@@ -52,24 +51,30 @@ describe('an answer to a survey', () => {
   });
 });
 
-test('check looks at the property of each question, on each kind of record', () => {
-  const targets = wantedProperties(
-    settings.parse({ ...minimal, objects: ['ticket', 'deal'], writeBack: { answers } }),
-    [1, 2],
-  );
-  expect(targets.map(({ at, object, name }) => [at, object, name])).toEqual([
-    ['writeBack.answers.17', 'ticket', 'why_so'],
-    ['writeBack.answers.q2', 'ticket', 'how_long'],
-    ['writeBack.answers.17', 'deal', 'why_so'],
-    ['writeBack.answers.q2', 'deal', 'how_long'],
-  ]);
-  const [target] = targets;
-  if (target === undefined) return expect.unreachable();
-  const of = (type: string, fieldType: string) =>
-    propertyFindings(target, Definition.parse({ name: 'why_so', type, fieldType }));
-  expect(propertyFindings(target, undefined)).toMatchObject([{ level: 'error', at: 'writeBack.answers.17' }]);
-  expect(of('string', 'textarea')).toEqual([]);
-  expect(of('number', 'number')).toMatchObject([
-    { level: 'warning', problem: expect.stringMatching(/the grade with it/) },
+describe('check looks at the property of each question, on each kind of record', () => {
+  const asked = { writeBack: { answers }, developerApiKey: undefined, publicUrl: hookUrl };
+  findsEach([
+    {
+      name: 'one that is not there',
+      settings: asked,
+      account: (standin) => void standin.addProperty({ type: 'deals', name: 'how_long', kind: 'string' }),
+      finds: [
+        ['error', 'writeBack.answers.17', /tickets have no property "why_so"/],
+        ['error', 'writeBack.answers.q2', /tickets have no property "how_long"/],
+        ['error', 'writeBack.answers.17', /deals have no property "why_so"/],
+      ],
+    },
+    {
+      name: 'one that takes numbers',
+      settings: {
+        ...asked,
+        objects: ['ticket'],
+        pipelines: ['0'],
+        stages: ['4'],
+        writeBack: { answers: { 17: 'why_so' } },
+      },
+      account: (standin) => void standin.addProperty({ type: 'tickets', name: 'why_so', kind: 'number' }),
+      finds: [['warning', 'writeBack.answers.17', /the grade with it/]],
+    },
   ]);
 });

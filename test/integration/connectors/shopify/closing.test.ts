@@ -29,12 +29,12 @@ const second = (more: Partial<Parcel> = {}): Parcel =>
   });
 const line = (more: object = {}) => ({
   title: 'Coffee',
-  variantTitle: undefined,
+  variant: undefined,
   sku: undefined,
   vendor: undefined,
-  currentQuantity: 1,
-  isGiftCard: false,
-  requiresShipping: true,
+  quantity: 1,
+  giftCard: false,
+  shipped: true,
   ...more,
 });
 const payment = (id: string, more: object = {}) => ({
@@ -60,7 +60,7 @@ const order = (more: Partial<OrderFacts> = {}): OrderFacts => ({
   ...more,
 });
 
-const gift = line({ isGiftCard: true, requiresShipping: false });
+const gift = line({ giftCard: true, shipped: false });
 const now = at('21T10:00');
 /** `closed f1 2026-…`, `open`, `open until …`, `out: why` */
 function short(state: RecordState): string {
@@ -96,7 +96,7 @@ describe('orders that never ask', () => {
     [
       'gift cards and something that was removed',
       'out: nothing but gift cards',
-      { lineItems: { nodes: [gift, line({ currentQuantity: 0 })] } },
+      { lineItems: { nodes: [gift, line({ quantity: 0 })] } },
     ],
     ['a gift card with a parcel', atFirst, { lineItems: { nodes: [gift, line()] } }, shipped],
     ['no contact', 'out: there is neither an e-mail address nor a phone number on it', { hasContact: false }],

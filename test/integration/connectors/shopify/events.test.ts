@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { events } from '../../../../connectors/shopify/events.ts';
-import type { SourceEvent } from '../../../../core/connector/contract.ts';
+import type { Delivery, SourceEvent } from '../../../../core/connector/contract.ts';
+import { jsonBody } from '../../../../core/connector/json-body.ts';
 import {
   delivery,
   fulfillmentDelivered,
@@ -17,7 +18,8 @@ type Choice = { trigger?: 'fulfilled' | 'delivered' | 'paid'; parcels?: 'first' 
 const settings = settingsOf({ trigger: 'delivered' });
 const order = '5791244910855';
 
-const said = (topic: string, body: unknown, choice: Choice = {}) => events(told(topic, body), settingsOf(choice));
+const eventsIn = (one: Delivery, choice = settings) => events(jsonBody(one.raw), one, choice);
+const said = (topic: string, body: unknown, choice: Choice = {}) => eventsIn(told(topic, body), settingsOf(choice));
 /** In short: `closed! 123` for one event that is certain, the reason for one that was left out. */
 function short(topic: string, body: unknown, choice: Choice = {}): string {
   const found = said(topic, body, choice);
@@ -32,9 +34,9 @@ function short(topic: string, body: unknown, choice: Choice = {}): string {
 const ofVector = (name: string) => {
   const vector = vectors.shopify.find((one) => one.name === name);
   if (vector === undefined) throw new Error(`there is no vector "${name}"`);
-  return events(delivery(vector.headers, Buffer.from(vector.body_base64, 'base64')), settings);
+  return eventsIn(delivery(vector.headers, Buffer.from(vector.body_base64, 'base64')));
 };
-const one = (found: ReturnType<typeof events>): SourceEvent | undefined => (found.ok ? found.events[0] : undefined);
+const one = (found: ReturnType<typeof eventsIn>): SourceEvent | undefined => (found.ok ? found.events[0] : undefined);
 
 describe('the vectors', () => {
   test.each<[name: string, event: Partial<SourceEvent>]>([
@@ -87,7 +89,7 @@ describe('the vectors', () => {
       };
       const keys = sequence.deliveries.map(({ topic, webhook_id, event_id }) => {
         const headers = { 'x-shopify-webhook-id': webhook_id, 'x-shopify-event-id': event_id };
-        const found = events(told(topic, bodies[topic], headers), choice);
+        const found = eventsIn(told(topic, bodies[topic], headers), choice);
         return found.ok ? found.events.map(({ key }) => key).join() : '';
       });
       const duplicate = keys[0] === keys[1];
@@ -187,19 +189,4 @@ test('it tells the time of receipt and a key from the body where Shopify leaves 
   expect(first?.at).toEqual(receivedAt);
   expect(first?.key).toBe(again?.key);
   expect(first?.key).not.toBe(other?.key);
-});
-
-test('it never throws, whatever is signed', () => {
-  const topic = fc.constantFrom(
-    'orders/fulfilled',
-    'fulfillments/update',
-    'customers/redact',
-    'shop/redact',
-    'app/uninstalled',
-  );
-  fc.assert(
-    fc.property(topic, fc.jsonValue(), (name, body) => {
-      expect(() => said(name, body)).not.toThrow();
-    }),
-  );
 });

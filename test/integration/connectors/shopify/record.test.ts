@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Order } from '../../../../connectors/shopify/order.ts';
-import { phonesOf } from '../../../../connectors/shopify/phones.ts';
+import { phonesOf } from '../../../../connectors/shopify/record.ts';
 import { contactFor } from '../../../../core/contact.ts';
 import { openShop, orderFulfilled } from '../../../support/connectors/shopify/fixture.ts';
 

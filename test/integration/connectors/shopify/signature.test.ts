@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { verify } from '../../../../connectors/shopify/signature.ts';
+import { verify } from '../../../../connectors/shopify/events.ts';
 import type { Verdict } from '../../../../core/connector/contract.ts';
 import { signShopify } from '../../../../standins/shopify/signature.ts';
 import { delivery, vectorShop, vectors } from '../../../support/connectors/shopify/fixture.ts';

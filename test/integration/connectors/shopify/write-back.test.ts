@@ -72,7 +72,7 @@ describe('a grade between two whole ones', () => {
     shop.standin.addDefinition({ key: 'feedback_grade', type: 'number_integer' });
     const id = shop.order();
     const finding =
-      'the grade 2.5 does not fit into metafield $app.feedback_grade (writeBack.grade) of type number_integer: choose another key, and let "closeloop setup" define the metafield.';
+      'Shopify did not keep "feedback_grade": a metafield of whole numbers takes no 2.5: choose another key (writeBack.grade), and let "closeloop setup" define it';
     for (let times = 0; times < 2; times++)
       expect(await ofGrade(id, 2.5, 'j7.1')).toEqual([{ ok: true, findings: [finding] }]);
     expect(shop.standin.order(id).metafields).toMatchObject({ '$app.feedback_comment': 'Fine' });

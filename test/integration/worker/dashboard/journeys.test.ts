@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { numbered } from '../../../../core/connector/record-name.ts';
+import { journeysOf } from '../../../../worker/dashboard/journeys.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
@@ -83,8 +84,9 @@ describe('the list of journeys', () => {
     expect(JSON.stringify(loop.told)).not.toMatch(/kati|nobody@/i);
   });
 
-  test('shows every journey once, page by page, also where many were changed in one millisecond', async () => {
-    const { loop, source, get } = await startShown();
+  test('shows every journey once, page by page, of all and of one customer, also where many were changed in one millisecond', async () => {
+    const { loop, source, get, post } = await startShown();
+    const contact = { kind: 'email', value: 'orders@example.com' } as const;
     const ids = Array.from({ length: 120 }, (_, i) => `p${i}`);
     const at = new Date('2026-11-01T10:00:00Z');
     for (const recordId of ids) {
@@ -92,18 +94,25 @@ describe('the list of journeys', () => {
       const { journey } = await loop.store.getOrCreate(about, []);
       const state = Number(recordId.slice(1)) % 2 === 0 ? 'skipped' : 'failed';
       await loop.store.update(journey, (now) => ({
-        journey: step(now, state, at, { why: 'for this test' }),
+        journey: step(now, state, at, { why: 'for this test', contact }),
         trace: [],
       }));
     }
-    const seen: string[] = [];
-    for (let to: string | undefined = `/journeys?source=${source}`; to !== undefined; ) {
-      const { text } = await get(to);
-      seen.push(...refsIn(text));
-      to = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    for (const first of [`/journeys?source=${source}`, (await post('/journeys/search', { q: contact.value })).to]) {
+      const pages: string[][] = [];
+      for (let to: string | undefined = first; to !== undefined; ) {
+        const { text } = await get(to);
+        pages.push(refsIn(text));
+        to = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+      }
+      expect(pages.map(({ length }) => length)).toEqual([50, 50, 20]);
+      expect(new Set(pages.flat())).toEqual(new Set(ids.map((id) => `${source}/${id}.1`)));
     }
-    expect(seen).toHaveLength(120);
-    expect(new Set(seen)).toEqual(new Set(ids.map((id) => `${source}/${id}.1`)));
+    const { to } = await post('/journeys/search', { q: contact.value });
+    const person = new URL(to, 'http://page').searchParams.get('person') ?? '';
+    const options = { engine: () => loop.app.engine, config: () => expect.fail('not asked for'), now: () => at };
+    const newest = await journeysOf({ person }, options, { size: 50, most: 30 });
+    expect([newest.journeys.length, newest.isCut, newest.next]).toEqual([30, true, undefined]);
   });
 });
 

@@ -1,13 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import {
-  DataVersion,
-  type KnownData,
-  knownData,
-  type Migration,
-  verifyData,
-} from '../../../../worker/redis/data-version.ts';
+import { DataVersion, type KnownData, type Migration, verifyData } from '../../../../worker/redis/data-version.ts';
 import { useRedis } from '../../../support/redis.ts';
 
 const redis = useRedis();
@@ -52,12 +46,6 @@ const at =
   async (): Promise<void> =>
     void (await between());
 const silent = () => undefined;
-
-test('every data version up to today’s has its migration', () => {
-  const { version, migrations } = knownData('0.1.0');
-  const steps = Array.from({ length: version - 1 }, (_, index) => index + 2);
-  expect([...migrations.keys()].sort()).toEqual(steps);
-});
 
 describe('the version of data', () => {
   test('it is written at first use, with the closeloop that began, and stays', async () => {
@@ -196,18 +184,4 @@ describe('an older closeloop', () => {
     await open(known(2, renamed)).takeUp(at(), silent);
     expect(await running()).toEqual(['2']);
   });
-});
-
-test.each([
-  ['a list with its count beside it, as today', true],
-  ['a list without a count, of an earlier layout', false],
-])('data of version 1 with %s are taken up only where they are of the last layout', async (_, isToday) => {
-  const { client } = redis.handle;
-  await client.hset('{cl}:sources', 'shop', '{}');
-  await client.zadd('{cl:shop}:state:asked', 0, '0');
-  if (isToday) await client.set('{cl:shop}:state:asked:count', 1);
-  const migration = knownData('0.1.0').migrations.get(2) ?? expect.fail('no migration');
-  const taken = migration(client);
-  if (isToday) await taken;
-  else await expect(taken).rejects.toThrow(/source shop has lists of another layout/);
 });

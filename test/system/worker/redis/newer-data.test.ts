@@ -14,7 +14,7 @@ test('a closeloop that meets the data of a newer one says which closeloop to sta
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   const file = join(dir, 'closeloop.yaml');
   writeFileSync(file, shopConfiguration(redis, 'http://127.0.0.1:9'));
-  await redis.handle.client.set('{cl}:data-version', JSON.stringify({ version: 3, by: '0.3.0', more: true }));
+  await redis.handle.client.set('{cl}:data-version', JSON.stringify({ version: 4, by: '0.4.0', more: true }));
   const on = ['--config', file, '--data', dir];
   const ended = [
     await command(['start', ...on]),
@@ -25,7 +25,7 @@ test('a closeloop that meets the data of a newer one says which closeloop to sta
     expect([code, err]).toEqual([
       2,
       expect.stringMatching(
-        /have version 3 \(of closeloop 0\.3\.0\).*works on data version 2\. Start closeloop 0\.3\.0.*docs\/upgrade\.md/,
+        /have version 4 \(of closeloop 0\.4\.0\).*works on data version 3\. Start closeloop 0\.4\.0.*docs\/upgrade\.md/,
       ),
     ]);
   }

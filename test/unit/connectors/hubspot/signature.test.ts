@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { sign, verify } from '../../../../connectors/hubspot/signature.ts';
+import { proofOf } from '../../../../connectors/hubspot/events.ts';
 import type { Delivery } from '../../../../core/connector/contract.ts';
+import { signHmac, verifyHmac } from '../../../../core/connector/signature.ts';
 import { signedUri, signV1, signV2, signV3 } from '../../../../standins/hubspot/signature.ts';
 
 const Headers = z.record(z.string(), z.string());
@@ -90,7 +91,7 @@ test.each(vectors.published)('the stand-in signs as HubSpot published, $version 
 describe('the signature v3', () => {
   for (const vector of vectors.vectors) {
     test(`of ${vector.id} is accepted`, () => {
-      expect(verify(delivery(vector), [secret])).toEqual({ ok: true });
+      expect(verifyHmac(delivery(vector), [secret], proofOf())).toEqual({ ok: true });
     });
   }
 
@@ -107,7 +108,8 @@ describe('the signature v3', () => {
         'x-hubspot-signature-v3': negative.signatureV3 ?? undefined,
         'x-hubspot-request-timestamp': negative.timestamp ?? undefined,
       };
-      const verdict = verify(delivery({ ...negative, body: negative.body ?? base?.body ?? '', headers }), [secret]);
+      const sent = delivery({ ...negative, body: negative.body ?? base?.body ?? '', headers });
+      const verdict = verifyHmac(sent, [secret], proofOf());
       expect(verdict).toEqual(
         negative.expect === 'accept' ? { ok: true } : { ok: false, why: whys[negative.id] ?? 'mismatch' },
       );
@@ -117,20 +119,19 @@ describe('the signature v3', () => {
   for (const published of vectors.published.filter(({ version }) => version === 'v3')) {
     test(`equals the published one of ${published.timestamp}`, () => {
       const { method, uri: url, timestamp = '' } = published;
-      expect(sign(published.secret, { method, url, raw: Buffer.from(published.body), timestamp })).toBe(
-        published.signature,
-      );
+      const request = { method, url, raw: Buffer.from(published.body) };
+      expect(signHmac(published.secret, request, proofOf(), timestamp)).toBe(published.signature);
     });
   }
 
   test('is over the configured public URL where there is one', () => {
     const proxied = { ...delivery(first), url: 'http://10.0.0.7:8080/hooks/support' };
-    expect(verify(proxied, [secret])).toEqual({ ok: false, why: 'mismatch' });
-    expect(verify(proxied, [secret], first.uri)).toEqual({ ok: true });
+    expect(verifyHmac(proxied, [secret], proofOf())).toEqual({ ok: false, why: 'mismatch' });
+    expect(verifyHmac(proxied, [secret], proofOf(first.uri))).toEqual({ ok: true });
   });
 
   test('of version 1 alone, which could be replayed, is not enough', () => {
     const { 'x-hubspot-signature-v3': _, ...headers } = first.headers;
-    expect(verify({ ...delivery(first), headers }, [secret])).toEqual({ ok: false, why: 'unsigned' });
+    expect(verifyHmac({ ...delivery(first), headers }, [secret], proofOf())).toEqual({ ok: false, why: 'unsigned' });
   });
 });

@@ -7,6 +7,7 @@ import {
   isOlderThan,
   isOutdated,
   isSameText,
+  isSameValue,
   linesOf,
   markerIn,
   markerOf,
@@ -95,6 +96,20 @@ describe('a text', () => {
     ['one', 'One', false],
     ['', ' ', true],
   ])('%j and %j: the same is %s', (one, other, same) => expect(isSameText(one, other)).toBe(same));
+
+  test.each([
+    ['5.0', '5', true],
+    ['', '0', false],
+    ['4', '5', false],
+    [' fine\r\n', 'fine', true],
+    ['2026-11-21T09:30:00Z', '2026-11-21T09:30:00.000Z', true],
+    ['1795253400000', '2026-11-21T09:30:00.000Z', true],
+    ['2026-11-21T09:31:00Z', '2026-11-21T09:30:00.000Z', false],
+    // Dates to Date.parse, and texts to people.
+    ['good 5', 'bad 5', false],
+  ])('%j holds %j, of a vendor that keeps texts: %s', (current, wanted, same) =>
+    expect(isSameValue(current, wanted)).toBe(same),
+  );
 });
 
 describe('tags', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { batchesOf, chunks, writeInBatches, writeInTurn } from '../../../../core/connector/batches.ts';
+import { batchesOf, chunks, sendApart, writeInBatches, writeInTurn } from '../../../../core/connector/batches.ts';
 import { VendorError } from '../../../../core/connector/classify.ts';
 import type { WriteBack, WriteResult } from '../../../../core/connector/contract.ts';
 
@@ -86,5 +86,37 @@ describe('answers written one by one', () => {
   test('hide no bug', async () => {
     const broken = async () => Promise.reject(new TypeError('a bug'));
     await expect(writeInTurn(['a'], broken, () => gone)).rejects.toThrow('a bug');
+  });
+});
+
+describe('items that one call refuses together', () => {
+  const items = Array.from({ length: 100 }, (_, n) => ({ id: String(n), properties: { grade: String(n % 5) } }));
+  const sent = async (isBad: (one: (typeof items)[number]) => boolean, blame: { place?: string; named?: true }) => {
+    let calls = 0;
+    const results = await sendApart(
+      items,
+      async (some) => {
+        calls += 1;
+        const bad = some.filter(isBad).map(({ id }) => id);
+        if (bad.length === 0) return new Map(some.map(({ id }) => [id, 'written']));
+        return { ids: blame.named ? bad : [], place: blame.place };
+      },
+      () => 'refused',
+    );
+    expect(items.map(({ id }) => results.get(id))).toEqual(items.map((one) => (isBad(one) ? 'refused' : 'written')));
+    return calls;
+  };
+
+  test('are told apart by the value that is blamed, in a few calls', async () => {
+    expect(await sent(({ properties }) => properties.grade === '3', { place: 'grade' })).toBeLessThanOrEqual(7);
+  });
+
+  test('are taken out where they are named', async () => {
+    const isBad = ({ id }: { id: string }) => id === '7' || id === '60';
+    expect(await sent(isBad, { named: true })).toBe(5);
+  });
+
+  test('are found by halving where nothing is said', async () => {
+    expect(await sent(({ id }) => id === '61', {})).toBeLessThanOrEqual(15);
   });
 });

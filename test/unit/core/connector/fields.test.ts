@@ -28,6 +28,17 @@ const rows: [what: string, current: CurrentField[], found: (string | RegExp)[]][
     [field({ type: 'text' })],
     ['error', /is of type text, not integer or decimal/, /Name another field/],
   ],
+  ['one that was deleted', [field({ isArchived: true })], ['error', /"Grade" of tickets is archived/, /setup/]],
+  [
+    'one that takes no answers',
+    [field({ problem: 'takes only short texts', drawback: 'is hidden' })],
+    ['error', /"Grade" of tickets takes only short texts/, /Change that \(Admin > Fields\)/],
+  ],
+  [
+    'one with a drawback',
+    [field({ drawback: 'is hidden' })],
+    ['warning', /"Grade" of tickets is hidden/, /Name another/],
+  ],
   [
     'one that people must fill in',
     [field({ required: true })],
@@ -43,5 +54,18 @@ test.each(rows)('it tells of %s', (_what, current, [level, problem, remedy]) => 
     remedy: expect.stringMatching(remedy ?? ''),
   };
   expect(findings).toEqual(level === undefined ? [] : [finding]);
-  expect(missing).toEqual(String(problem).includes('no field') ? [{ id: 'Grade', what: 'create Grade' }] : []);
+  expect(missing).toEqual(/no field|archived/.test(String(problem)) ? [{ id: 'Grade', what: 'create Grade' }] : []);
+});
+
+test('it adds what the list of a field lacks, where setup can, and nothing to one that takes no answers', () => {
+  const needed = { ...grade, values: ['1', '2'] };
+  const of = (more: Partial<CurrentField>) =>
+    compareFields([needed], [field({ values: ['1'], ...more })], {
+      ...{ of: 'tickets', field: 'field', place: 'Admin > Fields' },
+      missing: ({ name }) => ({ id: name, what: `create ${name}` }),
+      lacking: ({ name }, values) => ({ id: name, what: `add ${values.join()} to ${name}` }),
+    });
+  expect(of({}).missing).toEqual([{ id: 'Grade', what: 'add 2 to Grade' }]);
+  expect(of({}).findings).toMatchObject([{ level: 'error', remedy: 'Let "closeloop setup" add them' }]);
+  expect(of({ problem: 'moves the ticket' }).missing).toEqual([]);
 });

@@ -3,24 +3,34 @@ import type { Urgency } from '../../core/connector/contract.ts';
 import { listOf } from '../../core/entries.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { ShopifyApi } from './api.ts';
-import { scopes } from './scopes.ts';
+import { scopes } from './responses.ts';
 import type { ShopifySettings } from './settings.ts';
+
+export const missingScopes = (granted: readonly string[]): string[] =>
+  scopes.filter((one) => !granted.includes(one) && !granted.includes(one.replace('read_', 'write_')));
+
+export const Granted = listOf(z.object({ handle: z.string() })).transform((all) => all.map(({ handle }) => handle));
+const Installation = z.object({ currentAppInstallation: z.object({ accessScopes: Granted }) });
+
+export async function grantedScopes(api: ShopifyApi): Promise<string[]> {
+  const document = 'query Scopes { currentAppInstallation { accessScopes { handle } } }';
+  const operation = { name: 'Scopes', document, data: Installation, price: { base: 2, each: 0 } };
+  return (await api.call(operation)).currentAppInstallation.accessScopes;
+}
 
 /** The topics of this source's webhooks, as the API names them. The API has no subscriptions to compliance topics. */
 export function topicsFor({ trigger, parcels }: Pick<ShopifySettings, 'trigger' | 'parcels'>): string[] {
-  const closing =
-    trigger === 'paid'
-      ? ['ORDERS_PAID']
-      : ['ORDERS_FULFILLED', 'FULFILLMENTS_UPDATE', ...(parcels === 'first' ? ['FULFILLMENTS_CREATE'] : [])];
+  const ofParcels = [
+    'ORDERS_FULFILLED',
+    'FULFILLMENTS_UPDATE',
+    ...(parcels === 'first' ? ['FULFILLMENTS_CREATE'] : []),
+  ];
+  const closing = trigger === 'paid' ? ['ORDERS_PAID'] : ofParcels;
   return [...closing, 'ORDERS_CANCELLED', 'REFUNDS_CREATE', 'APP_UNINSTALLED', 'APP_SCOPES_UPDATE'];
 }
 
-export const Subscription = z.object({
-  id: z.string(),
-  topic: z.string(),
-  uri: z.string(),
-  format: z.string(),
-  filter: z.string().nullish(),
+const Subscription = z.object({
+  ...{ id: z.string(), topic: z.string(), uri: z.string(), format: z.string(), filter: z.string().nullish() },
   includeFields: listOf(z.string()),
 });
 export type Subscription = z.output<typeof Subscription>;
@@ -28,14 +38,12 @@ export type Subscription = z.output<typeof Subscription>;
 /** The fields of `webhookSubscriptions`; only those made by the API are listed, not those of a shopify.app.toml. */
 export const subscriptionFields =
   'webhookSubscriptions(first: 100) { nodes { id topic uri format filter includeFields } }';
-const subscriptionPoints = 102;
 export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: listOf(Subscription) }) });
 
 export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Promise<Subscription[]> {
   const document = `query Subscriptions { ${subscriptionFields} }`;
-  const price = { base: subscriptionPoints, each: 0 };
-  const found = await api.call({ name: 'Subscriptions', document, data: Subscriptions, price }, {}, urgency);
-  return found.webhookSubscriptions.nodes;
+  const operation = { name: 'Subscriptions', document, data: Subscriptions, price: { base: 102, each: 0 } };
+  return (await api.call(operation, {}, urgency)).webhookSubscriptions.nodes;
 }
 
 const Outcome = z.object({ userErrors: listOf(z.object({ field: listOf(z.string()).nullish() })) }).nullable();
@@ -52,15 +60,12 @@ export async function subscribe(api: ShopifyApi, topic: string, uri: string, urg
   const all = await listSubscriptions(api, urgency);
   if (all.some((one) => one.topic === topic && one.uri === uri)) return;
   const at = done?.userErrors[0]?.field?.filter((part) => /^\w{1,40}$/.test(part)).join('.') ?? 'an unnamed field';
-  throw new CloseloopError(
-    `Shopify refuses the webhook ${topic} (${at}): its address must be https and public, and the app must be allowed ${scopes.join(', ')}`,
-    { kind: 'config' },
-  );
+  const needs = `its address must be https and public, and the app must be allowed ${scopes.join(', ')}`;
+  throw new CloseloopError(`Shopify refuses the webhook ${topic} (${at}): ${needs}`, { kind: 'config' });
 }
 
 export async function unsubscribe(api: ShopifyApi, id: string): Promise<void> {
-  const document = `mutation Unsubscribe($id: ID!) {
-    done: webhookSubscriptionDelete(id: $id) { userErrors { field } }
-  }`;
+  const document =
+    'mutation Unsubscribe($id: ID!) { done: webhookSubscriptionDelete(id: $id) { userErrors { field } } }';
   await api.call({ name: 'Unsubscribe', document, ...change }, { id });
 }

@@ -1,0 +1,300 @@
+import { z } from 'zod';
+import {
+  type ActionNote,
+  type AnswerPart,
+  cut,
+  isSameValue,
+  isSurveyPart,
+  type PartName,
+  placesOf,
+  surveyText,
+} from '../../core/connector/answer.ts';
+import type { WriteBack } from '../../core/connector/contract.ts';
+import type { Rows } from '../../core/connector/desk/rows.ts';
+import type { ChangedRow, DeskWriting } from '../../core/connector/desk/write.ts';
+import { inSeconds } from '../../core/connector/seconds.ts';
+import { listOf, mapOf, orElse } from '../../core/entries.ts';
+import { CloseloopError } from '../../core/errors.ts';
+import { isBlank } from '../../core/visible-text.ts';
+import { inPages, type Request, type ShopifyApi } from './api.ts';
+import { isOrderId, orderGid, readOrders } from './order.ts';
+import type { ShopifySettings } from './settings.ts';
+import { grantedScopes } from './webhooks.ts';
+
+type WriteBackSettings = ShopifySettings['writeBack'];
+
+/** Shopify's types of a metafield for grades. */
+export const gradeKinds = { whole: 'number_integer', fraction: 'number_decimal' } as const;
+
+const kinds = {
+  grade: { type: gradeKinds.whole, label: 'Feedback grade' },
+  comment: { type: 'multi_line_text_field', label: 'Feedback comment' },
+  answeredAt: { type: 'date_time', label: 'Feedback given at' },
+  status: { type: 'single_line_text_field', label: 'Feedback status' },
+} as const;
+
+/** The type of the metafield that takes a part of an answer, and its label for people. */
+export const kindOf = (part: PartName): { type: string; label: string } =>
+  isSurveyPart(part) ? { type: kinds.comment.type, label: `Feedback: ${part.slice('answers.'.length)}` } : kinds[part];
+
+/** The place beside the metafields: an order has one note. No key of a metafield has a space. */
+const theNote = 'the note';
+
+const Held = z.object({ value: z.string(), type: z.string(), compareDigest: z.string() });
+const Defined = z.object({ nodes: listOf(z.object({ type: z.object({ name: z.string() }) })) });
+const Current = z.object({
+  ...{ id: z.string(), tags: listOf(z.string()), note: z.string().nullish() },
+  customer: orElse(z.object({ id: z.string().regex(/^gid:\/\/shopify\/Customer\/\d+$/) }), null).nullish(),
+});
+
+/** What an order has now. */
+export interface CurrentOrder extends z.output<typeof Current> {
+  /** Its metafields, by key. Shopify refuses a write over another value than the one with the digest. */
+  held: ReadonlyMap<string, z.output<typeof Held>>;
+  /** A metafield keeps the type that it was defined or first written with; undefined: the one for the grade was neither. */
+  gradeType: string | undefined;
+}
+
+/** Reads orders as they are now, by their ids. Orders that the app can't see are left out. @param further one more field */
+export function currentReader(writeBack: WriteBackSettings, api: ShopifyApi, further = '') {
+  const { namespace, grade = '' } = writeBack;
+  const keys = [...placesOf(writeBack).values()];
+  const metafields = keys.map(
+    (key, n) => `m${n}: metafield(namespace: "${namespace}", key: "${key}") { value type compareDigest }`,
+  );
+  const which = `first: 1, ownerType: ORDER, namespace: "${namespace}", key: "${grade}"`;
+  const definitions = grade && `definitions: metafieldDefinitions(${which}) { nodes { type { name } } }`;
+  const fields = ['id tags note', further, ...metafields].join(' ');
+  const name = further === '' ? 'AnswersOnOrders' : 'ActedOrders';
+  const document = `query ${name}($ids: [ID!]!) { nodes(ids: $ids) { ... on Order { ${fields} } } ${definitions} }`;
+  const each = 1 + keys.length + (further ? 1 : 0);
+  const operation = { name, document, price: { base: grade ? 5 : 0, each } };
+
+  return (ids: readonly string[]): Promise<Rows<CurrentOrder>> =>
+    readOrders(api, operation, ids, async (node, definitions) => {
+      const held = new Map(
+        keys.flatMap((key, n) => {
+          const { data } = Held.safeParse(node[`m${n}`]);
+          return data === undefined ? [] : [[key, data] as const];
+        }),
+      );
+      const defined = Defined.safeParse(definitions).data?.nodes[0]?.type.name;
+      return { ...Current.parse(node), held, gradeType: defined ?? held.get(grade)?.type };
+    });
+}
+
+/** Characters: Shopify's limit of a note, and a length that every metafield takes. */
+const limits = { note: 5_000, text: 10_000 };
+
+/** As a metafield takes a part; null clears it. Shopify stores no empty value. */
+function written({ part, value }: AnswerPart): string | null {
+  if (value instanceof Date) return inSeconds(value);
+  if (part === 'status') return value === 'answered' ? 'answered' : 'no answer';
+  const text = surveyText(value ?? '');
+  return isBlank(text) ? null : cut(text, limits.text);
+}
+
+/** One of the mutations in a call; `$v` stands for its variable. */
+export interface Mutation {
+  call: string;
+  /** The type of the variable. */
+  type: string;
+  value: unknown;
+  /** The requested fields of errors: never messages, which may repeat values. */
+  errors?: string;
+}
+
+/** @param gid of an order or a customer */
+export const addTags = (gid: string, tags: readonly string[]): Mutation => {
+  return { call: `tagsAdd(id: "${gid}", tags: $v)`, type: '[String!]!', value: tags };
+};
+
+/** @param note the whole: Shopify can only replace it */
+export const setNote = (gid: string, note: string): Mutation => {
+  return { call: 'orderUpdate(input: $v)', type: 'OrderInput!', value: { id: gid, note } };
+};
+
+type Changed = ChangedRow<CurrentOrder, string>;
+
+/** Whether the metafield for the grade holds whole numbers alone. */
+const takesWhole = ({ gradeType }: CurrentOrder) => gradeType !== undefined && gradeType !== gradeKinds.fraction;
+
+/**
+ * The mutations of a change, in the order of their execution. Tags are added and removed one by one: setting the list would replace the
+ * tags of others. A grade that its metafield can't hold is left out: Shopify would refuse the other metafields with it.
+ */
+function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBackSettings): Mutation[] {
+  const id = orderGid(orderId);
+  const { values, tags = row.tags } = change;
+  const [set, unset]: [object[], object[]] = [[], []];
+  for (const [part, key] of placesOf(writeBack)) {
+    const value = values.get(key);
+    if (value === undefined) continue;
+    const owner = { ownerId: id, namespace: writeBack.namespace, key };
+    const isFraction = part === 'grade' && !Number.isInteger(Number(value));
+    const type =
+      part === 'grade' && (isFraction || row.gradeType === gradeKinds.fraction)
+        ? gradeKinds.fraction
+        : kindOf(part).type;
+    if (value === null) unset.push(owner);
+    else if (!isFraction || !takesWhole(row))
+      set.push({ ...owner, type, value, compareDigest: row.held.get(key)?.compareDigest ?? null });
+  }
+  const added = tags.filter((tag) => !row.tags.includes(tag));
+  const removed = row.tags.filter((tag) => !tags.includes(tag));
+  const note = values.get(theNote);
+  const errors = 'code field elementIndex';
+  const all: (Mutation | false)[] = [
+    set.length > 0 && { call: 'metafieldsSet(metafields: $v)', type: '[MetafieldsSetInput!]!', value: set, errors },
+    unset.length > 0 && {
+      call: 'metafieldsDelete(metafields: $v)',
+      type: '[MetafieldIdentifierInput!]!',
+      value: unset,
+    },
+    removed.length > 0 && { call: `tagsRemove(id: "${id}", tags: $v)`, type: '[String!]!', value: removed },
+    added.length > 0 && addTags(id, added),
+    typeof note === 'string' && setNote(id, note),
+  ];
+  return all.filter((one) => one !== false);
+}
+
+/** The price of a mutation with its list of errors. Source: shopify.dev, "rate limits". */
+const price = { base: 0, each: 11 };
+
+/** Requested for every mutation; only metafields have codes. */
+const Outcome = z
+  .object({ userErrors: listOf(z.object({ code: z.string().nullish(), field: listOf(z.string()).nullish() })) })
+  .nullable();
+
+/** Failed changes by order: Shopify's refusal, or the error that leaves the outcome unknown. */
+type Undone = Map<string, string | CloseloopError>;
+
+/** Sends orders' mutations, as many in one call as the points afford; those of an order stay together, in their order. */
+export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string, Mutation[]>) => Promise<Undone> {
+  const operation = { name, data: mapOf(Outcome), price };
+  type Item = readonly [id: string, mutations: Mutation[]];
+  const requestOf = (items: readonly Item[]) =>
+    callOf(
+      name,
+      items.flatMap(([, mutations]) => mutations),
+    );
+
+  return async (work) => {
+    const undone: Undone = new Map();
+    for await (const page of inPages(api, operation, [...work], requestOf, ([, mutations]) => mutations.length)) {
+      const all = page.items.flatMap(([id, mutations]) => mutations.map((mutation) => ({ id, mutation })));
+      for (const [n, { id, mutation }] of all.entries()) {
+        const { error, answer } = page;
+        const why = error ?? answer?.failures.get(`o${n}`) ?? refusalOf(mutation, answer?.data[`o${n}`]);
+        if (why !== undefined) undone.set(id, why);
+      }
+    }
+    return undone;
+  };
+}
+
+/** Many mutations in one call; the response has a result for each: `o0`, `o1` … */
+function callOf(name: string, mutations: readonly Mutation[]): Request {
+  const variables = mutations.map(({ type }, n) => `$v${n}: ${type}`).join(', ');
+  const fields = mutations.map(
+    ({ call, errors = 'field' }, n) => `o${n}: ${call.replace('$v', `$v${n}`)} { userErrors { ${errors} } }`,
+  );
+  return {
+    document: `mutation ${name}(${variables}) {\n${fields.join('\n')}\n}`,
+    variables: Object.fromEntries(mutations.map(({ value }, n) => [`v${n}`, value])),
+  };
+}
+
+/** "metafieldsSet: INVALID_TYPE at 0.value"; undefined for a success. */
+function refusalOf({ call }: Mutation, outcome: z.output<typeof Outcome> | undefined): string | undefined {
+  const name = call.slice(0, call.indexOf('('));
+  if (outcome == null) return `${name}: no answer`;
+  const [error] = outcome.userErrors;
+  if (error === undefined) return undefined;
+  const code = /^[A-Z_]{1,60}$/.test(error.code ?? '') ? error.code : 'refused';
+  const at = error.field?.filter((part) => /^\w{1,40}$/.test(part)).join('.');
+  return `${name}: ${code}${at ? ` at ${at}` : ''}`;
+}
+
+/** A definition that refuses closeloop's writes concerns all orders; every other refusal this one. */
+function refusal(shop: string, id: string, why: string): CloseloopError {
+  const [kind, remedy] = /STALE_OBJECT|INVALID_COMPARE_DIGEST/.test(why)
+    ? (['transient', 'somebody changed the metafields at the same time; it is tried again'] as const)
+    : /APP_NOT_AUTHORIZED|INVALID_TYPE/.test(why)
+      ? (['config', 'the metafield belongs to somebody else or has another type: run "closeloop check"'] as const)
+      : ([
+          'permanent',
+          'look at the validations of the metafield (Settings > Metafields > Orders): "closeloop check" names them',
+        ] as const);
+  return new CloseloopError(`Shopify ${shop}: order ${id}: ${why}; ${remedy}`, { kind });
+}
+
+/**
+ * Each order has mutations of its own, so that a refusal concerns one order; as many share a call as its limit of points allows. A metafield
+ * is written over the value that was read alone: a call that is carried out late changes no newer one.
+ */
+export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): DeskWriting<CurrentOrder, string> {
+  const send = sender('WriteAnswers', api);
+  const isWhole = (value: string | null) => Number.isInteger(Number(value));
+  return {
+    settings: writeBack,
+    rows: { isId: isOrderId, many: currentReader(writeBack, api) },
+    written,
+    at: ({ held, note }, place) => (place === theNote ? (note ?? '') : held.get(place)?.value),
+    holds: (current, value) =>
+      typeof current === 'string' ? isSameValue(current, value ?? '') : (value ?? null) === null,
+    tags: ({ tags }) => tags,
+    further({ note }, item) {
+      if (item === undefined) return [[theNote, (note ?? '').replace(ourLine, '').replace(lineOfAction, '')]];
+      return writeBack.note && item.status === 'answered' ? [[theNote, noteWith(item, note ?? '')]] : [];
+    },
+    async putMany(changed) {
+      const work = changed.map((one) => [one.id, mutationsFor(one, writeBack)] as const);
+      const undone = await send(new Map(work.filter(([, mutations]) => mutations.length > 0)));
+      return new Map([...undone].map(([id, why]) => [id, typeof why === 'string' ? refusal(shop, id, why) : why]));
+    },
+    notKept(place, value) {
+      if (place === theNote) return 'somebody changed it at the same time';
+      const isUnfit = place === writeBack.grade && !isWhole(value);
+      if (!isUnfit) return 'look for another app or a flow that sets it';
+      return `a metafield of whole numbers takes no ${value}: choose another key (writeBack.grade), and let "closeloop setup" define it`;
+    },
+    async unseen(ids) {
+      if ((await grantedScopes(api)).includes('read_all_orders')) return [];
+      const why = 'deleted, or older than 60 days, which needs the scope read_all_orders';
+      return [`${ids.length} orders can't be seen: ${why}`];
+    },
+  };
+}
+
+/** Matches the line of an answer. The next answer replaces it. */
+const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
+
+/** Matches the line of a note that an answer rule has added. Only an erasure takes it off. */
+const lineOfAction = /\n?\[note: [^[\]\n]* · closeloop [^[\]\n]*\]/g;
+
+const begun = (note: string) => (note === '' ? '' : `${note}\n`);
+
+/** The note with closeloop's line, which replaces an earlier one. Brackets and line breaks in a comment would hide the line's end. */
+function noteWith(item: WriteBack, note: string): string {
+  const { marker, grade, maxGrade, campaign, answeredAt, comment } = item;
+  if (note.includes(` · closeloop ${marker}]`)) return note;
+  const given = grade === null ? '' : ` ${grade}${maxGrade === undefined ? '' : `/${maxGrade}`}`;
+  const about = `${inLine(campaign)}, ${answeredAt.toISOString().slice(0, 10)}`;
+  const head = `${begun(note.replace(ourLine, ''))}[feedback${given} (${about})`;
+  const tail = ` · closeloop ${marker}]`;
+  const room = limits.note - head.length - tail.length - 6;
+  if (room < 0) return note; // a full note stays as it is
+  return head + (comment === null ? '' : `: "${cut(inLine(comment), room)}"`) + tail;
+}
+
+/** The note with a line more, once for each marker; undefined where it has no room. */
+export function withLine(note: string, { text, marker }: ActionNote): string | undefined {
+  const tail = ` · closeloop ${marker}]`;
+  if (note.includes(tail)) return note;
+  const head = `${begun(note)}[note: `;
+  const room = limits.note - head.length - tail.length;
+  return room < 20 ? undefined : head + cut(inLine(text), room) + tail;
+}
+
+const inLine = (text: string): string => text.replaceAll('[', '(').replaceAll(']', ')').replace(/\s+/g, ' ').trim();
