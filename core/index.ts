@@ -36,6 +36,7 @@ export {
 } from './connector/answer.ts';
 export { type Blame, chunks, sendApart, type Writable, writeInBatches, writeInTurn } from './connector/batches.ts';
 export { type Cached, cached } from './connector/cached.ts';
+export { aboutRecords } from './connector/calls.ts';
 export {
   type Comparison,
   combined,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { chunks } from '../../core/connector/batches.ts';
+import { aboutRecords } from '../../core/connector/calls.ts';
 import { customerOf } from '../../core/connector/customer.ts';
 import type { DeskReading } from '../../core/connector/desk/desk.ts';
 import type { Workspace } from './api.ts';
@@ -23,7 +24,9 @@ export async function searchByIds<S extends z.ZodType<{ id: string }>>(
   const found = new Map<string, z.output<S>>();
   for (const some of chunks(ids, searched)) {
     const value = some.map((id) => ({ field: 'id', operator: '=', value: id }) as const);
-    const { rows } = await workspace.search(of, { operator: 'OR', value }, row, { perPage: searched });
+    const { rows } = await aboutRecords(some, () =>
+      workspace.search(of, { operator: 'OR', value }, row, { perPage: searched }),
+    );
     for (const one of rows) found.set(one.id, one);
   }
   return found;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { aboutRecords } from '../../core/connector/calls.ts';
 import type { Source, WriteBack, WriteResult } from '../../core/connector/contract.ts';
 import { CloseloopError } from '../../core/errors.ts';
 import type { Post } from './post.ts';
@@ -45,7 +46,7 @@ export function writer(
 
     const work = async (): Promise<void> => {
       for (let of = queue.shift(); of !== undefined; of = queue.shift()) {
-        for (const item of of) results.set(item, await write(item));
+        for (const item of of) results.set(item, await aboutRecords([item.recordId], () => write(item)));
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));

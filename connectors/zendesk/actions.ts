@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Cached, cached } from '../../core/connector/cached.ts';
+import { aboutRecords } from '../../core/connector/calls.ts';
 import type { ActionRequest } from '../../core/connector/contract.ts';
 import { deskActor, doing, isReopened, noSuch, noteAction, tagAction } from '../../core/connector/desk/act.ts';
 import { noneOf } from '../../core/connector/desk/in-turn.ts';
@@ -89,7 +90,10 @@ class Actor {
     for (const [id, some] of byTicket) {
       const ticket = rows.get(id);
       if (ticket === undefined || isFailure(ticket)) continue;
-      all.push(await (ticket.status === 'closed' ? this.#onFollowUp(ticket, some) : this.#onTicket(ticket, some)));
+      const isClosed = ticket.status === 'closed';
+      all.push(
+        await aboutRecords([id], () => (isClosed ? this.#onFollowUp(ticket, some) : this.#onTicket(ticket, some))),
+      );
     }
     const changed = all.filter(({ change }) => Object.keys(change).length > 0);
     const updates = changed.map(({ ticket, change }) => ({ id: Number(ticket.id), ...guarded(ticket, change) }));

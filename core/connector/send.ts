@@ -1,5 +1,6 @@
 import { CloseloopError, type Outcome } from '../errors.ts';
 import type { BegunResponse, Fetch, ResponseHeaders, SentRequest } from '../ports.ts';
+import { type CalledAs, callNotes, type NoStatus } from './calls.ts';
 import { inUtf8 } from './charset.ts';
 import { inQuotes, parsed } from './json-body.ts';
 import { structureOf } from './json-structure.ts';
@@ -30,6 +31,8 @@ export interface SendOptions {
    * server had just closed an idle keep-alive connection.
    */
   repeatsCut?: boolean;
+  /** For whoever notes the calls of the current work (calls.ts). Left out: it is not noted. */
+  as?: CalledAs;
 }
 
 /** A response, read to its last byte; redirects are not followed. */
@@ -81,19 +84,34 @@ export async function send(
   const stop = signal && ((): void => giveUp.abort());
   if (stop) signal.addEventListener('abort', stop);
   const request: SentRequest = { ...init, redirect: 'manual', signal: giveUp.signal };
+  const note = noting(options.as);
+  let tries = 1;
   try {
-    const response = await fetch(url, request).catch((error: unknown) => {
+    const begun = await fetch(url, request).catch((error: unknown) => {
       const mayRepeat = options.repeatsCut === true && init.method === 'GET' && !giveUp.signal.aborted;
-      if (mayRepeat && isCut(error)) return fetch(url, request);
-      throw error;
+      if (!mayRepeat || !isCut(error)) throw error;
+      tries++;
+      return fetch(url, request);
     });
-    return await read(response, options.head);
+    const response = await read(begun, options.head);
+    note(response.status, tries);
+    return response;
   } catch (cause) {
-    throw cause instanceof SendFailure ? cause : failureOf(cause, giveUp.signal, timeoutMs);
+    const failure = cause instanceof SendFailure ? cause : failureOf(cause, giveUp.signal, timeoutMs);
+    note(failure.outcome === 'never-sent' ? 'never-sent' : failure.why, tries);
+    throw failure;
   } finally {
     clearTimeout(timer);
     if (stop) signal.removeEventListener('abort', stop);
   }
+}
+
+/** Notes the call that begins now, once it has ended. */
+function noting(as: CalledAs | undefined): (end: number | NoStatus, tries: number) => void {
+  const notes = callNotes();
+  if (as === undefined || notes === undefined) return () => undefined;
+  const begunAt = performance.now();
+  return (end, tries) => notes.note({ ...as, end, begunAt, ms: Math.round(performance.now() - begunAt), tries });
 }
 
 function giveUpLate(call: AbortController): void {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { mismatchesOf } from '../mismatches.ts';
 import type { Fetch, ResponseHeaders, SentRequest } from '../ports.ts';
+import { redacted } from '../redaction.ts';
 import { classifyResponse, classifyShape, type Meaning, type ResponseRules, VendorError } from './classify.ts';
 import type { ConnectorPorts } from './contract.ts';
 import { applyRateLimits, type Quota, type RateLimit, type Urgency } from './quota.ts';
@@ -76,10 +77,13 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 
 type VendorPorts = Pick<ConnectorPorts, 'fetch' | 'now' | 'budget'>;
 
-/** The call in messages. */
-function placeOf({ name }: VendorAccount, { method, path, place }: VendorCall): string {
-  return `${name}: ${place ?? `${method} ${(path.split('?')[0] ?? '').replace(/\/\d+(?=\/|$)/g, '/{id}')}`}`;
+/** What is called, without ids and query. */
+function operationOf({ method, path, place }: VendorCall): string {
+  return place ?? `${method} ${(path.split('?')[0] ?? '').replace(/\/\d+(?=[/.]|$)/g, '/{id}')}`;
 }
+
+/** The call in messages. */
+const placeOf = ({ name }: VendorAccount, call: VendorCall): string => `${name}: ${operationOf(call)}`;
 
 /** The client of one vendor account. */
 export function createVendorApi(account: VendorAccount, ports: VendorPorts): VendorApi {
@@ -150,7 +154,9 @@ async function sendOnce(
   if (unreported !== undefined) await ports.budget.reportRemaining(unreported, endpoint);
   await ports.budget.take(endpoint, urgency);
   const init = requestOf(call, token === undefined ? {} : authorize(token));
-  const options = { timeoutMs, ...(head !== undefined && { head }) };
+  // A connector of others may have an address in a path.
+  const as = { to: name, operation: redacted(operationOf(call)) };
+  const options = { timeoutMs, as, ...(head !== undefined && { head }) };
   const response = await send(transport, baseUrl + path, init, options).catch((error: unknown) => {
     throw error instanceof SendFailure ? unanswered(placeOf(account, call), error, account.unanswered) : error;
   });

@@ -59,6 +59,7 @@ export function createHttp(settings: FeedbackSettings, ports: Pick<Ports, 'fetch
         timeoutMs,
         signal,
         repeatsCut: true,
+        as: { to: 'Feedback service', operation: call.place },
       });
       // The parser's error quotes the text, so it is not passed on.
       return { status, headers, body: json === undefined ? { json: false } : { json: true, value: json } };

@@ -1,10 +1,12 @@
 import { styleText } from 'node:util';
 import { CloseloopError } from '../../core/errors.ts';
+import type { JourneyCall } from '../journey/calls.ts';
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Pauses } from '../operations/pauses.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
+import { endInWords } from '../support/call-words.ts';
 import type { Standing } from '../support/explain.ts';
 import { type Found, findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
 import { lastChanged } from '../support/last-changed.ts';
@@ -63,6 +65,7 @@ export async function showJourney(options: Options & { journey: string; answers?
       throw error;
     });
     const trace = await context.store.trace(journey);
+    const calls = await context.store.queries.callsOf(journey);
     const answered = options.answers ? await answersIn(journey, options) : undefined;
     const {
       contact,
@@ -87,7 +90,7 @@ export async function showJourney(options: Options & { journey: string; answers?
         survey: survey && Object.keys(survey.answers),
         followUp: followUp && { ...followUp, outcome: followUp.outcome !== undefined },
       };
-      process.stdout.write(`${JSON.stringify({ ...safe, ...answered, trace })}\n`);
+      process.stdout.write(`${JSON.stringify({ ...safe, ...answered, trace, calls })}\n`);
       return 0;
     }
     const moved = journey.currentId === undefined ? '' : ` (now ${journey.currentId})`;
@@ -98,11 +101,18 @@ export async function showJourney(options: Options & { journey: string; answers?
       ),
       `record ${journey.recordId}${moved} · rule ${journey.rule ?? '–'} · campaign ${journey.campaign ?? '–'} · request ${journey.requestId ?? '–'}`,
       ...trace.map(({ at, text }) => `  ${at.toISOString()}  ${text}`),
+      ...(calls.length > 0 ? ['calls', ...calls.map(callLine)] : []),
       ...(answered ? answerLines(answered) : []),
     ];
     process.stdout.write(`${inZone(lines.join('\n'), context.timeZone)}\n`);
     return 0;
   });
+}
+
+function callLine(call: JourneyCall): string {
+  const { at, to, operation, ms, tries } = call;
+  const again = tries === 1 ? '' : `, ${tries} tries`;
+  return `  ${at.toISOString()}  ${to}  ${operation}: ${endInWords(call)}, ${ms} ms${again}`;
 }
 
 interface Answered {

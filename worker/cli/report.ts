@@ -11,6 +11,7 @@ import { type Period, periodBefore, periodCalled, stepsOf } from '../reports/per
 import type { PeriodName, StepName } from '../reports/period-names.ts';
 import { storedCounts } from '../reports/stored-counts.ts';
 import { daysIn, inZone } from '../support/shown-time.ts';
+import { reportHours } from './report-hours.ts';
 import type { RuntimeOptions } from './runtime.ts';
 import { openAccount, type ServiceAccount } from './service.ts';
 import { readFilter, type ServiceFilter } from './service-filter.ts';
@@ -25,6 +26,8 @@ interface ReportOptions extends RuntimeOptions, Omit<ServiceFilter, 'type' | 'me
   /** Names of custom fields, separated by commas. */
   by?: string;
   every?: StepName;
+  /** In place of grades: who answered, by the hour in which they were asked and by channel. */
+  hours?: boolean;
   /** How many of the newest comments to show. */
   comments?: number;
 }
@@ -35,6 +38,7 @@ export async function report(options: ReportOptions): Promise<number> {
   refuse(options, format);
   const account = await openAccount(options);
   const period = periodOf(options, account.timeZone);
+  if (options.hours) return await reportHours(options, period, { ...account, format });
   const fields = options.by?.split(',').map((name) => name.trim());
   const [rows, { counts, comments, followUps }] = await Promise.all([
     rowsOf(options, fields, period, account),
@@ -57,17 +61,21 @@ export async function report(options: ReportOptions): Promise<number> {
 const nobody = { asked: 0, answered: 0, responses: 0 };
 
 /** @throws CloseloopError config for options that do not go together */
-function refuse({ by, every, changedSince, comments, period, since, until }: ReportOptions, format: string): void {
+function refuse(options: ReportOptions, format: string): void {
+  const { by, every, hours, changedSince, comments, period, since, until } = options;
+  const isOther = by !== undefined || every !== undefined || comments !== undefined;
   const wrong =
-    by === undefined && changedSince !== undefined
-      ? '--changed-since is for "--by": the statistics of whole campaigns do not take it.'
-      : by !== undefined && every !== undefined
-        ? '--every and --by: the figures are by step or by value, one of both.'
-        : period !== undefined && (since !== undefined || until !== undefined)
-          ? '--period stands in place of --since and --until: name one of both.'
-          : comments !== undefined && format === 'csv'
-            ? '--comments is not for "--format csv", whose rows are figures.'
-            : undefined;
+    hours && isOther
+      ? '--hours stands alone: no --by, --every and --comments with it.'
+      : by === undefined && changedSince !== undefined
+        ? '--changed-since is for "--by": the statistics of whole campaigns do not take it.'
+        : by !== undefined && every !== undefined
+          ? '--every and --by: the figures are by step or by value, one of both.'
+          : period !== undefined && (since !== undefined || until !== undefined)
+            ? '--period stands in place of --since and --until: name one of both.'
+            : comments !== undefined && format === 'csv'
+              ? '--comments is not for "--format csv", whose rows are figures.'
+              : undefined;
   if (wrong !== undefined) throw new CloseloopError(wrong, { kind: 'config' });
 }
 

@@ -4,7 +4,7 @@ import { CloseloopError } from '../../core/errors.ts';
 import { cellsOf } from '../reports/cells.ts';
 import { csv } from '../reports/csv.ts';
 import { type Period, periodBefore } from '../reports/period.ts';
-import { storedCounts } from '../reports/stored-counts.ts';
+import { byChannel, storedCounts } from '../reports/stored-counts.ts';
 import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { NumberQuery, PeriodQuery, periodOf } from './period-query.ts';
@@ -29,11 +29,16 @@ export function showGrades(app: FastifyInstance, options: Options, readings: Rea
     const period = periodOf(query, options);
     const contexts = await options.engine().sources();
     const there = await serviceThere(options);
-    const [figures, { byCampaign: counts, byHour: hours }] = await Promise.all([
+    const [figures, { byCampaign: counts, byHour: hours, hours: responses }] = await Promise.all([
       figuresOf(query, period, { readings, there }),
       storedCounts(contexts, period, { timeZone, now: options.now(), campaign: query.campaign }),
     ]);
-    const body = gradesView({ ...figures, query, period, before: periodBefore(period), counts, hours, timeZone });
+    const known = new Map(figures.byCampaign.value?.map(({ campaign, channel }) => [campaign, channel]));
+    const body = gradesView({
+      ...{ ...figures, query, period, before: periodBefore(period), counts, hours, timeZone },
+      // Of a service that is away nobody knows the channels.
+      channels: known.size === 0 ? [] : byChannel(responses, known),
+    });
     return await show(reply, { title: 'Grades', section: '/grades', body });
   });
 

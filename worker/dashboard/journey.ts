@@ -37,8 +37,9 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
     const { journey, context } = await journeyOf(request, options);
     const { store, source } = context;
     const record = currentRecordOf(journey);
-    const [trace, [known] = [record], others] = await Promise.all([
+    const [trace, calls, [known] = [record], others] = await Promise.all([
       store.trace(journey),
+      store.queries.callsOf(journey),
       source.vendorIds?.([record]),
       store.records.journeysOf(journey.recordId),
     ]);
@@ -49,6 +50,7 @@ function showPage(app: FastifyInstance, options: DashboardOptions): void {
       source: context.name,
       recordNoun: source.recordNoun,
       trace,
+      calls,
       survey: await surveys.answersOf(journey, context.feedback),
       recordName,
       recordUrl: recordName === undefined ? undefined : source.recordUrl?.(recordName),

@@ -9,6 +9,7 @@ import { remainingQuotas } from '../redis/budget.ts';
 import { nameInEarnest } from '../redis/keys.ts';
 import { RecentReadings } from '../reports/recent-readings.ts';
 import { issuesIn, skipsIn } from '../support/causes.ts';
+import { type HourOfWork, lastDay } from '../support/last-day.ts';
 import { resumeStep } from '../support/resume.ts';
 import { stateOfProcesses, stateOfSource } from '../support/source-state.ts';
 import { Audit } from './audit.ts';
@@ -30,6 +31,7 @@ type Causes = NonNullable<Operations['causes']>;
 export function showOperations(app: FastifyInstance, options: DashboardOptions): void {
   const audit = new Audit(options.redis);
   const readings = new RecentReadings<Causes>({ patienceMs, now: options.now });
+  const days = new RecentReadings<HourOfWork[]>({ patienceMs, now: options.now });
   /** Counted at most once a minute, as each takes many journeys; whoever looks waits little for it. */
   const issues = async () =>
     await readings.get('issues', async () => {
@@ -37,9 +39,14 @@ export function showOperations(app: FastifyInstance, options: DashboardOptions):
       return { ...(await issuesIn(sources, mostIssues)), ...(await skipsIn(sources, mostIssues)) };
     });
 
+  const day = async () => {
+    const { redis, engine, now } = options;
+    return await days.get('day', async () => await lastDay(await engine().sources(), { redis, now: now() }));
+  };
+
   app.get('/operations', async (request, reply) => {
-    const [state, { value: causes }] = await Promise.all([stateOfAll(options), issues()]);
-    const body = operationsView({ ...state, causes, mayAct: mayAct(request) });
+    const [state, { value: causes }, { value: hours }] = await Promise.all([stateOfAll(options), issues(), day()]);
+    const body = operationsView({ ...state, causes, hours, mayAct: mayAct(request) });
     return await show(reply, { title: 'Operations', section: '/operations', body });
   });
 
@@ -92,7 +99,7 @@ export async function stateOfAll({
   config,
   redis,
   now,
-}: DashboardOptions): Promise<Omit<Operations, 'mayAct' | 'causes'>> {
+}: DashboardOptions): Promise<Omit<Operations, 'mayAct' | 'causes' | 'hours'>> {
   const { pipelines, service, collecting } = engine();
   const down = await service.down({ now: true });
   const [sources, collectPauses, processes, absences] = await Promise.all([

@@ -84,6 +84,9 @@ export class JourneyKeys {
   counts(day: string): string {
     return `${this.tag}:counts:${day}`;
   }
+  get callNames(): string {
+    return `${this.tag}:call-names`;
+  }
   pass(campaign: number): string {
     return `${this.tag}:pass:${campaign}`;
   }

@@ -3,6 +3,8 @@ import { type Contact, contactKey } from '../../core/contact.ts';
 import { slices } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
+import { CallNames } from './call-names.ts';
+import type { JourneyCall } from './calls.ts';
 import { countsBetween, type HourCounts } from './hourly-sums.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
@@ -165,5 +167,10 @@ export class JourneyQueries {
   /** How many were asked and answered in this time, by campaign and hour; of the last 400 days. */
   async countsBetween(time: { from: Date; until: Date }): Promise<HourCounts[]> {
     return await countsBetween(this.#redis, (day) => this.#keys.counts(day), time);
+  }
+
+  /** The last calls that were made for a journey, as this object was read or saved. */
+  async callsOf(journey: Journey): Promise<JourneyCall[]> {
+    return await new CallNames(this.#redis, this.#keys.callNames).named(this.#reader.storedAs(journey)?.calls ?? []);
   }
 }

@@ -3,6 +3,8 @@ import type { Log, Ports } from '../../core/ports.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
+import { CallNames } from './call-names.ts';
+import { newCallsOf, withCalls, workCalls } from './calls.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { forgetJourney } from './forget.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
@@ -129,6 +131,7 @@ export class JourneyStore {
   readonly #seal: Seal;
   readonly #keys: JourneyKeys;
   readonly #reader: JourneyReader;
+  readonly #callNames: CallNames;
   readonly #onStep: (before: Journey, after: Journey) => void;
   readonly outgoing: OutgoingEvents;
   readonly #tells: TellsOthers | undefined;
@@ -145,6 +148,7 @@ export class JourneyStore {
     this.#eraseIfForgotten = ports.eraseIfForgotten ?? (async (journey) => journey);
     this.#keys = new JourneyKeys(source, ports.seal);
     this.#reader = new JourneyReader(redis, this.#keys, { source, ...ports });
+    this.#callNames = new CallNames(redis, this.#keys.callNames);
     this.records = new RecordMemory(redis, this.#keys, this.#reader);
     this.changes = new RecordChanges(redis, this.#keys);
     this.requests = new JourneyRequests(redis, this.#keys);
@@ -249,6 +253,13 @@ export class JourneyStore {
     return stored?.trace ?? [];
   }
 
+  /** Stores those calls of the work under way that no change of a journey has stored. @param about the journey that the work is about, where that is known */
+  async keepCalls(about?: string): Promise<void> {
+    const id = workCalls()?.behind(this.source, about);
+    if (id === undefined) return;
+    await this.update(id, (journey) => (newCallsOf(journey).calls.length === 0 ? undefined : { journey, trace: [] }));
+  }
+
   /**
    * Removes a journey, its trace and its index entries; with the last journey of a record, and of the records merged into it, also
    * what is remembered of them. Returns false when the journey has changed since it was read (a late answer came), or is gone.
@@ -270,6 +281,8 @@ export class JourneyStore {
     const of = this.#keys;
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
+    const made = newCallsOf(journey);
+    const calls = withCalls([], await this.#callNames.numbered(made.calls));
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
     const outgoing = this.#tells && this.outgoing.of(draft.steps[0], journey, this.#tells);
     const answer = await runScript(
@@ -280,7 +293,7 @@ export class JourneyStore {
       recordId,
       of.closingName(closing),
       of.eventName(draft.eventKey),
-      sealed(this.#seal, journey, lines),
+      sealed(this.#seal, journey, { trace: lines, calls }),
       listedAt(journey).getTime(),
       journey.id,
       draft.seen ?? '',
@@ -294,7 +307,8 @@ export class JourneyStore {
     if (id === undefined) return {};
     if (created === 0) return { known: id };
     this.drafts.end(draft.steps.at(-1) ?? draft.steps[0]);
-    this.#reader.noteStored(journey, { rev: '1', trace: lines });
+    this.#reader.noteStored(journey, { rev: '1', trace: lines, calls });
+    made.stored();
     await draft.onStored?.(journey);
     for (const [i, before] of draft.steps.entries()) {
       const after = draft.steps[i + 1] ?? journey;
@@ -320,6 +334,9 @@ export class JourneyStore {
     const keys = [of.journey(id), of.state(before.state), of.state(journey.state)];
     keys.push(of.records(journey.recordId), of.merges(currentRecordOf(journey)), of.requests(requestId), of.answers);
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
+    const made = newCallsOf(journey);
+    // An erased journey keeps nothing that happened with its person's data.
+    const calls = journey.erasedAt ? [] : withCalls(stored.calls, await this.#callNames.numbered(made.calls));
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
     const outgoing = this.#tells && this.outgoing.of(before, journey, this.#tells);
     const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');
@@ -329,7 +346,7 @@ export class JourneyStore {
       keys,
       stored.rev,
       listedAt(before).getTime(),
-      sealed(this.#seal, journey, lines),
+      sealed(this.#seal, journey, { trace: lines, calls }),
       id,
       listedAt(journey).getTime(),
       requestId,
@@ -346,7 +363,8 @@ export class JourneyStore {
       ...(outgoing?.args ?? []),
     );
     if (saved === 1) {
-      this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines });
+      this.#reader.noteStored(journey, { rev: String(Number(stored.rev) + 1), trace: lines, calls });
+      made.stored();
       this.#onStep(before, journey);
       await outgoing?.onStored();
     }

@@ -4,6 +4,7 @@ import type { Log } from '../../core/ports.ts';
 import { slices, spread } from '../../core/spread.ts';
 import type { RedisClient } from '../redis/client.ts';
 import { type Seal, SealError } from '../redis/seal.ts';
+import type { StoredCall } from './calls.ts';
 import { Journey, type TraceLine } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import { recordOf } from './refs.ts';
@@ -13,10 +14,11 @@ export function isUnreadable(error: unknown): boolean {
   return error instanceof z.ZodError || error instanceof SyntaxError || error instanceof SealError;
 }
 
-/** What is stored with a journey: its revision, which each change raises, and its trace. */
+/** What is stored with a journey: its revision, which each change raises, its trace, and the calls that were made for it. */
 export interface Stored {
   rev: string;
   trace: readonly TraceLine[];
+  calls: readonly StoredCall[];
 }
 
 /** Called with the ids of journeys that can't be read. Left out: they are logged. */
@@ -51,8 +53,8 @@ export class JourneyReader {
     const rev = bytes.toString('latin1', 0, revEnds);
     const sealed = bytes.subarray(bytes.indexOf(' ', revEnds + 1) + 1);
     const packed = this.#seal.openBytes(sealed, aboutRecord(recordOf(id)));
-    const { journey, trace } = unpack(packed);
-    const stored = { rev, trace };
+    const { journey, ...more } = unpack(packed);
+    const stored = { rev, ...more };
     return { journey: this.noteStored(Journey.parse({ ...journey, id }), stored), ...stored };
   }
 
@@ -128,22 +130,39 @@ const isPackedTrace = (trace: unknown): boolean =>
     (line) => Array.isArray(line) && line.length === 2 && typeof line[0] === 'number' && typeof line[1] === 'string',
   );
 
-const Packed = z.looseObject({ trace: z.custom<PackedTrace>(isPackedTrace) });
+/** A call with the milliseconds since the one before it began, the first since the trace began. Without `tries`: one. */
+type PackedCall = [later: number, name: number, end: number | string, ms: number, tries?: number];
 
-/** A journey with its trace, in few bytes. */
-export function pack(journey: object, trace: readonly TraceLine[]): Uint8Array {
-  return deflateRawSync(textOf(journey, trace), options);
+/** Also by hand. */
+const arePackedCalls = (calls: unknown): boolean =>
+  Array.isArray(calls) &&
+  calls.every(
+    (one) =>
+      Array.isArray(one) &&
+      ['number', 'string'].includes(typeof one[2]) &&
+      [one[0], one[1], one[3], one[4] ?? 1].every((part) => typeof part === 'number'),
+  );
+
+const Packed = z.looseObject({
+  trace: z.custom<PackedTrace>(isPackedTrace),
+  // Calls in the form of another version are not worth the journey.
+  calls: z.custom<PackedCall[]>(arePackedCalls).optional().catch([]),
+});
+
+/** A journey with its trace and its calls, in few bytes. */
+export function pack(journey: object, trace: readonly TraceLine[], calls: readonly StoredCall[] = []): Uint8Array {
+  return deflateRawSync(textOf(journey, trace, calls), options);
 }
 
 /** Most bytes of a block: its length has 16 bits. */
 const mostInBlock = 0xffff;
 
 /**
- * A journey that is stored anew in a moment, with its trace: deflating it would take longer than all else. Any version unpacks it, as
+ * A journey that is stored anew in a moment, with its trace and calls: deflating it would take longer than all else. Any version unpacks it, as
  * the bytes are in a block of the form that deflate itself chooses for what it can't make shorter (RFC 1951, 3.2.4).
  */
-export function packAsIs(journey: object, trace: readonly TraceLine[]): Uint8Array {
-  const text = Buffer.from(textOf(journey, trace));
+export function packAsIs(journey: object, trace: readonly TraceLine[], calls: readonly StoredCall[] = []): Uint8Array {
+  const text = Buffer.from(textOf(journey, trace, calls));
   if (text.length > mostInBlock) return deflateRawSync(text, options);
   const header = Buffer.from([1, 0, 0, 0, 0]);
   header.writeUInt16LE(text.length, 1);
@@ -151,9 +170,13 @@ export function packAsIs(journey: object, trace: readonly TraceLine[]): Uint8Arr
   return Buffer.concat([header, text]);
 }
 
-function textOf(journey: object, trace: readonly TraceLine[]): string {
+function textOf(journey: object, trace: readonly TraceLine[], calls: readonly StoredCall[]): string {
   const lines = trace.map(({ at, text }, i) => [at.getTime() - (trace[i - 1]?.at.getTime() ?? 0), text]);
-  return JSON.stringify({ ...withNumbers(journey), trace: lines });
+  const made = calls.map(({ at, name, end, ms, tries }, i): PackedCall => {
+    const later = at.getTime() - ((calls[i - 1] ?? trace[0])?.at.getTime() ?? 0);
+    return tries === 1 ? [later, name, end, ms] : [later, name, end, ms, tries];
+  });
+  return JSON.stringify({ ...withNumbers(journey), trace: lines, ...(made.length > 0 && { calls: made }) });
 }
 
 /**
@@ -171,14 +194,26 @@ function withNumbers(fields: object): object {
 }
 
 /** @throws SyntaxError, ZodError for what `pack` has not packed */
-export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[] } {
-  const { trace, ...journey } = Packed.parse(JSON.parse(inflated(packed)));
-  let at = 0;
-  const lines = trace.map(([later, text]) => {
-    at += later;
-    return { at: new Date(at), text };
+export function unpack(packed: Uint8Array): { journey: object; trace: TraceLine[]; calls: StoredCall[] } {
+  const { trace, calls = [], ...journey } = Packed.parse(JSON.parse(inflated(packed)));
+  return {
+    journey,
+    trace: inTime(trace, 0, (at, [, text]) => ({ at, text })),
+    calls: inTime(calls, trace[0]?.[0] ?? 0, (at, [, name, end, ms, tries = 1]) => ({ at, name, end, ms, tries })),
+  };
+}
+
+/** Each entry with its instant. */
+function inTime<Entry extends readonly [later: number, ...rest: unknown[]], Whole>(
+  entries: readonly Entry[],
+  from: number,
+  whole: (at: Date, entry: Entry) => Whole,
+): Whole[] {
+  let at = from;
+  return entries.map((entry) => {
+    at += entry[0];
+    return whole(new Date(at), entry);
   });
-  return { journey, trace: lines };
 }
 
 function inflated(packed: Uint8Array): string {
@@ -189,10 +224,10 @@ function inflated(packed: Uint8Array): string {
   }
 }
 
-/** The bytes of a journey and its trace in Redis: `JourneyReader` opens them. */
-export function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
+/** The bytes of a journey with its trace and calls in Redis: `JourneyReader` opens them. */
+export function sealed(seal: Seal, journey: Journey, { trace, calls }: Omit<Stored, 'rev'>): Buffer {
   const packed = isPassing(journey) ? packAsIs : pack;
-  return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
+  return seal.sealBytes(packed({ ...journey, id: undefined }, trace, calls), aboutRecord(journey.recordId));
 }
 
 /**

@@ -3,9 +3,14 @@ import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 
 const keptSeconds = 86_400;
+const dayMs = 86_400_000;
+/** The last 24 hours lie on two days. */
+const hoursKeptSeconds = 3 * 86_400;
 const Refusal = z.object({ at: z.coerce.date(), why: z.string() });
 const lastKeyOf = (source: string): string => `${tagOf(source)}:refused:last`;
 const deliveryKeyOf = (source: string): string => `${tagOf(source)}:delivered:last`;
+/** A hash: how many deliveries came in each hour of a day, UTC. */
+const hoursKeyOf = (source: string, at: Date): string => `${tagOf(source)}:delivered:${at.toISOString().slice(0, 10)}`;
 const keyOf = (source: string): string => `${tagOf(source)}:refused`;
 
 /** Adds to the counts of `refusedOf`. The counts of a source begin anew a day after its first refusal. */
@@ -21,9 +26,28 @@ export async function refusedOf(redis: RedisClient, source: string): Promise<Rec
   return Object.fromEntries(Object.entries(counts).map(([why, count]) => [why, Number(count)]));
 }
 
-/** A delivery of the source was stored. */
-export async function noteDelivery(redis: RedisClient, source: string, at: Date): Promise<void> {
-  await redis.set(deliveryKeyOf(source), at.toISOString());
+/** So many deliveries of the source were stored, the last one at this instant: all count in its hour. */
+export async function noteDeliveries(redis: RedisClient, source: string, at: Date, count: number): Promise<void> {
+  const hours = hoursKeyOf(source, at);
+  await Promise.all([
+    redis.set(deliveryKeyOf(source), at.toISOString()),
+    redis.hincrby(hours, at.toISOString().slice(11, 13), count),
+    redis.expire(hours, hoursKeptSeconds),
+  ]);
+}
+
+/** Deliveries that were stored, by the hour in which they came: those of `from` and of the hours after it, up to `until`. */
+export async function deliveriesByHour(
+  redis: RedisClient,
+  source: string,
+  { from, until }: { from: Date; until: Date },
+): Promise<Map<number, number>> {
+  const counts = new Map<number, number>();
+  for (let day = Math.floor(from.getTime() / dayMs) * dayMs; day <= until.getTime(); day += dayMs) {
+    for (const [hour, count] of Object.entries(await redis.hgetall(hoursKeyOf(source, new Date(day)))))
+      counts.set(day + Number(hour) * 3_600_000, Number(count));
+  }
+  return counts;
 }
 
 /** When the last delivery was stored, and when and why the last delivery was refused. Under load up to a minute behind. */

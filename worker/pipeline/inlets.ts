@@ -3,7 +3,7 @@ import type { SourceEvent } from '../../core/connector/contract.ts';
 import type { RecordEvent } from '../../core/connector/events.ts';
 import { messageOf } from '../../core/errors.ts';
 import { slices } from '../../core/spread.ts';
-import { noteDelivery } from '../operations/delivery-counts.ts';
+import { noteDeliveries } from '../operations/delivery-counts.ts';
 import { nameInEarnest, tagOf } from '../redis/keys.ts';
 import { storedNames } from '../sources/stored-names.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -14,7 +14,7 @@ import { EraseJob, PlanJob } from './jobs.ts';
 import { addEvents, type InletQueues, jobIdOf, mayShareJob, openInletQueues } from './queues.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
-/** The time of the last delivery is stored so often at most. */
+/** Deliveries are counted in Redis this long after the first one that is not. */
 const noteEveryMs = 1_000;
 /** Whether any event of a source was given up is looked up so often at most. */
 const lookEveryMs = 1_000;
@@ -44,7 +44,8 @@ export class Inlets {
   readonly #inlets = new Map<string, Inlet>();
   /** Sources by the name in the URL of a delivery: also by former names, which vendors use until "setup" is run. */
   readonly doors = new Map<string, SourcePipeline>();
-  readonly #notedAt = new Map<string, number>();
+  /** By source: deliveries that are counted here and not in Redis yet. */
+  readonly #uncounted = new Map<string, { count: number; at: Date; store: () => void }>();
 
   constructor(options: InletsOptions) {
     this.#options = options;
@@ -93,7 +94,7 @@ export class Inlets {
       await Promise.all(some.map((event) => inlet.together.add(stored(event, receivedAt))));
     }
     if (alone.length > 0) await this.#storeAlone(pipeline.context, inlet, alone, receivedAt);
-    this.#noteDelivery(pipeline.context, pipeline.context.clock.now());
+    this.#countDelivery(pipeline.context);
     this.#retryGivenUp(inlet, events, receivedAt).catch((error: unknown) =>
       engine.log.debug({ source, why: messageOf(error) }, 'whether events were given up could not be looked at'),
     );
@@ -137,17 +138,37 @@ export class Inlets {
     });
   }
 
-  /** For `status`. At most once a second, so that it costs nothing under load. */
-  #noteDelivery({ name: source, storedAs }: { name: string; storedAs: string }, at: Date): void {
-    if (at.getTime() - (this.#notedAt.get(source) ?? 0) < noteEveryMs) return;
-    this.#notedAt.set(source, at.getTime());
+  /** For `status` and the page: the first delivery at once, those of the second after it together, so that it costs nothing under load. */
+  #countDelivery({ name: source, storedAs, clock }: SourcePipeline['context']): void {
     const { redis, log } = this.#options.engine;
-    noteDelivery(redis, storedAs, at).catch((error: unknown) =>
-      log.debug({ source, why: messageOf(error) }, 'the last delivery could not be noted for status'),
-    );
+    const waiting = this.#uncounted.get(source);
+    const at = clock.now();
+    if (waiting) {
+      waiting.count += 1;
+      waiting.at = at;
+      return;
+    }
+    const counted = {
+      ...{ count: 1, at },
+      store: () => {
+        const { count } = counted;
+        counted.count = 0;
+        if (count === 0) return;
+        noteDeliveries(redis, storedAs, counted.at, count).catch((error: unknown) =>
+          log.debug({ source, why: messageOf(error) }, 'deliveries could not be counted for status'),
+        );
+      },
+    };
+    counted.store();
+    this.#uncounted.set(source, counted);
+    setTimeout(() => {
+      this.#uncounted.delete(source);
+      counted.store();
+    }, noteEveryMs).unref();
   }
 
   close(): void {
+    for (const { store } of this.#uncounted.values()) store();
     for (const inlet of this.#inlets.values()) {
       for (const { queue } of [inlet.plan, inlet.erase]) void queue.close().catch(() => undefined);
     }

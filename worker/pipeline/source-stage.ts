@@ -1,6 +1,7 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { notingCalls } from '../../core/connector/calls.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression-failure.ts';
-
+import { WorkCalls } from '../journey/calls.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';
@@ -55,11 +56,14 @@ export function createStage<Data extends z.ZodType>(
     source,
     process: async (job) =>
       await jobs.approach.run(async (arrived) => {
-        return await untilMended(process(job, tellingOfCalls(context, arrived)), context);
+        const work = () => process(job, tellingOfCalls(context, arrived));
+        return await untilMended(keepingCalls(job, context, work), context);
       }),
     giveUp: async (job, why) => {
       // Alerted first: after a kill in between the alert is repeated, and equal alerts count as one.
-      await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeysOf(job, source));
+      const id = journeyIdOf(job);
+      const journeys = id === undefined ? [] : [refOf(source, id)];
+      await alert('given-up', why, `mend the cause, then ${remedy(job)}`, journeys);
       await giveUp(job, why, context);
     },
     onDone: () => pauses.cameThrough(jobs.queue),
@@ -86,10 +90,25 @@ function tellingOfCalls(context: StepsContext, arrived: () => void): StepsContex
   return { ...context, read: telling(context.read), write: telling(context.write) };
 }
 
-/** The journeys that a job names. */
-function journeysOf(job: unknown, source: string): string[] {
-  const named = z.object({ journeyId: z.string() }).safeParse(job);
-  return named.success ? [refOf(source, named.data.journeyId)] : [];
+/** The journey that a job names. Without a schema, as most jobs name none, and zod takes long to say so. */
+function journeyIdOf(job: unknown): string | undefined {
+  if (typeof job !== 'object' || job === null || !('journeyId' in job)) return undefined;
+  return typeof job.journeyId === 'string' ? job.journeyId : undefined;
+}
+
+/** Notes the calls of a job. A job that a call has failed changes no journey: its calls are stored with the journey in a write of their own. */
+async function keepingCalls<T>(
+  job: unknown,
+  { store, clock }: Pick<StepsContext, 'store' | 'clock'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  return await notingCalls(new WorkCalls(() => clock.now()), async () => {
+    try {
+      return await work();
+    } finally {
+      await store.keepCalls(journeyIdOf(job));
+    }
+  });
 }
 
 /**

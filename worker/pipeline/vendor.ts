@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { callNotes, type HttpCall, notingCalls } from '../../core/connector/calls.ts';
 import type {
   ActionRequest,
   ActionResult,
@@ -91,9 +92,10 @@ export function openVendor(
   const batch = { size: source.batchSize, windowMs };
   const whole = { read: wholeCalls(), write: wholeCalls(), act: wholeCalls() };
   const reader = (by: 'plan' | 'ask' | 'act') =>
-    createBatcher({
+    createNotingBatcher({
       ...batch,
       keyOf: ({ id }: Wanted) => id,
+      recordOf: ({ id }: Wanted) => id,
       run: async (wanted: readonly Wanted[]) => {
         const readAt = performance.now();
         const ids = wanted.map(({ id }) => id);
@@ -104,15 +106,17 @@ export function openVendor(
       mayGrow: () => jobs[by].hasMore(),
     });
   const readers = { plan: reader('plan'), ask: reader('ask'), act: reader('act') };
-  const write = createBatcher({
+  const write = createNotingBatcher({
     ...batch,
     keyOf: ({ marker }: WriteBack) => marker,
+    recordOf: ({ recordId }: WriteBack) => recordId,
     run: (items: readonly WriteBack[]) => whole.write(source.writeBack(items), items.length),
     mayGrow: () => jobs.writeBack.hasMore(),
   });
-  const act = createBatcher({
+  const act = createNotingBatcher({
     ...batch,
     keyOf: ([first]: readonly ActionRequest[]) => first?.marker ?? '',
+    recordOf: ([first]: readonly ActionRequest[]) => first?.recordId ?? '',
     run: async (records: readonly (readonly ActionRequest[])[]) => {
       const results = await whole.act(actOf(source)(records.flat()), records.length);
       const left = [...results];
@@ -168,19 +172,53 @@ function wholeCalls() {
   };
 }
 
-/**
- * Batches the calls of concurrent jobs. A batch leaves when it has `size` keys, or when no further job is on its way and no batch
- * has left for `windowMs`: a single key leaves at once, and keys that keep coming one by one leave together. `run` is called once
- * per batch. Equal keys in a batch share one result. A rejected `run` rejects every caller of its batch, and no other.
- */
-export function createBatcher<Key, Value>(options: {
+interface BatcherOptions<Key, Value> {
   size: number;
   windowMs: number;
   keyOf: (key: Key) => string;
   run: (keys: readonly Key[]) => Promise<readonly Value[]>;
   /** Whether further keys may come: of jobs that have not begun, or not come to their call yet. Called at every beat. Left out, or rejected: no. */
   mayGrow?: () => Promise<boolean>;
-}): (key: Key) => Promise<Value> {
+}
+
+const noResult = (key: string): Error => new Error(`the connector gave no result for ${key}`);
+
+/** As `createBatcher`, and each job is told of the calls of its batch that were made for its record, as if it had made them alone. */
+export function createNotingBatcher<Key, Value>({
+  run,
+  recordOf,
+  ...options
+}: BatcherOptions<Key, Value> & { recordOf: (key: Key) => string }): (key: Key) => Promise<Value> {
+  const load = createBatcher({
+    ...options,
+    run: async (keys: readonly Key[]) => {
+      const made: [call: HttpCall, recordIds?: readonly string[] | undefined][] = [];
+      const results = await notingCalls({ note: (...call) => made.push(call) }, async () => await run(keys)).then(
+        (values) => values.map((value) => () => value),
+        (error: unknown) =>
+          keys.map(() => (): Value => {
+            throw error;
+          }),
+      );
+      return results.map((result) => ({ result, made }));
+    },
+  });
+  return async (key) => {
+    const { result, made } = await load(key);
+    const record = recordOf(key);
+    for (const [call, recordIds = [record]] of made) if (recordIds.includes(record)) callNotes()?.note(call);
+    const value = result();
+    if (value === undefined) throw noResult(options.keyOf(key));
+    return value;
+  };
+}
+
+/**
+ * Batches the calls of concurrent jobs. A batch leaves when it has `size` keys, or when no further job is on its way and no batch
+ * has left for `windowMs`: a single key leaves at once, and keys that keep coming one by one leave together. `run` is called once
+ * per batch. Equal keys in a batch share one result. A rejected `run` rejects every caller of its batch, and no other.
+ */
+export function createBatcher<Key, Value>(options: BatcherOptions<Key, Value>): (key: Key) => Promise<Value> {
   const { size, windowMs, keyOf, run, mayGrow = async () => false } = options;
   let filling: Filling | undefined;
   /** A batch has left less than a window ago. */
@@ -191,7 +229,7 @@ export function createBatcher<Key, Value>(options: {
       const distinct = new Map(keys.map((key) => [keyOf(key), key]));
       const values = await run([...distinct.values()]);
       const byKey = new Map([...distinct.keys()].map((key, i) => [key, values[i]]));
-      return keys.map((key) => byKey.get(keyOf(key)) ?? new Error(`the connector gave no result for ${keyOf(key)}`));
+      return keys.map((key) => byKey.get(keyOf(key)) ?? noResult(keyOf(key)));
     },
     {
       cache: false,

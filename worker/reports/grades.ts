@@ -28,6 +28,7 @@ export type Measure = Exclude<Metric, 'survey'> | null;
 export interface GradesRow {
   campaign: number;
   name: string;
+  channel: Campaign['type'];
   metric: Metric;
   /** The figure that `change` is about. */
   measure: Measure;
@@ -105,10 +106,11 @@ export function rowOf(
   {
     id,
     name,
+    type: channel,
     metric,
     grade_list,
     custom_fields,
-  }: Pick<Campaign, 'id' | 'name' | 'metric' | 'grade_list' | 'custom_fields'>,
+  }: Pick<Campaign, 'id' | 'name' | 'type' | 'metric' | 'grade_list' | 'custom_fields'>,
   measure: Measure,
   now: GradeFigures,
   before: GradeFigures,
@@ -118,6 +120,7 @@ export function rowOf(
   return {
     campaign: id,
     name,
+    channel,
     metric,
     measure,
     scale,

@@ -1,6 +1,8 @@
+import type { CampaignType } from '../../core/contact.ts';
 import { type Counts, countsKeptMs } from '../journey/hourly-counts.ts';
 import { sumOf } from '../journey/hourly-sums.ts';
 import type { JourneyStore } from '../journey/store.ts';
+import type { Channel } from './channels.ts';
 import { instantsOf, type Period } from './period.ts';
 
 const dayMs = 86_400_000;
@@ -19,6 +21,8 @@ export interface StoredCounts {
   byCampaign: Map<number, Counts>;
   /** By the hour of the day on the account's clock, for one campaign or all. Hours in which nobody was asked are left out. */
   byHour: HourOfDay[];
+  /** The same by campaign, several for an hour. */
+  hours: CampaignHour[];
 }
 
 /** Counts of closeloop's own journeys of these days, over all sources; they reach 400 days back. */
@@ -31,15 +35,41 @@ export async function storedCounts(
   const all = (await Promise.all(sources.map(({ store }) => store.queries.countsBetween(time)))).flat();
   const byCampaign = Map.groupBy(all, (one) => one.campaign);
   const hourOf = hoursIn(clock.timeZone);
-  const ofCampaign = all.filter((one) => campaign === undefined || campaign === one.campaign);
-  const byHour = [...Map.groupBy(ofCampaign, ({ at }) => hourOf(at))]
-    .map(([hour, counts]) => ({ hour, ...sumOf(counts) }))
-    .filter(({ asked }) => asked > 0)
-    .sort((a, b) => a.hour - b.hour);
+  const hours = all
+    .filter((one) => campaign === undefined || campaign === one.campaign)
+    .map(({ at, campaign: id, asked, responses }) => ({ campaign: id, hour: hourOf(at), asked, responses }));
   return {
     byCampaign: new Map([...byCampaign].map(([id, counts]) => [id, sumOf(counts)])),
-    byHour: byHour.map(({ hour, asked, responses }) => ({ hour, asked, responses })),
+    byHour: byHour(hours),
+    hours,
   };
+}
+
+export interface CampaignHour extends HourOfDay {
+  campaign: number;
+}
+
+function byHour(all: readonly HourOfDay[]): HourOfDay[] {
+  const sum = (some: readonly HourOfDay[], of: 'asked' | 'responses') =>
+    some.reduce((total, one) => total + one[of], 0);
+  return [...Map.groupBy(all, ({ hour }) => hour)]
+    .map(([hour, some]) => ({ hour, asked: sum(some, 'asked'), responses: sum(some, 'responses') }))
+    .filter(({ asked }) => asked > 0)
+    .sort((a, b) => a.hour - b.hour);
+}
+
+export interface ChannelHours {
+  channel: Channel;
+  hours: HourOfDay[];
+}
+
+/** By channel and hour, the channel most asked through first. */
+export function byChannel(all: readonly CampaignHour[], channels: ReadonlyMap<number, CampaignType>): ChannelHours[] {
+  const askedIn = (hours: readonly HourOfDay[]) => hours.reduce((sum, { asked }) => sum + asked, 0);
+  return [...Map.groupBy(all, ({ campaign }): Channel => channels.get(campaign) ?? 'unknown')]
+    .map(([channel, some]) => ({ channel, hours: byHour(some) }))
+    .filter(({ hours }) => hours.length > 0)
+    .sort((a, b) => askedIn(b.hours) - askedIn(a.hours));
 }
 
 /** The hour of the day of an instant. Each instant is formatted once, as that takes longer than all else. */

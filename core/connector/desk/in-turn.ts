@@ -1,4 +1,5 @@
 import { adviceOf, CloseloopError, messageOf } from '../../errors.ts';
+import { aboutRecords } from '../calls.ts';
 import type { ActionRequest, ActionResult, Source } from '../contract.ts';
 import { type RowReading, rowsOf } from './rows.ts';
 
@@ -57,7 +58,9 @@ export function inTurn<Row>(options: InTurn<Row>): NonNullable<Source['act']> {
 async function ofRecords<Row>(requests: readonly ActionRequest[], options: InTurn<Row>) {
   const byRecord = Map.groupBy(requests, ({ recordId }) => recordId);
   const first = await rowsOf(options.rows, [...byRecord.keys()]);
-  const results = await Promise.all([...byRecord].map(([id, some]) => ofRecord(some, first.get(id), options)));
+  const results = await Promise.all(
+    [...byRecord].map(([id, some]) => aboutRecords([id], () => ofRecord(some, first.get(id), options))),
+  );
   return results.flat();
 }
 

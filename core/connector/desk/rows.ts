@@ -1,5 +1,6 @@
 import { CloseloopError } from '../../errors.ts';
 import { chunks } from '../batches.ts';
+import { aboutRecords } from '../calls.ts';
 import { VendorError } from '../classify.ts';
 
 /** The records of some ids as the vendor has them; an id may have an error of its own. Ids that the vendor doesn't have are absent. */
@@ -30,7 +31,7 @@ export async function rowsOf<Row>(
   const ids = [...new Set(recordIds)].filter(isId);
   if (many !== undefined) {
     for (const some of chunks(ids, size)) {
-      const found = await many(some, since);
+      const found = await aboutRecords(some, () => many(some, since));
       for (const id of some) {
         const row = found.get(id);
         if (row !== undefined) rows.set(id, row);
@@ -39,7 +40,7 @@ export async function rowsOf<Row>(
   }
   if (one === undefined) return rows;
   for (const id of ids.filter((each) => !rows.has(each))) {
-    const row = await one(id).catch(ownError);
+    const row = await aboutRecords([id], () => one(id)).catch(ownError);
     if (row !== undefined) rows.set(id, row);
   }
   return rows;

@@ -17,6 +17,7 @@ import {
   tagsOf,
 } from '../answer.ts';
 import { chunks, writeInBatches } from '../batches.ts';
+import { aboutRecords } from '../calls.ts';
 import { VendorError } from '../classify.ts';
 import type { Source, WriteBack, WriteResult } from '../contract.ts';
 import { inSeconds } from '../seconds.ts';
@@ -276,7 +277,7 @@ export class DeskWriter<Row, Value> {
       if (job.failure !== undefined) continue;
       try {
         if (failure !== undefined) throw failure;
-        await step(job);
+        await aboutRecords([job.id], () => step(job));
       } catch (error) {
         if (!(error instanceof CloseloopError)) throw error;
         if (error.advice.kind !== 'permanent') failure = error;

@@ -201,7 +201,7 @@ test.each([
   },
 );
 
-test('an operator’s night by keyboard: two hundred journeys that stopped for one cause are replayed at once', async () => {
+test('an operator’s night by keyboard: two hundred journeys that stopped for one cause are replayed at once, and the calls of one tell that it went well', async () => {
   const { loop, source, url } = await startShop();
   const ids = Array.from({ length: 200 }, (_, i) => `n${i}`);
   await failJourneys(loop, ids);
@@ -211,7 +211,11 @@ test('an operator’s night by keyboard: two hundred journeys that stopped for o
   await page.getByRole('heading', { name: 'Operations' }).waitFor();
   // Whoever looks waits little for what is counted: the page shows it when it renews itself.
   await page.getByRole('heading', { name: 'What stopped, by cause' }).waitFor();
+  await page.getByRole('img', { name: /^Failed in each of the last 24 hours/ }).waitFor();
   expect(await findings(page)).toEqual([]);
+  await page.getByText('Figures').press('Enter');
+  const hours = page.getByRole('region', { name: 'The last 24 hours' });
+  expect(await hours.getByRole('row').count()).toBe(25);
   await page.getByRole('link', { name: 'Replay all…' }).press('Enter');
   await page.getByRole('heading', { name: 'Replay 200 journeys?' }).waitFor();
   expect(await findings(page)).toEqual([]);
@@ -221,6 +225,18 @@ test('an operator’s night by keyboard: two hundred journeys that stopped for o
   expect(await findings(page)).toEqual([]);
   for (const id of ids) await loop.journey(`${id}.1`, 'asked');
   expect(loop.feedback.standin.requests()).toHaveLength(200);
+  await page.goto(`/journeys?source=${source}&state=asked`);
+  await page
+    .getByRole('link', { name: `${source}/n` })
+    .first()
+    .press('Enter');
+  const calls = page.getByRole('region', { name: 'Calls' });
+  await calls.getByRole('row', { name: /Feedback service POST \/appeals\/ \(create\) 201 \d+ 1$/ }).waitFor();
+  expect(await findings(page)).toEqual([]);
+  for (const width of [390, 1_440]) {
+    await page.setViewportSize({ width, height: 844 });
+    expect(await overhang(page)).toBe(0);
+  }
   await page.goto('/settings');
   await page.getByRole('row', { name: `anna replay of 200 journeys ${source} failed` }).waitFor();
   expect(flaws).toEqual([]);

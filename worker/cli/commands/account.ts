@@ -15,6 +15,7 @@ export function addReport(program: Command): void {
     .addOption(new Option('--period <name>', 'in place of days').choices(namedPeriods))
     .option('--by <fields>', 'by the values of these custom fields, separated by commas: Agent,Store')
     .addOption(new Option('--every <step>', 'step by step, beside the step before').choices(stepNames))
+    .option('--hours', 'in place of grades: how many answered, by channel and by the hour of asking')
     .option('--campaign <id>', 'only of this campaign', positiveNumber)
     .option('--comments <n>', 'and so many of the newest comments', positiveNumber)
     .option('--changed-since <day>', 'with --by: whose grade changed on or after this day')

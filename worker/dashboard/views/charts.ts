@@ -104,18 +104,42 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Shares of 0 to 1 side by side, each with its per cent above it; paler where they rest on few. Its table is shown beside it. */
-export function barChart(bars: readonly { name: string; figure: number; isFew: boolean }[], label: string): Html {
-  const highest = Math.max(...bars.map(({ figure }) => figure), 0.01);
+/** Bars with a name below them. */
+const mostBelow = 16;
+
+export interface Bar {
+  /** Its first two letters stand below it, where there is room. */
+  name: string;
+  /** From 0 on; null: there is none, and its place stays empty. */
+  figure: number | null;
+  /** What somebody sees who points at it. */
+  text: string;
+  /** Above the bar. */
+  above: string;
+  /** Paler, as it rests on few. */
+  isFew?: boolean;
+}
+
+/** Figures side by side. Its table is shown beside it. @param highest what reaches to the top; left out: the highest figure */
+export function barChart(bars: readonly Bar[], label: string, highest = highestOf(bars)): Html {
   const step = (plot.right - plot.left) / bars.length;
-  const drawn = bars.map(({ name, figure, isFew }, i) => {
-    const [x, y] = [
-      rounded(plot.left + i * step),
-      rounded(plot.bottom - (figure / highest) * (plot.bottom - plot.top)),
-    ];
+  const every = Math.ceil(bars.length / mostBelow);
+  const drawn = bars.map(({ name, figure, text, above, isFew }, i) => {
+    const x = rounded(plot.left + i * step);
     const middle = rounded(x + step / 2);
-    return html`<rect class="${isFew ? 'fill few' : 'fill'}" x="${rounded(x + step * 0.12)}" width="${rounded(step * 0.76)}" y="${y}" height="${rounded(plot.bottom - y)}"><title>${name}: ${Math.round(figure * 100)} %</title></rect>
-<text class="tick" x="${middle}" y="${y - 4}" text-anchor="middle">${Math.round(figure * 100)}</text><text class="tick" x="${middle}" y="${height - 8}" text-anchor="middle">${name.slice(0, 2)}</text>`;
+    const isNamed = (bars.length - 1 - i) % every === 0;
+    const below =
+      isNamed &&
+      html`<text class="tick" x="${middle}" y="${height - 8}" text-anchor="middle">${name.slice(0, 2)}</text>`;
+    if (figure === null) return html`${below}`;
+    const y = rounded(plot.bottom - (figure / highest) * (plot.bottom - plot.top));
+    return html`<rect class="${isFew ? 'fill few' : 'fill'}" x="${rounded(x + step * 0.12)}" width="${rounded(step * 0.76)}" y="${y}" height="${rounded(plot.bottom - y)}"><title>${name}: ${text}</title></rect>
+<text class="tick" x="${middle}" y="${y - 4}" text-anchor="middle">${above}</text>${below}`;
   });
   return html`<svg class="line" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}"><line class="grid" x1="${plot.left}" x2="${plot.right}" y1="${plot.bottom}" y2="${plot.bottom}"></line>${drawn}</svg>`;
+}
+
+/** Of several charts that are to be compared, too. */
+export function highestOf(bars: readonly Bar[]): number {
+  return Math.max(...bars.map(({ figure }) => figure ?? 0), 0.01);
 }

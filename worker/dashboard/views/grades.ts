@@ -1,15 +1,16 @@
 import type { Counts } from '../../journey/hourly-counts.ts';
 import { rangeOf } from '../../reports/cells.ts';
+import { channelInWords } from '../../reports/channels.ts';
 import { type GradesRow, resultOf } from '../../reports/grades.ts';
 import { mostRead } from '../../reports/grades-by-field.ts';
 import { mostAsked } from '../../reports/others.ts';
 import type { Period } from '../../reports/period.ts';
 import type { Read } from '../../reports/recent-readings.ts';
-import type { HourOfDay } from '../../reports/stored-counts.ts';
+import type { ChannelHours, HourOfDay } from '../../reports/stored-counts.ts';
 import { answersAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { time } from '../times.ts';
-import { barChart, figureBar } from './charts.ts';
+import { type Bar, barChart, figureBar, highestOf } from './charts.ts';
 import { change, count, daysInWords, figureOf, nameOf, percent } from './figures.ts';
 import { select } from './forms.ts';
 import { periodTabs, type ShownPeriod } from './periods.ts';
@@ -33,6 +34,8 @@ interface Grades {
   counts: ReadonlyMap<number, Counts>;
   /** And by the hour in which customers were asked. */
   hours: readonly HourOfDay[];
+  /** The same by what they were asked through; empty where that is not known. */
+  channels: readonly ChannelHours[];
   timeZone: string;
 }
 
@@ -178,32 +181,66 @@ ${isCut && html`<p class="quiet">Of the ${mostByField} campaigns most asked in t
 ${groups.map((rows) => valueTable(by, rows, grades))}`;
 }
 
-/** When customers answer, so that windows can be chosen. */
-function hoursPart({ hours, timeZone }: Grades): Content {
+/** When customers answer, and through what they were asked, so that windows can be chosen. */
+function hoursPart({ hours, channels, timeZone }: Grades): Content {
   if (hours.length < 2) return undefined;
-  const shares = hours.map(({ hour, asked, responses }) => ({
-    name: clock(hour),
-    figure: responses / asked,
-    isFew: asked < fewAnswers,
-  }));
+  const [only] = channels.length === 1 ? channels : [];
+  const whose = html`Of the customers whom closeloop asked in this hour${only && ` (all by ${channelInWords(only.channel)})`}, how many per cent have answered; paler where fewer than ${fewAnswers} were asked. On the clock of ${timeZone}.`;
+  const several = channels.length > 1 ? channels : [];
+  const highest = highestOf(several.flatMap(({ hours: own }) => barsOf(own, hours)));
   return html`<h2>Response by hour of asking</h2>
-<figure class="trend score"><figcaption>Of the customers whom closeloop asked in this hour, how many per cent have answered; paler where fewer than ${fewAnswers} were asked. On the clock of ${timeZone}.</figcaption>
-${barChart(shares, 'Response rate by hour of asking; the table below has the figures')}
+${hoursFigure({ name: 'Response by hour of asking', caption: whose, own: hours, hours })}
+${
+  several.length > 0 &&
+  html`<div class="scores">${several.map(({ channel, hours: own }) => {
+    const by = channelInWords(channel);
+    return hoursFigure({
+      name: `Response by hour of asking, by ${by}`,
+      caption: html`Of those asked by ${by}`,
+      own,
+      hours,
+      highest,
+    });
+  })}</div>`
+}`;
+}
+
+interface HoursFigure {
+  name: string;
+  caption: Html;
+  own: readonly HourOfDay[];
+  /** All that have a place. */
+  hours: readonly HourOfDay[];
+  highest?: number;
+}
+
+function hoursFigure({ name, caption, own, hours, highest }: HoursFigure): Html {
+  return html`<figure class="trend score"><figcaption>${caption}</figcaption>
+${barChart(barsOf(own, hours), `${name}; the table below has the figures`, highest)}
 <details><summary>Figures</summary>${table({
-    name: 'Response by hour of asking',
+    name,
     columns: [
       { name: 'Hour' },
       { name: 'Asked', kind: 'right' },
       { name: 'Answered', kind: 'right' },
       { name: 'Response rate', kind: 'right' },
     ],
-    rows: hours.map(({ hour, asked, responses }) => [
+    rows: own.map(({ hour, asked, responses }) => [
       clock(hour),
-      count(asked),
-      count(responses),
+      ...[count(asked), count(responses)],
       percent(responses / asked),
     ]),
   })}</details></figure>`;
+}
+
+/** A bar for each of these hours. */
+function barsOf(own: readonly HourOfDay[], hours: readonly HourOfDay[]): Bar[] {
+  return hours.map(({ hour }) => {
+    const { asked = 0, responses = 0 } = own.find((one) => one.hour === hour) ?? {};
+    const share = asked === 0 ? null : responses / asked;
+    const above = share === null ? '' : String(Math.round(share * 100));
+    return { name: clock(hour), figure: share, text: `${above} %`, above, isFew: asked < fewAnswers };
+  });
 }
 
 const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;

@@ -1,7 +1,9 @@
 import { recipientPlace } from '../../../core/schedule/recipient-place.ts';
+import { type JourneyCall, mostCalls } from '../../journey/calls.ts';
 import { gradeInWords } from '../../journey/grade-in-words.ts';
 import type { Journey, TraceLine } from '../../journey/journey.ts';
 import { refOf } from '../../journey/refs.ts';
+import { endInWords } from '../../support/call-words.ts';
 import { stateInWords } from '../../support/follow-ups.ts';
 import type { Repair } from '../../support/repair.ts';
 import type { SurveyAnswer } from '../../support/survey-answers.ts';
@@ -11,6 +13,7 @@ import { shownContact } from '../shown-contact.ts';
 import { sentence, time } from '../times.ts';
 import { csrfField } from './forms.ts';
 import { stateBadge } from './state.ts';
+import { table } from './table.ts';
 
 interface ShownJourney {
   source: string;
@@ -18,6 +21,7 @@ interface ShownJourney {
   recordNoun: string | undefined;
   journey: Journey;
   trace: readonly TraceLine[];
+  calls: readonly JourneyCall[];
   survey: readonly SurveyAnswer[];
   /** The vendor's id of the record; undefined: it was erased. */
   recordName: string | undefined;
@@ -51,6 +55,7 @@ ${actions(source, journey, repairs)}
 ${facts(shown)}
 <h2>What happened</h2>
 <ol class="timeline">${trace.map(({ at, text }) => html`<li>${time(at, timeZone)}${sentence(text, timeZone)}</li>`)}${planned(journey, timeZone)}</ol>
+${callsPart(shown)}
 </div>
 <p><a href="${whyAt(refOf(source, journey.id))}">Why, and what would be sent if it closed now</a></p>
 ${
@@ -125,6 +130,37 @@ function theirTime({ dueAt, place = {} }: Journey, timeZone: string): Html | und
   const { zone, isKnown } = recipientPlace(place, timeZone);
   if (!dueAt || !isKnown || zone === timeZone) return undefined;
   return html`${time(dueAt, zone)} (${zone}, the recipient's)`;
+}
+
+/** Whom closeloop has called for this journey, and how that ended. */
+function callsPart({ calls, timeZone }: ShownJourney): Content {
+  if (calls.length === 0) return undefined;
+  return html`<h2>Calls</h2>
+${table({
+  name: 'Calls',
+  caption: `The last ${mostCalls} that closeloop made for this journey; one call may have served a hundred journeys.`,
+  columns: [
+    { name: 'When' },
+    { name: 'To' },
+    { name: 'Call', kind: 'ref' },
+    { name: 'Status' },
+    { name: 'ms', kind: 'right' },
+    { name: 'Tries', kind: 'right' },
+  ],
+  rows: calls.map((call) => [
+    time(call.at, timeZone),
+    call.to,
+    call.operation,
+    statusOf(call),
+    ...[call.ms, call.tries],
+  ]),
+})}`;
+}
+
+/** A 404 is often what was to be found out: that the service knows nobody, say. */
+function statusOf(call: JourneyCall): Content {
+  const isWell = typeof call.end === 'number' && (call.end < 400 || call.end === 404);
+  return isWell ? call.end : html`<span class="state bad">${endInWords(call)}</span>`;
 }
 
 /** What comes next, at the end of what happened. */

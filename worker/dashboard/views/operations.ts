@@ -5,12 +5,14 @@ import type { Pause } from '../../operations/pauses.ts';
 import type { Absence } from '../../pipeline/absences.ts';
 
 import type { Issue, SkipCount } from '../../support/causes.ts';
+import type { HourOfWork } from '../../support/last-day.ts';
+import { daysIn } from '../../support/shown-time.ts';
 import type { SourceState } from '../../support/source-state.ts';
 import { listAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
-import { ago, sentence, time } from '../times.ts';
-import { shareBar } from './charts.ts';
-import { percent } from './figures.ts';
+import { ago, moment, sentence, time } from '../times.ts';
+import { type Bar, barChart, shareBar } from './charts.ts';
+import { count, percent } from './figures.ts';
 import { csrfField } from './forms.ts';
 import { nounOf, stateBadge, stateName } from './state.ts';
 import { type Column, table as dataTable } from './table.ts';
@@ -38,6 +40,8 @@ export interface Operations {
   timeZone: string;
   /** Of journeys that stopped, and of closings that nobody was asked about; undefined: they are not counted yet. */
   causes: { issues: readonly Issue[]; isCut: boolean; skips: readonly SkipCount[]; of: number } | undefined;
+  /** The last 24; undefined: they are not counted yet. */
+  hours: readonly HourOfWork[] | undefined;
   /** Who looks is shown buttons. */
   mayAct: boolean;
 }
@@ -59,6 +63,7 @@ ${flow(way, sources)}
 <h2>Closed without a rating</h2>
 ${flow(left, sources)}
 ${skipsPart(operations)}
+${dayPart(operations)}
 <h2>Sources</h2>
 ${table(sources, { timeZone, mayAct })}
 </div>`;
@@ -79,8 +84,11 @@ interface Notice {
 }
 
 /** @returns how many need a person, and how many mend themselves */
-export function countNotices(operations: Omit<Operations, 'mayAct' | 'causes'>): { urgent: number; others: number } {
-  const all = allNotices({ ...operations, causes: undefined, mayAct: false });
+export function countNotices(operations: Omit<Operations, 'mayAct' | 'causes' | 'hours'>): {
+  urgent: number;
+  others: number;
+} {
+  const all = allNotices({ ...operations, causes: undefined, hours: undefined, mayAct: false });
   const urgent = all.filter(({ isUrgent }) => isUrgent).length;
   return { urgent, others: all.length - urgent };
 }
@@ -236,6 +244,56 @@ function needs(state: 'parked' | 'failed', source: string, count: number, remedy
   if (count === 0) return [];
   const what = html`<a href="${listAt({ source, state })}">${source}: ${count} ${count === 1 ? 'journey' : 'journeys'} ${state === 'failed' ? 'failed' : count === 1 ? 'needs you' : 'need you'}</a>`;
   return [{ isUrgent: true, what, why: '', remedy }];
+}
+
+/** What came in, went out and stopped, hour by hour. */
+function dayPart({ hours, timeZone }: Operations): Content {
+  if (hours === undefined) return undefined;
+  const charts = [
+    { name: 'Deliveries', of: ({ deliveries }: HourOfWork) => deliveries, at: listAt({}) },
+    { name: 'Asked', of: ({ asked }: HourOfWork) => asked, at: listAt({ state: 'asked' }) },
+    { name: 'Failed', of: ({ failed }: HourOfWork) => failed, at: listAt({ state: 'failed' }) },
+  ];
+  const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' });
+  const total = (of: (hour: HourOfWork) => number) => count(hours.reduce((sum, hour) => sum + of(hour), 0));
+  return html`<h2>The last 24 hours</h2>
+<div class="scores">${charts.map(
+    ({ name, of, at }) =>
+      html`<figure class="trend score"><figcaption><a href="${at}">${name}</a>: <b>${total(of)}</b></figcaption>
+${barChart(barsOf(hours, of, clock), `${name} in each of the last 24 hours; the table below has the figures`)}</figure>`,
+  )}</div>
+<details><summary>Figures</summary>${dataTable({
+    name: 'The last 24 hours',
+    caption: `Deliveries that were taken, customers who were asked, and journeys that failed and were not mended since. On the clock of ${timeZone}.`,
+    columns: [{ name: 'Hour' }, ...charts.map(({ name }): Column => ({ name, kind: 'right' }))],
+    rows: hours
+      .toReversed()
+      .map((hour) => [
+        moment(hour.at, timeZone),
+        ...[count(hour.deliveries), count(hour.asked)],
+        hour.failed === 0 ? 0 : html`<a href="${failedAt(hour.at, timeZone)}">${count(hour.failed)}</a>`,
+      ]),
+  })}</details>`;
+}
+
+/** One for each hour; the highest has its figure above it. */
+function barsOf(
+  hours: readonly HourOfWork[],
+  of: (hour: HourOfWork) => number,
+  clock: Pick<Intl.DateTimeFormat, 'format'>,
+): Bar[] {
+  const figures = hours.map(of);
+  const highest = figures.indexOf(Math.max(...figures));
+  return hours.map(({ at }, i) => {
+    const text = count(figures[i] ?? 0);
+    return { name: clock.format(at), figure: figures[i] ?? 0, text, above: i === highest && text !== '0' ? text : '' };
+  });
+}
+
+/** Those of the hour's day. */
+function failedAt(at: Date, timeZone: string): string {
+  const day = daysIn(timeZone)(at);
+  return listAt({ state: 'failed', since: day, until: day });
 }
 
 function table(sources: readonly ShownSource[], shown: Pick<Operations, 'timeZone' | 'mayAct'>): Html {

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { notingCalls } from '../../../core/connector/calls.ts';
 import { jsonBody } from '../../../core/connector/json-body.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import type { FeedbackClient } from '../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import type { CampaignStats } from '../../../core/feedback/schemas.ts';
 import type { Log } from '../../../core/ports.ts';
+import { WorkCalls, workCalls } from '../../journey/calls.ts';
 import { keepingUnknown } from '../../journey/keeping-unknown.ts';
 import type { CollectPass } from '../../journey/requests.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
@@ -72,7 +74,9 @@ export async function collect({ campaign }: CollectJob, context: CollectContext)
   if (generation === undefined) return done;
   await redis.hset(begunKey, String(campaign), Date.now());
   try {
-    await collectOnce({ campaign, generation }, context, () => renewLock(redis, lock, token, lockMs));
+    await notingCalls(new WorkCalls(() => context.clock.now()), () =>
+      collectOnce({ campaign, generation }, context, () => renewLock(redis, lock, token, lockMs)),
+    );
     await redis.hdel(failingKey, String(campaign));
     await redis.srem(absentKey, String(campaign));
     context.lastErrors.delete(campaign);
@@ -141,7 +145,12 @@ async function readChanged(
 ): Promise<{ window: Window | undefined; isWhole: boolean } | undefined> {
   const { campaign } = pass;
   const { feedback, narrowed = { changedSince: false, dateFrom: false } } = context;
-  const reading = { feedback, renew, take: (page: Parameters<typeof takePage>[0]) => takePage(page, pass, context) };
+  const take = async (page: Parameters<typeof takePage>[0]) => {
+    await takePage(page, pass, context);
+    // The next page's answers come by calls of its own.
+    workCalls()?.begin();
+  };
+  const reading = { feedback, renew, take };
   const expected = await expectedIn(campaign, pass.sources, context.clock.now());
   const change = { campaign, before: seen?.counts ?? {}, now: countsOf(stats), window: seen?.window, since: seen?.at };
   const ways = seen?.counts ? waysFor(expected, change, { total: stats.appeals_total, narrowed }) : [readAll];

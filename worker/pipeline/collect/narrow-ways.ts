@@ -1,4 +1,5 @@
 import { chunks } from '../../../core/connector/batches.ts';
+import { aboutRecords } from '../../../core/connector/calls.ts';
 import type { FeedbackClient, RequestPage } from '../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { dayBefore, type FeedbackRequest, type RequestQuery } from '../../../core/feedback/request-form.ts';
@@ -62,7 +63,9 @@ export const readEach: Way = async ({ journeys }, { campaign, before, now }, con
   const changes: Counts[] = [];
   for (const some of chunks(journeys, atOnce)) {
     if (!(await context.renew())) return overtaken;
-    const requests = await Promise.all(some.map(({ requestId }) => requestOf(requestId, context)));
+    const requests = await Promise.all(
+      some.map(({ requestId }) => aboutRecords([requestId], () => requestOf(requestId, context))),
+    );
     await context.take({ results: requests.filter((one) => one !== undefined), unreadable: [] });
     for (const [i, { journey }] of some.entries()) {
       const request = requests[i];

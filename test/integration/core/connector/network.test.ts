@@ -1,6 +1,7 @@
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { notingCalls } from '../../../../core/connector/calls.ts';
 import type { FeedbackClient } from '../../../../core/feedback/client.ts';
 import { FeedbackError } from '../../../../core/feedback/failure.ts';
 import { page, phone, record } from '../../../support/core/feedback/samples.ts';
@@ -129,8 +130,13 @@ describe('a connection that dies', () => {
       socket[cut]();
       return undefined;
     });
-    expect(await all(clientFor(service.url).surveys())).toEqual([]);
+    const noted: object[] = [];
+    const work = () => all(clientFor(service.url).surveys());
+    expect(await notingCalls({ note: (call) => noted.push(call) }, work)).toEqual([]);
     expect(service.received).toHaveLength(2);
+    expect(noted).toEqual([
+      expect.objectContaining({ to: 'Feedback service', operation: 'GET /surveys/', end: 200, tries: 2 }),
+    ]);
   });
 
   test.each(cuts)('it repeats a read once only (%s)', async (cut) => {

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { type HttpCall, notingCalls } from '../../../../core/connector/calls.ts';
 import { classifyResponse, type ResponseRules, VendorError } from '../../../../core/connector/classify.ts';
 import { staticToken } from '../../../../core/connector/token.ts';
 import { createVendorApi, type VendorAccount, type VendorCall } from '../../../../core/connector/vendor-api.ts';
@@ -83,6 +84,33 @@ describe('a call', () => {
     const { method, path, query, headers, raw } = seen[0] ?? expect.unreachable();
     expect([method, path, query.get('a'), raw.toString()]).toEqual(['PUT', '/things/1', 'b', '{"x":"õ"}']);
     expect(headers).toMatchObject({ authorization: 'Bearer t', 'content-type': 'application/json' });
+  });
+
+  test('it is noted with whom it calls, what for and how that ended, each try by itself, and nobody’s id', async () => {
+    const noted: string[] = [];
+    const note = ({ to, operation, end, ms, tries }: HttpCall) => {
+      expect(ms).toBeGreaterThanOrEqual(0);
+      noted.push(`${to}: ${operation}: ${end}, ${tries}`);
+    };
+    faults.add({ status: 401 });
+    const credentials = { current: async () => 'old', instead: async () => 'new' };
+    await notingCalls({ note }, async () => {
+      await api({ credentials }).call(get, Thing);
+      await api().find({ method: 'PUT', path: '/things/12.json', body: { secret: secretWords } }, Thing);
+      await api().find({ method: 'GET', path: '/people/hanna%40example.com/things' }, Thing);
+      await api().call({ method: 'POST', path: '/', place: 'an event' }, Thing);
+      await api({ url: 'http://127.0.0.1:9' })
+        .call(get, Thing)
+        .catch(() => undefined);
+    });
+    expect(noted).toEqual([
+      'Toy acme: GET /things/{id}: 401, 1',
+      'Toy acme: GET /things/{id}: 200, 1',
+      'Toy acme: PUT /things/{id}.json: 200, 1',
+      'Toy acme: GET /people/[removed]/things: 200, 1',
+      'Toy acme: an event: 200, 1',
+      'Toy acme: GET /things/{id}: never-sent, 1',
+    ]);
   });
 
   test('it says nothing of a body where it has none', async () => {

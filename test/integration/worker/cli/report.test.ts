@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtIn } from '../../../../connectors/built-in.ts';
+import { campaignTypes } from '../../../../core/contact.ts';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
 import { FeedbackSettings } from '../../../../core/feedback/settings.ts';
 import { startFeedbackStandin } from '../../../../standins/feedback/standin.ts';
@@ -227,6 +228,21 @@ describe('the figures of report', () => {
       { comment: 'Quick\u001b[2J,\nand kind', grade: 4, journey: `${loop.store.source}/a.1`, values: {} },
     ]);
     const plain = { ...beside(loop), json: false, format: 'table' as const };
+    const { channel, hour } = Object(
+      (await printed(() => report({ ...beside(loop), format: 'json', hours: true }))).rows[0],
+    );
+    expect(campaignTypes).toContain(channel);
+    const hours = await printed(() => report({ ...beside(loop), format: 'json', hours: true, campaign: 12 }));
+    expect(hours.rows).toEqual([
+      { since: expect.any(String), until: expect.any(String), channel, hour, asked: 2, answered: 1, rate: 0.5 },
+    ]);
+    const at = `${String(hour).padStart(2, '0')}:00`;
+    const { out: drawn } = await printed(() => report({ ...plain, hours: true }));
+    expect(drawn).toMatch(new RegExp(`channel +hour +asked +answered +rate\\n.* ${at} +2 +1 +50 % +█{20}\\n`));
+    const { out: file } = await printed(() => report({ ...plain, hours: true, format: 'csv' }));
+    expect(file).toBe(`channel,hour,asked,answered,rate\r\n${channel},${hour},2,1,0.5\r\n`);
+    const { said } = await sayings(() => report({ ...plain, hours: true, campaign: 99 }));
+    expect(said.join('')).toContain('closeloop asked nobody from ');
     const { out } = await printed(() => report({ ...plain, comments: 5, period: '7-days' }));
     expect(out).toContain(`${loop.store.source}/a.1\n  Quick [2J,\n  and kind\n`);
     expect(out).not.toContain('follow-ups');
@@ -249,6 +265,7 @@ describe('the figures of report', () => {
     [{ since: 'last week' }, '--since must be a day like 2026-11-01, today or yesterday'],
     [{ changedSince: 'today' }, '--changed-since is for "--by"'],
     [{ by: 'Store', every: 'day' as const }, 'one of both'],
+    [{ hours: true, comments: 3 }, '--hours stands alone'],
     [{ period: '7-days' as const, since: 'today' }, 'name one of both'],
     [{ comments: 3, json: false, format: 'csv' as const }, '--comments is not for "--format csv"'],
   ])('are refused for %o, with what would be right', async (wrong, message) => {

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { createFeedbackClient } from '../../../../core/feedback/client.ts';
 import { FeedbackSettings } from '../../../../core/feedback/settings.ts';
 import { livePorts } from '../../../../worker/cli/live-ports.ts';
+import { step } from '../../../../worker/journey/transitions.ts';
 import { type Loop, startLoop } from '../../../support/loop.ts';
 import { useRedis } from '../../../support/redis.ts';
 import { visitorOf } from '../../../support/worker/dashboard/visitor.ts';
+import { claimOf } from '../../../support/worker/journey/stores.ts';
 
 const redis = useRedis();
 let sources = 0;
@@ -38,7 +40,7 @@ async function startShown(feedback?: Loop['feedback']) {
     });
     if (grade !== undefined) await client.grade(id, grade);
   };
-  return { loop, ask, ...visitorOf(loop.app) };
+  return { loop, client, ask, ...visitorOf(loop.app) };
 }
 
 /** Cells of the row of this name, as text. */
@@ -129,6 +131,53 @@ describe('the grades', () => {
     const lines = (await get('/grades.csv?by=Shop')).text.trimEnd().split('\r\n').slice(1);
     expect(ids.filter((id) => !lines.some((line) => line.includes(`shop of ${id}`)))).toEqual([]);
   });
+});
+
+test('the response by hour of asking is shown by channel, too, where there are several', async () => {
+  const { loop, client, ask, get } = await startShown();
+  loop.feedback.standin.addCampaign({ account: 'acme', id: 41, name: 'Texts', type: 'sms' });
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+  let journeys = 0;
+  /** At this hour, UTC. */
+  const asked = async (campaign: number, hour: string, isAnswered: boolean) => {
+    const { journey } = await loop.store.getOrCreate(claimOf(`h${++journeys}`, 'c', `h${journeys}`), []);
+    const askedAt = new Date(`${yesterday}T${hour}:10:00Z`);
+    const answer = isAnswered ? { grade: 3, comment: null, seenAt: askedAt, version: 1 } : undefined;
+    for (const [state, more] of [
+      ['waiting', { campaign }],
+      ['asked', { askedAt }],
+      ...(answer ? ([['answered', { answer }]] as const) : []),
+    ] as const)
+      await loop.store.update(journey.id, (one) => ({ journey: step(one, state, askedAt, more), trace: [] }));
+  };
+  const clock = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Tallinn', hour: '2-digit', hourCycle: 'h23' });
+  const [early, late] = ['06', '15'].map((hour) => `${clock.format(new Date(`${yesterday}T${hour}:10:00Z`))}:00`);
+  await ask('Tallinn', 9);
+  for (const isAnswered of [true, true, false, false]) await asked(40, '06', isAnswered);
+  await asked(40, '15', true);
+  const alone = await get('/grades');
+  expect(alone.text).toContain('(all by a channel of your own)');
+  expect(alone.text).not.toContain('<figcaption>Of those asked by ');
+  await client.create({ campaign: 41, contact: { kind: 'phone', value: '+37255512345' }, customFields: {} });
+  await asked(41, '15', false);
+  await asked(41, '15', true);
+  const { text } = await get('/grades?period=7-days');
+  const charts = text.match(/<svg class="line"[^>]*aria-label="Response by hour.*?<\/svg>/gs) ?? [];
+  expect(charts.map((chart) => /aria-label="([^"]*)"/.exec(chart)?.[1])).toEqual([
+    'Response by hour of asking; the table below has the figures',
+    'Response by hour of asking, by a channel of your own; the table below has the figures',
+    'Response by hour of asking, by text message; the table below has the figures',
+  ]);
+  // Where nobody was asked by text message there is no bar.
+  expect(charts.map((chart) => chart.match(/<rect/g)?.length)).toEqual([2, 2, 1]);
+  const [, all = '', own = '', byText = ''] = text
+    .split('aria-label="Response by hour of asking')
+    .filter((one) => !one.startsWith('; the table') && !/^, by [^;"]*; the table/.test(one));
+  expect(rowOf(all, early ?? '')).toEqual([early, '4', '2', '50 %']);
+  expect(rowOf(all, late ?? '')).toEqual([late, '3', '2', '67 %']);
+  expect(rowOf(own, late ?? '')).toEqual([late, '1', '1', '100 %']);
+  expect(rowOf(byText, late ?? '')).toEqual([late, '2', '1', '50 %']);
+  expect(byText).not.toContain(`>${early}<`);
 });
 
 test('where the service is away the page says so, and shows what is stored', async () => {

@@ -21,6 +21,32 @@ test('Operations shows what needs a person, and each source with what status tel
   expect(text).toMatch(/data-label="Asked">1<\/td><td[^>]*>1<\/td><td[^>]*>100 %<\/td>/);
   expect(text).not.toContain('none yet');
 
+  const figures = async () => {
+    const { text: page } = await get('/operations');
+    const [, hours = ''] = page.split('aria-label="The last 24 hours"');
+    const rows =
+      hours
+        .split('</table>')[0]
+        ?.match(/<tr>.*?<\/tr>/gs)
+        ?.slice(1) ?? [];
+    return rows.map((one) =>
+      [...one.matchAll(/data-label="(?:Deliveries|Asked|Failed)"[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell),
+    );
+  };
+  expect(text.match(/aria-label="(Deliveries|Asked|Failed) in each of the last 24 hours/g)).toHaveLength(3);
+  const sums = (rows: (string | undefined)[][]) =>
+    [0, 1, 2].map((i) => rows.reduce((sum, cells) => sum + Number(cells[i]?.replace(/<[^>]*>/g, '')), 0));
+  await expect.poll(async () => (await figures()).length).toBe(24);
+  await loop.store.update('t1.1', () => ({
+    journey: { ...asked, state: 'failed', why: 'refused', updatedAt: new Date() },
+    trace: [],
+  }));
+  // What is counted stays good for a minute.
+  await loop.hoursPass(1);
+  await expect.poll(async () => sums(await figures())).toEqual([1, 1, 1]);
+  const failed = (await figures()).find((cells) => cells[2] !== '0')?.[2];
+  expect(failed).toMatch(/<a href="\/journeys\?state=failed&amp;since=([\d-]+)&amp;until=\1">1<\/a>/);
+
   await loop.store.update('t1.1', () => ({ journey: { ...asked, state: 'parked', why: 'unclear' }, trace: [] }));
   expect((await get('/operations')).text).toMatch(
     /href="\/journeys\?source=today&amp;state=parked">today: 1 journey needs you/,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SourceEvent } from '../../../../core/connector/contract.ts';
+import { deliveriesByHour, lastDeliveries } from '../../../../worker/operations/delivery-counts.ts';
 import { queuedJobs } from '../../../../worker/redis/queued-jobs.ts';
 import { type UnitContext, useManual } from '../../../support/manual.ts';
 
@@ -80,4 +81,27 @@ test('a job holds so many events and no more', async () => {
   const { unit, deliver } = await open();
   await Promise.all(Array.from({ length: 120 }, (_, n) => deliver(closed(`r${n}`))));
   expect((await jobs(unit)).map(({ length }) => length).toSorted()).toEqual([20, 50, 50]);
+});
+
+test('deliveries are counted by the hour in which they came, under load a second later, and when the process ends', async () => {
+  const { unit, deliver } = await open();
+  const { storedAs } = unit.context;
+  const from = new Date(Date.now() - 86_400_000);
+  const counted = async () => {
+    const hours = await deliveriesByHour(redis.handle.client, storedAs, { from, until: new Date() });
+    return [...hours.values()].reduce((sum, count) => sum + count, 0);
+  };
+  const before = await counted();
+  for (const id of ['a', 'b', 'c']) await deliver(closed(id));
+  expect((await counted()) - before).toBe(1);
+  await expect.poll(async () => (await counted()) - before, { timeout: 3_000 }).toBe(3);
+  for (const id of ['d', 'e']) await deliver(closed(id));
+  unit.engine.inlets.close();
+  await expect.poll(async () => (await counted()) - before).toBe(5);
+  const [[hour = 0] = []] = await deliveriesByHour(redis.handle.client, storedAs, {
+    from: new Date(),
+    until: new Date(),
+  });
+  expect(new Date(hour).toISOString()).toMatch(/T\d\d:00:00\.000Z$/);
+  expect(await lastDeliveries(redis.handle.client, storedAs)).toMatchObject({ lastDelivery: expect.any(Date) });
 });

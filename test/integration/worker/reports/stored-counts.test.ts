@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { step } from '../../../../worker/journey/transitions.ts';
 import { findAnswers } from '../../../../worker/reports/find-answers.ts';
-import { storedCounts } from '../../../../worker/reports/stored-counts.ts';
+import { byChannel, storedCounts } from '../../../../worker/reports/stored-counts.ts';
 import { claimOf, useStores } from '../../../support/worker/journey/stores.ts';
 
 const { fresh } = useStores();
@@ -31,18 +31,36 @@ test('customers are counted by the hour in which they were asked, on the account
   // The evening before the period begins there.
   await asked('e', 12, '2026-04-30T20:30:00Z', '2026-05-01T09:00:00Z');
   const source = { name: store.source, storedAs: store.source, store, timeZone, defaultCountry: undefined };
-  const { byCampaign, byHour } = await storedCounts([source], period, { timeZone, now });
+  const { byCampaign, byHour, hours } = await storedCounts([source], period, { timeZone, now });
   expect(byHour).toEqual([
     { hour: 9, asked: 3, responses: 2 },
     { hour: 23, asked: 1, responses: 1 },
   ]);
+  const [byEmail, byText] = [
+    [
+      { hour: 9, asked: 2, responses: 1 },
+      { hour: 23, asked: 1, responses: 1 },
+    ],
+    [{ hour: 9, asked: 1, responses: 1 }],
+  ];
+  const sms = [13, 'sms'] as const;
+  expect(byChannel(hours, new Map([[12, 'email'], sms]))).toEqual([
+    { channel: 'email', hours: byEmail },
+    { channel: 'sms', hours: byText },
+  ]);
+  expect(byChannel(hours, new Map([sms]))).toEqual([
+    { channel: 'unknown', hours: byEmail },
+    { channel: 'sms', hours: byText },
+  ]);
+  expect(byChannel(hours, new Map([[12, 'sms'], sms]))).toEqual([{ channel: 'sms', hours: byHour }]);
   expect(Object.fromEntries(byCampaign)).toEqual({
     12: { asked: 3, answered: 3, responses: 2 },
     13: { asked: 1, answered: 1, responses: 1 },
   });
   expect(await storedCounts([source], period, { timeZone, now, campaign: 13 })).toEqual({
     byCampaign,
-    byHour: [{ hour: 9, asked: 1, responses: 1 }],
+    byHour: byText,
+    hours: hours.filter(({ campaign }) => campaign === 13),
   });
   const found = async (filter: object) =>
     (await findAnswers([source], filter, { size: 10, most: 10 })).found.map(({ journey }) => journey.recordId);

@@ -20,7 +20,15 @@ function result(row: Partial<GradesRow>, figures: readonly (number | null)[], as
   const change = now === null || before === null ? null : Math.round((now - before) * 100) / 100;
   return {
     row: {
-      ...{ campaign: 12, name: 'Phone team', metric: 'csat', measure: 'csat', scale: [1, 2, 3, 4, 5], fields: [] },
+      ...{
+        campaign: 12,
+        name: 'Phone team',
+        channel: 'email',
+        metric: 'csat',
+        measure: 'csat',
+        scale: [1, 2, 3, 4, 5],
+        fields: [],
+      },
       ...{ now: of(now), before: { ...of(before), rate: 0.3 }, change },
       ...row,
     },

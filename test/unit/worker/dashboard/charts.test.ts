@@ -48,10 +48,10 @@ describe('a line of figures', () => {
 });
 
 test('bars lie within their drawing, also where all are nothing', () => {
-  const shares = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 24 });
+  const shares = fc.array(fc.option(fc.double({ min: 0, max: 1, noNaN: true })), { minLength: 1, maxLength: 24 });
   fc.assert(
     fc.property(shares, (all) => {
-      const bars = all.map((figure, i) => ({ name: `${i}:00`, figure, isFew: i % 2 === 0 }));
+      const bars = all.map((figure, i) => ({ name: `${i}:00`, figure, text: '', above: '', isFew: i % 2 === 0 }));
       for (const number of numbersIn(textOf(barChart(bars, 'bars')))) {
         expect(number).toBeGreaterThanOrEqual(-1);
         expect(number).toBeLessThanOrEqual(440);

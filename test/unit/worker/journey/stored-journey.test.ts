@@ -4,17 +4,20 @@ import { expect, test } from 'vitest';
 import { Journey } from '../../../../worker/journey/journey.ts';
 import { pack, packAsIs, unpack } from '../../../../worker/journey/stored-journey.ts';
 
-test.each([pack, packAsIs])('what %o has packed comes out again, and a trace with its times', (packed) => {
+test.each([pack, packAsIs])('what %o has packed comes out again, and trace and calls with their times', (packed) => {
   const text = fc.string({ unit: 'binary', maxLength: 300 });
-  const line = fc.record({ at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2200-01-01') }), text });
+  const at = fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2200-01-01') });
+  const line = fc.record({ at, text });
+  const end = fc.oneof(fc.integer(), text);
+  const call = fc.record({ at, name: fc.nat(), end, ms: fc.nat(), tries: fc.integer({ min: 1, max: 3 }) });
   const journey = fc.dictionary(
-    text.filter((name) => !['trace', '__proto__'].includes(name)),
+    text.filter((name) => !['trace', 'calls', '__proto__'].includes(name)),
     fc.jsonValue(),
   );
   fc.assert(
-    fc.property(journey, fc.array(line), (one, trace) => {
+    fc.property(journey, fc.array(line), fc.array(call), (one, trace, calls) => {
       const stored = JSON.parse(JSON.stringify(one));
-      expect(unpack(packed(one, trace))).toEqual({ journey: stored, trace });
+      expect(unpack(packed(one, trace, calls))).toEqual({ journey: stored, trace, calls });
     }),
   );
 });
@@ -50,6 +53,11 @@ test.each([
   expect(Journey.parse(stored(journey))).toEqual(journey);
 });
 
+test('calls in the form of another version are left out, and the journey is read', () => {
+  const packed = packAsIs({ state: 'asked', calls: [{ path: '/of/next/year' }] }, []);
+  expect(unpack(packed)).toEqual({ journey: { state: 'asked' }, trace: [], calls: [] });
+});
+
 test('what is packed as it is can be read by whoever inflates', () => {
   const packed = packAsIs({ state: 'creating', values: { Store: 'Võru 🌲' } }, [{ at: new Date(5), text: 'received' }]);
   const text = '{"state":"creating","values":{"Store":"Võru 🌲"},"trace":[[5,"received"]]}';
@@ -60,7 +68,7 @@ test('what is packed as it is can be read by whoever inflates', () => {
 test.each([0xffff - 1, 0xffff, 0xffff + 1, 3 * 0xffff])('a text of %d bytes is packed as it is, too', (length) => {
   const journey = { why: '' };
   journey.why = 'w'.repeat(length - JSON.stringify({ ...journey, trace: [] }).length);
-  expect(unpack(packAsIs(journey, []))).toEqual({ journey, trace: [] });
+  expect(unpack(packAsIs(journey, []))).toEqual({ journey, trace: [], calls: [] });
 });
 
 test('a journey that waits takes a quarter of its text', () => {

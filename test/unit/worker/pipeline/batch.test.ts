@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBatcher } from '../../../../worker/pipeline/vendor.ts';
+import { aboutRecords, callNotes, type HttpCall, notingCalls } from '../../../../core/connector/calls.ts';
+import { createBatcher, createNotingBatcher } from '../../../../worker/pipeline/vendor.ts';
 
 /** A window that no test waits out: after the first one only a full batch is sent. */
 const never = 600_000;
@@ -128,3 +129,33 @@ test('it never sends more than a batch at once, and gives everybody their own an
     { numRuns: 100 },
   );
 });
+
+test.each([false, true])(
+  'each job is told of the calls of its batch that were made for its record, or for all (the batch fails: %s)',
+  async (fails) => {
+    const call = (operation: string): HttpCall => {
+      return { to: 'Toy', operation, end: 200, begunAt: 0, ms: 1, tries: 1 };
+    };
+    const load = createNotingBatcher({
+      ...{ size: 3, windowMs: never, keyOf: (key: string) => key, recordOf: (key: string) => key.slice(0, 1) },
+      run: async (keys) => {
+        callNotes()?.note(call('for all'));
+        for (const key of keys) aboutRecords([key.slice(0, 1)], () => callNotes()?.note(call(`for ${key}`)));
+        if (fails) throw new Error('refused');
+        return keys.map((key) => `${key}!`);
+      },
+    });
+    const jobs = ['a.1', 'b.1', 'a.2'].map(async (key) => {
+      const told: string[] = [];
+      const value = await notingCalls({ note: ({ operation }) => told.push(operation) }, () =>
+        load(key).catch(({ message }: Error) => message),
+      );
+      return [value, ...told];
+    });
+    expect(await Promise.all(jobs)).toEqual([
+      [fails ? 'refused' : 'a.1!', 'for all', 'for a.1', 'for a.2'],
+      [fails ? 'refused' : 'b.1!', 'for all', 'for b.1'],
+      [fails ? 'refused' : 'a.2!', 'for all', 'for a.1', 'for a.2'],
+    ]);
+  },
+);

@@ -21,7 +21,14 @@ function figuresOf(requests: readonly (number | null)[]): GradeFigures {
   };
 }
 
-const campaign = { id: 1, name: 'C', metric: 'csat' as const, grade_list: scale, custom_fields: [] };
+const campaign = {
+  id: 1,
+  name: 'C',
+  type: 'email' as const,
+  metric: 'csat' as const,
+  grade_list: scale,
+  custom_fields: [],
+};
 const rowsOf = (stores: readonly { now: (number | null)[]; before: (number | null)[] }[]) =>
   stores.map(({ now, before }, i) => ({
     ...rowOf(campaign, 'csat', figuresOf(now), figuresOf(before)),

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { CalledAs } from '../../core/connector/calls.ts';
+import { jsonBody } from '../../core/connector/json-body.ts';
+import type { RedisClient } from '../redis/client.ts';
+import { runScript } from '../redis/script.ts';
+import type { JourneyCall, StoredCall } from './calls.ts';
+
+/** A source makes calls of a few dozen names. A connector that put ids into names would fill Redis: further names have number 0. */
+const mostNames = 1_000;
+/** How long a process keeps a number, as a Redis that was restored may have given it to another name. Real time. */
+const keepMs = 60_000;
+
+/** KEYS numbers by name · ARGV name. Returns its number, which it gets now if it had none. */
+const numberScript = `
+local known = redis.call('HGET', KEYS[1], ARGV[1])
+if known then return tonumber(known) end
+local count = redis.call('HLEN', KEYS[1])
+if count >= ${mostNames} then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], count + 1)
+return count + 1`;
+
+const Name = z.tuple([z.string(), z.string()]);
+
+/** Whom a source's journeys call and for what, by number: with the names themselves a journey would take a third more. */
+export class CallNames {
+  readonly #redis: RedisClient;
+  readonly #key: string;
+  #known = new Map<string, Promise<number>>();
+  #knownSince = performance.now();
+
+  /** @param key a hash: numbers by name */
+  constructor(redis: RedisClient, key: string) {
+    this.#redis = redis;
+    this.#key = key;
+  }
+
+  async numbered(calls: readonly JourneyCall[]): Promise<StoredCall[]> {
+    return await Promise.all(
+      calls.map(async ({ at, end, ms, tries, ...name }) => ({ at, name: await this.#numberOf(name), end, ms, tries })),
+    );
+  }
+
+  async named(calls: readonly StoredCall[]): Promise<JourneyCall[]> {
+    if (calls.length === 0) return [];
+    const numbers = Object.entries(await this.#redis.hgetall(this.#key));
+    const names = new Map(numbers.map(([name, number]) => [Number(number), Name.safeParse(jsonBody(name)).data]));
+    return calls.map(({ name, ...call }) => {
+      const [to = '?', operation = 'a call whose name is not known any more'] = names.get(name) ?? [];
+      return { ...call, to, operation };
+    });
+  }
+
+  #numberOf({ to, operation }: CalledAs): Promise<number> {
+    if (performance.now() - this.#knownSince > keepMs) {
+      this.#known = new Map();
+      this.#knownSince = performance.now();
+    }
+    const name = JSON.stringify([to, operation]);
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const number = runScript(this.#redis, numberScript, [this.#key], name).then((n) => z.number().parse(n));
+    if (this.#known.size < mostNames) this.#known.set(name, number);
+    number.catch(() => this.#known.delete(name));
+    return number;
+  }
+}

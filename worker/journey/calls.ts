@@ -1,0 +1,116 @@
+import { type CalledAs, type CallNotes, callNotes, type HttpCall } from '../../core/connector/calls.ts';
+import type { Ports } from '../../core/ports.ts';
+import type { Journey } from './journey.ts';
+
+/** A call that was made for a journey, as it is stored with the journey. */
+export interface StoredCall {
+  at: Date;
+  /** Whom it called and for what, by its number (call-names.ts). 0: nobody knows. */
+  name: number;
+  /** The status of the last try's response, or why there is none (`NoStatus`; a newer version may know others). */
+  end: number | string;
+  /** How long the last try took. */
+  ms: number;
+  tries: number;
+}
+
+/** The same, for people. */
+export type JourneyCall = Omit<StoredCall, 'name'> & CalledAs;
+
+/** So many of the last calls are stored with a journey. */
+export const mostCalls = 20;
+
+/** Statuses after which the same call is made again. Others answer the call, 404 too. */
+const passing: ReadonlySet<number | string> = new Set([401, 408, 425, 429]);
+
+function isTriedAgain({ end }: StoredCall): boolean {
+  return typeof end === 'string' || end >= 500 || passing.has(end);
+}
+
+/** The journey's calls, with newer ones: a call that follows a failed call of the same name is a further try of that. */
+export function withCalls(stored: readonly StoredCall[], news: readonly StoredCall[]): readonly StoredCall[] {
+  if (news.length === 0) return stored;
+  const all = [...stored];
+  for (const one of news) {
+    const at = all.findLastIndex(({ name }) => name === one.name && name !== 0);
+    const before = all[at];
+    const tries = before && isTriedAgain(before) ? before.tries : 0;
+    if (tries > 0) all.splice(at, 1);
+    all.push({ ...one, tries: tries + one.tries });
+  }
+  return all.slice(-mostCalls);
+}
+
+interface Made extends JourneyCall {
+  recordIds: readonly string[] | undefined;
+}
+
+/** Calls that a piece of work has made for a journey and that are not stored with it yet. */
+interface News {
+  calls: readonly JourneyCall[];
+  /** They are stored. */
+  stored(): void;
+}
+
+const nothing: News = { calls: [], stored: () => undefined };
+
+/**
+ * The calls of one piece of work, which is about one record, or one record after the other (`begin`). Whoever stores a journey in this work
+ * stores them with it, so that they take no write of their own.
+ */
+export class WorkCalls implements CallNotes {
+  readonly #now: Ports['now'];
+  readonly #made: Made[] = [];
+  /** How many calls of the work are in `#made` no more. */
+  #gone = 0;
+  /** By journey: how many calls of the work are stored with it. */
+  readonly #stored = new Map<string, number>();
+  #lastStored: string | undefined;
+
+  constructor(now: Ports['now']) {
+    this.#now = now;
+  }
+
+  note({ to, operation, end, begunAt, ms, tries }: HttpCall, recordIds?: readonly string[]): void {
+    const at = new Date(this.#now().getTime() - Math.round(performance.now() - begunAt));
+    this.#made.push({ at, to, operation, end, ms, tries, recordIds });
+    if (this.#made.length > mostCalls) this.begin(this.#made.length - mostCalls);
+  }
+
+  /** What was called before is none of what follows. */
+  begin(gone = this.#made.length): void {
+    this.#gone += gone;
+    this.#made.splice(0, gone);
+  }
+
+  newsOf(journey: Pick<Journey, 'id' | 'source' | 'recordId' | 'currentId' | 'requestId'>): News {
+    const { id, source, recordId, currentId = recordId, requestId = '' } = journey;
+    const ref = `${source}/${id}`;
+    const upTo = this.#gone + this.#made.length;
+    const from = Math.max(0, (this.#stored.get(ref) ?? 0) - this.#gone);
+    const isAbout = ({ recordIds }: Made) =>
+      recordIds === undefined || [recordId, currentId, requestId].some((one) => recordIds.includes(one));
+    const calls = this.#made.slice(from).filter(isAbout);
+    const stored = () => {
+      this.#stored.set(ref, upTo);
+      this.#lastStored = id;
+    };
+    return { calls, stored };
+  }
+
+  /** The id of the journey that the work is about, or else stored last, if calls are not stored with it yet. */
+  behind(source: string, about?: string): string | undefined {
+    const id = about ?? this.#lastStored;
+    const isBehind = (this.#stored.get(`${source}/${id}`) ?? 0) < this.#gone + this.#made.length;
+    return isBehind ? id : undefined;
+  }
+}
+
+/** Of the work under way. */
+export const workCalls = (): WorkCalls | undefined => {
+  const notes = callNotes();
+  return notes instanceof WorkCalls ? notes : undefined;
+};
+
+/** Calls of the work under way that are not stored with this journey yet; none where nobody notes them. */
+export const newCallsOf = (journey: Journey): News => workCalls()?.newsOf(journey) ?? nothing;
