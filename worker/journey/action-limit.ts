@@ -37,16 +37,19 @@ export class ActionLimit {
    * @param markers the actions: each is counted once, however often it is tried
    */
   async take(recordId: string, markers: readonly string[], most: number, now: Date): Promise<number> {
-    const key = `${this.#tag}:actions:${this.#seal.digest(recordId)}`;
-    const taken = await runScript(
-      this.#redis,
-      takeScript,
-      [key],
-      now.getTime(),
-      most,
-      dayMs,
-      ...markers.map((marker) => this.#seal.digest(marker)),
-    );
+    const [key, members] = this.#stored(recordId, markers);
+    const taken = await runScript(this.#redis, takeScript, [key], now.getTime(), most, dayMs, ...members);
     return z.number().parse(taken);
+  }
+
+  /** These have come to nothing before they began. */
+  async giveBack(recordId: string, markers: readonly string[]): Promise<void> {
+    const [key, members] = this.#stored(recordId, markers);
+    if (members.length > 0) await this.#redis.zrem(key, ...members);
+  }
+
+  #stored(recordId: string, markers: readonly string[]): [key: string, members: string[]] {
+    const digest = (text: string) => this.#seal.digest(text);
+    return [`${this.#tag}:actions:${digest(recordId)}`, markers.map(digest)];
   }
 }

@@ -46,10 +46,17 @@ export async function writeBack(
   if (noAnswer && journey.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   if (journey.state === 'expired') return await writeNoAnswer(journey, context);
   const { answer } = journey;
-  if (journey.state !== 'answered' || !answer) return done;
   // The erasure ends the journey, and takes off what was written before.
-  if ((await erasureSince(journey, context)) !== undefined) return done;
-  await queueActs(journey, context);
+  if (!answer || (await erasureSince(journey, context)) !== undefined) return done;
+  try {
+    return journey.state === 'answered' ? await writeAnswer(journey, answer, context) : done;
+  } finally {
+    // Afterwards, as actions wait for the write. A job that was killed before it came to that is repeated, and finds the answer written.
+    await queueActs(journey, context);
+  }
+}
+
+async function writeAnswer(journey: Journey, answer: Answer, context: WriteBackContext): Promise<JobResult> {
   const settlesInMs = context.clock.until(new Date(answer.seenAt.getTime() + context.settleMs));
   if (settlesInMs > 0) return { do: 'wait', delayMs: settlesInMs };
   if (isActedOn(journey, context.searchAfterMs, context.ports.now())) return { do: 'wait', delayMs: actingMs };
@@ -70,7 +77,7 @@ export async function writeBack(
     answeredAt: answer.seenAt,
     ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
   };
-  const result = await send(journeyId, item, context);
+  const result = await send(journey.id, item, context);
   if (!result.ok) return await saveRefused(journey, result, context);
   // Before this journey is saved as written: after a kill in between no job would write the later answer again.
   await writeLaterAgain(journey, context);

@@ -344,7 +344,7 @@ describe('an action that can not be done', () => {
     const killed = { ...unit.context, queueAct: () => Promise.reject(new Error('killed')) };
     await expect(replay(await journey(), killed)).rejects.toThrow('killed');
     expect(await replay(await journey(), unit.context)).toBe('its actions are tried again');
-    expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1' }]);
+    expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1', version: 1 }]);
   });
 
   test('beyond the number that a record may have in a day is parked', async () => {
@@ -432,7 +432,7 @@ test('the write-back queues it for each version, due when the answer has settled
   const { unit } = await asked();
   await answered(unit, 1, { isWritten: false });
   await writeBack({ journeyId: 'p.1' }, unit.context);
-  expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1' }]);
+  expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1', version: 1 }]);
   const without = await asked({ answers: '[]' });
   await without.unit.pipeline.jobs.act.queue.obliterate({ force: true });
   await answered(without.unit, 1, { isWritten: false });
