@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
-import type { Seal } from '../redis/seal.ts';
 
 const dayMs = 86_400_000;
 
@@ -24,12 +23,10 @@ return taken`;
 export class ActionLimit {
   readonly #redis: RedisClient;
   readonly #tag: string;
-  readonly #seal: Pick<Seal, 'digest'>;
 
-  constructor(redis: RedisClient, source: string, seal: Pick<Seal, 'digest'>) {
+  constructor(redis: RedisClient, source: string) {
     this.#redis = redis;
     this.#tag = tagOf(source);
-    this.#seal = seal;
   }
 
   /**
@@ -37,19 +34,24 @@ export class ActionLimit {
    * @param markers the actions: each is counted once, however often it is tried
    */
   async take(recordId: string, markers: readonly string[], most: number, now: Date): Promise<number> {
-    const [key, members] = this.#stored(recordId, markers);
-    const taken = await runScript(this.#redis, takeScript, [key], now.getTime(), most, dayMs, ...members);
+    const taken = await runScript(
+      this.#redis,
+      takeScript,
+      [this.#of(recordId)],
+      now.getTime(),
+      most,
+      dayMs,
+      ...markers,
+    );
     return z.number().parse(taken);
   }
 
   /** These have come to nothing before they began. */
   async giveBack(recordId: string, markers: readonly string[]): Promise<void> {
-    const [key, members] = this.#stored(recordId, markers);
-    if (members.length > 0) await this.#redis.zrem(key, ...members);
+    if (markers.length > 0) await this.#redis.zrem(this.#of(recordId), ...markers);
   }
 
-  #stored(recordId: string, markers: readonly string[]): [key: string, members: string[]] {
-    const digest = (text: string) => this.#seal.digest(text);
-    return [`${this.#tag}:actions:${digest(recordId)}`, markers.map(digest)];
+  #of(recordId: string): string {
+    return `${this.#tag}:actions:${recordId}`;
   }
 }

@@ -9,9 +9,9 @@ import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import { erasureSince, removeLateAnswer } from '../erasure-guard.ts';
 import { type ActJob, done, type JobResult } from '../jobs.ts';
 import type { Service } from '../open-service.ts';
-import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
+import { answerShape, type LoadedAnswerRule, readsRecord } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
-import { isBeingWritten } from '../queue-acts.ts';
+import { isBeingWritten, type WrittenContext } from '../queue-acts.ts';
 import type { Journeys } from '../source-store.ts';
 import { isFresh, type Reading } from '../vendor.ts';
 import { doAtVendor, nothing, planAtVendor, type Step, tellParked, type VendorActContext } from './at-vendor.ts';
@@ -33,6 +33,7 @@ export interface ActContext
   extends VendorActContext,
     Pick<Journeys, 'followUps'>,
     Pick<Policy, 'answerRules'>,
+    WrittenContext,
     Pick<Service, 'feedback'> {}
 
 /** States in which there is an answer that counts. */
@@ -44,10 +45,13 @@ const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'par
  */
 export async function act({ journeyId }: Pick<ActJob, 'journeyId'>, given: ActContext): Promise<JobResult> {
   const context = { ...given, read: sharedReading(given) };
-  const journey = await context.store.get(journeyId);
+  const now = context.clock.now();
+  const written = context.written.take(journeyId);
+  // Only where something is to be stored of it, which shows whether it has changed meanwhile.
+  const isDue = written && dueRules(context.answerRules, written, now).due.length > 0;
+  const journey = isDue ? written : await context.store.get(journeyId);
   if (journey?.erasedAt) return await removeLateNote(journey, context);
   if (journey?.answer === undefined || !answeredStates.includes(journey.state)) return done;
-  const now = context.clock.now();
   const { due, nextInMs } = dueRules(context.answerRules, journey, now);
   const verdicts = due.length === 0 ? [] : await judge(journey, due, context);
   const waits: number[] = nextInMs === undefined ? [] : [nextInMs];
@@ -78,8 +82,9 @@ function sharedReading({ read }: Pick<ActContext, 'read'>): ActContext['read'] {
  */
 async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], context: ActContext) {
   const answer = answerShape(journey);
-  const readsRecord = rules.some(({ when }) => when?.reads.some(([root]) => root !== 'answer'));
-  const reading = readsRecord ? await context.read(currentRecordOf(journey), 'act', journey.closedAt) : undefined;
+  const reading = rules.some(({ when }) => when && readsRecord(when))
+    ? await context.read(currentRecordOf(journey), 'act', journey.closedAt)
+    : undefined;
   const input = { ...reading?.record?.shape, answer };
   const verdicts = await Promise.all(
     rules.map(async (rule): Promise<Verdict> => ({ rule, ...(await matches(rule, input)) })),
@@ -123,7 +128,9 @@ async function tellFlaw({ name }: LoadedAnswerRule, why: string, { id }: Journey
  * @returns how long actions that can't be done yet have to wait. Real time.
  */
 async function perform(journey: Journey, judging: Decide, context: ActContext): Promise<number[]> {
-  const acts = openActs(judging(journey)?.journey ?? journey);
+  const verdict = judging(journey);
+  const acts = openActs(verdict?.journey ?? journey);
+  if (acts.length === 0 && verdict === undefined) return [];
   const { steps, unsaid } = stepsOf(acts, context.answerRules);
   const { vendor = [], ...own } = Object.groupBy(steps, kindOf);
   const planned = await planAtVendor(vendor, journey, context).catch((failure: unknown) => ({ ...nothing, failure }));
@@ -138,7 +145,7 @@ async function perform(journey: Journey, judging: Decide, context: ActContext): 
     ...planned.news,
   ];
   const listed = followUps.length === 0 ? journey : await list(followUps, journey, judging, context);
-  const { begun, after } = await begin({ acts, judging, news, requests: planned.requests }, listed, context);
+  const { begun, after, isChanged } = await begin({ acts, judging, news, requests: planned.requests }, listed, context);
   if (after === undefined || after.erasedAt) return [];
   // An answer that has changed meanwhile was not judged.
   const dropped = acts.filter(({ marker }) => !after.acting?.acts.some((one) => one.marker === marker));
@@ -153,7 +160,7 @@ async function perform(journey: Journey, judging: Decide, context: ActContext): 
   await tellParked(news, after, context);
   if (begun.length > 0) await doAtVendor(begun, acts, after, context);
   if (planned.failure !== undefined) throw planned.failure;
-  return begun.length === planned.requests.length ? planned.waits : [...planned.waits, context.searchAfterMs];
+  return isChanged || begun.length < planned.requests.length ? [0] : planned.waits;
 }
 
 /** Follow-ups are in the list first: what the journey does not await or hold is taken out again by whoever reads the list. */
@@ -171,12 +178,16 @@ interface Beginning {
   requests: readonly ActionRequest[];
 }
 
-/** Stores all that is known before the vendor is called. `begun`: what this process is to have done by the vendor. */
+/**
+ * Stores all that is known before the vendor is called. `begun`: what this process is to have done by the vendor. `isChanged`: the journey has
+ * changed since it was read, and may want more.
+ */
 async function begin({ acts, judging, news, requests }: Beginning, journey: Journey, context: ActContext) {
   const { store, ports, clock, settleMs } = context;
   const at = ports.now();
   let begun: readonly ActionRequest[] = [];
-  const decide = inOneChange(judging, (now) => {
+  let isChanged = false;
+  const beginAll: Decide = (now) => {
     // Another process may have begun some since they were read, and a newer answer may be being written.
     const free = new Set(unchanged(acts, now).map(({ marker }) => marker));
     const isFree = ({ marker }: Pick<Act, 'marker'>) => free.has(marker);
@@ -185,9 +196,14 @@ async function begin({ acts, judging, news, requests }: Beginning, journey: Jour
       ({ marker, name, closing }): News => ({ marker, name, change: { state: 'begun', at, closing } }),
     );
     return noted([...news.filter(isFree), ...beginning])(now);
-  });
-  const after = decide(journey) === undefined ? journey : await store.update(journey, decide);
-  return { begun, after };
+  };
+  const decide: Decide = (now) => {
+    isChanged = now !== journey;
+    return inOneChange(judging, beginAll)(now);
+  };
+  const isNews = judging(journey) !== undefined || news.length > 0 || requests.length > 0;
+  const after = isNews ? await store.update(journey, decide) : journey;
+  return { begun, after, isChanged };
 }
 
 const kindOf = ({ act: { name } }: Step) =>

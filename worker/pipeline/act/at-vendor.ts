@@ -7,7 +7,7 @@ import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { Clock } from '../clock.ts';
 import { type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
-import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
+import { answerShape, type LoadedAnswerRule, readsRecord } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import { isBeingWritten } from '../queue-acts.ts';
 import type { Journeys } from '../source-store.ts';
@@ -85,12 +85,13 @@ async function requestsOf(
   if (reading.record === undefined)
     return { requests: [], news: steps.map(({ act }) => parking(act, 'the record is gone', now)) };
   const closing = reading.is === 'closed' ? reading.closing : '';
-  const input = { ...reading.record.shape, answer: answerShape(journey) };
+  const answer = answerShape(journey);
+  const input = { ...reading.record.shape, answer };
   const requests: ActionRequest[] = [];
   const news: News[] = [];
   for (const step of steps) {
     const { name, marker, rule, state, closing: first = closing } = step.act;
-    const given = await paramsOf(step, input);
+    const given = await paramsOf(step, step.text && readsRecord(step.text) ? input : { answer });
     const trace = `answer rule "${rule}": no ${name}, as its text is empty`;
     if ('params' in given)
       requests.push({ recordId, name, params: given.params, marker, closing: first, again: state === 'begun' });

@@ -8,12 +8,12 @@ import { type Decision, ifStill, step } from '../../journey/transitions.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
-import { type ActingContext, isActedOn, queueActs } from '../queue-acts.ts';
+import { type ActingContext, isActedOn, judgedAt, queueActs, type WrittenContext } from '../queue-acts.ts';
 import { checkLateWrite, type Sending, send } from './late-write.ts';
 import { about, laterAnswer, leftTo, type RecordContext, writeLaterAgain } from './later-answer.ts';
 
 /** What writing back takes of a source. */
-export interface WriteBackContext extends RecordContext, Sending, LateAnswerContext, ActingContext {
+export interface WriteBackContext extends RecordContext, Sending, LateAnswerContext, ActingContext, WrittenContext {
   log: Log;
   alert: AlertOfSource;
   settleMs: number;
@@ -113,8 +113,16 @@ async function saveWritten(
   result: Result<true>,
   context: WriteBackContext,
 ): Promise<JobResult> {
-  const { name, store, clock, log } = context;
-  const after = await store.update(journey, afterWriting(journey, answer, result, clock.now()));
+  const { name, store, clock, log, written } = context;
+  const at = clock.now();
+  const actsAt = judgedAt(journey, context);
+  const isPassing = actsAt !== undefined && actsAt <= at;
+  const decide = afterWriting(journey, answer, result, at);
+  const after = await store.update(journey, (now) => {
+    const decision = decide(now);
+    return decision && (isPassing ? { ...decision, isPassing } : decision);
+  });
+  if (after && isPassing) written.keep(after.id, after);
   if (after?.erasedAt) return await removeLateAnswer(journey, context);
   if (after?.state === 'parked') {
     const why = `a record does not hold its answer: ${result.findings.join(' ')}`;
