@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
@@ -5,24 +6,44 @@ import { runScript } from '../redis/script.ts';
 
 const dayMs = 86_400_000;
 
-/** Takes places among the record's actions of a day; an action keeps its place. Returns how many have one. KEYS actions · ARGV now, most, ms of a day, markers… */
+/**
+ * Takes places among each record's actions of a day; an action keeps its place. Returns for each record how many have one.
+ * KEYS actions of each record · ARGV ms of a day, of each record: now, most, number of markers, markers…
+ */
 const takeScript = `
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1] - ARGV[3])
-local taken = 0
-for i = 4, #ARGV do
-  if not redis.call('ZSCORE', KEYS[1], ARGV[i]) then
-    if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then break end
-    redis.call('ZADD', KEYS[1], ARGV[1], ARGV[i])
+local places, at = {}, 2
+for n, key in ipairs(KEYS) do
+  local now, most, last = ARGV[at], tonumber(ARGV[at + 1]), at + 2 + ARGV[at + 2]
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ARGV[1])
+  places[n] = 0
+  for i = at + 3, last do
+    if not redis.call('ZSCORE', key, ARGV[i]) then
+      if redis.call('ZCARD', key) >= most then break end
+      redis.call('ZADD', key, now, ARGV[i])
+    end
+    places[n] = places[n] + 1
   end
-  taken = taken + 1
+  redis.call('PEXPIRE', key, ARGV[1])
+  at = last + 1
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return taken`;
+return places`;
+
+interface Taking {
+  recordId: string;
+  markers: readonly string[];
+  most: number;
+  now: Date;
+}
 
 /** How many actions answers have set going on each record within a day, over all processes. */
 export class ActionLimit {
   readonly #redis: RedisClient;
   readonly #tag: string;
+  /** Takings of the same moment share a call. */
+  readonly #takings = new DataLoader((all: readonly Taking[]) => this.#takeAll(all), {
+    cache: false,
+    maxBatchSize: 100,
+  });
 
   constructor(redis: RedisClient, source: string) {
     this.#redis = redis;
@@ -34,16 +55,13 @@ export class ActionLimit {
    * @param markers the actions: each is counted once, however often it is tried
    */
   async take(recordId: string, markers: readonly string[], most: number, now: Date): Promise<number> {
-    const taken = await runScript(
-      this.#redis,
-      takeScript,
-      [this.#of(recordId)],
-      now.getTime(),
-      most,
-      dayMs,
-      ...markers,
-    );
-    return z.number().parse(taken);
+    return await this.#takings.load({ recordId, markers, most, now });
+  }
+
+  async #takeAll(all: readonly Taking[]): Promise<number[]> {
+    const keys = all.map(({ recordId }) => this.#of(recordId));
+    const args = all.flatMap(({ markers, most, now }) => [now.getTime(), most, markers.length, ...markers]);
+    return z.array(z.number()).parse(await runScript(this.#redis, takeScript, keys, dayMs, ...args));
   }
 
   /** These have come to nothing before they began. */
