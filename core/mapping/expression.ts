@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../errors.ts';
 import { adviceOn } from './expression-advice.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-import { pathsOf, plainPath, plainValueAt } from './expression-paths.ts';
+import { pathsOf, plainPath, plainValueAt, readsUnnamed } from './expression-paths.ts';
 import { type Compiled, type Evaluation, type SandboxRecord, sandbox } from './expression-sandbox.ts';
 import { truth } from './expression-truth.ts';
 
@@ -13,6 +13,8 @@ export interface Expression {
   readonly source: string;
   /** The paths that the expression reads, from the record's top. */
   readonly reads: readonly (readonly string[])[];
+  /** Whether it may read more of the record than these paths: `$$`. */
+  readonly readsUnnamed: boolean;
   /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has none. */
   readonly constant: Found | undefined;
   /** The names, where the expression is only a path of names: `ticket.fields.store`. */
@@ -68,6 +70,7 @@ export function compileExpression(source: string): Expression {
   const expression: Expression = {
     source,
     reads: pathsOf(compiled.ast),
+    readsUnnamed: readsUnnamed(compiled.ast),
     constant: readsNothing(compiled.ast)
       ? foundBy(source, evaluatedAtOnce({ source, compiled, path: undefined }, recordOf(null)))
       : undefined,

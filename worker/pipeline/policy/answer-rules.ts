@@ -4,7 +4,8 @@ import type { AnswerRule } from '../../config/answer-rule.ts';
 import type { Journey } from '../../journey/journey.ts';
 
 /** Whether the expression of an answer rule reads the record, and not the answer alone. */
-export const readsRecord = ({ reads }: Expression): boolean => reads.some(([root]) => root !== 'answer');
+export const readsRecord = ({ reads, readsUnnamed }: Expression): boolean =>
+  readsUnnamed || reads.some(([root]) => root !== 'answer');
 
 /** An answer rule with its expressions compiled. */
 export interface LoadedAnswerRule extends Omit<AnswerRule, 'when' | 'do'> {

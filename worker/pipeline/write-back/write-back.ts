@@ -122,7 +122,7 @@ async function saveWritten(
     const decision = decide(now);
     return decision && (isPassing ? { ...decision, isPassing } : decision);
   });
-  if (after && isPassing) written.keep(after.id, after);
+  if (isPassing && after?.state === 'written') written.keep(after.id, after);
   if (after?.erasedAt) return await removeLateAnswer(journey, context);
   if (after?.state === 'parked') {
     const why = `a record does not hold its answer: ${result.findings.join(' ')}`;
@@ -268,8 +268,10 @@ export async function giveUpWriteBack(
   context: WriteBackContext,
 ): Promise<void> {
   if (lateWrite) return;
-  await context.store.update(journeyId, (now) => {
+  const after = await context.store.update(journeyId, (now) => {
     if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
     return ifStill('answered', { to: 'failed', at: context.clock.now(), why })(now);
   });
+  // No attempt may have come to that.
+  if (after) await queueActs(after, context);
 }
