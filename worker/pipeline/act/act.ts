@@ -145,7 +145,7 @@ async function perform(journey: Journey, judging: Decide, context: ActContext): 
     ...planned.news,
   ];
   const listed = followUps.length === 0 ? journey : await list(followUps, journey, judging, context);
-  const { begun, after, isChanged } = await begin({ acts, judging, news, requests: planned.requests }, listed, context);
+  const { begun, after } = await begin({ acts, judging, news, requests: planned.requests }, listed, context);
   if (after === undefined || after.erasedAt) return [];
   // An answer that has changed meanwhile was not judged.
   const dropped = acts.filter(({ marker }) => !after.acting?.acts.some((one) => one.marker === marker));
@@ -160,7 +160,10 @@ async function perform(journey: Journey, judging: Decide, context: ActContext): 
   await tellParked(news, after, context);
   if (begun.length > 0) await doAtVendor(begun, acts, after, context);
   if (planned.failure !== undefined) throw planned.failure;
-  return isChanged || begun.length < planned.requests.length ? [0] : planned.waits;
+  // Another process has begun some, or a person has taken up others again since.
+  const known = new Set(acts.map(({ marker }) => marker));
+  const isMore = openActs(after).some(({ marker }) => !known.has(marker));
+  return isMore || begun.length < planned.requests.length ? [0] : planned.waits;
 }
 
 /** Follow-ups are in the list first: what the journey does not await or hold is taken out again by whoever reads the list. */
@@ -178,16 +181,12 @@ interface Beginning {
   requests: readonly ActionRequest[];
 }
 
-/**
- * Stores all that is known before the vendor is called. `begun`: what this process is to have done by the vendor. `isChanged`: the journey has
- * changed since it was read, and may want more.
- */
+/** Stores all that is known before the vendor is called. `begun`: what this process is to have done by the vendor. */
 async function begin({ acts, judging, news, requests }: Beginning, journey: Journey, context: ActContext) {
   const { store, ports, clock, settleMs } = context;
   const at = ports.now();
   let begun: readonly ActionRequest[] = [];
-  let isChanged = false;
-  const beginAll: Decide = (now) => {
+  const decide = inOneChange(judging, (now) => {
     // Another process may have begun some since they were read, and a newer answer may be being written.
     const free = new Set(unchanged(acts, now).map(({ marker }) => marker));
     const isFree = ({ marker }: Pick<Act, 'marker'>) => free.has(marker);
@@ -196,14 +195,10 @@ async function begin({ acts, judging, news, requests }: Beginning, journey: Jour
       ({ marker, name, closing }): News => ({ marker, name, change: { state: 'begun', at, closing } }),
     );
     return noted([...news.filter(isFree), ...beginning])(now);
-  };
-  const decide: Decide = (now) => {
-    isChanged = now !== journey;
-    return inOneChange(judging, beginAll)(now);
-  };
+  });
   const isNews = judging(journey) !== undefined || news.length > 0 || requests.length > 0;
   const after = isNews ? await store.update(journey, decide) : journey;
-  return { begun, after, isChanged };
+  return { begun, after };
 }
 
 const kindOf = ({ act: { name } }: Step) =>

@@ -120,7 +120,7 @@ async function saveWritten(
   const decide = afterWriting(journey, answer, result, at);
   const after = await store.update(journey, (now) => {
     const decision = decide(now);
-    return decision && (isPassing ? { ...decision, isPassing } : decision);
+    return decision && { ...decision, isPassing };
   });
   if (isPassing && after?.state === 'written') written.keep(after.id, after);
   if (after?.erasedAt) return await removeLateAnswer(journey, context);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../../../../../core/errors.ts';
 import { erased, step } from '../../../../../worker/journey/transitions.ts';
 import { act, giveUpAct } from '../../../../../worker/pipeline/act/act.ts';
-import { writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
+import { giveUpWriteBack, writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { replay } from '../../../../../worker/support/repair.ts';
 import { asking, closedAs, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
 import { ToyVendor } from '../../../../support/toy-connector.ts';
@@ -415,6 +415,73 @@ describe('the write-back and the actions of an answer', () => {
   });
 });
 
+describe('what an answer leads to', () => {
+  test('is stored twice: before the vendor is called, and with what came of that', async () => {
+    const { unit, vendor } = await asked({ answers: `[${unhappy.replace(', { followUp: { due: 4h } }', '')}]` });
+    await answered(unit, 1);
+    const { store } = unit.context;
+    const stored: string[][] = [];
+    const watched = overriding(store, {
+      update: async (...args) => {
+        const after = await store.update(...args);
+        stored.push(after?.acting?.acts.map(({ state }) => state) ?? []);
+        return after;
+      },
+    });
+    await act({ journeyId: 'p.1' }, { ...unit.context, store: watched });
+    expect(vendor.acted).toHaveLength(2);
+    expect(stored).toEqual([
+      ['begun', 'begun'],
+      ['done', 'done'],
+    ]);
+  });
+
+  test('is looked at again where a person has taken up more of it meanwhile', async () => {
+    const { unit, vendor, run } = await asked();
+    await answered(unit, 1);
+    const { read, store } = unit.context;
+    const later: typeof read = async (...about) => {
+      const reading = await read(...about);
+      const more = {
+        marker: 'x',
+        rule: 'unhappy',
+        step: 1,
+        name: 'note',
+        version: 1,
+        state: 'wanted' as const,
+        at: new Date(),
+      };
+      await store.update('p.1', (now) => ({ journey: { ...now, acting: { judged: {}, acts: [more] } }, trace: [] }));
+      return reading;
+    };
+    expect(await act({ journeyId: 'p.1' }, { ...unit.context, read: later })).toEqual({ do: 'wait', delayMs: 0 });
+    expect(await run()).toEqual({ do: 'done' });
+    expect(vendor.acted.map(({ marker }) => marker).at(-1)).toBe('x');
+    expect(vendor.acted).toHaveLength(3);
+  });
+
+  test('goes by the journey as the write-back has stored it, without another reading', async () => {
+    const { unit, vendor } = await asked();
+    await answered(unit, 1, { isWritten: false });
+    await writeBack({ journeyId: 'p.1' }, unit.context);
+    const { store } = unit.context;
+    const unread = overriding(store, { get: () => Promise.reject(new Error('read')) });
+    expect(await act({ journeyId: 'p.1' }, { ...unit.context, store: unread })).toEqual({ do: 'done' });
+    expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
+  });
+
+  test('is nothing where that answer has changed since', async () => {
+    const { unit, vendor, run, get } = await asked();
+    await answered(unit, 1, { isWritten: false });
+    await writeBack({ journeyId: 'p.1' }, unit.context);
+    await answered(unit, 9, { version: 2 });
+    expect(await run()).toEqual({ do: 'wait', delayMs: 0 });
+    expect(await run()).toEqual({ do: 'done' });
+    expect(vendor.acted).toEqual([]);
+    expect((await get())?.acting).toEqual({ judged: { unhappy: { version: 2, matched: false } }, acts: [] });
+  });
+});
+
 test('in test mode actions are stored, and none is done', async () => {
   const { unit, vendor, run, get } = await asked({
     rule: '{ name: all, campaign: 12, contact: customer.email, test: { email: test@example.com } }',
@@ -426,6 +493,38 @@ test('in test mode actions are stored, and none is done', async () => {
   await run();
   expect((await get())?.acting?.acts.map(({ state }) => state)).toEqual(['withheld', 'withheld', 'withheld']);
   expect(vendor.acted).toEqual([]);
+});
+
+test('what many answers lead to is queued as one job, if it is due at the same time', async () => {
+  const { unit } = await asked();
+  const { queueAct, clock } = unit.context;
+  const at = clock.now();
+  await Promise.all(['p.1', 'q.1', 'r.1'].map((id) => queueAct(id, 1, at)));
+  const jobs = await unit.pipeline.jobs.act.queue.getJobs();
+  expect(jobs.map(({ data }) => data)).toEqual([['p.1', 'q.1', 'r.1'].map((journeyId) => ({ journeyId, version: 1 }))]);
+});
+
+test.each([
+  ['a job that was killed once it had written the answer', () => undefined, 'written'],
+  [
+    'a write that fails',
+    (vendor: ToyVendor) => vendor.results.push({ ok: false, why: 'error', error: lost }),
+    'answered',
+  ],
+])('the write-back queues it also after %s', async (_, fail, state) => {
+  const { unit, vendor, get } = await asked();
+  fail(vendor);
+  await answered(unit, 1, { isWritten: state === 'written' });
+  await writeBack({ journeyId: 'p.1' }, unit.context).catch((error: unknown) => expect(error).toBe(lost));
+  expect((await get())?.state).toBe(state);
+  expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1', version: 1 }]);
+});
+
+test('the write-back queues it also where it is given up before it has come to that', async () => {
+  const { unit } = await asked();
+  await answered(unit, 1, { isWritten: false });
+  await giveUpWriteBack({ journeyId: 'p.1' }, 'its process crashed', unit.context);
+  expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1', version: 1 }]);
 });
 
 test('the write-back queues it for each version, due when the answer has settled, and only where there are rules', async () => {
