@@ -319,7 +319,7 @@ export class JourneyStore {
   async #save(
     before: Journey,
     stored: Stored,
-    { journey, trace, isPassing }: NonNullable<Decision>,
+    { journey, trace }: NonNullable<Decision>,
     pass: CollectPass | undefined,
   ): Promise<unknown> {
     const { id } = journey;
@@ -341,7 +341,7 @@ export class JourneyStore {
       keys,
       stored.rev,
       listedAt(before).getTime(),
-      sealed(this.#seal, journey, lines, isPassing),
+      sealed(this.#seal, journey, lines),
       id,
       listedAt(journey).getTime(),
       requestId,
@@ -367,8 +367,8 @@ export class JourneyStore {
 }
 
 /** As it is stored. */
-function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[], passing = isPassing(journey)): Buffer {
-  const packed = passing ? packAsIs : pack;
+function sealed(seal: Seal, journey: Journey, trace: readonly TraceLine[]): Buffer {
+  const packed = isPassing(journey) ? packAsIs : pack;
   return seal.sealBytes(packed({ ...journey, id: undefined }, trace), aboutRecord(journey.recordId));
 }
 

@@ -97,8 +97,8 @@ export function step(journey: Journey, to: JourneyState, at: Date, change: Parti
   return { ...rest, ...change, state: to, updatedAt: at };
 }
 
-/** A change to a journey; undefined leaves it as it is. `isPassing`: another change follows in a moment. */
-export type Decision = { journey: Journey; trace: readonly string[]; isPassing?: boolean } | undefined;
+/** A change to a journey; undefined leaves it as it is. */
+export type Decision = { journey: Journey; trace: readonly string[] } | undefined;
 
 /** A step of a journey, with its lines in the trace. */
 export interface Step {

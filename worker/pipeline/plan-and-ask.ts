@@ -6,11 +6,10 @@ import { isRedisUnavailable } from '../redis/unavailable.ts';
 import { askAbout, askBy } from './ask/ask.ts';
 import type { AskContext } from './ask/ask-steps.ts';
 import type { AskDecision } from './decision.ts';
-import { HandedOn } from './handed-on.ts';
 import type { JobResult, PlanJob } from './jobs.ts';
 import { type PlanContext, plan } from './plan/plan.ts';
 import type { Queues } from './queues.ts';
-import { isFresh, type Reading, type Vendor } from './vendor.ts';
+import { freshMs, isFresh, type Reading, type Vendor } from './vendor.ts';
 
 export type PlanAndAskContext = PlanContext & AskContext & Pick<Queues, 'queueAskIn'>;
 
@@ -57,13 +56,26 @@ class AskTurns {
 }
 
 /** What planning has read of records, for the asking stage: where too many customers are due at once, planning leaves them to it. */
-export class Readings extends HandedOn<Reading> {
+export class Readings {
+  readonly #all = new Map<string, Reading>();
+
+  keep(recordId: string, reading: Reading): void {
+    this.#all.set(recordId, reading);
+    // Personal data is kept no longer than asking may use it, also where another process asks.
+    const forget = () => this.#all.get(recordId) === reading && this.#all.delete(recordId);
+    setTimeout(forget, freshMs).unref();
+  }
+
   /** Reads as `read` does, but no record that planning has just read for asking. */
   reader(read: Vendor['read']): Vendor['read'] {
-    return async (recordId, by, since) => {
-      const reading = this.take(recordId);
-      return reading && isFresh(reading) ? reading : await read(recordId, by, since);
-    };
+    return async (recordId, by, since) => this.#take(recordId) ?? (await read(recordId, by, since));
+  }
+
+  /** Undefined where there is no reading of the record, or none that is fresh. */
+  #take(recordId: string): Reading | undefined {
+    const reading = this.#all.get(recordId);
+    this.#all.delete(recordId);
+    return reading && isFresh(reading) ? reading : undefined;
   }
 }
 

@@ -1,14 +1,8 @@
 import type { Journey } from '../journey/journey.ts';
-import type { HandedOn } from './handed-on.ts';
 import type { Policy } from './policy/source-policy.ts';
 import type { Queues } from './queues.ts';
 
 export interface ActingContext extends Pick<Policy, 'answerRules'>, Pick<Queues, 'queueAct'> {}
-
-/** Journeys as the write-back has just stored them: the acting stage need not read them again. */
-export interface WrittenContext {
-  written: HandedOn<Journey>;
-}
 
 /*
  * The write-back and the actions of an answer keep off one another: where tags can only be replaced as a whole, each would put back those of
@@ -32,17 +26,12 @@ export function isActedOn({ acting }: Pick<Journey, 'acting'>, searchAfterMs: nu
   );
 }
 
-/** When the first of the answer rules is to judge the answer; undefined where no rule is. */
-export function judgedAt(
-  { answer }: Pick<Journey, 'answer'>,
-  { answerRules }: Pick<Policy, 'answerRules'>,
-): Date | undefined {
-  if (answer === undefined || answerRules.length === 0) return undefined;
-  return new Date(answer.seenAt.getTime() + Math.min(...answerRules.map(({ settle }) => settle)));
-}
-
 /** Queues what the answer rules make of a journey's answer, as soon as it has settled for the first of them. */
-export async function queueActs(journey: Pick<Journey, 'id' | 'answer'>, context: ActingContext): Promise<void> {
-  const at = judgedAt(journey, context);
-  if (at && journey.answer) await context.queueAct(journey.id, journey.answer.version, at);
+export async function queueActs(
+  { id, answer }: Pick<Journey, 'id' | 'answer'>,
+  { answerRules, queueAct }: ActingContext,
+): Promise<void> {
+  if (answer === undefined || answerRules.length === 0) return;
+  const settleMs = Math.min(...answerRules.map(({ settle }) => settle));
+  await queueAct(id, answer.version, new Date(answer.seenAt.getTime() + settleMs));
 }

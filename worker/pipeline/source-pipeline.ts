@@ -12,7 +12,6 @@ import { isDryRun, tagOf } from '../redis/keys.ts';
 import { drySpanOf } from '../sources/dry-run.ts';
 import type { CollectedSource } from './collect/answers.ts';
 import { type EngineOptions, sweepIntervalOf } from './engine-options.ts';
-import { HandedOn } from './handed-on.ts';
 import type { Service } from './open-service.ts';
 import { type Named, namedOf } from './open-source.ts';
 import { poll } from './plan/poll.ts';
@@ -86,7 +85,6 @@ export function createSourcePipeline(configured: ConfiguredSource, shared: Share
       if (!vendorCalls.source.isPolled) await reportMissed(ref, at, { storedAs, alert, options });
     },
     revoke: (why) => stopAccess(why, jobs, pauses),
-    written: new HandedOn(),
     isCollectPaused: () => pauses.isPausedByPerson('collect'),
     clock,
     ports,

@@ -18,8 +18,9 @@ import { giveUpPlan } from './plan/plan.ts';
 import { type PlanAndAskContext, planAndAsk, Readings } from './plan-and-ask.ts';
 import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
+import { writeAndAct } from './write-and-act.ts';
 import { expectLateWrite } from './write-back/late-write.ts';
-import { giveUpWriteBack, type WriteBackContext, writeBack } from './write-back/write-back.ts';
+import { giveUpWriteBack, type WriteBackContext } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
 const mostAtOnce = 1_000;
@@ -81,13 +82,14 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const both = [vendor, service];
   const atOnce = askingAtOnce(engine.config.feedback.callsAtOnce);
   const readings = new Readings();
-  // A planning job asks only while the asking stage would.
-  const isStopped = shared(async () => {
-    const { queue } = jobs.ask;
-    return (await Promise.all([options.pauses.stands('ask'), queue.isPaused()])).includes(true);
-  });
+  // A job of another stage asks, or acts, only while the stage itself would.
+  const isStopped = (stage: 'ask' | 'act') =>
+    shared(async () => {
+      const { queue } = jobs[stage];
+      return (await Promise.all([options.pauses.stands(stage), queue.isPaused()])).includes(true);
+    });
   const planning: Step<typeof PlanJob> = {
-    process: planAndAsk(isStopped, readings, { asking: atOnce.planned }),
+    process: planAndAsk(isStopped('ask'), readings, { asking: atOnce.planned }),
     giveUp: giveUpPlan,
     remedy: remedies.plan,
     endpoints: both,
@@ -98,7 +100,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both, concurrency };
   const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
-    process: writingBack(engine.tracing),
+    process: writingBack(writeAndAct(isStopped('act')), engine.tracing),
     giveUp: giveUpWriteBack,
     onInterrupted: async ({ journeyId, lateWrite }: WriteBackJob) => {
       if (!lateWrite) await expectLateWrite(journeyId, context);
@@ -118,11 +120,11 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
 }
 
 /** In the trace of the delivery that began the journey: what brought the answer in is another's. */
-function writingBack(tracing: Tracing | undefined): typeof writeBack {
-  if (tracing === undefined) return writeBack;
+function writingBack(write: ReturnType<typeof writeAndAct>, tracing: Tracing | undefined): typeof write {
+  if (tracing === undefined) return write;
   return async (job, context) => {
     const of = (await context.store.get(job.journeyId))?.traceContext;
-    return await tracing.span('write back', { source: context.name }, () => writeBack(job, context), of);
+    return await tracing.span('write back', { source: context.name }, () => write(job, context), of);
   };
 }
 

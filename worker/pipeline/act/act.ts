@@ -11,7 +11,7 @@ import { type ActJob, done, type JobResult } from '../jobs.ts';
 import type { Service } from '../open-service.ts';
 import { answerShape, type LoadedAnswerRule, readsRecord } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
-import { isBeingWritten, type WrittenContext } from '../queue-acts.ts';
+import { isBeingWritten } from '../queue-acts.ts';
 import type { Journeys } from '../source-store.ts';
 import { isFresh, type Reading } from '../vendor.ts';
 import { doAtVendor, nothing, planAtVendor, type Step, tellParked, type VendorActContext } from './at-vendor.ts';
@@ -33,7 +33,6 @@ export interface ActContext
   extends VendorActContext,
     Pick<Journeys, 'followUps'>,
     Pick<Policy, 'answerRules'>,
-    WrittenContext,
     Pick<Service, 'feedback'> {}
 
 /** States in which there is an answer that counts. */
@@ -43,22 +42,31 @@ const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'par
  * Does what the answer rules say about a journey's answer, once it has settled. A job judges only by the newest version, as each version has a
  * job of its own; what an earlier version has led to is done all the same.
  */
-export async function act({ journeyId }: Pick<ActJob, 'journeyId'>, given: ActContext): Promise<JobResult> {
-  const context = { ...given, read: sharedReading(given) };
-  const now = context.clock.now();
-  const written = context.written.take(journeyId);
-  // Only where something is to be stored of it, which shows whether it has changed meanwhile.
-  const isDue = written && dueRules(context.answerRules, written, now).due.length > 0;
-  const journey = isDue ? written : await context.store.get(journeyId);
+export async function act({ journeyId }: Pick<ActJob, 'journeyId'>, context: ActContext): Promise<JobResult> {
+  const journey = await context.store.get(journeyId);
   if (journey?.erasedAt) return await removeLateNote(journey, context);
   if (journey?.answer === undefined || !answeredStates.includes(journey.state)) return done;
+  const { waits } = await actOn(journey, () => undefined, context);
+  return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
+}
+
+/** What acting has come to: the journey as it was stored before the vendor was called, and how long what is left has to wait. Real time. */
+interface Acted {
+  after: Journey | undefined;
+  waits: number[];
+}
+
+/** @param change stored together with what the rules say of the answer as the change leaves it */
+export async function actOn(before: Journey, change: Decide, given: ActContext): Promise<Acted> {
+  const context = { ...given, read: sharedReading(given) };
+  const journey = change(before)?.journey ?? before;
+  const now = context.clock.now();
   const { due, nextInMs } = dueRules(context.answerRules, journey, now);
   const verdicts = due.length === 0 ? [] : await judge(journey, due, context);
-  const waits: number[] = nextInMs === undefined ? [] : [nextInMs];
-  if (verdicts === 'corrected') waits.push(context.searchAfterMs);
-  const judging = judged(verdicts === 'corrected' ? [] : verdicts, journey.answer.version, now);
-  waits.push(...(await perform(journey, judging, context)));
-  return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
+  const judging = judged(verdicts === 'corrected' ? [] : verdicts, journey.answer?.version ?? 0, now);
+  const { after, waits } = await perform(before, inOneChange(change, judging), context);
+  const later = verdicts === 'corrected' ? [context.searchAfterMs] : [];
+  return { after, waits: [...waits, ...later, ...(nextInMs === undefined ? [] : [nextInMs])] };
 }
 
 /** An action that was under way during an erasure may have put the customer's words on the record after the erasure had cleared it. */
@@ -123,19 +131,20 @@ async function tellFlaw({ name }: LoadedAnswerRule, why: string, { id }: Journey
 }
 
 /**
- * Does what is still to be done. What the rules say, what is done here, and what the vendor is about to do are stored in one change, before the
- * vendor is called.
- * @returns how long actions that can't be done yet have to wait. Real time.
+ * Does what is still to be done. The change, what is done here, and what the vendor is about to do are stored at once, before the vendor is
+ * called.
  */
-async function perform(journey: Journey, judging: Decide, context: ActContext): Promise<number[]> {
-  const verdict = judging(journey);
-  const acts = openActs(verdict?.journey ?? journey);
-  if (acts.length === 0 && verdict === undefined) return [];
+async function perform(before: Journey, change: Decide, context: ActContext): Promise<Acted> {
+  const changed = change(before);
+  const journey = changed?.journey ?? before;
+  const acts = openActs(journey);
+  if (acts.length === 0 && changed === undefined) return { after: before, waits: [] };
   const { steps, unsaid } = stepsOf(acts, context.answerRules);
   const { vendor = [], ...own } = Object.groupBy(steps, kindOf);
   const planned = await planAtVendor(vendor, journey, context).catch((failure: unknown) => ({ ...nothing, failure }));
   // Looked at last, as reading the record may have taken its time.
-  if ((await erasureSince(journey, context)) !== undefined) return [];
+  if ((await erasureSince(journey, context)) !== undefined)
+    return { after: await context.store.update(before, change), waits: [] };
   const now = context.ports.now();
   const followUps = (own.followUp ?? []).map((step) => openedBy(step, journey, context.clock.now()));
   const news: News[] = [
@@ -144,15 +153,13 @@ async function perform(journey: Journey, judging: Decide, context: ActContext): 
     ...(own.telling ?? []).map((step) => told(step, now)),
     ...planned.news,
   ];
-  const listed = followUps.length === 0 ? journey : await list(followUps, journey, judging, context);
-  const { begun, after } = await begin({ acts, judging, news, requests: planned.requests }, listed, context);
-  if (after === undefined || after.erasedAt) return [];
+  const listed = followUps.length === 0 ? before : await list(followUps, before, change, context);
+  const { begun, after } = await begin({ acts, change, news, requests: planned.requests }, listed, context);
+  if (after === undefined || after.erasedAt) return { after, waits: [] };
   // An answer that has changed meanwhile was not judged.
-  const dropped = acts.filter(({ marker }) => !after.acting?.acts.some((one) => one.marker === marker));
-  await context.actions.giveBack(
-    currentRecordOf(journey),
-    dropped.map(({ marker }) => marker),
-  );
+  const stored = new Set(after.acting?.acts.map(({ marker }) => marker));
+  const dropped = acts.map(({ marker }) => marker).filter((marker) => !stored.has(marker));
+  await context.actions.giveBack(currentRecordOf(journey), dropped);
   // One that was open before stays as it is, with its own time.
   for (const { followUp } of followUps)
     if (after.followUp?.dueAt.getTime() !== followUp?.dueAt.getTime())
@@ -163,12 +170,12 @@ async function perform(journey: Journey, judging: Decide, context: ActContext): 
   // Another process has begun some, or a person has taken up others again since.
   const known = new Set(acts.map(({ marker }) => marker));
   const isMore = openActs(after).some(({ marker }) => !known.has(marker));
-  return isMore || begun.length < planned.requests.length ? [0] : planned.waits;
+  return { after, waits: isMore || begun.length < planned.requests.length ? [0] : planned.waits };
 }
 
 /** Follow-ups are in the list first: what the journey does not await or hold is taken out again by whoever reads the list. */
-async function list(followUps: readonly News[], journey: Journey, judging: Decide, context: ActContext) {
-  const awaiting = judging(journey) ? await context.store.update(journey, judging) : journey;
+async function list(followUps: readonly News[], journey: Journey, change: Decide, context: ActContext) {
+  const awaiting = change(journey) ? await context.store.update(journey, change) : journey;
   for (const { followUp } of followUps) if (followUp) await context.followUps.put('open', journey.id, followUp.dueAt);
   return awaiting ?? journey;
 }
@@ -176,17 +183,17 @@ async function list(followUps: readonly News[], journey: Journey, judging: Decid
 interface Beginning {
   /** The actions as they were read, or judged. */
   acts: readonly Act[];
-  judging: Decide;
+  change: Decide;
   news: readonly News[];
   requests: readonly ActionRequest[];
 }
 
 /** Stores all that is known before the vendor is called. `begun`: what this process is to have done by the vendor. */
-async function begin({ acts, judging, news, requests }: Beginning, journey: Journey, context: ActContext) {
+async function begin({ acts, change, news, requests }: Beginning, journey: Journey, context: ActContext) {
   const { store, ports, clock, settleMs } = context;
   const at = ports.now();
   let begun: readonly ActionRequest[] = [];
-  const decide = inOneChange(judging, (now) => {
+  const decide = inOneChange(change, (now) => {
     // Another process may have begun some since they were read, and a newer answer may be being written.
     const free = new Set(unchanged(acts, now).map(({ marker }) => marker));
     const isFree = ({ marker }: Pick<Act, 'marker'>) => free.has(marker);
@@ -196,7 +203,7 @@ async function begin({ acts, judging, news, requests }: Beginning, journey: Jour
     );
     return noted([...news.filter(isFree), ...beginning])(now);
   });
-  const isNews = judging(journey) !== undefined || news.length > 0 || requests.length > 0;
+  const isNews = change(journey) !== undefined || news.length > 0 || requests.length > 0;
   const after = isNews ? await store.update(journey, decide) : journey;
   return { begun, after };
 }

@@ -8,17 +8,19 @@ import { type Decision, ifStill, step } from '../../journey/transitions.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
 import { done, type JobResult, type WriteBackJob } from '../jobs.ts';
-import { type ActingContext, isActedOn, judgedAt, queueActs, type WrittenContext } from '../queue-acts.ts';
+import { type ActingContext, isActedOn, queueActs } from '../queue-acts.ts';
 import { checkLateWrite, type Sending, send } from './late-write.ts';
 import { about, laterAnswer, leftTo, type RecordContext, writeLaterAgain } from './later-answer.ts';
 
 /** What writing back takes of a source. */
-export interface WriteBackContext extends RecordContext, Sending, LateAnswerContext, ActingContext, WrittenContext {
+export interface WriteBackContext extends RecordContext, Sending, LateAnswerContext, ActingContext {
   log: Log;
   alert: AlertOfSource;
   settleMs: number;
   /** How long whoever began an action may be at it. Real time. */
   searchAfterMs: number;
+  /** Saves the written answer, and does what it leads to. Left out: the acting stage does that. */
+  saveAndAct?(journey: Journey, written: (now: Journey) => Decision): Promise<Journey | undefined>;
 }
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
@@ -113,16 +115,8 @@ async function saveWritten(
   result: Result<true>,
   context: WriteBackContext,
 ): Promise<JobResult> {
-  const { name, store, clock, log, written } = context;
-  const at = clock.now();
-  const actsAt = judgedAt(journey, context);
-  const isPassing = actsAt !== undefined && actsAt <= at;
-  const decide = afterWriting(journey, answer, result, at);
-  const after = await store.update(journey, (now) => {
-    const decision = decide(now);
-    return decision && { ...decision, isPassing };
-  });
-  if (isPassing && after?.state === 'written') written.keep(after.id, after);
+  const { name, store, clock, log, saveAndAct = store.update.bind(store) } = context;
+  const after = await saveAndAct(journey, afterWriting(journey, answer, result, clock.now()));
   if (after?.erasedAt) return await removeLateAnswer(journey, context);
   if (after?.state === 'parked') {
     const why = `a record does not hold its answer: ${result.findings.join(' ')}`;

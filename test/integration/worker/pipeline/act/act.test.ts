@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CloseloopError } from '../../../../../core/errors.ts';
+import type { Journey } from '../../../../../worker/journey/journey.ts';
 import { erased, step } from '../../../../../worker/journey/transitions.ts';
 import { act, giveUpAct } from '../../../../../worker/pipeline/act/act.ts';
+import { writeAndAct } from '../../../../../worker/pipeline/write-and-act.ts';
 import { giveUpWriteBack, writeBack } from '../../../../../worker/pipeline/write-back/write-back.ts';
 import { replay } from '../../../../../worker/support/repair.ts';
 import { asking, closedAs, jobsOf, overriding, type UnitContext, useManual } from '../../../../support/manual.ts';
@@ -459,26 +461,110 @@ describe('what an answer leads to', () => {
     expect(vendor.acted.map(({ marker }) => marker).at(-1)).toBe('x');
     expect(vendor.acted).toHaveLength(3);
   });
+});
 
-  test('goes by the journey as the write-back has stored it, without another reading', async () => {
-    const { unit, vendor } = await asked();
+describe('an answer that has settled when it is written', () => {
+  const job = { journeyId: 'p.1' };
+  const going = writeAndAct(async () => false);
+  const states = async (get: () => Promise<Journey | undefined>) => {
+    const { state, acting } = (await get()) ?? {};
+    return [state, ...(acting?.acts.map((one) => one.state) ?? [])];
+  };
+
+  test('is acted on in the same job, and is stored as written together with the actions that begin', async () => {
+    const { unit, vendor, get } = await asked({ answers: `[${unhappy.replace(', { followUp: { due: 4h } }', '')}]` });
     await answered(unit, 1, { isWritten: false });
-    await writeBack({ journeyId: 'p.1' }, unit.context);
-    const { store } = unit.context;
-    const unread = overriding(store, { get: () => Promise.reject(new Error('read')) });
-    expect(await act({ journeyId: 'p.1' }, { ...unit.context, store: unread })).toEqual({ do: 'done' });
+    const found: unknown[] = [];
+    const acting: typeof unit.context.act = async (requests) => {
+      found.push(await states(get));
+      return await unit.context.act(requests);
+    };
+    expect(await going(job, { ...unit.context, act: acting })).toEqual({ do: 'done' });
+    expect(vendor.written.map(({ grade }) => grade)).toEqual([1]);
     expect(vendor.acted.map(({ name }) => name)).toEqual(['reopen', 'note']);
+    expect(found).toEqual([['written', 'begun', 'begun']]);
+    expect(await states(get)).toEqual(['written', 'done', 'done']);
+    expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([]);
   });
 
-  test('is nothing where that answer has changed since', async () => {
-    const { unit, vendor, run, get } = await asked();
+  const left: [
+    what: string,
+    fail: (given: Awaited<ReturnType<typeof asked>>) => unknown,
+    acted: number,
+    states: string[],
+  ][] = [
+    [
+      'has an action whose response was lost',
+      ({ vendor }) => vendor.actResults.push(lost),
+      2,
+      ['begun', 'done', 'done'],
+    ],
+    [
+      'has an action that the vendor defers',
+      ({ vendor }) => vendor.actResults.push(refused),
+      2,
+      ['wanted', 'done', 'done'],
+    ],
+    [
+      'is on a record that can not be read',
+      ({ vendor }) => vendor.failures.read.push(new CloseloopError('no answer', { kind: 'transient' })),
+      0,
+      ['wanted', 'wanted', 'done'],
+    ],
+  ];
+  test.each(left)('and %s is written, and left to the acting stage', async (_, fail, acted, after) => {
+    const given = await asked();
+    const { unit, vendor, get } = given;
     await answered(unit, 1, { isWritten: false });
-    await writeBack({ journeyId: 'p.1' }, unit.context);
-    await answered(unit, 9, { version: 2 });
-    expect(await run()).toEqual({ do: 'wait', delayMs: 0 });
-    expect(await run()).toEqual({ do: 'done' });
+    fail(given);
+    expect(await going(job, unit.context)).toEqual({ do: 'done' });
+    expect(vendor.acted).toHaveLength(acted);
+    expect(await states(get)).toEqual(['written', ...after]);
+    expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ ...job, version: 1 }]);
+  });
+
+  test('is written and left to the acting stage where that is stopped, and where it has not settled for the rule', async () => {
+    const { unit, vendor, get } = await asked();
+    await answered(unit, 1, { isWritten: false });
+    await writeAndAct(async () => true)(job, unit.context);
+    expect(await states(get)).toEqual(['written']);
+    const slow = await asked({ answers: `[${unhappy.replace('settle: 0', 'settle: 1h')}]` });
+    await slow.unit.pipeline.jobs.act.queue.obliterate({ force: true });
+    await answered(slow.unit, 1, { version: 2, isWritten: false });
+    await going(job, slow.unit.context);
+    expect(await states(slow.get)).toEqual(['written']);
+    expect(await slow.unit.pipeline.jobs.act.queue.getDelayedCount()).toBe(1);
+    expect([...vendor.acted, ...slow.vendor.acted]).toEqual([]);
+  });
+
+  test('is not acted on where its person is to be forgotten, and is known to be on the record', async () => {
+    const { unit, vendor, get } = await asked();
+    await answered(unit, 1, { isWritten: false });
+    const { read, erasures } = unit.context;
+    const slow: typeof read = async (...about) => {
+      const reading = await read(...about);
+      await erasures.forgotten.note(['requested everybody'], new Date(), 3_600_000);
+      return reading;
+    };
+    await going(job, { ...unit.context, read: slow });
+    expect(await get()).toMatchObject({ state: 'written', writtenVersion: 1 });
     expect(vendor.acted).toEqual([]);
-    expect((await get())?.acting).toEqual({ judged: { unhappy: { version: 2, matched: false } }, acts: [] });
+  });
+
+  test('and changes while it is acted on is written again, and not acted on by the version before', async () => {
+    const { unit, vendor, get } = await asked();
+    await answered(unit, 1, { isWritten: false });
+    const { read } = unit.context;
+    const later: typeof read = async (...about) => {
+      const reading = await read(...about);
+      await answered(unit, 9, { version: 2, isWritten: false });
+      return reading;
+    };
+    expect(await going(job, { ...unit.context, read: later })).toEqual({ do: 'wait', delayMs: 0 });
+    expect(await states(get)).toEqual(['answered']);
+    expect(await going(job, unit.context)).toEqual({ do: 'done' });
+    expect(vendor.written.map(({ grade }) => grade)).toEqual([1, 9]);
+    expect(vendor.acted).toEqual([]);
   });
 });
 
