@@ -20,7 +20,7 @@ import type { JobQueues } from './queues.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { writeAndAct } from './write-and-act.ts';
 import { expectLateWrite } from './write-back/late-write.ts';
-import { giveUpWriteBack, type WriteBackContext } from './write-back/write-back.ts';
+import { giveUpWriteBack, type WriteBackContext, writeBack } from './write-back/write-back.ts';
 
 /** Jobs of one stage at once, unless it is said otherwise: ten full vendor batches, so that a thousand records arriving together stay together. */
 const mostAtOnce = 1_000;
@@ -100,7 +100,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both, concurrency };
   const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
-    process: writingBack(writeAndAct(isStopped('act')), engine.tracing),
+    process: inItsTrace(context.answerRules.length === 0 ? writeBack : writeAndAct(isStopped('act')), engine.tracing),
     giveUp: giveUpWriteBack,
     onInterrupted: async ({ journeyId, lateWrite }: WriteBackJob) => {
       if (!lateWrite) await expectLateWrite(journeyId, context);
@@ -120,7 +120,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
 }
 
 /** In the trace of the delivery that began the journey: what brought the answer in is another's. */
-function writingBack(write: ReturnType<typeof writeAndAct>, tracing: Tracing | undefined): typeof write {
+function inItsTrace(write: ReturnType<typeof writeAndAct>, tracing: Tracing | undefined): typeof write {
   if (tracing === undefined) return write;
   return async (job, context) => {
     const of = (await context.store.get(job.journeyId))?.traceContext;

@@ -14,8 +14,7 @@ export type WriteAndActContext = WriteBackContext & ActContext;
  */
 export function writeAndAct(isStopped: () => Promise<boolean>) {
   return async (job: WriteBackJob, context: WriteAndActContext): Promise<JobResult> => {
-    const { store, clock, ports, log, name, answerRules } = context;
-    if (answerRules.length === 0) return await writeBack(job, context);
+    const { store, clock, ports, log, name } = context;
     /** What acting has left to the acting stage, if it was begun here. */
     let left: { inMs: number | undefined } | undefined;
     const saveAndAct: NonNullable<WriteBackContext['saveAndAct']> = async (journey, written) => {

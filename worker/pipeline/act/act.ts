@@ -153,8 +153,9 @@ async function perform(before: Journey, change: Decide, context: ActContext): Pr
     ...(own.telling ?? []).map((step) => told(step, now)),
     ...planned.news,
   ];
+  const { requests } = planned;
   const listed = followUps.length === 0 ? before : await list(followUps, before, change, context);
-  const { begun, after } = await begin({ acts, change, news, requests: planned.requests }, listed, context);
+  const { begun, after } = await begin({ acts, change, news, requests }, listed, context);
   if (after === undefined || after.erasedAt) return { after, waits: [] };
   // An answer that has changed meanwhile was not judged.
   const stored = new Set(after.acting?.acts.map(({ marker }) => marker));
@@ -170,7 +171,7 @@ async function perform(before: Journey, change: Decide, context: ActContext): Pr
   // Another process has begun some, or a person has taken up others again since.
   const known = new Set(acts.map(({ marker }) => marker));
   const isMore = openActs(after).some(({ marker }) => !known.has(marker));
-  return { after, waits: isMore || begun.length < planned.requests.length ? [0] : planned.waits };
+  return { after, waits: isMore || begun.length < requests.length ? [0] : planned.waits };
 }
 
 /** Follow-ups are in the list first: what the journey does not await or hold is taken out again by whoever reads the list. */
@@ -203,8 +204,7 @@ async function begin({ acts, change, news, requests }: Beginning, journey: Journ
     );
     return noted([...news.filter(isFree), ...beginning])(now);
   });
-  const isNews = change(journey) !== undefined || news.length > 0 || requests.length > 0;
-  const after = isNews ? await store.update(journey, decide) : journey;
+  const after = await store.update(journey, decide);
   return { begun, after };
 }
 
