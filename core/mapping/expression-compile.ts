@@ -13,6 +13,7 @@ export function compileExpression(source: string): Expression {
   const expression: Expression = {
     source,
     reads: pathsOf(compiled.ast),
+    readsUnnamed: readsUnnamed(compiled.ast),
     constant: readsNothing(compiled.ast)
       ? foundBy(source, evaluateAtOnce({ source, compiled, path: undefined }, null))
       : undefined,
@@ -76,6 +77,22 @@ export function pathsOf(ast: unknown): string[][] {
   if (first.type !== 'name') return first.type === 'variable' ? [] : pathsOf(first);
   const end = steps.findIndex(({ type }) => type !== 'name');
   return [(end < 0 ? steps : steps.slice(0, end)).map(({ value }) => String(value))];
+}
+
+const unnamed = new Set(['wildcard', 'descendant', 'parent']);
+const Call = z.looseObject({ type: z.literal('function'), arguments: z.array(Step) });
+
+/**
+ * Whether an expression may read more of the record than `pathsOf` tells: by `$$` or `$`, by `*`, `**` or `%`, or as what a function is given in
+ * place of a missing argument. `ast` is JSONata's.
+ */
+export function readsUnnamed(ast: unknown): boolean {
+  if (typeof ast !== 'object' || ast === null) return false;
+  const { type, value } = Step.safeParse(ast).data ?? {};
+  if (unnamed.has(type ?? '') || (type === 'variable' && (value === '' || value === '$'))) return true;
+  const call = Call.safeParse(ast).data;
+  if (call && ['lambda', undefined].includes(call.arguments[0]?.type)) return true;
+  return Object.values(ast).some(readsUnnamed);
 }
 
 /** The names of an expression that is a path of names and nothing else: no list index, condition or function. `ast` is JSONata's. */

@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import { isFunction } from './expression-budget.ts';
 import { ExpressionSetAside, place, quoted, reason } from './expression-failure.ts';
 import { type Evaluated, type Failure, limits } from './expression-limits.ts';
-
 import { type Compiled, type Evaluation, type SandboxRecord, sandbox } from './expression-sandbox.ts';
 
 /** A JSONata expression, ready to run over records. */
@@ -11,6 +10,8 @@ export interface Expression {
   readonly source: string;
   /** The paths that the expression reads, from the record's top. */
   readonly reads: readonly (readonly string[])[];
+  /** Whether it may read more of the record than these paths: `$$`. */
+  readonly readsUnnamed: boolean;
   /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has none. */
   readonly constant: Found | undefined;
   /** The names, where the expression is only a path of names: `ticket.fields.store`. */

@@ -1,35 +1,53 @@
+import DataLoader from 'dataloader';
 import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
 import { tagOf } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
-import type { Seal } from '../redis/seal.ts';
 
 const dayMs = 86_400_000;
 
-/** Takes slots among the record's actions of a day; an action keeps its slot. Returns how many have a slot. KEYS actions · ARGV now, most, ms of a day, markers… */
+/**
+ * Takes slots among each record's actions of a day; an action keeps its slot. Returns for each record how many have a slot.
+ * KEYS actions of each record · ARGV ms of a day, of each record: now, most, number of markers, markers…
+ */
 const takeScript = `
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1] - ARGV[3])
-local taken = 0
-for i = 4, #ARGV do
-  if not redis.call('ZSCORE', KEYS[1], ARGV[i]) then
-    if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then break end
-    redis.call('ZADD', KEYS[1], ARGV[1], ARGV[i])
+local slots, at = {}, 2
+for n, key in ipairs(KEYS) do
+  local now, most, last = ARGV[at], tonumber(ARGV[at + 1]), at + 2 + ARGV[at + 2]
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ARGV[1])
+  slots[n] = 0
+  for i = at + 3, last do
+    if not redis.call('ZSCORE', key, ARGV[i]) then
+      if redis.call('ZCARD', key) >= most then break end
+      redis.call('ZADD', key, now, ARGV[i])
+    end
+    slots[n] = slots[n] + 1
   end
-  taken = taken + 1
+  redis.call('PEXPIRE', key, ARGV[1])
+  at = last + 1
 end
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return taken`;
+return slots`;
+
+interface Taking {
+  recordId: string;
+  markers: readonly string[];
+  most: number;
+  now: Date;
+}
 
 /** Limits the actions that answers lead to on each record within a day, over all processes. */
 export class ActionLimit {
   readonly #redis: RedisClient;
   readonly #tag: string;
-  readonly #seal: Pick<Seal, 'digest'>;
+  /** Takings of the same moment share a call. */
+  readonly #takings = new DataLoader((all: readonly Taking[]) => this.#takeAll(all), {
+    cache: false,
+    maxBatchSize: 100,
+  });
 
-  constructor(redis: RedisClient, source: string, seal: Pick<Seal, 'digest'>) {
+  constructor(redis: RedisClient, source: string) {
     this.#redis = redis;
     this.#tag = tagOf(source);
-    this.#seal = seal;
   }
 
   /**
@@ -37,16 +55,21 @@ export class ActionLimit {
    * @param markers the actions: each is counted once, however often it is tried
    */
   async take(recordId: string, markers: readonly string[], most: number, now: Date): Promise<number> {
-    const key = `${this.#tag}:actions:${this.#seal.digest(recordId)}`;
-    const taken = await runScript(
-      this.#redis,
-      takeScript,
-      [key],
-      now.getTime(),
-      most,
-      dayMs,
-      ...markers.map((marker) => this.#seal.digest(marker)),
-    );
-    return z.number().parse(taken);
+    return await this.#takings.load({ recordId, markers, most, now });
+  }
+
+  async #takeAll(all: readonly Taking[]): Promise<number[]> {
+    const keys = all.map(({ recordId }) => this.#of(recordId));
+    const args = all.flatMap(({ markers, most, now }) => [now.getTime(), most, markers.length, ...markers]);
+    return z.array(z.number()).parse(await runScript(this.#redis, takeScript, keys, dayMs, ...args));
+  }
+
+  /** These have come to nothing before they began. */
+  async giveBack(recordId: string, markers: readonly string[]): Promise<void> {
+    if (markers.length > 0) await this.#redis.zrem(this.#of(recordId), ...markers);
+  }
+
+  #of(recordId: string): string {
+    return `${this.#tag}:actions:${recordId}`;
   }
 }

@@ -231,10 +231,10 @@ export function sealed(seal: Seal, journey: Journey, { trace, calls }: Omit<Stor
 }
 
 /**
- * Whether the journey will be stored again in a moment: its customer is being asked, or is due when the journey begins. A journey that comes
- * back from an attempt may wait for long.
+ * Whether the journey will be stored again in a moment: its customer is being asked, or is due when the journey begins, or the vendor is about to
+ * act. A journey that comes back from an attempt may wait for long.
  */
-function isPassing({ state, dueAt, updatedAt, attempts }: Journey): boolean {
-  if (state === 'creating') return true;
+function isPassing({ state, dueAt, updatedAt, attempts, acting }: Journey): boolean {
+  if (state === 'creating' || acting?.acts.some((one) => one.state === 'begun')) return true;
   return state === 'waiting' && attempts === undefined && dueAt !== undefined && dueAt <= updatedAt;
 }

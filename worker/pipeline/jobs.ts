@@ -77,8 +77,8 @@ export const WriteBackJob = z.object({
 });
 export type WriteBackJob = z.output<typeof WriteBackJob>;
 
-/** The journey's answer, or a rule about it, has settled. */
-export const ActJob = z.object({ journeyId: z.string() });
+/** The journey's answer, or a rule about it, has settled. `version`: of the answer that the job was queued for. */
+export const ActJob = z.object({ journeyId: z.string(), version: z.number().int().default(0) });
 export type ActJob = z.output<typeof ActJob>;
 
 export const CollectJob = z.object({ campaign: z.number().int() });

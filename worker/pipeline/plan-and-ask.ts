@@ -2,7 +2,6 @@ import { messageOf } from '../../core/errors.ts';
 import type { Journey } from '../journey/journey.ts';
 import { endedUnasked } from '../journey/outcomes.ts';
 import { markOf } from '../journey/refs.ts';
-
 import type { Pauses } from '../operations/pauses.ts';
 import { shared } from '../redis/shared.ts';
 import { isRedisUnavailable } from '../redis/unavailable.ts';
@@ -83,9 +82,13 @@ export class Readings {
   }
 }
 
-/** Whether the asking stage is stopped: a planning job asks only while that stage would. */
-export function isAskingStopped(pauses: Pick<Pauses, 'stands'>, { queue }: JobQueues['ask']): () => Promise<boolean> {
-  return shared(async () => (await Promise.all([pauses.stands('ask'), queue.isPaused()])).includes(true));
+/** Whether a stage is stopped: a job of another stage does that stage's work only while the stage itself would. */
+export function isStageStopped(
+  pauses: Pick<Pauses, 'stands'>,
+  stage: 'ask' | 'act',
+  { queue }: JobQueues['ask'] | JobQueues['act'],
+): () => Promise<boolean> {
+  return shared(async () => (await Promise.all([pauses.stands(stage), queue.isPaused()])).includes(true));
 }
 
 /** A journey whose customer is due, and is asked by this job. */
@@ -97,7 +100,7 @@ interface Due {
 /**
  * Plans an event. A customer who is due now is asked in the same job, by the same decision, and the journey is stored with the intent to
  * ask, in one write. Whatever fails or has to wait is left to a job of the asking stage.
- * @param isStopped as `isAskingStopped`
+ * @param isStopped as `isStageStopped`
  * @param readings for the asking stage, where too many are due at once
  * @param asking the most planning jobs that ask at the same time
  */

@@ -7,7 +7,7 @@ export interface ActingContext extends Pick<Policy, 'answerRules'>, Pick<Queues,
 /*
  * The write-back and the actions of an answer keep off one another: where tags can only be replaced as a whole, each would put back those of
  * before the other. An action begins only while no write is due, and a write waits for actions that have begun: both look at the journey, whose
- * changes have an order.
+ * changes have an order. A write that succeeds is stored together with the actions that begin then (write-and-act.ts).
  */
 
 /** Whether the answer may be being put on the record just now: it is due, and not there yet. */

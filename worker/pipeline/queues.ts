@@ -75,7 +75,16 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
         most: mostWrites,
       },
     }),
-    act: new JobQueue({ ...common, name: 'act', data: ActJob }),
+    act: new JobQueue({
+      ...common,
+      name: 'act',
+      data: ActJob,
+      together: {
+        keyOf: ({ journeyId, version = 0 }) => `${journeyId}-${version}`,
+        idOf: (key) => `act-${key}`,
+        most: mostWrites,
+      },
+    }),
   };
 }
 
@@ -116,32 +125,37 @@ export async function addEvents(
 
 /** Long enough for a journey to be marked as expired. Real time. */
 const noAnswerDelayMs = 1_000;
-/** The most answers that one job writes: they fill a batch of most vendors, so that the batch leaves without waiting for another job. */
+/** The most answers that one job writes, or acts on: they fill a batch of most vendors, so that the batch leaves without waiting for another job. */
 const mostWrites = 100;
 /** The most journeys that one job asks about: a stage runs several such jobs, so that the end of one leaves no gap. */
 const mostAsks = 25;
 
-/** A journey to be asked about. */
-interface DueAsk {
-  journeyId: string;
+/** A journey that something is due about. */
+interface Due<Data extends z.ZodType> {
+  data: z.input<Data>;
   dueAt: Date;
 }
 
 /**
- * Queues asking about journeys, as one job for all that are due within the same second: ten thousand may be due when a window opens. A job
- * begins once the last of its journeys is due.
+ * Queues what is due, as one job for all that is due within the same second: ten thousand may be due when a window opens. A job begins once the
+ * last of its journeys is due.
  */
-async function addAsks(all: readonly DueAsk[], ask: JobQueues['ask'], clock: Clock): Promise<void> {
-  const bySecond = Map.groupBy(all, ({ dueAt }) => Math.ceil(dueAt.getTime() / 1_000));
-  await Promise.all(
-    [...bySecond.values()].map(async (some) => {
-      const last = new Date(Math.max(...some.map(({ dueAt }) => dueAt.getTime())));
-      await ask.addTogether(
-        some.map(({ journeyId }) => ({ journeyId })),
-        clock.until(last),
+function dueTogether<Data extends z.ZodType>(jobs: JobQueue<Data>, clock: Clock): GroupCommit<Due<Data>> {
+  return new GroupCommit({
+    items: 500,
+    size: Number.POSITIVE_INFINITY,
+    sizeOf: () => 0,
+    write: async (all) => {
+      const bySecond = Map.groupBy(all, ({ dueAt }) => Math.ceil(dueAt.getTime() / 1_000));
+      await Promise.all(
+        [...bySecond.values()].map(async (some) => {
+          const last = new Date(Math.max(...some.map(({ dueAt }) => dueAt.getTime())));
+          const data = some.map((one) => one.data);
+          await jobs.addTogether(data, clock.until(last));
+        }),
       );
-    }),
-  );
+    },
+  });
 }
 
 /** What the steps queue. Adding a job that is waiting or running does nothing. */
@@ -153,12 +167,7 @@ export function createQueues(
   { redis, seal, clock }: { redis: RedisClient; seal: Seal; clock: Clock },
 ) {
   const { plan, ask, erase } = jobs;
-  const asks = new GroupCommit<DueAsk>({
-    items: 20 * mostAsks,
-    size: Number.POSITIVE_INFINITY,
-    sizeOf: () => 0,
-    write: async (all) => await addAsks(all, ask, clock),
-  });
+  const asks = dueTogether(ask, clock);
   /** Real time. */
   const queueAskIn = async (journeyId: string, delayMs: number): Promise<void> => {
     await ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs }]);
@@ -181,7 +190,7 @@ export function createQueues(
       await erase.add([{ id: `erasure-${id}`, data: { kind: 'continue', erasure: id }, delayMs }]);
     },
     queueAsk: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
-      await asks.add({ journeyId: id, dueAt }),
+      await asks.add({ data: { journeyId: id }, dueAt }),
     queueAskIn,
     /** Queues a job beside the one that waits for the planned time, which then finds nothing left to do. */
     queueAskAhead: async ({ id }: Pick<Journey, 'id'>, dueAt: Date): Promise<void> =>
@@ -195,16 +204,15 @@ export function createQueues(
 
 /** What the steps queue about an answer, or because none came. */
 function afterAnswers({ writeBack, act }: JobQueues, clock: Clock) {
+  const acts = dueTogether(act, clock);
   return {
     queueWriteBack: async (journeyIds: readonly string[]): Promise<void> => {
       // One write at a time for each journey, as concurrent calls to the vendor may overtake each other.
       await writeBack.addWanted(journeyIds.map((journeyId) => ({ journeyId })));
     },
     /** Queues what a version of the answer leads to. @param settledAt when the first of the answer rules is to judge it */
-    queueAct: async (journeyId: string, version: number, settledAt: Date): Promise<void> => {
-      const delayMs = clock.until(settledAt);
-      await act.add([{ id: `act-${journeyId}-${version}`, data: { journeyId }, delayMs }]);
-    },
+    queueAct: async (journeyId: string, version: number, settledAt: Date): Promise<void> =>
+      await acts.add({ data: { journeyId, version }, dueAt: settledAt }),
     /** Queues a write of "no answer", delayed until the journey has expired. */
     queueNoAnswer: async (journeyId: string): Promise<void> => {
       const delayMs = noAnswerDelayMs;

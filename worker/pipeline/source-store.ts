@@ -59,7 +59,7 @@ export function storedOf(
     /** The newest snapshot of each record, as events carried it. */
     snapshots: createSnapshotStore(redis, { tag: tagOf(source), keepMs: config.retention.journeys, seal }),
     seal,
-    actions: new ActionLimit(redis, source, seal),
+    actions: new ActionLimit(redis, source),
     followUps: new FollowUpLists(redis, source),
   };
 }

@@ -4,12 +4,12 @@ import { ask, giveUpAsk } from './ask/ask.ts';
 import { erase, giveUpErase } from './erase/erase.ts';
 import type { ActJob, AskJob, EraseJob, PlanJob, WriteBackJob } from './jobs.ts';
 import { giveUpPlan } from './plan/not-closed.ts';
-import { isAskingStopped, planAndAsk, Readings } from './plan-and-ask.ts';
+import { isStageStopped, planAndAsk, Readings } from './plan-and-ask.ts';
 import type { JobQueues } from './queues.ts';
 import { createStage, type StagesOptions, type Step } from './source-stage.ts';
 import type { Stage } from './stage.ts';
+import { writeAndAct } from './write-and-act.ts';
 import { expectLateWrite } from './write-back/latest-answer.ts';
-
 import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 
 /** While the process is busy: two batches and a half, so that planning reads some while it asks about others. */
@@ -46,8 +46,10 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const both = [vendor, service];
   const atOnce = askingAtOnce(engine.config.feedback.callsAtOnce);
   const readings = new Readings();
+  // A job of another stage asks, or acts, only while the stage itself would.
+  const isStopped = (stage: 'ask' | 'act') => isStageStopped(options.pauses, stage, jobs[stage]);
   const planning: Step<typeof PlanJob> = {
-    process: planAndAsk(isAskingStopped(options.pauses, jobs.ask), readings, { asking: atOnce.planned }),
+    process: planAndAsk(isStopped('ask'), readings, { asking: atOnce.planned }),
     giveUp: giveUpPlan,
     remedy: remedies.plan,
     endpoints: both,
@@ -58,7 +60,7 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
   const asking = { process: ask, giveUp: giveUpAsk, remedy: remedies.ask, endpoints: both, concurrency };
   const askingContext = { ...context, read: readings.reader(context.read) };
   const writing = {
-    process: writingBack(engine.tracing),
+    process: inItsTrace(context.answerRules.length === 0 ? writeBack : writeAndAct(isStopped('act')), engine.tracing),
     giveUp: giveUpWriteBack,
     onInterrupted: async ({ journeyId, lateWrite }: WriteBackJob) => {
       if (!lateWrite) await expectLateWrite(journeyId, context);
@@ -78,11 +80,11 @@ export function createStages(jobs: JobQueues, options: StagesOptions): Stages {
 }
 
 /** In the trace of the delivery that began the journey: what brought the answer in is another's. */
-function writingBack(tracing: Tracing | undefined): typeof writeBack {
-  if (tracing === undefined) return writeBack;
+function inItsTrace(write: ReturnType<typeof writeAndAct>, tracing: Tracing | undefined): typeof write {
+  if (tracing === undefined) return write;
   return async (job, context) => {
     const of = (await context.store.get(job.journeyId))?.traceContext;
-    return await tracing.span('write back', { source: context.name }, () => writeBack(job, context), of);
+    return await tracing.span('write back', { source: context.name }, () => write(job, context), of);
   };
 }
 

@@ -90,6 +90,8 @@ export function openVendor(
   const { batchWindowMs: windowMs = defaultBatchWindowMs } = options;
   const { source, outage } = openSource(configured, known, options);
   const batch = { size: source.batchSize, windowMs };
+  // The write-back acts as well.
+  const mayAct = async () => (await jobs.act.hasMore()) || (await jobs.writeBack.hasMore());
   const whole = { read: wholeCalls(), write: wholeCalls(), act: wholeCalls() };
   const reader = (by: 'plan' | 'ask' | 'act') =>
     createNotingBatcher({
@@ -103,7 +105,7 @@ export function openVendor(
         const results = await whole.read(source.read(ids, since), ids.length);
         return results.map((result) => ({ result, readAt }));
       },
-      mayGrow: () => jobs[by].hasMore(),
+      mayGrow: by === 'act' ? mayAct : () => jobs[by].hasMore(),
     });
   const readers = { plan: reader('plan'), ask: reader('ask'), act: reader('act') };
   const write = createNotingBatcher({
@@ -122,7 +124,7 @@ export function openVendor(
       const left = [...results];
       return records.map((requests) => left.splice(0, requests.length));
     },
-    mayGrow: () => jobs.act.hasMore(),
+    mayGrow: mayAct,
   });
   const read: Vendor['read'] = async (id, by, since) => {
     const { result, readAt } = await readers[by]({ id, since });

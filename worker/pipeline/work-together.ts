@@ -20,6 +20,15 @@ interface WorkTogetherOptions<Data extends z.ZodType> {
   log: Log;
 }
 
+/** When data is tried in a job of its own whose first attempt has failed. A job at once finds out what has to stop. */
+export function afterFailure(
+  error: unknown,
+  { random }: Pick<Ports, 'random'>,
+): { do: 'wait' | 'retry'; delayMs: number } {
+  const next = nextStep(adviceOf(error), { attempt: 1, elapsedMs: 0, doubts: 1 }, random());
+  return next.do === 'stop' ? { do: 'retry', delayMs: 0 } : next;
+}
+
 /**
  * Processes all data of one job at the same time. Data whose processing fails or has to wait gets a job of its own at once, which is
  * retried, held and given up like any other job. Repeating the whole job after a kill is harmless: finished data is found finished, and
@@ -41,9 +50,8 @@ export async function workTogether<Data extends z.ZodType>(
       if (isRedisUnavailable(error)) throw error;
       log.debug({ source, stage: jobs.options.name, why: messageOf(error) }, 'will be retried in a job of its own');
       ended('retried');
-      const next = nextStep(adviceOf(error), { attempt: 1, elapsedMs: 0, doubts: 1 }, ports.random());
-      const waitMs = next.do === 'stop' ? 0 : next.delayMs;
-      await jobs.addSingly([data], { from, delayMs: next.do === 'wait' ? await within(waitMs) : waitMs });
+      const next = afterFailure(error, ports);
+      await jobs.addSingly([data], { from, delayMs: next.do === 'wait' ? await within(next.delayMs) : next.delayMs });
       return false;
     }
   };

@@ -106,8 +106,10 @@ function configuration(desks: readonly Desk[], feedbackUrl: string, socket: stri
     const rule = { name: 'all', campaign: 41, contact };
     const steps = [...actions.map(([name, params]) => ({ [name]: params })), { followUp: { due: '4h' } }];
     const answers = [{ name: 'unhappy', when: 'answer.grade <= 2', settle: `${settleMs}ms`, do: steps }];
-    const settings = { connector: vendors[n]?.sample.connector.name, ...vendor.settings([secret]) };
-    return [source, { ...settings, rules: [rule], answers }];
+    const settings: { writeBack?: object } = vendor.settings([secret]);
+    // At every second vendor an answer is written when it has settled for the rule as well: the job that writes it acts on it.
+    const writeBack = { ...settings.writeBack, ...(n % 2 === 1 && { settle: `${settleMs}ms` }) };
+    return [source, { connector: vendors[n]?.sample.connector.name, ...settings, writeBack, rules: [rule], answers }];
   });
   return JSON.stringify({
     feedback: {

@@ -1,20 +1,33 @@
+import type { ActionRequest } from '../../../core/connector/contract.ts';
 import { adviceOf, messageOf } from '../../../core/errors.ts';
 import { FeedbackError } from '../../../core/feedback/failure.ts';
 import { truth } from '../../../core/mapping/expression.ts';
 
 import { redacted } from '../../../core/redaction.ts';
 import { FollowUpParams, ReceiverNames } from '../../config/answer-rule.ts';
-import type { Act, FollowUp, Journey } from '../../journey/journey.ts';
+import type { Act, Journey } from '../../journey/journey.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import { erasureSince, removeLateAnswer } from '../erasure-guard.ts';
 import { type ActJob, done, type JobResult } from '../jobs.ts';
 import type { Service } from '../open-service.ts';
-import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
+import { answerShape, type LoadedAnswerRule, readsRecord } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
+import { isBeingWritten } from '../queue-acts.ts';
 import type { Journeys } from '../source-store.ts';
 import { isFresh, type Reading } from '../vendor.ts';
-import { actAtVendor, park, type Step, type VendorActContext } from './at-vendor.ts';
-import { dueRules, judged, type News, noted, openActs, type Verdict } from './judge.ts';
+import { doAtVendor, nothing, planAtVendor, type Step, tellParked, type VendorActContext } from './at-vendor.ts';
+import {
+  type Decide,
+  dueRules,
+  inOneChange,
+  judged,
+  type News,
+  noted,
+  openActs,
+  parking,
+  unchanged,
+  type Verdict,
+} from './judge.ts';
 
 /** The parts of a source that acting needs. */
 export interface ActContext
@@ -30,18 +43,31 @@ const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'par
  * Does what the answer rules say about a journey's answer, once it has settled. A job judges only by the newest version, as each version has a
  * job of its own; what an earlier version has led to is done all the same.
  */
-export async function act({ journeyId }: ActJob, given: ActContext): Promise<JobResult> {
-  const context = { ...given, read: sharedReading(given) };
+export async function act({ journeyId }: Pick<ActJob, 'journeyId'>, context: ActContext): Promise<JobResult> {
   const journey = await context.store.get(journeyId);
   if (journey?.erasedAt) return await removeLateNote(journey, context);
   if (journey?.answer === undefined || !answeredStates.includes(journey.state)) return done;
-  const { due, nextInMs } = dueRules(context.answerRules, journey, context.clock.now());
-  const judgement = due.length === 0 ? journey : await judge(journey, due, context);
-  const waits: number[] = nextInMs === undefined ? [] : [nextInMs];
-  if (judgement === 'corrected') waits.push(context.searchAfterMs);
-  const after = judgement === 'corrected' ? journey : judgement;
-  if (after) waits.push(...(await perform(after, context)));
+  const { waits } = await actOn(journey, () => undefined, context);
   return waits.length === 0 ? done : { do: 'wait', delayMs: Math.min(...waits) };
+}
+
+/** What acting has come to: the journey as it was stored before the vendor was called, and how long what is left has to wait. Real time. */
+interface Acted {
+  after: Journey | undefined;
+  waits: number[];
+}
+
+/** @param change stored together with what the rules say of the answer as the change leaves it */
+export async function actOn(before: Journey, change: Decide, given: ActContext): Promise<Acted> {
+  const context = { ...given, read: sharedReading(given) };
+  const journey = change(before)?.journey ?? before;
+  const now = context.clock.now();
+  const { due, nextInMs } = dueRules(context.answerRules, journey, now);
+  const verdicts = due.length === 0 ? [] : await judge(journey, due, context);
+  const judging = judged(verdicts === 'corrected' ? [] : verdicts, journey.answer?.version ?? 0, now);
+  const { after, waits } = await perform(before, inOneChange(change, judging), context);
+  const later = verdicts === 'corrected' ? [context.searchAfterMs] : [];
+  return { after, waits: [...waits, ...later, ...(nextInMs === undefined ? [] : [nextInMs])] };
 }
 
 /** An action that was under way during an erasure may have put the customer's words on the record after the erasure had cleared it. */
@@ -60,23 +86,21 @@ function sharedReading({ read }: Pick<ActContext, 'read'>): ActContext['read'] {
 }
 
 /**
- * The journey with what these rules say of its answer. One that leads to actions is read once more first: the customer may have corrected it
- * while nothing was collected.
+ * What these rules say of the answer. An answer that leads to actions is read once more first: the customer may have corrected it while nothing
+ * was collected.
  */
 async function judge(journey: Journey, rules: readonly LoadedAnswerRule[], context: ActContext) {
   const answer = answerShape(journey);
-  const version = journey.answer?.version;
-  if (answer === undefined || version === undefined) return journey;
-  const readsRecord = rules.some(({ when }) => when?.reads.some(([root]) => root !== 'answer'));
-  const reading = readsRecord ? await context.read(currentRecordOf(journey), 'act', journey.closedAt) : undefined;
+  const reading = rules.some(({ when }) => when && readsRecord(when))
+    ? await context.read(currentRecordOf(journey), 'act', journey.closedAt)
+    : undefined;
   const input = { ...reading?.record?.shape, answer };
   const verdicts = await Promise.all(
     rules.map(async (rule): Promise<Verdict> => ({ rule, ...(await matches(rule, input)) })),
   );
   for (const { rule, flaw } of verdicts) if (flaw !== undefined) await tellFlaw(rule, flaw, journey, context);
   const leadsOn = verdicts.some(({ rule: { settle }, matches }) => matches && settle > 0);
-  if (leadsOn && (await isCorrected(journey, context))) return 'corrected';
-  return await context.store.update(journey, judged(verdicts, version, context.clock.now()));
+  return leadsOn && (await isCorrected(journey, context)) ? 'corrected' : verdicts;
 }
 
 /** Whether the service holds another answer by now. Collecting will bring it, as a version that is judged in its turn. */
@@ -107,21 +131,86 @@ async function tellFlaw({ name }: LoadedAnswerRule, why: string, { id }: Journey
   await alert('to-do', `the answer rule "${name}" could not be judged: ${why}`, remedy, [refOf(of.name, id)]);
 }
 
-/** Does what is still to be done. @returns how long actions that can't be done yet have to wait. Real time. */
-async function perform(journey: Journey, context: ActContext): Promise<number[]> {
-  const { steps, unsaid } = stepsOf(openActs(journey), context.answerRules);
-  await park(unsaid, 'the answer rule no longer says so', journey, context);
-  const own = steps.filter((step) => isFollowUp(step) || isTelling(step));
-  if (own.length > 0) {
-    if ((await erasureSince(journey, context)) !== undefined) return [];
-    for (const { act, params } of own.filter(isFollowUp)) await openFollowUp(act, params, journey, context);
-    await tell(own.filter(isTelling), journey, context);
-  }
-  const others = steps.filter((step) => !own.includes(step));
-  return await actAtVendor(others, journey, context);
+/**
+ * Does what is still to be done. The change, what is done here, and what the vendor is about to do are stored at once, before the vendor is
+ * called.
+ */
+async function perform(before: Journey, change: Decide, context: ActContext): Promise<Acted> {
+  const changed = change(before);
+  const journey = changed?.journey ?? before;
+  const acts = openActs(journey);
+  if (acts.length === 0 && changed === undefined) return { after: before, waits: [] };
+  const { steps, unsaid } = stepsOf(acts, context.answerRules);
+  const { vendor = [], ...own } = Object.groupBy(steps, kindOf);
+  const planned = await planAtVendor(vendor, journey, context).catch((failure: unknown) => ({ ...nothing, failure }));
+  // Looked at last, as reading the record may have taken its time.
+  if ((await erasureSince(journey, context)) !== undefined)
+    return { after: await context.store.update(before, change), waits: [] };
+  const now = context.ports.now();
+  const followUps = (own.followUp ?? []).map((step) => openedBy(step, journey, context.clock.now()));
+  const news: News[] = [
+    ...unsaid.map((one) => parking(one, 'the answer rule no longer says so', now)),
+    ...followUps,
+    ...(own.telling ?? []).map((step) => told(step, now)),
+    ...planned.news,
+  ];
+  const { requests } = planned;
+  const listed = followUps.length === 0 ? before : await list(followUps, before, change, context);
+  const { begun, after } = await begin({ acts, change, news, requests }, listed, context);
+  if (after === undefined || after.erasedAt) return { after, waits: [] };
+  // An answer that has changed meanwhile was not judged.
+  const stored = new Set(after.acting?.acts.map(({ marker }) => marker));
+  const dropped = acts.map(({ marker }) => marker).filter((marker) => !stored.has(marker));
+  await context.actions.giveBack(currentRecordOf(journey), dropped);
+  // One that was open before stays as it is, with its own time.
+  for (const { followUp } of followUps)
+    if (after.followUp?.dueAt.getTime() !== followUp?.dueAt.getTime())
+      await context.followUps.relist(after.id, context.store);
+  await tellParked(news, after, context);
+  if (begun.length > 0) await doAtVendor(begun, acts, after, context);
+  if (planned.failure !== undefined) throw planned.failure;
+  // Another process has begun some, or a person has taken up others again since.
+  const known = new Set(acts.map(({ marker }) => marker));
+  const isMore = openActs(after).some(({ marker }) => !known.has(marker));
+  return { after, waits: isMore || begun.length < requests.length ? [0] : planned.waits };
 }
 
-const isFollowUp = ({ act }: Step): boolean => act.name === 'followUp';
+/** Follow-ups are in the list first: what the journey does not await or hold is taken out again by whoever reads the list. */
+async function list(followUps: readonly News[], journey: Journey, change: Decide, context: ActContext) {
+  const awaiting = change(journey) ? await context.store.update(journey, change) : journey;
+  for (const { followUp } of followUps) if (followUp) await context.followUps.put('open', journey.id, followUp.dueAt);
+  return awaiting ?? journey;
+}
+
+interface Beginning {
+  /** The actions as they were read, or judged. */
+  acts: readonly Act[];
+  change: Decide;
+  news: readonly News[];
+  requests: readonly ActionRequest[];
+}
+
+/** Stores all that is known before the vendor is called. `begun`: what this process is to have done by the vendor. */
+async function begin({ acts, change, news, requests }: Beginning, journey: Journey, context: ActContext) {
+  const { store, ports, clock, settleMs } = context;
+  const at = ports.now();
+  let begun: readonly ActionRequest[] = [];
+  const decide = inOneChange(change, (now) => {
+    // Another process may have begun some since they were read, and a newer answer may be being written.
+    const free = new Set(unchanged(acts, now).map(({ marker }) => marker));
+    const isFree = ({ marker }: Pick<Act, 'marker'>) => free.has(marker);
+    begun = isBeingWritten(now, settleMs, clock.now()) ? [] : requests.filter(isFree);
+    const beginning = begun.map(
+      ({ marker, name, closing }): News => ({ marker, name, change: { state: 'begun', at, closing } }),
+    );
+    return noted([...news.filter(isFree), ...beginning])(now);
+  });
+  const after = await store.update(journey, decide);
+  return { begun, after };
+}
+
+const kindOf = ({ act: { name } }: Step) =>
+  name === 'followUp' ? 'followUp' : name === 'notify' || name === 'send' ? 'telling' : 'vendor';
 
 /** `unsaid`: actions of which the configuration says nothing any more. */
 function stepsOf(acts: readonly Act[], rules: readonly LoadedAnswerRule[]): { steps: Step[]; unsaid: Act[] } {
@@ -135,38 +224,35 @@ function stepsOf(acts: readonly Act[], rules: readonly LoadedAnswerRule[]): { st
 }
 
 /** The follow-up is stored in the journey, so that it is opened once, and taken by one person. */
-async function openFollowUp(one: Act, params: unknown, { id, answer }: Journey, context: ActContext): Promise<void> {
+function openedBy({ act: { marker, name, rule }, params }: Step, { answer }: Journey, at: Date): News {
   const { to, due } = FollowUpParams.parse(params);
-  const openedAt = context.clock.now();
-  const dueAt = new Date((answer?.seenAt ?? openedAt).getTime() + due);
-  const followUp: FollowUp = { state: 'open', rule: one.rule, to, openedAt, dueAt };
-  const line = `answer rule "${one.rule}": follow-up for ${to}, due ${dueAt.toISOString()}`;
-  // In the list first: what the journey does not confirm is taken out again by whoever reads the list.
-  await context.followUps.put('open', id, dueAt);
-  const news: News = { marker: one.marker, change: { state: 'done', at: openedAt }, trace: line };
-  const decide = noted([news], (now) => (isOpen(now) ? {} : { followUp }));
-  const after = await context.store.update(id, decide);
-  // One that was open before stays as it is, with its own time.
-  if (after?.followUp?.dueAt.getTime() !== dueAt.getTime()) await context.followUps.relist(id, context.store);
+  const dueAt = new Date((answer?.seenAt ?? at).getTime() + due);
+  const trace = `answer rule "${rule}": follow-up for ${to}, due ${dueAt.toISOString()}`;
+  return {
+    marker,
+    name,
+    change: { state: 'done', at },
+    trace,
+    followUp: { state: 'open', rule, to, openedAt: at, dueAt },
+  };
 }
-
-const isTelling = ({ act }: Step): boolean => act.name === 'notify' || act.name === 'send';
 
 /** What is to be told is stored with this step of the journey, once, and sent by a queue of each receiver. */
-async function tell(steps: readonly Step[], { id }: Journey, { store, ports }: ActContext): Promise<void> {
-  const news = steps.map(({ act: { marker, rule }, params }): News => {
-    const to = ReceiverNames.parse(params);
-    const line = `answer rule "${rule}": ${to.join(', ')} ${to.length === 1 ? 'is' : 'are'} told of the answer`;
-    return { marker, change: { state: 'done', at: ports.now(), to }, trace: line };
-  });
-  if (news.length > 0) await store.update(id, noted(news));
+function told({ act: { marker, name, rule }, params }: Step, at: Date): News {
+  const to = ReceiverNames.parse(params);
+  const trace = `answer rule "${rule}": ${to.join(', ')} ${to.length === 1 ? 'is' : 'are'} told of the answer`;
+  return { marker, name, change: { state: 'done', at, to }, trace };
 }
 
-const isOpen = ({ followUp }: Journey): boolean => followUp !== undefined && followUp.state !== 'done';
-
 /** A job that failed for too long: what it had to do is in the journey, and a replay does it. */
-export async function giveUpAct({ journeyId }: ActJob, why: string, context: ActContext): Promise<void> {
+export async function giveUpAct(
+  { journeyId }: Pick<ActJob, 'journeyId'>,
+  why: string,
+  context: ActContext,
+): Promise<void> {
   const journey = await context.store.get(journeyId);
   if (journey === undefined) return;
-  await park(openActs(journey), redacted(why), journey, context);
+  const parked = openActs(journey).map((one) => parking(one, redacted(why), context.ports.now()));
+  const after = parked.length > 0 && (await context.store.update(journey, noted(parked)));
+  if (after) await tellParked(parked, after, context);
 }

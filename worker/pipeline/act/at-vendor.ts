@@ -6,13 +6,13 @@ import type { Act, Journey } from '../../journey/journey.ts';
 import { currentRecordOf, refOf } from '../../journey/refs.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import type { Clock } from '../clock.ts';
-import { erasureSince, type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
-import { answerShape, type LoadedAnswerRule } from '../policy/answer-rules.ts';
+import { type LateAnswerContext, removeLateAnswer } from '../erasure-guard.ts';
+import { answerShape, type LoadedAnswerRule, readsRecord } from '../policy/answer-rules.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import { isBeingWritten } from '../queue-acts.ts';
 import type { Journeys } from '../source-store.ts';
 import type { Vendor } from '../vendor.ts';
-import { type News, noted, unchanged } from './judge.ts';
+import { type News, noted, parking } from './judge.ts';
 
 /** What acting at the vendor takes of a source. */
 export interface VendorActContext
@@ -36,64 +36,69 @@ export interface Step extends RuleStep {
 /** An action looks so often whether the answer is on the record. Real time. */
 const writingMs = 1_000;
 
-/**
- * Does the actions of one record at the vendor, together, so that a vendor that can does them in one call.
- * @returns how long those have to wait that can't be done yet. Real time.
- */
-export async function actAtVendor(steps: readonly Step[], journey: Journey, context: VendorActContext) {
-  const { ports, searchAfterMs, settleMs, clock } = context;
-  if (steps.length > 0 && isBeingWritten(journey, settleMs, clock.now())) return [writingMs];
+/** What is to be done at the vendor now, what is known of the other actions, and how long these have to wait. Real time. */
+interface Planned {
+  requests: ActionRequest[];
+  news: News[];
+  waits: number[];
+  failure?: unknown;
+}
+
+export const nothing: Planned = { requests: [], news: [], waits: [] };
+
+/** Plans the actions on one record, together, so that a vendor that can does them in one call. Changes nothing but the count of the day's actions. */
+export async function planAtVendor(
+  steps: readonly Step[],
+  journey: Journey,
+  context: VendorActContext,
+): Promise<Planned> {
+  const { ports, searchAfterMs, settleMs, clock, policy } = context;
+  const now = ports.now();
+  if (steps.length > 0 && isBeingWritten(journey, settleMs, clock.now())) return { ...nothing, waits: [writingMs] };
   // Another process may be at it, or the vendor may still carry it out.
   const leftMs = ({ act: { state, at } }: Step): number =>
-    state === 'begun' ? Math.max(0, at.getTime() + searchAfterMs - ports.now().getTime()) : 0;
+    state === 'begun' ? Math.max(0, at.getTime() + searchAfterMs - now.getTime()) : 0;
   // In their order: what comes after one that waits, waits with it.
   const waiting = steps.find((step) => leftMs(step) > 0);
   const due = waiting === undefined ? steps : steps.slice(0, steps.indexOf(waiting));
   const waits = waiting === undefined ? [] : [leftMs(waiting)];
-  const allowed = await withinLimit(due, journey, context);
-  if (allowed.length > 0 && !(await doNow(allowed, journey, context))) waits.push(searchAfterMs);
-  return waits;
-}
-
-/** Parks what is beyond the number of actions that a record may have in a day. */
-async function withinLimit(steps: readonly Step[], journey: Journey, context: VendorActContext): Promise<Step[]> {
-  const { actions, policy, ports } = context;
+  if (due.length === 0) return { ...nothing, waits };
   const { perRecord } = policy.actions;
-  if (steps.length === 0) return [];
-  const markers = steps.map(({ act }) => act.marker);
-  const allowed = await actions.take(currentRecordOf(journey), markers, perRecord, ports.now());
-  const beyond = steps.slice(allowed).map(({ act }) => act);
-  await park(beyond, `more than ${perRecord} actions on this record within a day`, journey, context);
-  return steps.slice(0, allowed);
+  const markers = due.map(({ act }) => act.marker);
+  const allowed = await context.actions.take(currentRecordOf(journey), markers, perRecord, now);
+  const why = `more than ${perRecord} actions on this record within a day`;
+  const beyond = due.slice(allowed).map(({ act }) => parking(act, why, now));
+  const { requests, news } = await requestsOf(due.slice(0, allowed), journey, context);
+  return { requests, news: [...beyond, ...news], waits };
 }
 
-/** @returns false where another process has begun any of them meanwhile */
-async function doNow(steps: readonly Step[], journey: Journey, context: VendorActContext): Promise<boolean> {
+/** What the vendor is asked to do, and news of the actions that it is not asked for. */
+async function requestsOf(
+  steps: readonly Step[],
+  journey: Journey,
+  { read, ports }: VendorActContext,
+): Promise<Pick<Planned, 'requests' | 'news'>> {
+  if (steps.length === 0) return nothing;
   const recordId = currentRecordOf(journey);
-  const reading = await context.read(recordId, 'act', journey.closedAt);
-  const acts = steps.map(({ act }) => act);
-  if (reading.record === undefined) {
-    await park(acts, 'the record is gone', journey, context);
-    return true;
-  }
+  const reading = await read(recordId, 'act', journey.closedAt);
+  const now = ports.now();
+  if (reading.record === undefined)
+    return { requests: [], news: steps.map(({ act }) => parking(act, 'the record is gone', now)) };
   const closing = reading.is === 'closed' ? reading.closing : '';
-  const input = { ...reading.record.shape, answer: answerShape(journey) };
+  const answer = answerShape(journey);
+  const input = { ...reading.record.shape, answer };
   const requests: ActionRequest[] = [];
+  const news: News[] = [];
   for (const step of steps) {
-    const { name, marker, state, closing: first = closing } = step.act;
-    const given = await paramsOf(step, input);
+    const { name, marker, rule, state, closing: first = closing } = step.act;
+    const given = await paramsOf(step, step.text && readsRecord(step.text) ? input : { answer });
+    const trace = `answer rule "${rule}": no ${name}, as its text is empty`;
     if ('params' in given)
       requests.push({ recordId, name, params: given.params, marker, closing: first, again: state === 'begun' });
-    else if (given.flaw !== undefined) await park([step.act], given.flaw, journey, context);
-    else await endWithoutText(step.act, journey, context);
+    else if (given.flaw !== undefined) news.push(parking(step.act, given.flaw, now));
+    else news.push({ marker, name, change: { state: 'done', at: now }, trace });
   }
-  // Looked at last, as reading the record may have taken its time.
-  if (requests.length === 0 || (await erasureSince(journey, context)) !== undefined) return true;
-  // Stored first: whoever finds them begun knows that the vendor may have done them.
-  const { ours, begun } = await begin(acts, requests, journey, context);
-  const mine = requests.filter(({ marker }) => ours.has(marker));
-  if (mine.length > 0) await takeResults(acts, mine, await attempted(mine, context), begun, context);
-  return mine.length === requests.length;
+  return { requests, news };
 }
 
 /** What a step takes. `flaw`: why its text can't be made of this record, and answer; undefined where it has no words at all. */
@@ -108,36 +113,6 @@ async function paramsOf({ params, text }: Step, input: object): Promise<{ params
     if (adviceOf(error).kind !== 'permanent') throw error;
     return { flaw: redacted(messageOf(error)) };
   }
-}
-
-async function endWithoutText({ marker, rule, name }: Act, { id }: Journey, { store, ports }: VendorActContext) {
-  const trace = `answer rule "${rule}": no ${name}, as its text is empty`;
-  await store.update(id, noted([{ marker, change: { state: 'done', at: ports.now() }, trace }]));
-}
-
-/** The markers of the actions that this process has begun, and the journey with them. */
-async function begin(
-  acts: readonly Act[],
-  requests: readonly ActionRequest[],
-  journey: Journey,
-  { store, ports, clock, settleMs }: VendorActContext,
-): Promise<{ ours: ReadonlySet<string>; begun: Journey }> {
-  const at = ports.now();
-  let ours: ReadonlySet<string> = new Set();
-  const after = await store.update(journey, (now) => {
-    ours = new Set();
-    if (isBeingWritten(now, settleMs, clock.now())) return undefined;
-    const markers = new Set(unchanged(acts, now).map(({ marker }) => marker));
-    const wanted = requests.filter(({ marker }) => markers.has(marker));
-    const decision = noted(
-      wanted.map(({ marker, closing }): News => ({ marker, change: { state: 'begun', at, closing } })),
-    )(now);
-    ours = decision === undefined ? new Set() : markers;
-    return decision;
-  });
-  // An erased journey is not decided on: what was decided before its erasure was not stored.
-  const isStored = after !== undefined && !after.erasedAt;
-  return { ours: isStored ? ours : new Set(), begun: after ?? journey };
 }
 
 /** One result per request: an error of the whole call holds for each of them. */
@@ -162,54 +137,46 @@ function refusalIn(result: ActionResult): string | undefined {
 
 /** The news of one action; undefined where nobody knows whether it was done. */
 function newsOf({ marker, state, at, rule, name }: Act, result: ActionResult, now: Date): News | undefined {
-  if (result.ok) return { marker, change: { state: 'done', at: now }, trace: `answer rule "${rule}": ${result.done}` };
+  if (result.ok)
+    return { marker, name, change: { state: 'done', at: now }, trace: `answer rule "${rule}": ${result.done}` };
   const why = refusalIn(result);
   if (why !== undefined) return parking({ marker, rule, name }, why, now);
   const isUnknown = result.why === 'error' && outcomeOfError(result.error) === 'unknown';
   // It was not done: the next attempt need not wait, nor look for it.
-  return isUnknown ? undefined : { marker, change: { state, at } };
+  return isUnknown ? undefined : { marker, name, change: { state, at } };
 }
 
-/** @throws the error of an action that is to be tried again, once the results of all are stored */
-async function takeResults(
-  acts: readonly Act[],
+/**
+ * Has actions done that are stored as begun, and stores their results.
+ * @param acts the actions before they were begun
+ * @throws the error of an action that is to be tried again, once the results of all are stored
+ */
+export async function doAtVendor(
   requests: readonly ActionRequest[],
-  results: readonly ActionResult[],
+  acts: readonly Act[],
   journey: Journey,
   context: VendorActContext,
 ): Promise<void> {
+  const results = await attempted(requests, context);
   const now = context.ports.now();
-  const ended = requests.flatMap(({ marker }, n) => {
+  const news = requests.flatMap(({ marker }, n) => {
     const [act, result] = [acts.find((one) => one.marker === marker), results[n]];
-    return act === undefined || result === undefined ? [] : [{ act, result }];
+    return (act && result && newsOf(act, result, now)) ?? [];
   });
-  const after = await context.store.update(
-    journey,
-    noted(ended.flatMap(({ act, result }) => newsOf(act, result, now) ?? [])),
-  );
-  for (const { act, result } of ended) {
-    const why = refusalIn(result);
-    if (why !== undefined && after) await tellParked(act, why, journey, context);
-  }
+  const after = await context.store.update(journey, noted(news));
+  if (after) await tellParked(news, after, context);
   if (after?.erasedAt) await removeLateAnswer(journey, context);
-  const failed = ended.find(({ result }) => !result.ok && refusalIn(result) === undefined)?.result;
+  const failed = results.find((result) => !result.ok && refusalIn(result) === undefined);
   if (failed?.ok === false && failed.why === 'error') throw failed.error;
 }
 
-const parking = ({ marker, rule, name }: Pick<Act, 'marker' | 'rule' | 'name'>, why: string, at: Date): News => {
-  return { marker, change: { state: 'parked', at, why }, trace: `answer rule "${rule}": ${name} is parked: ${why}` };
-};
+type TellContext = Pick<VendorActContext, 'name' | 'alert'>;
 
-type ParkContext = Pick<VendorActContext, 'name' | 'store' | 'ports' | 'alert'>;
-
-export async function park(acts: readonly Act[], why: string, journey: Journey, context: ParkContext): Promise<void> {
-  const { store, ports } = context;
-  if (acts.length === 0) return;
-  const after = await store.update(journey.id, noted(acts.map((act) => parking(act, why, ports.now()))));
-  if (after) for (const act of acts) await tellParked(act, why, journey, context);
-}
-
-async function tellParked(act: Act, why: string, { id }: Journey, { name, alert }: ParkContext): Promise<void> {
+/** Tells a person of the actions that were just parked. */
+export async function tellParked(news: readonly News[], { id }: Journey, { name, alert }: TellContext): Promise<void> {
   const remedy = 'do it by hand, or mend the cause and "closeloop journeys replay" the journey';
-  await alert('parked', `an action for an answer was not done: ${act.name}: ${why}`, remedy, [refOf(name, id)]);
+  for (const { name: action, change } of news.filter((one) => one.change.state === 'parked')) {
+    const why = `an action for an answer was not done: ${action}: ${change.why}`;
+    await alert('parked', why, remedy, [refOf(name, id)]);
+  }
 }

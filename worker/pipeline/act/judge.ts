@@ -1,4 +1,4 @@
-import type { Act, Acting, Journey } from '../../journey/journey.ts';
+import type { Act, Acting, FollowUp, Journey } from '../../journey/journey.ts';
 import { markOf } from '../../journey/refs.ts';
 import type { Decision } from '../../journey/transitions.ts';
 import type { LoadedAnswerRule } from '../policy/answer-rules.ts';
@@ -33,7 +33,7 @@ const plain = (rule: string): string => rule.replace(/[^\w-]+/g, '-');
  * The journey with the verdicts on one version of its answer; undefined where its answer is another by now, or was judged already. A rule that
  * matched the version before is not followed again, and one that matches no more undoes nothing.
  */
-export function judged(verdicts: readonly Verdict[], version: number, at: Date): (now: Journey) => Decision {
+export function judged(verdicts: readonly Verdict[], version: number, at: Date): Decide {
   return (now) => {
     const { acting = none, answer, erasedAt, test } = now;
     const fresh = verdicts.filter(({ rule }) => acting.judged[rule.name]?.version !== version);
@@ -70,17 +70,34 @@ export const unchanged = (read: readonly Act[], now: Pick<Journey, 'acting'>): A
   );
 
 /** News of an action. */
-export interface News {
-  marker: string;
+export interface News extends Pick<Act, 'marker' | 'name'> {
   change: Partial<Act>;
   trace?: string;
+  /** Opened by the action, unless one is open. */
+  followUp?: FollowUp;
 }
 
+export function parking({ marker, rule, name }: Pick<Act, 'marker' | 'rule' | 'name'>, why: string, at: Date): News {
+  const trace = `answer rule "${rule}": ${name} is parked: ${why}`;
+  return { marker, name, change: { state: 'parked', at, why }, trace };
+}
+
+/** Decides on a change. Pure; called again where the journey has changed meanwhile. */
+export type Decide = (now: Journey) => Decision;
+
+/** Several changes as one: each is decided on what the change before it leaves. */
+export const inOneChange =
+  (...all: readonly Decide[]): Decide =>
+  (now) =>
+    all.reduce<Decision>((before, decide) => {
+      const next = decide(before?.journey ?? now);
+      return next ? { journey: next.journey, trace: [...(before?.trace ?? []), ...next.trace] } : before;
+    }, undefined);
+
+const isOpen = (followUp: FollowUp | undefined): boolean => followUp !== undefined && followUp.state !== 'done';
+
 /** The journey with news of its actions; undefined where all of them are over, or the person was erased. */
-export function noted(
-  news: readonly News[],
-  more: (now: Journey) => Partial<Journey> = () => ({}),
-): (now: Journey) => Decision {
+export function noted(news: readonly News[]): Decide {
   return (now) => {
     const open = new Set(openActs(now).map(({ marker }) => marker));
     const fresh = news.filter(({ marker }) => open.has(marker));
@@ -89,7 +106,8 @@ export function noted(
       ...act,
       ...fresh.find(({ marker }) => marker === act.marker)?.change,
     }));
-    const trace = fresh.flatMap((one) => one.trace ?? []);
-    return { journey: { ...now, ...more(now), acting: { ...now.acting, acts } }, trace };
+    const followUp = isOpen(now.followUp) ? undefined : fresh.find((one) => one.followUp)?.followUp;
+    const journey = { ...now, ...(followUp && { followUp }), acting: { ...now.acting, acts } };
+    return { journey, trace: fresh.flatMap((one) => one.trace ?? []) };
   };
 }

@@ -84,7 +84,8 @@ async function takeAnswers(requests: readonly FeedbackRequest[], pass: Pass, con
     const due = journeys.flatMap((journey) => (journey?.state === 'answered' ? [journey.id] : []));
     await source.queueWriteBack(due);
     // Of other answers the write-back sees to that.
-    for (const journey of journeys) if (journey?.state === 'tested') await queueActs(journey, source);
+    const tested = journeys.flatMap((journey) => (journey?.state === 'tested' ? [journey] : []));
+    await Promise.all(tested.map((journey) => queueActs(journey, source)));
     pass.answers += due.length;
   }
   const youngFrom = context.clock.now().getTime() - youngMs;

@@ -4,6 +4,10 @@ import { compileExpression } from '../../../core/mapping/expression-compile.ts';
 import type { AnswerRule } from '../../config/answer-rule.ts';
 import type { Journey } from '../../journey/journey.ts';
 
+/** Whether the expression of an answer rule reads the record, and not the answer alone. */
+export const readsRecord = ({ reads, readsUnnamed }: Expression): boolean =>
+  readsUnnamed || reads.some(([root]) => root !== 'answer');
+
 /** An answer rule with its expressions compiled. */
 export interface LoadedAnswerRule extends Omit<AnswerRule, 'when' | 'do'> {
   when: Expression | undefined;

@@ -27,6 +27,8 @@ export interface WriteBackContext extends RecordContext, Sending, LateAnswerCont
   settleMs: number;
   /** How long whoever began an action may be at it. Real time. */
   searchAfterMs: number;
+  /** Saves the written answer, and does what it leads to. Left out: the acting stage does that. */
+  saveAndAct?(journey: Journey, written: (now: Journey) => Decision): Promise<Journey | undefined>;
 }
 
 /** The wait until the sweep has marked the journey as expired. Real time. */
@@ -52,10 +54,17 @@ export async function writeBack(
   if (noAnswer && journey.state === 'asked') return { do: 'wait', delayMs: expiringMs };
   if (journey.state === 'expired') return await writeNoAnswer(journey, context);
   const { answer } = journey;
-  if (journey.state !== 'answered' || !answer) return done;
   // The erasure ends the journey, and takes off what was written before.
-  if ((await erasureSince(journey, context)) !== undefined) return done;
-  await queueActs(journey, context);
+  if (!answer || (await erasureSince(journey, context)) !== undefined) return done;
+  try {
+    return journey.state === 'answered' ? await writeAnswer(journey, answer, context) : done;
+  } finally {
+    // Afterwards, as actions wait for the write. A job that was killed before it came to that is repeated, and finds the answer written.
+    await queueActs(journey, context);
+  }
+}
+
+async function writeAnswer(journey: Journey, answer: Answer, context: WriteBackContext): Promise<JobResult> {
   const settlesInMs = context.clock.until(new Date(answer.seenAt.getTime() + context.settleMs));
   if (settlesInMs > 0) return { do: 'wait', delayMs: settlesInMs };
   if (isActedOn(journey, context.searchAfterMs, context.ports.now())) return { do: 'wait', delayMs: actingMs };
@@ -76,7 +85,7 @@ export async function writeBack(
     answeredAt: answer.seenAt,
     ...(journey.survey === undefined ? {} : { answers: journey.survey.answers }),
   };
-  const result = await send(journeyId, item, context);
+  const result = await send(journey.id, item, context);
   if (!result.ok) return await saveRefused(journey, result, context);
   // Before this journey is saved as written: after a kill in between no job would write the later answer again.
   await writeLaterAgain(journey, context);
@@ -92,8 +101,8 @@ async function saveWritten(
   result: Written,
   context: WriteBackContext,
 ): Promise<JobResult> {
-  const { name, store, clock, log } = context;
-  const after = await store.update(journey, afterWriting(journey, answer, result, clock.now()));
+  const { name, store, clock, log, saveAndAct = store.update.bind(store) } = context;
+  const after = await saveAndAct(journey, afterWriting(journey, answer, result, clock.now()));
   if (after?.erasedAt) return await removeLateAnswer(journey, context);
   if (after?.state === 'parked') {
     const why = `a record does not hold its answer: ${result.findings.join(' ')}`;
@@ -139,8 +148,10 @@ export async function giveUpWriteBack(
   context: WriteBackContext,
 ): Promise<void> {
   if (lateWrite) return;
-  await context.store.update(journeyId, (now) => {
+  const after = await context.store.update(journeyId, (now) => {
     if (now.state === 'expired') return { journey: now, trace: [`"no answer" is not on the record: ${why}`] };
     return ifStill('answered', { to: 'failed', at: context.clock.now(), why })(now);
   });
+  // No attempt may have come to that.
+  if (after) await queueActs(after, context);
 }

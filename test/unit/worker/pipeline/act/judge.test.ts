@@ -93,15 +93,16 @@ describe('a verdict', () => {
 });
 
 describe('an action', () => {
+  const followUp = { state: 'open', rule: 'unhappy', to: 'agent', openedAt: seenAt, dueAt: later(1) } as const;
   const states = ['wanted', 'begun', 'done', 'parked', 'withheld'] as const;
   const isOpen = (state: Act['state']): boolean => state === 'wanted' || state === 'begun';
 
   test.each(states)('that is %s', (state) => {
     const journey = answered(1, {}, [actOf(state)]);
     expect(openActs(journey)).toHaveLength(isOpen(state) ? 1 : 0);
-    const news = noted([{ ...actOf('wanted'), change: { state: 'done' } }], () => ({ why: 'more' }))(journey);
+    const news = noted([{ ...actOf('wanted'), change: { state: 'done' }, followUp }])(journey);
     expect(news?.journey.acting?.acts[0]?.state).toBe(isOpen(state) ? 'done' : undefined);
-    expect(news?.journey.why).toBe(isOpen(state) ? 'more' : undefined);
+    expect(news?.journey.followUp).toBe(isOpen(state) ? followUp : undefined);
   });
 
   test('of another marker is left alone, as is one of a person who was forgotten', () => {

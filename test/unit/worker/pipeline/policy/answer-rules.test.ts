@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { truth } from '../../../../../core/mapping/expression.ts';
-
+import { compileExpression } from '../../../../../core/mapping/expression-compile.ts';
 import type { Journey } from '../../../../../worker/journey/journey.ts';
-import { answerShape, loadAnswerRule } from '../../../../../worker/pipeline/policy/answer-rules.ts';
+import { answerShape, loadAnswerRule, readsRecord } from '../../../../../worker/pipeline/policy/answer-rules.ts';
 import { journeyIn } from '../../../../support/worker/journey/example.ts';
 
 test('a rule is loaded with its expressions: the condition, and the text of a note', async () => {
@@ -34,6 +34,23 @@ const rows: [what: string, journey: Partial<Journey>, expected: object | undefin
 ];
 test.each(rows)('expressions see %s', (_, journey, expected) => {
   expect(answerShape(journeyIn('answered', journey))).toEqual(expected);
+});
+
+test.each([
+  ['answer.grade <= 2', false],
+  ['"Graded " & answer.grade & ": " & $trim(answer.comment)', false],
+  ['$map(answer.answers.q1, function($one) { $one.x })', false],
+  ['ticket.store = "Narva"', true],
+  ['answer.grade <= 2 and ticket.vip', true],
+  ['$$.ticket.store = "Narva"', true],
+  ['$.ticket.store = "Narva"', true],
+  ['*.store = "Narva"', true],
+  ['"Narva" in **.store', true],
+  ['$string() = "x"', true],
+  ['$each(function($v, $k) { $k })', true],
+  ['$exists(answer.grade.%.%.ticket)', true],
+])('the expression %s reads the record: %s', (source, reads) => {
+  expect(readsRecord(compileExpression(source))).toBe(reads);
 });
 
 const unhappy = loadAnswerRule({
