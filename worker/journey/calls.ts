@@ -14,13 +14,13 @@ export interface StoredCall {
   tries: number;
 }
 
-/** The same, for people. */
+/** A stored call with its name in words. */
 export type JourneyCall = Omit<StoredCall, 'name'> & CalledAs;
 
-/** So many of the last calls are stored with a journey. */
+/** The most calls that are stored with a journey: the last ones. */
 export const mostCalls = 20;
 
-/** Statuses after which the same call is made again. Others answer the call, 404 too. */
+/** Statuses after which the same call is made again. Any other status, 404 included, answers the call. */
 const passing: ReadonlySet<number | string> = new Set([401, 408, 425, 429]);
 
 function isTriedAgain({ end }: StoredCall): boolean {
@@ -48,7 +48,7 @@ interface Made extends JourneyCall {
 /** Calls that a piece of work has made for a journey and that are not stored with it yet. */
 interface News {
   calls: readonly JourneyCall[];
-  /** They are stored. */
+  /** To be called once the calls are stored. */
   stored(): void;
 }
 
@@ -61,7 +61,7 @@ const nothing: News = { calls: [], stored: () => undefined };
 export class WorkCalls implements CallNotes {
   readonly #now: Ports['now'];
   readonly #made: Made[] = [];
-  /** How many calls of the work are in `#made` no more. */
+  /** How many calls of the work have left `#made`. */
   #gone = 0;
   /** By journey: how many calls of the work are stored with it. */
   readonly #stored = new Map<string, number>();
@@ -77,7 +77,7 @@ export class WorkCalls implements CallNotes {
     if (this.#made.length > mostCalls) this.begin(this.#made.length - mostCalls);
   }
 
-  /** What was called before is none of what follows. */
+  /** Forgets the calls so far: the work goes on with another record. */
   begin(gone = this.#made.length): void {
     this.#gone += gone;
     this.#made.splice(0, gone);
@@ -114,3 +114,19 @@ export const workCalls = (): WorkCalls | undefined => {
 
 /** Calls of the work under way that are not stored with this journey yet; none where nobody notes them. */
 export const newCallsOf = (journey: Journey): News => workCalls()?.newsOf(journey) ?? nothing;
+
+/** The members of a `JourneyStore` that storing calls needs. */
+interface CallStore {
+  source: string;
+  update(id: string, decide: (now: Journey) => { journey: Journey; trace: string[] } | undefined): Promise<unknown>;
+}
+
+/**
+ * Stores the calls of the work under way that no change of a journey has stored.
+ * @param about the journey that the work is about, where that is known
+ */
+export async function keepCalls(store: CallStore, about?: string): Promise<void> {
+  const id = workCalls()?.behind(store.source, about);
+  if (id === undefined) return;
+  await store.update(id, (journey) => (newCallsOf(journey).calls.length === 0 ? undefined : { journey, trace: [] }));
+}

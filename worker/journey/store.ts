@@ -4,7 +4,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 import { CallNames } from './call-names.ts';
-import { newCallsOf, withCalls, workCalls } from './calls.ts';
+import { newCallsOf, withCalls } from './calls.ts';
 import { type Draft, Drafts, linesOf, type NewClosing } from './drafts.ts';
 import { forgetJourney } from './forget.ts';
 import { countChanges, countsKeptMs } from './hourly-counts.ts';
@@ -251,13 +251,6 @@ export class JourneyStore {
   async trace(of: Journey | string): Promise<readonly TraceLine[]> {
     const stored = typeof of === 'string' ? await this.#reader.read(of) : this.#reader.storedAs(of);
     return stored?.trace ?? [];
-  }
-
-  /** Stores those calls of the work under way that no change of a journey has stored. @param about the journey that the work is about, where that is known */
-  async keepCalls(about?: string): Promise<void> {
-    const id = workCalls()?.behind(this.source, about);
-    if (id === undefined) return;
-    await this.update(id, (journey) => (newCallsOf(journey).calls.length === 0 ? undefined : { journey, trace: [] }));
   }
 
   /**

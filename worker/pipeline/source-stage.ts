@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { notingCalls } from '../../core/connector/calls.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression-failure.ts';
-import { WorkCalls } from '../journey/calls.ts';
+import { keepCalls, WorkCalls } from '../journey/calls.ts';
 import { refOf } from '../journey/refs.ts';
 import type { Outage } from '../operations/outage.ts';
 import type { Pauses } from '../operations/pauses.ts';
@@ -106,7 +106,7 @@ async function keepingCalls<T>(
     try {
       return await work();
     } finally {
-      await store.keepCalls(journeyIdOf(job));
+      await keepCalls(store, journeyIdOf(job));
     }
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { callNotes, notingCalls } from '../../../../core/connector/calls.ts';
-import { WorkCalls } from '../../../../worker/journey/calls.ts';
+import { keepCalls, WorkCalls } from '../../../../worker/journey/calls.ts';
 import { erased } from '../../../../worker/journey/erased.ts';
 import type { JourneyStore } from '../../../../worker/journey/store.ts';
 import { step } from '../../../../worker/journey/transitions.ts';
@@ -56,9 +56,9 @@ test('calls of work that changed no journey are stored alone, and further tries 
   for (const end of [503, 503, 200])
     await work(async () => {
       call('write', end);
-      await store.keepCalls('r.1');
-      await store.keepCalls('r.1');
-      await store.keepCalls('gone.1');
+      await keepCalls(store, 'r.1');
+      await keepCalls(store, 'r.1');
+      await keepCalls(store, 'gone.1');
     });
   expect(await storedOf(store)).toEqual(['read 200 1', 'ask 200 1', 'write 200 3']);
   expect(await store.trace('r.1')).toEqual(trace);
@@ -70,7 +70,7 @@ test('an erasure removes the calls, and none is stored afterwards', async () => 
     call('mask');
     await store.update('r.1', (one) => ({ journey: erased(one, now()), trace: [] }));
     call('forget');
-    await store.keepCalls('r.1');
+    await keepCalls(store, 'r.1');
   });
   expect(await storedOf(store)).toEqual([]);
 });
