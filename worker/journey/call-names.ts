@@ -25,7 +25,8 @@ const Name = z.tuple([z.string(), z.string()]);
 export class CallNames {
   readonly #redis: RedisClient;
   readonly #key: string;
-  #known = new Map<string, Promise<number>>();
+  /** Numbers by operation, by whom is called. */
+  #known = new Map<string, Map<string, number>>();
   #knownSince = performance.now();
 
   /** @param key a hash: numbers by name */
@@ -34,10 +35,19 @@ export class CallNames {
     this.#key = key;
   }
 
-  async numbered(calls: readonly JourneyCall[]): Promise<StoredCall[]> {
-    return await Promise.all(
-      calls.map(async ({ at, end, ms, tries, ...name }) => ({ at, name: await this.#numberOf(name), end, ms, tries })),
-    );
+  /** At once where this process knows every name, as it nearly always does. */
+  numbered(calls: readonly JourneyCall[]): StoredCall[] | Promise<StoredCall[]> {
+    if (performance.now() - this.#knownSince > keepMs) {
+      this.#known = new Map();
+      this.#knownSince = performance.now();
+    }
+    const numbered: StoredCall[] = [];
+    for (const call of calls) {
+      const name = this.#known.get(call.to)?.get(call.operation);
+      if (name === undefined) return this.#learnt(calls);
+      numbered.push(withNumber(call, name));
+    }
+    return numbered;
   }
 
   async named(calls: readonly StoredCall[]): Promise<JourneyCall[]> {
@@ -50,17 +60,18 @@ export class CallNames {
     });
   }
 
-  #numberOf({ to, operation }: CalledAs): Promise<number> {
-    if (performance.now() - this.#knownSince > keepMs) {
-      this.#known = new Map();
-      this.#knownSince = performance.now();
-    }
+  async #learnt(calls: readonly JourneyCall[]): Promise<StoredCall[]> {
+    return await Promise.all(calls.map(async (call) => withNumber(call, await this.#numberOf(call))));
+  }
+
+  async #numberOf({ to, operation }: CalledAs): Promise<number> {
     const name = JSON.stringify([to, operation]);
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
-    const number = runScript(this.#redis, numberScript, [this.#key], name).then((n) => z.number().parse(n));
-    if (this.#known.size < mostNames) this.#known.set(name, number);
-    number.catch(() => this.#known.delete(name));
+    const number = z.number().parse(await runScript(this.#redis, numberScript, [this.#key], name));
+    const operations = this.#known.get(to) ?? new Map<string, number>();
+    if (operations.size < mostNames) operations.set(operation, number);
+    this.#known.set(to, operations);
     return number;
   }
 }
+
+const withNumber = ({ at, end, ms, tries }: JourneyCall, name: number): StoredCall => ({ at, name, end, ms, tries });

@@ -275,7 +275,8 @@ export class JourneyStore {
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
     const made = newCallsOf(journey);
-    const calls = withCalls([], await this.#callNames.numbered(made.calls));
+    const numbered = this.#callNames.numbered(made.calls);
+    const calls = withCalls([], Array.isArray(numbered) ? numbered : await numbered);
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
     const outgoing = this.#tells && this.outgoing.of(draft.steps[0], journey, this.#tells);
     const answer = await runScript(
@@ -329,7 +330,8 @@ export class JourneyStore {
     const lines = [...stored.trace, ...linesOf(trace, this.#now())];
     const made = newCallsOf(journey);
     // An erased journey keeps nothing that happened with its person's data.
-    const calls = journey.erasedAt ? [] : withCalls(stored.calls, await this.#callNames.numbered(made.calls));
+    const numbered = journey.erasedAt ? [] : this.#callNames.numbered(made.calls);
+    const calls = journey.erasedAt ? [] : withCalls(stored.calls, Array.isArray(numbered) ? numbered : await numbered);
     const counts = countChanges(before, journey).flatMap(({ day, field, by }) => [of.counts(day), field, by]);
     const outgoing = this.#tells && this.outgoing.of(before, journey, this.#tells);
     const [wasAnswered = '', isAnswered = ''] = [before, journey].map((one) => answeredAt(one)?.getTime() ?? '');
