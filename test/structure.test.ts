@@ -184,7 +184,7 @@ describe('no folder imports itself by way of what lies beside it', () => {
 describe('imports point one way', () => {
   test('it sees the imports at all', () => {
     expect(imports.length).toBeGreaterThan(50);
-    expect(imports).toContainEqual({ from: 'worker/pipeline/inlets.ts', to: 'core/connector/contract.ts' });
+    expect(imports).toContainEqual({ from: 'worker/pipeline/ingestion.ts', to: 'core/connector/contract.ts' });
   });
 
   test('none points the wrong way', () => {

@@ -6,7 +6,7 @@ import { isId } from './record.ts';
 import type { FreshdeskSettings } from './settings.ts';
 
 const text = orElse(z.string(), '');
-const Told = z.object({
+const RuleMessage = z.object({
   ticket_id: z.union([z.string(), z.int()]).transform(String),
   kind: text,
   event: text,
@@ -14,7 +14,10 @@ const Told = z.object({
   at: text,
 });
 /** As `setup` writes it ("advanced"), or as Freshdesk wraps its own content ("simple"). */
-const Body = z.union([Told, z.object({ freshdesk_webhook: Told }).transform((body) => body.freshdesk_webhook)]);
+const Body = z.union([
+  RuleMessage,
+  z.object({ freshdesk_webhook: RuleMessage }).transform((body) => body.freshdesk_webhook),
+]);
 
 /** `{status:{from:2,to:4}}`: no JSON, and only the first of several changes. */
 const ofStatus = /^\{status:\{from:(\d{1,4}),to:(\d{1,4})\}\}$/;

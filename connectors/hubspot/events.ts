@@ -62,10 +62,10 @@ const HubSpotEvent = z
 type HubSpotEvent = z.output<typeof HubSpotEvent>;
 
 type Untimed<Event> = Event extends SourceEvent ? Omit<Event, 'at' | 'key'> : never;
-type Told = Untimed<RecordEvent | EraseEvent>;
+type ReadEvent = Untimed<RecordEvent | EraseEvent>;
 
 /** What one event says, or why it says nothing. */
-type Reading = Told[] | { why: string };
+type Reading = ReadEvent[] | { why: string };
 
 /**
  * A delivery is a JSON array of at most 100 events by HubSpot's documentation; longer ones are signed as well, and accepted. An unreadable
@@ -96,7 +96,10 @@ export function events(body: unknown, delivery: Delivery, settings: HubSpotSetti
 }
 
 /** The same for every attempt at this event (so never `attemptNumber`); `eventId` alone isn't unique. */
-function keyOf({ portalId, type, eventId, occurredAt, propertyName, toObjectId }: HubSpotEvent, told: Told): string {
+function keyOf(
+  { portalId, type, eventId, occurredAt, propertyName, toObjectId }: HubSpotEvent,
+  told: ReadEvent,
+): string {
   const id = told.kind === 'erase' ? told.personIds?.[0] : told.recordId;
   return [portalId, type, id, eventId, occurredAt, propertyName, toObjectId].map((part) => part ?? '').join('|');
 }
@@ -152,7 +155,7 @@ function readMerge(event: HubSpotEvent, type: ObjectType): Reading {
   const mergedInto = recordId(type, remaining);
   const what = `merged into ${type} ${remaining}`;
   return [
-    ...[...gone].map((id): Told => ({ kind: 'changed', recordId: recordId(type, id), what, mergedInto })),
+    ...[...gone].map((id): ReadEvent => ({ kind: 'changed', recordId: recordId(type, id), what, mergedInto })),
     { kind: 'closed', recordId: mergedInto, what: `${type} merged from others` },
   ];
 }

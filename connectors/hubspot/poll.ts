@@ -23,7 +23,7 @@ interface Row {
   properties: Properties;
 }
 
-const Found = z.object({
+const SearchPage = z.object({
   results: listOf(
     z.object({ id: z.coerce.string(), properties: Texts }).transform(({ id, properties }, context): Row => {
       const at = instantOf(properties[modified]);
@@ -55,7 +55,7 @@ function searchOf(type: ObjectType, { settings, api, pipelines }: Context): Chan
       const filters = above === undefined ? [at] : [at, ids];
       const sorts = [{ propertyName: filters.at(-1)?.propertyName, direction: 'ASCENDING' }];
       const body = { filterGroups: [{ filters }], sorts, properties, limit: pageSize, after: '' };
-      return (await api.call('POST', paths.search(plural), Found, { body, urgency: 'background' })).results;
+      return (await api.call('POST', paths.search(plural), SearchPage, { body, urgency: 'background' })).results;
     },
     async events(rows, early) {
       const stages = await pipelines[type].read(rows.map((row) => stageOf(type, row)));

@@ -110,8 +110,8 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
     const list = listOf(row).optional();
     const pagination = { per_page: perPage, ...(after !== undefined && { starting_after: after }) };
     const call = { method: 'POST', path: `/${of}/search`, body: { query, pagination }, urgency } as const;
-    const Found = z.object({ pages: Next, conversations: list, tickets: list, data: list });
-    const { pages, ...lists } = await api.call(call, Found);
+    const SearchPage = z.object({ pages: Next, conversations: list, tickets: list, data: list });
+    const { pages, ...lists } = await api.call(call, SearchPage);
     const rows = lists[of === 'contacts' ? 'data' : of];
     if (rows === undefined)
       throw new CloseloopError(`Intercom: a search of ${of} without its list.`, { kind: 'permanent' });

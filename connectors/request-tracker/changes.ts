@@ -16,7 +16,7 @@ const status = z.string().max(200).nullish();
 const Change = z.object({ id: Id, ObjectId: Id, Type: z.string(), OldValue: status, NewValue: status, Created: time });
 type Change = z.output<typeof Change>;
 /** What the scrip sends. */
-const Told = z.object({ transaction: z.int(), ticket: z.int(), from: status, to: status, at: time });
+const ScripMessage = z.object({ transaction: z.int(), ticket: z.int(), from: status, to: status, at: time });
 
 /** A search gives no more, whatever it is asked for, and tells no total. */
 const pageSize = 100;
@@ -56,7 +56,7 @@ function eventsOf(settings: RequestTrackerSettings, change: Change): RecordEvent
 }
 
 export function told(settings: RequestTrackerSettings, body: unknown): Events {
-  const { data } = Told.safeParse(body);
+  const { data } = ScripMessage.safeParse(body);
   if (data === undefined) return { ok: false, why: 'not what the scrip sends' };
   const { transaction, ticket, from, to, at } = data;
   const change = { id: String(transaction), ObjectId: String(ticket), OldValue: from, NewValue: to, Created: at };

@@ -73,7 +73,7 @@ function takeInventory({ writeBack: { namespace } }: ShopifySettings, api: Shopi
 }
 
 /** A shop as it was found. */
-interface Found {
+interface InspectedShop {
   settings: ShopifySettings;
   api: ShopifyApi;
   inventory: Inventory;
@@ -97,7 +97,7 @@ export function preflight(settings: ShopifySettings, api: ShopifyApi): Required<
 }
 
 /** Compares the inventory with the needs of the settings. */
-export async function findingsIn(found: Found, about: PreflightContext): Promise<Finding[]> {
+export async function findingsIn(found: InspectedShop, about: PreflightContext): Promise<Finding[]> {
   const { webhooks, baseUrl } = found.settings;
   return [
     ...ofAccess(found, about),
@@ -108,7 +108,7 @@ export async function findingsIn(found: Found, about: PreflightContext): Promise
 }
 
 /** The metafields and the webhooks, where the API shows them. */
-async function compared(found: Found, { hookUrl, grades }: PreflightContext): Promise<Comparison<SetupItem>> {
+async function compared(found: InspectedShop, { hookUrl, grades }: PreflightContext): Promise<Comparison<SetupItem>> {
   const { writeBack, webhooks } = found.settings;
   const ofHooks = webhooks && hookUrl ? [await webhooksCompared(found, hookUrl)] : [];
   return combined([await comparedFields(fieldsOf(found), writeBack, grades), ...ofHooks]);
@@ -118,7 +118,7 @@ const aDayMs = 86_400_000;
 /** Without `read_all_orders` an app sees orders of so many days. */
 const visibleDays = 60;
 
-function ofAccess({ inventory, settings }: Found, { answersWithinMs }: PreflightContext): Finding[] {
+function ofAccess({ inventory, settings }: InspectedShop, { answersWithinMs }: PreflightContext): Finding[] {
   const { scopes, webhookVersion, shop } = inventory;
   const found = missingScopes(scopes).map((scope) =>
     errorAt('scopes', `the app lacks ${scope}`, 'Add it to the app in the Dev Dashboard and install the app again.'),
@@ -141,7 +141,10 @@ function ofAccess({ inventory, settings }: Found, { answersWithinMs }: Preflight
   return found;
 }
 
-async function webhooksCompared({ inventory, settings, api }: Found, hookUrl: string): Promise<Comparison<SetupItem>> {
+async function webhooksCompared(
+  { inventory, settings, api }: InspectedShop,
+  hookUrl: string,
+): Promise<Comparison<SetupItem>> {
   const { subscriptions } = inventory;
   const ours = subscriptions.filter(({ uri }) => uri === hookUrl);
   const wanted = topicsFor(settings).map((topic): WantedHook => {
@@ -195,7 +198,7 @@ function oddWebhooks(ours: readonly Subscription[], wanted: readonly string[]): 
 const UserError = z.object({ code: z.string().nullish() });
 const Made = z.object({ made: z.object({ userErrors: listOf(UserError) }).nullable() });
 
-function fieldsOf({ inventory: { definitions }, settings, api }: Found): DeskFields {
+function fieldsOf({ inventory: { definitions }, settings, api }: InspectedShop): DeskFields {
   const { namespace } = settings.writeBack;
   return {
     ...{ of: `orders (namespace ${namespace})`, field: 'metafield', place: 'Settings > Metafields > Orders' },

@@ -5,7 +5,7 @@
 
 export { type Contact, type ContactChoice, type ContactOptions, contactFor, parseContact } from '../contact.ts';
 export { type Advice, CloseloopError, type Outcome } from '../errors.ts';
-export { type Expression, evaluateAll, type Findings, type Found } from '../mapping/expression.ts';
+export { type Expression, type ExpressionResult, evaluateAll, type Findings } from '../mapping/expression.ts';
 export { compileExpression } from '../mapping/expression-compile.ts';
 export type { FieldDefinition } from '../mapping/field-value.ts';
 export { type Applied, applyMapping, checkMapping, compileMapping, type Mapping } from '../mapping/mapping.ts';

@@ -205,12 +205,12 @@ export function recordReader<Instant>(
   };
 }
 
-type Places = Operations['record'];
+type FieldPlaces = Operations['record'];
 
 /** What a record holds, not checked yet. */
-type Values = Record<keyof Places, unknown>;
+type Values = Record<keyof FieldPlaces, unknown>;
 
-function valuesAt(raw: unknown, places: Places): Values {
+function valuesAt(raw: unknown, places: FieldPlaces): Values {
   const of = (place: string | null) => (place === null ? undefined : valueAt(raw, place));
   return {
     id: of(places.id),
@@ -227,7 +227,7 @@ function valuesAt(raw: unknown, places: Places): Values {
 }
 
 /** Whether all values stand in the record itself. */
-function areNames(places: Places): places is Record<keyof Places, string> {
+function areNames(places: FieldPlaces): places is Record<keyof FieldPlaces, string> {
   return Object.values(places).every((place) => place !== null && place !== '' && !place.includes('.'));
 }
 
@@ -235,7 +235,7 @@ function areNames(places: Places): places is Record<keyof Places, string> {
  * The same where all of them stand in the record itself, at a third of the cost: V8 remembers of each line which name it read last.
  * What every object inherits is a function, which is a plain value of no field.
  */
-function valuesNamed(raw: JsonObject, places: Record<keyof Places, string>): Values {
+function valuesNamed(raw: JsonObject, places: Record<keyof FieldPlaces, string>): Values {
   return {
     id: raw[places.id],
     campaign: raw[places.campaign],

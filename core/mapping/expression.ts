@@ -13,7 +13,7 @@ export interface Expression {
   /** Whether it may read more of the record than these paths: `$$`. */
   readonly readsUnnamed: boolean;
   /** The result of an expression that reads nothing of the record (`"North"`, `5 * 60`), or why it has none. */
-  readonly constant: Found | undefined;
+  readonly constant: ExpressionResult | undefined;
   /** The names, where the expression is only a path of names: `ticket.fields.store`. */
   readonly path: readonly string[] | undefined;
   readonly compiled: Compiled;
@@ -21,11 +21,11 @@ export interface Expression {
   evaluate(input: unknown): Promise<unknown>;
 }
 
-export type Found = { ok: true; value: unknown } | { ok: false; why: string };
+export type ExpressionResult = { ok: true; value: unknown } | { ok: false; why: string };
 
 /** The results of several expressions over one record. */
 export interface Findings {
-  of(expression: Expression): Found;
+  of(expression: Expression): ExpressionResult;
 }
 
 /**
@@ -47,7 +47,7 @@ export interface Choice {
 
 /** The results of conditions, in order, up to the first that is true or failed. */
 interface Chosen {
-  verdicts: Found[];
+  verdicts: ExpressionResult[];
   /** The expressions of the choice whose condition is true, if there is one. */
   findings: Findings;
 }
@@ -58,10 +58,10 @@ interface Chosen {
  */
 export async function evaluateFirst(choices: readonly Choice[], input: unknown): Promise<Chosen> {
   const over = recordOf(input);
-  const verdicts: Found[] = [];
-  const found = new Map<Expression, Found>();
+  const verdicts: ExpressionResult[] = [];
+  const found = new Map<Expression, ExpressionResult>();
   for (const { when, then = [] } of choices) {
-    const verdict: Found = when ? await find(when, over) : { ok: true, value: true };
+    const verdict: ExpressionResult = when ? await find(when, over) : { ok: true, value: true };
     verdicts.push(verdict);
     if (verdict.ok && !isTrue(verdict)) continue;
     if (verdict.ok) for (const one of then) found.set(one, await find(one, over));
@@ -133,7 +133,7 @@ function stopOf(result: Evaluated): 'time' | 'memory' | undefined {
   return code === 'time' || code === 'memory' ? code : undefined;
 }
 
-async function find(expression: Evaluable, over: Over): Promise<Found> {
+async function find(expression: Evaluable, over: Over): Promise<ExpressionResult> {
   const { source } = expression;
   const begun = begin(expression, over);
   if ('result' in begun) return foundBy(source, begun.result);
@@ -171,7 +171,7 @@ async function inTurns(source: string, evaluation: Evaluation): Promise<Evaluate
   });
 }
 
-export function foundBy(source: string, result: Evaluated): Found {
+export function foundBy(source: string, result: Evaluated): ExpressionResult {
   if (result.ok) return result;
   return {
     ok: false,

@@ -146,7 +146,7 @@ function healthOf(engine: () => Engine, handle: Runtime['handle'], role: Role): 
 /** Starts an engine while another engine may still work. */
 async function begin(engine: Engine, role: Role): Promise<void> {
   try {
-    if (role !== 'worker') await engine.openInlets();
+    if (role !== 'worker') await engine.openIngestion();
     if (role !== 'intake') await engine.work();
   } catch (error) {
     await engine.close(0);
@@ -170,11 +170,11 @@ async function openIntake(
   }: { health: HealthOptions; metrics: Metrics; log: Log } & Pick<EngineOptions, 'tracing'>,
 ): Promise<Listening> {
   const { host, port, publicUrl, trustProxy } = config.http;
-  await engine().openInlets();
+  await engine().openIngestion();
   const app = createIntake({
     ...health,
-    pipelines: { get: (source) => engine().inlets.doors.get(source) },
-    store: (source, events, receivedAt) => engine().inlets.store(source, events, receivedAt),
+    pipelines: { get: (source) => engine().ingestion.routes.get(source) },
+    store: (source, events, receivedAt) => engine().ingestion.store(source, events, receivedAt),
     publicUrl,
     trustProxy,
     countRefused: (source, why, count) => void engine().countRefused(source, why, count),

@@ -6,7 +6,7 @@ import { livePorts } from './live-ports.ts';
 import { dataKeyOf, type Runtime } from './runtime.ts';
 
 /**
- * The loop over a runtime's configuration and Redis, idle until `openInlets` or `work`. Resolves when Redis answers.
+ * The loop over a runtime's configuration and Redis, idle until `openIngestion` or `work`. Resolves when Redis answers.
  * @param begins work begins here: renames that the configuration tells of are remembered
  */
 export async function engineOf(

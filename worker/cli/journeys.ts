@@ -8,7 +8,7 @@ import type { RedisClient } from '../redis/client.ts';
 import { queuedJobs } from '../redis/queued-jobs.ts';
 import { endInWords } from '../support/call-words.ts';
 import type { Standing } from '../support/explain.ts';
-import { type Found, findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
+import { type FoundJourney, findJourney, type JourneyFilter, type Searched } from '../support/journey-filter.ts';
 import { lastChanged } from '../support/last-changed.ts';
 import { inZone } from '../support/shown-time.ts';
 import type { SurveyAnswer } from '../support/survey-answers.ts';
@@ -142,7 +142,7 @@ function answerLines({ answer, survey }: Answered): string[] {
 }
 
 /** Finds a journey, also of a source that this configuration does not have. @throws CloseloopError if there is no such journey */
-async function find(ref: string, { anySource }: Stored): Promise<Found<Searched>> {
+async function find(ref: string, { anySource }: Stored): Promise<FoundJourney<Searched>> {
   return await findJourney(ref, anySource);
 }
 

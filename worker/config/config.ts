@@ -9,7 +9,7 @@ import { General } from './general.ts';
 import { check, suggestion } from './issues.ts';
 import { withNamedErrors } from './named-errors.ts';
 import { unanswerable } from './never.ts';
-import { ConfigError, type Found, type Path, type Problem, pathText } from './problem.ts';
+import { ConfigError, type FoundProblem, type Path, type Problem, pathText } from './problem.ts';
 import { channelNames } from './receivers.ts';
 import { type Rule, Rules, RulesIfAny } from './rule.ts';
 import { partsOf, SourcePolicy, sourcePolicyNames } from './source-policy.ts';
@@ -73,7 +73,7 @@ export function sourceNameFlaw(name: string): string | undefined {
 export function loadConfig(text: string, options: LoadOptions): Config {
   const file = options.file ?? 'closeloop.yaml';
   const { document = readDocument(text, options.env) } = options;
-  const refuse = (found: readonly Found[]) => new ConfigError(file, problemsOf(found, document));
+  const refuse = (found: readonly FoundProblem[]) => new ConfigError(file, problemsOf(found, document));
   if (document.value === undefined) throw refuse(document.found);
   if (document.value !== null && !isSection(document.value)) {
     throw refuse([{ path: [], message: 'must be a section that begins with feedback: and sources:' }]);
@@ -82,7 +82,7 @@ export function loadConfig(text: string, options: LoadOptions): Config {
   const redisUrl = options.env.REDIS_URL ?? '';
   const usesEnv = written.redis === undefined && redisUrl !== '';
   const sealsByKey = written.secretsKey === undefined && (usesEnv || written.redis !== undefined);
-  const isForgiven = ({ path, hole }: Found) =>
+  const isForgiven = ({ path, hole }: FoundProblem) =>
     hole === true &&
     ((path[0] === 'sources' && options.sources === 'named') ||
       (options.uses !== undefined && isUnneeded(path, options.uses, sealsByKey)));
@@ -125,7 +125,7 @@ function readSources(
     common,
   }: LoadOptions & { unknown: ReadonlySet<unknown>; common: CommonAnswers },
   document: ConfigDocument,
-  found: Found[],
+  found: FoundProblem[],
 ): ConfiguredSource[] {
   const entries = Object.entries(sectionOf(raw));
   if (entries.length === 0) found.push({ path: ['sources'], message: 'is missing: name at least one source' });
@@ -187,7 +187,7 @@ function answersOf(
   { own, everywhere, receivers }: CommonAnswers & { own: unknown },
   at: Path,
   document: ConfigDocument,
-): { rules: AnswerRule[]; found: Found[] } {
+): { rules: AnswerRule[]; found: FoundProblem[] } {
   const schema = answerRulesOf(connector, receivers);
   const ofSource = checkWritten(schema, own ?? [], at, document);
   const common = checkWritten(schema, everywhere ?? [], ['policy', 'answers'], document);
@@ -211,7 +211,7 @@ function receiversIn({ alerts, webhooks }: Record<string, unknown>): KnownReceiv
 function formerName(
   was: unknown,
   { at, others }: { at: Path; others: readonly string[] },
-): { was?: string; found: Found[] } {
+): { was?: string; found: FoundProblem[] } {
   if (was === undefined) return { found: [] };
   const wrong = (message: string) => ({ found: [{ path: [...at, 'was'], message }] });
   if (typeof was !== 'string' || sourceNameFlaw(was) !== undefined)
@@ -271,7 +271,7 @@ function replaceAt(value: unknown, path: Path, change: (old: unknown) => unknown
 }
 
 /** Sorts the problems in the order of the file, without repetitions. */
-function problemsOf(found: readonly Found[], document: ConfigDocument): Problem[] {
+function problemsOf(found: readonly FoundProblem[], document: ConfigDocument): Problem[] {
   const holes = found.filter(({ hole }) => hole === true).map(({ path }) => pathText(path));
   const shown = found.filter(({ hole, path }) => hole === true || !holes.includes(pathText(path)));
   const problems = shown.map(({ path, message, place = document.placeOf(path) }): Problem => {

@@ -14,7 +14,7 @@ import {
 import { lookUp } from '../../core/look-up.ts';
 import { misindented } from './indentation.ts';
 import { surprisesOf } from './plain-yaml.ts';
-import type { Found, Path, Place } from './problem.ts';
+import type { FoundProblem, Path, Place } from './problem.ts';
 
 /** A parsed configuration file: its values, with variables of the environment replaced, and the place of each in the file. */
 export interface ConfigDocument {
@@ -22,7 +22,7 @@ export interface ConfigDocument {
   /** The values as written: variables by name. */
   written: unknown;
   /** What is wrong with the YAML itself, and every variable that isn't set. */
-  found: Found[];
+  found: FoundProblem[];
   /** The place of the value (of the key, in a section) at `path`, or of the nearest thing around it that exists. */
   placeOf(path: Path): Place | undefined;
   /** Whether the value at `path` is one variable and nothing else: then it may mean a number. */
@@ -70,7 +70,7 @@ export function readDocument(text: string, env: Readonly<Record<string, string |
   };
 }
 
-function broken(found: Found[]): ConfigDocument {
+function broken(found: FoundProblem[]): ConfigDocument {
   return {
     value: undefined,
     written: undefined,
@@ -81,11 +81,11 @@ function broken(found: Found[]): ConfigDocument {
   };
 }
 
-function mistakesIn(text: string, { errors }: Document, at: At): Found[] {
+function mistakesIn(text: string, { errors }: Document, at: At): FoundProblem[] {
   // The parser's own message quotes the file, which may hold a secret.
   // The first error only: the errors after it usually follow from it, and point at lines that are right.
   const shifted = misindented(text);
-  const mistakes: Found[] = errors.slice(0, 1).map(({ code, pos }) => {
+  const mistakes: FoundProblem[] = errors.slice(0, 1).map(({ code, pos }) => {
     const place = at(pos[0]);
     // YAML reads a line with one space too few as something else, such as a text or a name.
     if (shifted === undefined || shifted.line > place.line + 1 || code === 'TAB_AS_INDENT')
@@ -100,7 +100,7 @@ function mistakesIn(text: string, { errors }: Document, at: At): Found[] {
 
 /** `whole`: values that consist of one variable only. `used`: maps each value that was put in to the way it was written. */
 function putVariablesIn(document: Document, env: Readonly<Record<string, string | undefined>>) {
-  const found: Found[] = [];
+  const found: FoundProblem[] = [];
   const whole = new Set<unknown>();
   const used = new Map<string, string>();
   visit(document, {

@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import type { Found, Path } from './problem.ts';
+import type { FoundProblem, Path } from './problem.ts';
 
 /** zod's word for a value that fits no branch of a union. People read the message of the closest branch in its place. */
 const union = 'none of the alternatives';
@@ -47,7 +47,7 @@ export function check<Schema extends z.ZodType>(
   value: unknown,
   at: Path,
   beside: readonly string[] = [],
-): { ok: true; data: z.output<Schema> } | { ok: false; found: Found[]; issues: readonly z.core.$ZodIssue[] } {
+): { ok: true; data: z.output<Schema> } | { ok: false; found: FoundProblem[]; issues: readonly z.core.$ZodIssue[] } {
   const parsed = schema.safeParse(value, { error: inOurWords, jitless: true });
   if (parsed.success) return { ok: true, data: parsed.data };
   const { issues } = parsed.error;
@@ -55,8 +55,8 @@ export function check<Schema extends z.ZodType>(
   return { ok: false, found: found.map((one) => ({ ...one, path: [...at, ...one.path] })), issues };
 }
 
-function describe(issues: readonly z.core.$ZodIssue[], known: (path: Path) => string[]): Found[] {
-  return issues.flatMap((issue): Found[] => {
+function describe(issues: readonly z.core.$ZodIssue[], known: (path: Path) => string[]): FoundProblem[] {
+  return issues.flatMap((issue): FoundProblem[] => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({ path: [...issue.path, key], message: unknownKey(key, known(issue.path)) }));
     }
@@ -76,7 +76,7 @@ function describe(issues: readonly z.core.$ZodIssue[], known: (path: Path) => st
   });
 }
 
-function within(path: Path, found: Found): Found {
+function within(path: Path, found: FoundProblem): FoundProblem {
   return { ...found, path: [...path, ...found.path] };
 }
 

@@ -4,7 +4,7 @@ import { type RecordPart, type RecordParts, recordParts } from '../../core/conne
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
-import type { Found, Path } from './problem.ts';
+import type { FoundProblem, Path } from './problem.ts';
 
 /* The settings of `never`, which say whom no rule asks: for one source, and in the policy for all sources. */
 
@@ -76,10 +76,10 @@ export function unanswerable(
   never: readonly NeverCondition[],
   connector: { name: string; parts: RecordParts },
   at: Path,
-): Found[] {
+): FoundProblem[] {
   const entries = Object.entries(partOf);
   return never.flatMap((condition, i) =>
-    entries.flatMap(([key, part]): Found[] => {
+    entries.flatMap(([key, part]): FoundProblem[] => {
       if (!(key in condition) || connector.parts[part] !== undefined) return [];
       const known = entries.flatMap(([name, of]) => (connector.parts[of] === undefined ? [] : [name]));
       const others = known.length === 0 ? 'none of these conditions' : known.join(', ');

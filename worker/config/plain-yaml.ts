@@ -1,5 +1,5 @@
 import { type Document, isMap, isNode, isScalar, type Node, visit } from 'yaml';
-import type { Found, Path, Place } from './problem.ts';
+import type { FoundProblem, Path, Place } from './problem.ts';
 
 /** Tags that do not change how YAML reads a value. */
 const plainTags = new Set(
@@ -14,8 +14,8 @@ export function surprisesOf(
   document: Document,
   at: (offset: number) => Place,
   pathOf: (ancestors: readonly unknown[], node: unknown) => Path,
-): Found[] {
-  const found: Found[] = [];
+): FoundProblem[] {
+  const found: FoundProblem[] = [];
   const placed = (node: Node): { place?: Place } => (node.range ? { place: at(node.range[0]) } : {});
   const { yaml } = document.directives ?? {};
   const directive = document.warnings.find(({ code }) => code === 'BAD_DIRECTIVE');

@@ -16,7 +16,7 @@ export interface Problem extends Partial<Place> {
 }
 
 /** A mistake whose place in the file is not known yet. */
-export interface Found {
+export interface FoundProblem {
   path: Path;
   message: string;
   /** The place of the mistake, where it isn't the place of `path`. */

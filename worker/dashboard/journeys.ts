@@ -50,7 +50,7 @@ const count = z
   .optional()
   .catch(undefined);
 /** What was just done with many. */
-const Told = z.object({
+const ManyResult = z.object({
   did: z.enum(manyActions).optional().catch(undefined),
   done: count,
   refused: count,
@@ -72,7 +72,7 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
     const { timeZone } = options.config().feedback;
     const body = journeysView({
       ...{ ...page, query, timeZone, rules, now: options.now(), contacts: seesContacts(request) },
-      ...{ isSearch: isSearch(query), mayAct: mayAct(request), told: Told.parse(request.query) },
+      ...{ isSearch: isSearch(query), mayAct: mayAct(request), told: ManyResult.parse(request.query) },
       journeys: page.journeys.map((one) => ({ ...one, recordNoun: nouns.get(one.source) })),
       sources: all.map(({ name }) => name),
     });

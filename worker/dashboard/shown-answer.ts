@@ -35,14 +35,14 @@ export interface AnsweredSource {
   source: Pick<Source, 'vendorIds' | 'recordUrl'>;
 }
 
-interface Found {
+interface FoundAnswer {
   journey: Journey;
   context: AnsweredSource;
 }
 
 /** @param contacts whether customers' addresses are shown in full */
 export async function shownAnswers(
-  found: readonly Found[],
+  found: readonly FoundAnswer[],
   { contacts }: { contacts: boolean },
 ): Promise<ShownAnswer[]> {
   const records = await recordNames(found);
@@ -71,7 +71,7 @@ export async function shownAnswers(
 }
 
 /** As vendors call them, in the order given: one question for each source. Undefined: the record was erased. */
-async function recordNames(found: readonly Found[]): Promise<(string | undefined)[]> {
+async function recordNames(found: readonly FoundAnswer[]): Promise<(string | undefined)[]> {
   const names: (string | undefined)[] = found.map(({ journey }) => currentRecordOf(journey));
   const bySource = Map.groupBy(found.keys(), (i) => found[i]?.context.source);
   await Promise.all(

@@ -69,10 +69,10 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: true,
   });
-  const doors = { bodies: new Bodies(limits), connections: new Connections(app.server, limits.connections), refusals };
+  const routes = { bodies: new Bodies(limits), connections: new Connections(app.server, limits.connections), refusals };
   discardUnread(app);
   const answered = ({ method, socket }: IncomingMessage, source: string | undefined, status: number): void => {
-    doors.connections.waits(socket);
+    routes.connections.waits(socket);
     if (method === 'POST') options.onAnswered?.(options.pipelines.get(source ?? '')?.context.name, status);
   };
   app.addHook('onResponse', ({ raw, params }, { statusCode }, next) => {
@@ -86,7 +86,7 @@ export function createIntake(options: IntakeOptions): FastifyInstance {
   });
   takeTypes(app, options.pipelines);
   answerErrors(app, refusals);
-  const deliver = createDeliver(options, doors, () => app.listeningOrigin);
+  const deliver = createDeliver(options, routes, () => app.listeningOrigin);
   takeDeliveries(app, options, { deliver, refusals });
   if (!isBehindProxy(options)) takeDirectly = directly(app, options, { deliver, refusals, answered });
   addHealthRoutes(app, options);

@@ -71,7 +71,7 @@ export function directly(
   };
 }
 
-interface Doors {
+interface DeliveryGuards {
   bodies: Bodies;
   connections: Connections;
   refusals: Refusals;
@@ -87,7 +87,7 @@ export type Deliver = (
 
 export function createDeliver(
   options: DeliveryOptions,
-  { bodies, connections, refusals }: Doors,
+  { bodies, connections, refusals }: DeliveryGuards,
   origin: () => string,
 ): Deliver {
   const { pipelines, now, tracing } = options;

@@ -9,7 +9,7 @@ import { countsBetween, type HourCounts } from './hourly-sums.ts';
 import { type Journey, type JourneyState, journeyStates } from './journey.ts';
 import type { JourneyKeys, Who } from './journey-keys.ts';
 import { endOfTime, type ListEntry, type ListName, type StateLists } from './state-lists.ts';
-import type { JourneyReader, Left } from './stored-journey.ts';
+import type { JourneyReader, OnUnreadable } from './stored-journey.ts';
 
 /** Entries of the first page of a list whose caller may stop at any entry, and of a later one; each page has twice as many as the one before. */
 const [firstSize, latestSize] = [50, 400];
@@ -46,7 +46,7 @@ export class JourneyQueries {
    * The journeys about a person, by the vendor's id of the person or by the contact that was chosen; or the journeys that asked a test
    * contact.
    */
-  async of(who: Who, left?: Left): Promise<Journey[]> {
+  async of(who: Who, left?: OnUnreadable): Promise<Journey[]> {
     const found = await this.knownBy(who, left);
     if (!('contact' in who)) return found;
     const wanted = contactKey(who.contact);
@@ -54,7 +54,7 @@ export class JourneyQueries {
   }
 
   /** Every journey of a record whose customer has this address, or this id at the vendor, whichever contact was chosen; the address may be given by its keyed digest. Oldest closing first. */
-  async knownBy(who: Who | { digest: string }, left?: Left): Promise<Journey[]> {
+  async knownBy(who: Who | { digest: string }, left?: OnUnreadable): Promise<Journey[]> {
     const { key, from, to } = this.#keys.personRange(this.#keys.person(who));
     const entries = await this.#redis.zrangebylex(key, `[${from}`, `(${to}`);
     return await this.#inOrder(entries, left);
@@ -92,7 +92,7 @@ export class JourneyQueries {
     return ids.map((one) => one.flatMap((id) => byId.get(id) ?? []));
   }
 
-  async #inOrder(entries: readonly string[], left: Left | undefined): Promise<Journey[]> {
+  async #inOrder(entries: readonly string[], left: OnUnreadable | undefined): Promise<Journey[]> {
     const journeys = await this.#reader.those(
       entries.map((entry) => this.#keys.journeyOfEntry(entry)),
       left,
@@ -106,7 +106,7 @@ export class JourneyQueries {
   }
 
   /** Every journey, unordered; journeys that are made or change state meanwhile may be missing or come twice. */
-  async *all(left?: Left): AsyncGenerator<Journey> {
+  async *all(left?: OnUnreadable): AsyncGenerator<Journey> {
     for (const state of journeyStates) {
       for await (const ids of this.pagesIn(state, endOfTime, 500)) yield* await this.#reader.those(ids, left);
     }

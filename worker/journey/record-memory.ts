@@ -2,7 +2,7 @@ import type { RedisClient } from '../redis/client.ts';
 import type { Journey } from './journey.ts';
 import type { JourneyKeys } from './journey-keys.ts';
 import { mayHaveAsked } from './outcomes.ts';
-import type { JourneyReader, Left } from './stored-journey.ts';
+import type { JourneyReader, OnUnreadable } from './stored-journey.ts';
 
 /**
  * The latest journey of a record, and the journey that asked the record's customer, which may be of a record that was merged into it.
@@ -69,7 +69,7 @@ export class RememberedRecord {
   }
 
   /** Every journey of the record, oldest first; also the journeys of records that were merged into it. */
-  async journeys(left?: Left): Promise<Journey[]> {
+  async journeys(left?: OnUnreadable): Promise<Journey[]> {
     return await this.#reader.those(this.#journeyIds(), left);
   }
 
@@ -154,7 +154,7 @@ export class RecordMemory {
     return (await this.read(recordId)).nameOf(closing);
   }
 
-  async journeysOf(recordId: string, left?: Left): Promise<Journey[]> {
+  async journeysOf(recordId: string, left?: OnUnreadable): Promise<Journey[]> {
     return await (await this.read(recordId)).journeys(left);
   }
 

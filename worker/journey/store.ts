@@ -19,7 +19,7 @@ import { RecordMemory } from './record-memory.ts';
 import { currentRecordOf } from './refs.ts';
 import { type CollectPass, JourneyRequests, requestMemory } from './requests.ts';
 import { StateLists } from './state-lists.ts';
-import { JourneyReader, type Left, type Stored, sealed } from './stored-journey.ts';
+import { JourneyReader, type OnUnreadable, type Stored, sealed } from './stored-journey.ts';
 import type { Decision } from './transitions.ts';
 
 // Every change of a journey is one script, so that the journey, its trace and its indexes never disagree. Keys that are not
@@ -176,7 +176,7 @@ export class JourneyStore {
   }
 
   /** The journeys of these ids, without those that are gone or can't be read. */
-  async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+  async those(ids: readonly string[], left?: OnUnreadable): Promise<Journey[]> {
     return await this.#reader.those(ids, left);
   }
 

@@ -22,7 +22,7 @@ export interface Stored {
 }
 
 /** Called with the ids of journeys that can't be read. Left out: they are logged. */
-export type Left = (id: string) => void;
+export type OnUnreadable = (id: string) => void;
 
 /** The seal's context of a journey: its record, as the journey's number is assigned only when it is stored. */
 const aboutRecord = (recordId: string): string => `journey of ${recordId}`;
@@ -32,7 +32,7 @@ export class JourneyReader {
   readonly #redis: RedisClient;
   readonly #keys: JourneyKeys;
   readonly #seal: Seal;
-  readonly #reportLeft: Left;
+  readonly #reportLeft: OnUnreadable;
   readonly #stored = new WeakMap<Journey, Stored>();
 
   constructor(redis: RedisClient, keys: JourneyKeys, options: { source: string; seal: Seal; log?: Log }) {
@@ -69,7 +69,7 @@ export class JourneyReader {
     return this.#stored.get(journey);
   }
 
-  async those(ids: readonly string[], left?: Left): Promise<Journey[]> {
+  async those(ids: readonly string[], left?: OnUnreadable): Promise<Journey[]> {
     // One person may have thousands of journeys: a shared mailbox. No command asks for all of them, and none waits for the one before.
     const reads = [...slices(ids, 100)].map(
       async (some) => await this.#redis.mgetBuffer(some.map((id) => this.#keys.journey(id))),

@@ -12,7 +12,7 @@ import { type Absence, absencesOf } from './absences.ts';
 import { AbsentSources } from './absent-sources.ts';
 import { Collecting } from './collect/schedule.ts';
 import type { EngineOptions } from './engine-options.ts';
-import { Inlets } from './inlets.ts';
+import { Ingestion } from './ingestion.ts';
 import type { CollectJob, WriteBackJob } from './jobs.ts';
 import { openService } from './open-service.ts';
 import { downOf, type Stopped, stoppedOf } from './outage-watch.ts';
@@ -35,7 +35,7 @@ export class Engine {
   /** Whether the Feedback service answers. */
   readonly service: Outage;
   /** Where deliveries are stored, once they are open. */
-  readonly inlets: Inlets;
+  readonly ingestion: Ingestion;
   readonly collecting: Collecting;
   /** Passes on what happens to journeys. */
   readonly sending: Sending;
@@ -75,7 +75,7 @@ export class Engine {
     this.absent = new AbsentSources(redis, config, create);
     const common = { ...shared, engine: options, pipelines };
     this.collecting = new Collecting({ ...common, campaigns: this.campaigns });
-    this.inlets = new Inlets(common);
+    this.ingestion = new Ingestion(common);
     this.#sweeping = new Sweeping({
       ...common,
       collecting: this.collecting,
@@ -97,15 +97,15 @@ export class Engine {
   }
 
   /** Connects what `inlets` write through. Resolves when Redis answers: the HTTP server listens only then. */
-  async openInlets(): Promise<void> {
+  async openIngestion(): Promise<void> {
     await this.noteSources();
-    await this.inlets.open();
+    await this.ingestion.open();
   }
 
   /** Deliveries of a source that an intake refused for one reason: for people who look at `status`. */
   async countRefused(source: string, why: string, count: number): Promise<void> {
     const { redis, log } = this.#options;
-    const { storedAs = source } = this.inlets.doors.get(source)?.context ?? {};
+    const { storedAs = source } = this.ingestion.routes.get(source)?.context ?? {};
     await countRefused(redis, storedAs, why, count).catch((error: unknown) =>
       log.warn({ source, why: messageOf(error) }, 'refused deliveries could not be counted for status'),
     );
@@ -225,7 +225,7 @@ export class Engine {
     const leftMs = () => Math.max(0, until - performance.now());
     await Promise.all([this.#sweeping, ...this.#polling].map((rounds) => rounds.stop(leftMs())));
     await Promise.all([...this.#stages(), this.sending, this.absent].map((one) => one.close(leftMs())));
-    this.inlets.close();
+    this.ingestion.close();
   }
 
   #stages() {

@@ -16,7 +16,7 @@ const Snapshot = z.object({
 });
 
 /** The people to find in a snapshot. */
-export interface Sought {
+export interface WantedPeople {
   isPerson: (id: string) => boolean;
   isContact: (key: string) => boolean;
 }
@@ -30,7 +30,11 @@ export type Part = 'theirs' | 'mention' | 'none';
 type Reading = Pick<Policy, 'customerContacts' | 'defaultCountry'>;
 
 /** @throws ExpressionSetAside where the record's customer can't be determined, as an expression of a rule was stopped */
-export async function partIn(snapshot: unknown, { isPerson, isContact }: Sought, context: Reading): Promise<Part> {
+export async function partIn(
+  snapshot: unknown,
+  { isPerson, isContact }: WantedPeople,
+  context: Reading,
+): Promise<Part> {
   const personId = personIn(snapshot);
   if (personId !== undefined && isPerson(personId)) return 'theirs';
   const keys = (await contactsIn(snapshot, context)).filter(isContact);

@@ -16,13 +16,13 @@ import { Claims, JobQueue } from './job-queue.ts';
 import { ActJob, AskJob, EraseJob, type OwnEvent, PlanJob, WriteBackJob } from './jobs.ts';
 
 /** The queues that deliveries are stored in. Their jobs hold personal data, and are sealed. */
-export interface InletQueues {
+export interface IngestionQueues {
   plan: JobQueue<typeof PlanJob>;
   erase: JobQueue<typeof EraseJob>;
 }
 
 /** One source's queues, one for each step. Collecting has one queue for all sources (collect/schedule.ts). */
-export interface JobQueues extends InletQueues {
+export interface JobQueues extends IngestionQueues {
   ask: JobQueue<typeof AskJob>;
   writeBack: JobQueue<typeof WriteBackJob>;
   act: JobQueue<typeof ActJob>;
@@ -35,7 +35,10 @@ interface OpenOptions {
   onLost: (error: Error) => void;
 }
 
-export function openInletQueues(source: string, { connection, seal, tracing, onLost }: OpenOptions): InletQueues {
+export function openIngestionQueues(
+  source: string,
+  { connection, seal, tracing, onLost }: OpenOptions,
+): IngestionQueues {
   const common = { prefix: tagOf(source), connection, seal, telemetry: tracing?.telemetry, onLost };
   return {
     plan: new JobQueue({
@@ -53,7 +56,7 @@ export function openQueues(source: string, options: OpenOptions & { redis: Redis
   const writeBack = { prefix: tagOf(source), name: 'write-back' };
   const common = { prefix: tagOf(source), connection, telemetry: tracing?.telemetry, onLost };
   return {
-    ...openInletQueues(source, options),
+    ...openIngestionQueues(source, options),
     ask: new JobQueue({
       ...common,
       name: 'ask',
@@ -106,7 +109,7 @@ export function mayShareJob(event: SourceEvent): event is RecordEvent {
 
 /** Queues events: those to plan in one write, erasures in another. */
 export async function addEvents(
-  { plan, erase }: InletQueues,
+  { plan, erase }: IngestionQueues,
   events: readonly DueEvent[],
   idOf: (key: string) => string,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Expression, evaluateAll, type Found, isTrue } from '../../core/mapping/expression.ts';
+import { type Expression, type ExpressionResult, evaluateAll, isTrue } from '../../core/mapping/expression.ts';
 import { ExpressionSetAside } from '../../core/mapping/expression-failure.ts';
 import type { SkipReason } from '../journey/reasons.ts';
 import { contactsIn, reasonOfRecord } from '../pipeline/policy/never.ts';
@@ -91,7 +91,7 @@ async function evaluateOne(
   if (when === undefined) return { condition: 'always', is: 'true' };
   const found = await evaluateAll([when], shape).then(
     (findings) => findings.of(when),
-    (error: unknown): Found => {
+    (error: unknown): ExpressionResult => {
       if (error instanceof ExpressionSetAside) return { ok: false, why: error.message };
       throw error;
     },

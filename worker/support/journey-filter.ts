@@ -35,7 +35,7 @@ export interface Searched extends Pick<Policy, 'timeZone' | 'defaultCountry'> {
   source?: Pick<Source, 'recordNames' | 'mayNamePerson'>;
 }
 
-export interface Found<In> {
+export interface FoundJourney<In> {
   journey: Journey;
   context: In;
 }
@@ -69,7 +69,7 @@ export function recordIn(of: Named, text: string): string {
 export async function* select<In extends Searched>(
   sources: readonly In[],
   filter: JourneyFilter,
-): AsyncGenerator<Found<In>> {
+): AsyncGenerator<FoundJourney<In>> {
   for (const context of sources) {
     const fits = fitting(filter, context, await instantsOf(filter, context));
     for await (const journey of candidates(context, filter)) if (fits(journey)) yield { journey, context };
@@ -136,7 +136,7 @@ export async function instantsOf(
 export async function findJourney<In extends Pick<Searched, 'store'>>(
   ref: string,
   sourceOf: (name: string) => Promise<In | undefined>,
-): Promise<Found<In>> {
+): Promise<FoundJourney<In>> {
   const slash = ref.indexOf('/');
   const [source, id] = [ref.slice(0, Math.max(0, slash)), ref.slice(slash + 1)];
   const context = await sourceOf(source);

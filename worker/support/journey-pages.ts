@@ -1,7 +1,7 @@
 import type { Journey } from '../journey/journey.ts';
 import { refOf } from '../journey/refs.ts';
 import type { ListName } from '../journey/state-lists.ts';
-import type { Found, Searched } from './journey-filter.ts';
+import type { FoundJourney, Searched } from './journey-filter.ts';
 
 /** The end of a page of journeys: the last journey that was read, and its position in its list. */
 export interface Place {
@@ -24,7 +24,7 @@ export interface PageOptions {
 }
 
 export interface JourneyPage<In> {
-  found: Found<In>[];
+  found: FoundJourney<In>[];
   /** Behind it there is more; undefined: it is the last page. */
   next?: Place;
   /** The search has read as many entries as it may: more that fit may follow. */
@@ -43,7 +43,7 @@ export async function journeyPage<In extends Searched>(
   options: PageOptions,
 ): Promise<JourneyPage<In>> {
   const { fits = () => true, size, most } = options;
-  const found: Found<In>[] = [];
+  const found: FoundJourney<In>[] = [];
   let read = 0;
   let last: Place | undefined;
   const full = (isCut: boolean): JourneyPage<In> => ({ found, ...(last && { next: last }), isCut });

@@ -1,12 +1,12 @@
 import { journeyStates } from '../journey/journey.ts';
-import { type Found, fitting, instantsOf, type JourneyFilter, type Searched, select } from './journey-filter.ts';
+import { type FoundJourney, fitting, instantsOf, type JourneyFilter, type Searched, select } from './journey-filter.ts';
 import { journeyPage } from './journey-pages.ts';
 
 /** Journeys that are looked at for a list, beside those that fit. */
 const most = 250;
 
 export interface LastChanged<In> {
-  found: Found<In>[];
+  found: FoundJourney<In>[];
   /** Set if the search did not reach the end: it left out journeys that changed (waiting: are due) before this instant. Whole seconds, as people see times. */
   readBackTo?: Date;
 }
@@ -17,12 +17,12 @@ export async function lastChanged<In extends Searched>(
   filter: JourneyFilter,
   limit: number,
 ): Promise<LastChanged<In>> {
-  const newest = (found: Found<In>[]) =>
+  const newest = (found: FoundJourney<In>[]) =>
     found.sort((a, b) => b.journey.updatedAt.getTime() - a.journey.updatedAt.getTime()).slice(0, limit);
   const [first] = sources;
   if (first === undefined) return { found: [] };
   if (filter.record !== undefined || filter.contact !== undefined) {
-    const found: Found<In>[] = [];
+    const found: FoundJourney<In>[] = [];
     for await (const one of select(sources, filter)) found.push(one);
     return { found: newest(found) };
   }

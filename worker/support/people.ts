@@ -8,7 +8,7 @@ import { lastCounted } from '../pipeline/policy/throttle.ts';
 import { throttled } from '../pipeline/policy/throttled.ts';
 import { inEachCampaign } from '../pipeline/rules.ts';
 import type { Journeys } from '../pipeline/source-store.ts';
-import type { Found } from './journey-filter.ts';
+import type { FoundJourney } from './journey-filter.ts';
 import { hitsNow } from './limits.ts';
 
 /** Entries of the access log that are shown, at most. */
@@ -42,7 +42,7 @@ interface PersonSource extends Pick<Policy, 'rules' | 'policy'>, Pick<Journeys, 
 /** closeloop's stored data about a person. */
 export interface PersonHere {
   /** Newest closing first. */
-  journeys: Found<{ name: string }>[];
+  journeys: FoundJourney<{ name: string }>[];
   /** Other addresses that these journeys asked. */
   askedBy: Contact[];
   /** Values of custom fields that were sent about them, by field. */
@@ -91,7 +91,7 @@ export async function personHere(
   };
 }
 
-function valuesOf(journeys: readonly Found<unknown>[]): Map<string, Set<string>> {
+function valuesOf(journeys: readonly FoundJourney<unknown>[]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   for (const { journey } of journeys) {
     for (const [field, value] of Object.entries(journey.values ?? {}))

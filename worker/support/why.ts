@@ -127,7 +127,7 @@ interface Closing {
   isThroughOther: boolean;
 }
 
-interface Found<Context> extends ClosingsIn {
+interface FoundClosings<Context> extends ClosingsIn {
   context: Context;
   standing: Standing;
 }
@@ -175,7 +175,7 @@ const directly = (journey: Journey): Closing => ({ journey, isThroughOther: fals
 
 /** The records to read: of the closings, newest first; where no closing is known, the one that the text names. */
 function recordsOf<Context extends Searched>(
-  found: readonly Found<Context>[],
+  found: readonly FoundClosings<Context>[],
 ): { context: Context; standing: Standing; record: string }[] {
   const known = found.flatMap(({ closings, ...source }) =>
     closings.flatMap(({ journey: { recordId, currentId = recordId, closedAt, erasedAt } }) =>

@@ -9,13 +9,13 @@ import type { PollPage, RecordEvent, Source } from '../contract.ts';
  */
 
 /** A row of a search: its id, and the instant of its last change in epoch ms. */
-interface Found {
+interface FoundRow {
   id: string;
   at: number;
 }
 
 /** The searches of one kind of records. */
-export interface ChangeSearch<Row extends Found> {
+export interface ChangeSearch<Row extends FoundRow> {
   /** The most rows that one search gives. */
   size: number;
   /**
@@ -57,7 +57,7 @@ const Cursor = z.object({ since: Ms, places: z.record(z.string(), Place) });
 type Cursor = z.output<typeof Cursor>;
 
 /** One poll of several kinds of records, each with a search at a time. @param kinds by name */
-export function pollSearches<Row extends Found>(
+export function pollSearches<Row extends FoundRow>(
   kinds: Readonly<Record<string, ChangeSearch<Row>>>,
   { vendor, now, overlapMs, staleMs }: SearchOptions,
 ): NonNullable<Source['poll']> {
@@ -108,7 +108,7 @@ function placeOf(kind: string, { since, places }: Cursor, isNew: boolean): Place
 /** Where a page leads: to the last instant on it; when all of it is one instant, through that one's rows by id. */
 function afterPage(
   { from, begun, tie }: Place,
-  page: readonly Found[],
+  page: readonly FoundRow[],
   { size, end }: { size: number; end: number },
 ): Place {
   const last = page.at(-1);

@@ -315,7 +315,7 @@ export class DeskWriter<Row, Value> {
   }
 
   /** Sends the rest of a change of which the vendor has refused a part. */
-  async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Told): Promise<Row | undefined> {
+  async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Reported): Promise<Row | undefined> {
     const { values, tags } = changed.change;
     const isAll = refusal.unfit === 'all';
     const unfit = refusal.unfit === 'all' ? [...values.keys()] : refusal.unfit;
@@ -452,7 +452,7 @@ export async function isNoted<Row>(
 }
 
 /** What was told about an answer's write, and the places that it was told of. */
-interface Told {
+interface Reported {
   findings: string[];
   refused: Set<string>;
 }

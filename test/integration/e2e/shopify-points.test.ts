@@ -76,7 +76,7 @@ sources:
     standin.drainPoints();
     const begun = time.now().getTime();
     const at = new Date();
-    await app.engine.inlets.store(
+    await app.engine.ingestion.store(
       name,
       ids.map((recordId) => ({ kind: 'closed', recordId, at, key: recordId, what: 'fulfilled' })),
       at,

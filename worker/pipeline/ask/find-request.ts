@@ -7,7 +7,7 @@ import { recordOf } from '../../journey/refs.ts';
 import { clockSkewMs } from '../policy/throttle.ts';
 import type { AskContext } from './ask-steps.ts';
 
-export type Found =
+export type FoundRequest =
   | { is: 'created'; requestId: string; how: string }
   /** No request was found; with the contact's counters, which that relies on. */
   | { is: 'absent'; how: string; numAppeals: number; lastAppeal: Date | null }
@@ -19,7 +19,7 @@ export type Found =
 /** The service may cut times to the second. */
 const roundingMs = 1_000;
 
-export interface Sought {
+export interface WantedRequest {
   journey: Pick<Journey, 'closedAt' | 'values'>;
   contact: Contact;
   intent: Intent;
@@ -34,9 +34,9 @@ export interface Sought {
  * request is absent counts only where the contact's counters agree.
  */
 export async function findRequest(
-  sought: Sought,
+  sought: WantedRequest,
   context: Pick<AskContext, 'feedback' | 'exports' | 'areOwned'>,
-): Promise<Found> {
+): Promise<FoundRequest> {
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
   const key = contactKey(contact);
@@ -49,7 +49,7 @@ export async function findRequest(
   const masked: FeedbackRequest[] = [];
   const ofRecord: FeedbackRequest[] = [];
   let unreadable = 0;
-  let created: Found | undefined;
+  let created: FoundRequest | undefined;
   const visit = (page: RequestPage): boolean => {
     unreadable += page.unreadable.length;
     for (const request of page.results) {
@@ -102,8 +102,8 @@ async function unowned(
  */
 function byValues(
   free: readonly FeedbackRequest[],
-  { journey, intent: { campaign, isSuspicion = false } }: Sought,
-): Found | undefined {
+  { journey, intent: { campaign, isSuspicion = false } }: WantedRequest,
+): FoundRequest | undefined {
   const compared = free.map((request) => ({ request, is: compareValues(journey.values, request.customFields) }));
   const fitting = compared.filter(({ is }) => is !== 'other');
   if (fitting.length > 1) {
@@ -129,10 +129,10 @@ function byValues(
  * @param masked requests of no journey whose contacts are not shown any more
  */
 async function byCounters(
-  { contact, intent, journey, others }: Sought,
+  { contact, intent, journey, others }: WantedRequest,
   masked: readonly FeedbackRequest[],
   { feedback }: Pick<AskContext, 'feedback'>,
-): Promise<Found> {
+): Promise<FoundRequest> {
   const now = await feedback.contact(contact);
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;
   const last = now?.last_appeal?.getTime() ?? 0;

@@ -5,7 +5,7 @@ import { done, type JobResult } from '../jobs.ts';
 import { asCampaignFault } from '../policy/decide.ts';
 import { needOf } from '../rules.ts';
 import { type AskContext, lockedMs, markAsked, withContact } from './ask-steps.ts';
-import { type Found, findRequest, type Sought } from './find-request.ts';
+import { type FoundRequest, findRequest, type WantedRequest } from './find-request.ts';
 import { backToWaiting, fail, park, searchLater } from './not-asked.ts';
 
 /** After this many attempts with an unknown outcome that turned out to have sent nothing, a person should look at the service. */
@@ -50,7 +50,7 @@ export async function resolveUnknown(journey: Journey, context: AskContext): Pro
  * An inactive campaign can't be searched: the journey waits with all journeys that ask in the campaign, so that the stage goes on with
  * the others. A successful search says nothing about asking in the campaign, so another job is let through to find out.
  */
-async function search(sought: Sought, context: AskContext): Promise<Found> {
+async function search(sought: WantedRequest, context: AskContext): Promise<FoundRequest> {
   const { campaign } = sought.intent;
   await context.holds.pass('ask', [needOf.campaign(campaign)]);
   const found = await context
@@ -79,7 +79,7 @@ async function othersOf(journey: Journey, contact: Contact, context: AskContext)
 async function take(
   journey: Journey,
   intent: Intent,
-  found: Extract<Found, { is: 'created' }>,
+  found: Extract<FoundRequest, { is: 'created' }>,
   context: AskContext,
 ): Promise<JobResult> {
   const [isTaken] = await context.areOwned([found.requestId]);

@@ -1,7 +1,7 @@
 import type { Erasure } from '../../journey/erasures.ts';
 import { subjectsOf } from '../erasure-guard.ts';
 import { type AskedToErase, done, type EraseJob, type JobResult } from '../jobs.ts';
-import { type EraseContext, type Found, findAll } from './find.ts';
+import { type EraseContext, type ErasureFindings, findAll } from './find.ts';
 import { forget } from './forget.ts';
 import { prove } from './proof.ts';
 import { type Held, removeWrittenAnswers } from './written-answers.ts';
@@ -37,7 +37,7 @@ export async function attempt(id: string, context: EraseContext): Promise<JobRes
   const erasure = await context.erasures.get(id);
   if (!erasure) return done;
   let held: Held[];
-  let found: Found;
+  let found: ErasureFindings;
   do {
     found = await findAll(erasure, context);
     held = await forget(found, erasure, context);

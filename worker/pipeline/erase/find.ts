@@ -11,7 +11,7 @@ import { isUnreadable } from '../../journey/stored-journey.ts';
 import type { AlertOfSource } from '../../operations/alerts.ts';
 import { elsewhere, identityKeys, identityKeysOf } from '../erasure-guard.ts';
 import type { PlanJob } from '../jobs.ts';
-import { customersIn, type Part, partIn, personIn, type Sought, subjectOf } from '../people-in-snapshot.ts';
+import { customersIn, type Part, partIn, personIn, subjectOf, type WantedPeople } from '../people-in-snapshot.ts';
 import type { StoredSource } from '../policy/known-as.ts';
 import type { Policy } from '../policy/source-policy.ts';
 import type { Queues } from '../queues.ts';
@@ -36,8 +36,8 @@ export interface EraseContext
  * asked, the vendor's id of the person, the snapshot of a record. Each subject is stored with the erasure and noted as erased before
  * the next search, so that data saved meanwhile is found by the search, or finds the note.
  */
-export async function findAll(erasure: Erasure, context: EraseContext): Promise<Found> {
-  const search = new Found(erasure, context);
+export async function findAll(erasure: Erasure, context: EraseContext): Promise<ErasureFindings> {
+  const search = new ErasureFindings(erasure, context);
   const stored = new Set(await context.erasures.subjects(erasure.id));
   for await (const subject of spread(stored)) search.add([subject]);
   if (erasure.everybody) await search.everybody();
@@ -53,7 +53,7 @@ export async function findAll(erasure: Erasure, context: EraseContext): Promise<
 }
 
 /** What one attempt has to erase. All of it is stored with the erasure before anything is erased. */
-export class Found {
+export class ErasureFindings {
   /** Data that came in later stays. */
   readonly until: Date;
   readonly contacts = new Map<string, SubjectOf<'contact'>>();
@@ -231,7 +231,7 @@ export class Found {
     this.add([{ kind: 'mention', source: of.storedAs, id: recordId }]);
   }
 
-  async #partIn(snapshot: unknown, recordId: string, of: EraseContext, sought: Sought): Promise<Part> {
+  async #partIn(snapshot: unknown, recordId: string, of: EraseContext, sought: WantedPeople): Promise<Part> {
     return await this.#decided(partIn(snapshot, sought, of), 'none', recordId, of);
   }
 
@@ -277,7 +277,7 @@ export class Found {
   }
 }
 
-async function soughtBy(subjects: readonly Subject[], of: EraseContext): Promise<Sought> {
+async function soughtBy(subjects: readonly Subject[], of: EraseContext): Promise<WantedPeople> {
   const keys = new Set<string>();
   const people = new Set<string>();
   for await (const one of spread(subjects)) {

@@ -12,7 +12,7 @@ import type { PlanJob } from '../jobs.ts';
 import { withoutMentions } from '../people-in-snapshot.ts';
 import { vendorsPerson } from '../policy/known-as.ts';
 import { tryToWithdraw } from '../withdraw.ts';
-import type { EraseContext, Found } from './find.ts';
+import type { EraseContext, ErasureFindings } from './find.ts';
 import { type Held, heldBy, storeVendorIds } from './written-answers.ts';
 
 /**
@@ -24,7 +24,7 @@ const soughtForMs = 600_000;
 const mostInARow = 3;
 
 /** Masks people at the service, then erases their data here, where every contact of the person is masked. */
-export async function forget(found: Found, erasure: Erasure, context: EraseContext): Promise<Held[]> {
+export async function forget(found: ErasureFindings, erasure: Erasure, context: EraseContext): Promise<Held[]> {
   const { held, busy } = await withdrawAll(found, erasure);
   const unmasked = await maskAll(found, held, erasure, context);
   const isHeld = (contacts: readonly string[]) => contacts.some((key) => unmasked.has(key));
@@ -72,7 +72,7 @@ const asking: Held = {
  * Cancels requests that were not sent yet. A request that the service refuses to cancel is masked all the same.
  * @returns `busy`: journeys in `creating`, or whose request could not be cancelled because the service is down
  */
-async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Held[]; busy: Set<string> }> {
+async function withdrawAll(found: ErasureFindings, { what }: Erasure): Promise<{ held: Held[]; busy: Set<string> }> {
   const held: Held[] = [];
   const busy = new Set<string>();
   let inARow = 0;
@@ -102,7 +102,12 @@ async function withdrawAll(found: Found, { what }: Erasure): Promise<{ held: Hel
  * Masks each contact by every form under which the service may have stored it; again while a journey of the person is not erased, as
  * its request may have come after the masking. @returns the keys of contacts that are not masked
  */
-async function maskAll(found: Found, held: Held[], { id }: Erasure, context: EraseContext): Promise<Set<string>> {
+async function maskAll(
+  found: ErasureFindings,
+  held: Held[],
+  { id }: Erasure,
+  context: EraseContext,
+): Promise<Set<string>> {
   const isLive = new Set<string>();
   const isSought = new Set<string>();
   for await (const { journey, of } of spread(found.journeys.values())) {
@@ -143,7 +148,7 @@ async function maskAll(found: Found, held: Held[], { id }: Erasure, context: Era
 }
 
 /** A test request holds the customer's values, and is to the test contact: all of that contact's requests are masked. */
-function testContactsOf({ journeys }: Found): Map<string, Contact> {
+function testContactsOf({ journeys }: ErasureFindings): Map<string, Contact> {
   const tests = [...journeys.values()].flatMap(({ journey: { test, requestId } }) =>
     test && requestId !== undefined ? [test.contact] : [],
   );
@@ -213,7 +218,11 @@ function recordsWrittenFor(journey: Journey, { source }: EraseContext): string[]
  * Erases the snapshots of the people's records, and removes the people from events that wait to be planned. In snapshots of other
  * people's records only the mentions of a contact are removed.
  */
-export async function wipeSnapshots(found: Found, held: ReadonlySet<string>, context: EraseContext): Promise<void> {
+export async function wipeSnapshots(
+  found: ErasureFindings,
+  held: ReadonlySet<string>,
+  context: EraseContext,
+): Promise<void> {
   const isContact = (key: string) => found.hasContact(key);
   for (const of of await context.sources()) {
     const waiting = new Set<string>();

@@ -1,9 +1,9 @@
 import { type Erasure, noWrittenAnswers, type Proof, type Subject } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
-import type { EraseContext, Found } from './find.ts';
+import type { EraseContext, ErasureFindings } from './find.ts';
 
 /** Ends the erasure: stores and logs the proof of what was done, which holds no personal data, and alerts of unreadable data. */
-export async function prove({ id, what }: Erasure, found: Found, context: EraseContext): Promise<void> {
+export async function prove({ id, what }: Erasure, found: ErasureFindings, context: EraseContext): Promise<void> {
   const subjects = await context.erasures.subjects(id);
   const contacts = subjects.filter((one) => one.kind === 'contact');
   const unreadable = [...found.unreadable];

@@ -4,7 +4,7 @@ import type { Erasure, SubjectOf } from '../../journey/erasures.ts';
 import { refOf } from '../../journey/refs.ts';
 import { isUnreadable } from '../../journey/stored-journey.ts';
 import { AbsentSource } from '../../sources/known-sources.ts';
-import type { EraseContext, Found } from './find.ts';
+import type { EraseContext, ErasureFindings } from './find.ts';
 
 /** What an erasure could not do yet. No personal data. */
 export interface Held {
@@ -21,7 +21,11 @@ export function heldBy(error: unknown, what: string): Held {
 }
 
 /** Stores the vendors' own ids of these journeys' records, if only the records' snapshots hold them: the snapshots are erased first. */
-export async function storeVendorIds({ journeys }: Found, { id }: Erasure, context: EraseContext): Promise<void> {
+export async function storeVendorIds(
+  { journeys }: ErasureFindings,
+  { id }: Erasure,
+  context: EraseContext,
+): Promise<void> {
   for (const [of, some] of Map.groupBy(journeys.values(), (one) => one.of)) {
     if (of.source.vendorIds === undefined) continue;
     const records = some.flatMap(({ journey: { recordId, currentId = recordId } }) => [recordId, currentId]);

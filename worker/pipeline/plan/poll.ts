@@ -11,7 +11,7 @@ import type { RedisClient } from '../../redis/client.ts';
 import { releaseLock, takeLock } from '../../redis/lock.ts';
 import type { Seal } from '../../redis/seal.ts';
 import { noteRequested } from '../erasure-guard.ts';
-import { addEvents, type DueEvent, type InletQueues, jobIdOf } from '../queues.ts';
+import { addEvents, type DueEvent, type IngestionQueues, jobIdOf } from '../queues.ts';
 import { type PollState, pollKey, pollState } from './poll-state.ts';
 
 /** A page may wait for the vendor's quota; the lock is renewed with every page. Real time. */
@@ -35,7 +35,7 @@ interface PollOptions {
   headStartMs: number;
   /** Is the source not to begin anything for now? Left out: it is not held up. */
   isHeldUp?: () => Promise<boolean>;
-  jobs: InletQueues;
+  jobs: IngestionQueues;
 }
 
 /** Of one poll, or backfill: years of a large company. */

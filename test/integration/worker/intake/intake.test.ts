@@ -338,7 +338,7 @@ test('while hundreds of events are stored, others get their turn (audit 30)', as
     if (!isDone) setImmediate(turn);
   };
   setImmediate(turn);
-  await loop.app.engine.inlets.store('turns', events, new Date());
+  await loop.app.engine.ingestion.store('turns', events, new Date());
   isDone = true;
   expect(turns).toBeGreaterThan(4);
 });

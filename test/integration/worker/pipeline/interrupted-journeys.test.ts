@@ -176,7 +176,7 @@ describe('a closing', () => {
   test('it is skipped, and says so, when its record stays open', async () => {
     const loop = await startLoop(redis, { source: 'reopened' });
     loop.vendor.close('o', { state: { is: 'open' } });
-    await loop.app.engine.inlets.store('reopened', [{ ...event, key: 'open' }], new Date(Date.now() - 60_000));
+    await loop.app.engine.ingestion.store('reopened', [{ ...event, key: 'open' }], new Date(Date.now() - 60_000));
     const skipped = await loop.journey('o.1', 'skipped');
     expect([skipped.reason, skipped.why]).toEqual(['reopened', expect.stringMatching(/open again when it was read/)]);
     expect(loop.feedback.standin.requests()).toEqual([]);

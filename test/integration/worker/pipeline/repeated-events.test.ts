@@ -25,7 +25,10 @@ const { redis, unitContext } = service;
 describe('an event that is told of several times', () => {
   const event = { kind: 'closed', recordId: 'e', at: new Date(), key: 'the same', what: 'toy closed' } as const;
   test.each([
-    ['the vendor', async ({ engine }) => await engine.inlets.store('calm', [{ ...event, certain: true }], new Date())],
+    [
+      'the vendor',
+      async ({ engine }) => await engine.ingestion.store('calm', [{ ...event, certain: true }], new Date()),
+    ],
     ['closeloop itself', async ({ context }) => await context.queueEvent({ ...event, receivedAt: new Date() })],
     [
       'the poll',
@@ -39,7 +42,7 @@ describe('an event that is told of several times', () => {
     const vendor = new ToyVendor();
     vendor.pages = async () => ({ events: [event], cursor: 'end', done: true, reached: new Date() });
     const unit = unitContext({ vendor });
-    await unit.engine.openInlets();
+    await unit.engine.openIngestion();
     for (let i = 0; i < 3; i++) await tell(unit);
     expect(await unit.events()).toMatchObject([{ key: 'the same' }]);
   });

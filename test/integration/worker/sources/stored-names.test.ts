@@ -186,8 +186,8 @@ describe('after a rename', () => {
     const { engine } = unitContext({ source: 'newer', storedAs: 'old', vendor: old.vendor });
     const found = await Promise.all(['old', 'new', 'newer', 'nowhere'].map((name) => engine.source(name)));
     expect(found.map((one) => one?.name)).toEqual(['newer', 'newer', 'newer', undefined]);
-    await engine.openInlets();
-    expect([...engine.inlets.doors.keys()].sort()).toEqual(['new', 'newer', 'old']);
+    await engine.openIngestion();
+    expect([...engine.ingestion.routes.keys()].sort()).toEqual(['new', 'newer', 'old']);
   });
 
   test('a request that was sent before it is found by its marker, and not sent again', async () => {

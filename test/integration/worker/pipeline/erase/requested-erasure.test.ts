@@ -47,8 +47,8 @@ async function accepted(
   source = 'calm',
   at = new Date(),
 ): Promise<void> {
-  await engine.openInlets();
-  await engine.inlets.store(source, [request(who)], at);
+  await engine.openIngestion();
+  await engine.ingestion.store(source, [request(who)], at);
 }
 
 /** The erasure that waited is done. */
@@ -131,11 +131,11 @@ describe('an erasure that was requested, and has not begun', () => {
 
   test('it is noted before it is stored: what is stored is accepted, and from then on nobody is asked', async () => {
     const unit = await waiting();
-    await unit.engine.openInlets();
+    await unit.engine.openIngestion();
     const { client } = redis.handle;
     // No job can be added.
     await client.set('{cl:calm}:erase:id', 'no number');
-    await expect(unit.engine.inlets.store('calm', [request({ personIds: ['p-7'] })], new Date())).rejects.toThrow();
+    await expect(unit.engine.ingestion.store('calm', [request({ personIds: ['p-7'] })], new Date())).rejects.toThrow();
     await ask({ journeyId: 'x.1' }, unit.context);
     expect(sentTo(service.standin)).toEqual([]);
   });

@@ -147,9 +147,9 @@ describe.each(['lock', 'reserve'] as const)('after the %s', (point) => {
 
   test('nobody is asked where their erasure was accepted, and has not begun', async () => {
     await asking(point, async () => {
-      await elsewhere.engine.openInlets();
+      await elsewhere.engine.openIngestion();
       const request = { kind: 'erase' as const, at: new Date(), key: 'erase', what: 'toy erase', personIds: ['p-7'] };
-      await elsewhere.engine.inlets.store('calm', [request], new Date());
+      await elsewhere.engine.ingestion.store('calm', [request], new Date());
     });
     expect(sent()).toBe(0);
     expect(await here.store.get('a.1')).toMatchObject({ state: 'cancelled', contact: { value: 'erika@example.com' } });

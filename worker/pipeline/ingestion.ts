@@ -11,7 +11,7 @@ import { noteRequested } from './erasure-guard.ts';
 import { GroupCommit } from './group-commit.ts';
 import { mostTogether } from './job-queue.ts';
 import { EraseJob, PlanJob } from './jobs.ts';
-import { addEvents, type InletQueues, jobIdOf, mayShareJob, openInletQueues } from './queues.ts';
+import { addEvents, type IngestionQueues, jobIdOf, mayShareJob, openIngestionQueues } from './queues.ts';
 import type { SourcePipeline } from './source-pipeline.ts';
 
 /** Deliveries are counted in Redis this long after the first one that is not. */
@@ -23,7 +23,7 @@ const eventsAtOnce = 100;
 /** The characters from which no further event joins a job. */
 const mostCharacters = 64 * 1_024;
 
-interface Inlet extends InletQueues {
+interface IngestedSource extends IngestionQueues {
   together: GroupCommit<StoredEvent>;
   /** Whether there were given-up events at `at`. */
   givenUp?: { at: number; any: Promise<boolean> };
@@ -32,38 +32,38 @@ interface Inlet extends InletQueues {
 /** Instants are numbers, milliseconds since 1970: writing them takes a quarter of the time that dates take, and reading them is faster, too. */
 type StoredEvent = Omit<RecordEvent, 'at'> & { at: number; receivedAt: number };
 
-interface InletsOptions {
+interface IngestionOptions {
   engine: EngineOptions;
   pipelines: ReadonlyMap<string, SourcePipeline>;
   onLost: (error: Error) => void;
 }
 
 /** Stores deliveries, through its own connections, which fail at once while Redis is down. */
-export class Inlets {
-  readonly #options: InletsOptions;
-  readonly #inlets = new Map<string, Inlet>();
+export class Ingestion {
+  readonly #options: IngestionOptions;
+  readonly #sources = new Map<string, IngestedSource>();
   /** Sources by the name in the URL of a delivery: also by former names, which vendors use until "setup" is run. */
-  readonly doors = new Map<string, SourcePipeline>();
+  readonly routes = new Map<string, SourcePipeline>();
   /** By source: deliveries that are counted here and not in Redis yet. */
   readonly #uncounted = new Map<string, { count: number; at: Date; store: () => void }>();
 
-  constructor(options: InletsOptions) {
+  constructor(options: IngestionOptions) {
     this.#options = options;
   }
 
   /** Resolves when Redis answers: the HTTP server listens only then. */
   async open(): Promise<void> {
     const { engine, pipelines, onLost } = this.#options;
-    await this.#openDoors();
+    await this.#openRoutes();
     for (const [name, { context }] of pipelines) {
-      const inlet = openInletQueues(context.storedAs, {
+      const queues = openIngestionQueues(context.storedAs, {
         connection: engine.intakeConnection(),
         seal: engine.seal,
         tracing: engine.tracing,
         onLost,
       });
-      for (const { queue } of Object.values(inlet)) await queue.waitUntilReady();
-      this.#inlets.set(name, { ...inlet, together: this.#togetherOf(context, inlet) });
+      for (const { queue } of Object.values(queues)) await queue.waitUntilReady();
+      this.#sources.set(name, { ...queues, together: this.#togetherOf(context, queues) });
       // Connects now, so that the first delivery need not wait.
       await engine.replicated(tagOf(context.storedAs))?.catch(() => undefined);
     }
@@ -74,12 +74,12 @@ export class Inlets {
    * time; the others a hundred per write, as thousands in one write would block the process for a second. Resolves when Redis, and a
    * replica if there is one, has them all.
    */
-  async store(door: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+  async store(route: string, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const { engine, pipelines } = this.#options;
-    const source = this.doors.get(door)?.context.name ?? door;
-    const inlet = this.#inlets.get(source);
+    const source = this.routes.get(route)?.context.name ?? route;
+    const queues = this.#sources.get(source);
     const pipeline = pipelines.get(source);
-    if (!inlet || !pipeline) throw new Error(`source ${source} has no inlet: openInlets comes first`);
+    if (!queues || !pipeline) throw new Error(`source ${source} is not open: openIngestion comes first`);
     // A delivery is acknowledged only if every event can be processed.
     for (const event of events) {
       const { error } = (event.kind === 'erase' ? EraseJob : PlanJob).safeParse({ ...event, receivedAt });
@@ -91,27 +91,27 @@ export class Inlets {
       else alone.push(event);
     }
     for (const some of slices(shared, eventsAtOnce)) {
-      await Promise.all(some.map((event) => inlet.together.add(stored(event, receivedAt))));
+      await Promise.all(some.map((event) => queues.together.add(stored(event, receivedAt))));
     }
-    if (alone.length > 0) await this.#storeAlone(pipeline.context, inlet, alone, receivedAt);
+    if (alone.length > 0) await this.#storeAlone(pipeline.context, queues, alone, receivedAt);
     this.#countDelivery(pipeline.context);
-    this.#retryGivenUp(inlet, events, receivedAt).catch((error: unknown) =>
+    this.#retryGivenUp(queues, events, receivedAt).catch((error: unknown) =>
       engine.log.debug({ source, why: messageOf(error) }, 'whether events were given up could not be looked at'),
     );
   }
 
   /** BullMQ adds no job whose id a given-up job has: if such an event is delivered again, its job is retried. Few sources have any. */
-  async #retryGivenUp(inlet: Inlet, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
+  async #retryGivenUp(queues: IngestedSource, events: readonly SourceEvent[], receivedAt: Date): Promise<void> {
     const at = receivedAt.getTime();
-    if (inlet.givenUp === undefined || at - inlet.givenUp.at >= lookEveryMs)
-      inlet.givenUp = { at, any: inlet.plan.keepsGivenUp() };
-    if (!(await inlet.givenUp.any)) return;
-    for (const { key } of events) await inlet.plan.replayIfGivenUp(jobIdOf(key, this.#options.engine.seal));
+    if (queues.givenUp === undefined || at - queues.givenUp.at >= lookEveryMs)
+      queues.givenUp = { at, any: queues.plan.keepsGivenUp() };
+    if (!(await queues.givenUp.any)) return;
+    for (const { key } of events) await queues.plan.replayIfGivenUp(jobIdOf(key, this.#options.engine.seal));
   }
 
   async #storeAlone(
     context: SourcePipeline['context'],
-    inlet: InletQueues,
+    queues: IngestionQueues,
     events: readonly SourceEvent[],
     receivedAt: Date,
   ): Promise<void> {
@@ -119,12 +119,12 @@ export class Inlets {
     await noteRequested(events, receivedAt, context);
     for (const some of slices(events, eventsAtOnce)) {
       const due = some.map((event) => ({ event: { ...event, receivedAt } }));
-      await addEvents(inlet, due, (key) => jobIdOf(key, engine.seal));
+      await addEvents(queues, due, (key) => jobIdOf(key, engine.seal));
     }
     await engine.replicated(tagOf(context.storedAs));
   }
 
-  #togetherOf({ storedAs }: { storedAs: string }, { plan }: InletQueues): Inlet['together'] {
+  #togetherOf({ storedAs }: { storedAs: string }, { plan }: IngestionQueues): IngestedSource['together'] {
     const { replicated, tracing } = this.#options.engine;
     return new GroupCommit({
       // A trace is about one delivery.
@@ -169,18 +169,18 @@ export class Inlets {
 
   close(): void {
     for (const { store } of this.#uncounted.values()) store();
-    for (const inlet of this.#inlets.values()) {
-      for (const { queue } of [inlet.plan, inlet.erase]) void queue.close().catch(() => undefined);
+    for (const queues of this.#sources.values()) {
+      for (const { queue } of [queues.plan, queues.erase]) void queue.close().catch(() => undefined);
     }
   }
 
-  async #openDoors(): Promise<void> {
+  async #openRoutes(): Promise<void> {
     const { engine, pipelines } = this.#options;
     const former = await storedNames(engine.redis);
     for (const pipeline of pipelines.values()) {
       const storedAs = nameInEarnest(pipeline.context.storedAs);
       const names = [...former].flatMap(([name, its]) => (its === storedAs ? [name] : []));
-      for (const name of [storedAs, ...names, nameInEarnest(pipeline.context.name)]) this.doors.set(name, pipeline);
+      for (const name of [storedAs, ...names, nameInEarnest(pipeline.context.name)]) this.routes.set(name, pipeline);
     }
   }
 }

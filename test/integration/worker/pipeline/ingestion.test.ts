@@ -26,8 +26,8 @@ const grade = (recordId: string): SourceEvent => ({
 
 async function open() {
   const unit = unitContext();
-  await unit.engine.openInlets();
-  return { unit, deliver: (...events: SourceEvent[]) => unit.engine.inlets.store('calm', events, at) };
+  await unit.engine.openIngestion();
+  return { unit, deliver: (...events: SourceEvent[]) => unit.engine.ingestion.store('calm', events, at) };
 }
 
 /** The records that each job of the queue is about. */
@@ -96,7 +96,7 @@ test('deliveries are counted by the hour in which they came, under load a second
   expect((await counted()) - before).toBe(1);
   await expect.poll(async () => (await counted()) - before, { timeout: 3_000 }).toBe(3);
   for (const id of ['d', 'e']) await deliver(closed(id));
-  unit.engine.inlets.close();
+  unit.engine.ingestion.close();
   await expect.poll(async () => (await counted()) - before).toBe(5);
   const [[hour = 0] = []] = await deliveriesByHour(redis.handle.client, storedAs, {
     from: new Date(),
