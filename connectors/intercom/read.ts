@@ -93,7 +93,11 @@ async function contactsOf(workspace: Workspace, readings: readonly Reading[]): P
     for (const one of rows) found.set(one.id, one);
   }
   for (const id of ids.filter((one) => !found.has(one))) {
-    const contact = await contactNow(workspace, id);
+    const conversations = readings.filter(({ conversation }) => conversation.contacts[0] === id);
+    const contact = await aboutRecords(
+      conversations.map(({ conversation }) => conversation.id),
+      () => contactNow(workspace, id),
+    );
     if (contact) found.set(id, contact);
   }
   return found;

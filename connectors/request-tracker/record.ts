@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { aboutRecords } from '../../core/connector/calls.ts';
 import { namesOf } from '../../core/connector/check.ts';
 import { VendorError } from '../../core/connector/classify.ts';
 import { customerOf } from '../../core/connector/customer.ts';
@@ -100,9 +101,13 @@ export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskR
       // No search tells who is staff: one call for each user, of some 0.2 s.
       if (known.size > 10_000) known = new Map();
       const staff = known;
-      for (const { id } of closed.flatMap(peopleOn))
-        if (!staff.has(id))
-          staff.set(id, (await api.find({ method: 'GET', path: `/user/${id}` }, User))?.Privileged === 1);
+      for (const row of closed)
+        for (const { id } of peopleOn(row)) {
+          // A user's id is their name.
+          const call = { method: 'GET', path: `/user/${id}`, place: 'GET /user/{name}' } as const;
+          if (!staff.has(id))
+            staff.set(id, (await aboutRecords([row.id], () => api.find(call, User)))?.Privileged === 1);
+        }
       return (row) => {
         const people = peopleOn(row);
         const requestor = people.find(({ id }) => staff.get(id) !== true);

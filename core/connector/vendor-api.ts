@@ -44,7 +44,7 @@ export interface VendorCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Continues the base address; may hold a query. */
   path: string;
-  /** The call in messages: no personal data, no ids. Default: method and path without numbers. */
+  /** The call in messages: no personal data, no ids. Default: method and path, where only plain words and versions are shown. Needed where an id may be a plain word. */
   place?: string;
   /** Sent as JSON; a string is sent as it is. */
   body?: object | string;
@@ -77,10 +77,15 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 
 type VendorPorts = Pick<ConnectorPorts, 'fetch' | 'now' | 'budget'>;
 
-/** What is called, without ids and query. */
+/** The method and the path without ids and query. An id may name a person: only segments made of letters, and versions, stay as they are. */
 function operationOf({ method, path, place }: VendorCall): string {
-  return place ?? `${method} ${(path.split('?')[0] ?? '').replace(/\/\d+(?=[/.]|$)/g, '/{id}')}`;
+  return place ?? `${method} ${(path.split('?')[0] ?? '').split('/').map(segmentOf).join('/')}`;
 }
+
+const segmentOf = (segment: string): string =>
+  /^([A-Za-z_-]*|v\d+|\d+\.\d+|\d{4}-\d\d)(\.json)?$/.test(segment)
+    ? segment
+    : `{id}${segment.endsWith('.json') ? '.json' : ''}`;
 
 /** The call in messages. */
 const placeOf = ({ name }: VendorAccount, call: VendorCall): string => `${name}: ${operationOf(call)}`;

@@ -65,7 +65,7 @@ export class WorkCalls implements CallNotes {
   #gone = 0;
   /** By journey: how many calls of the work are stored with it. */
   readonly #stored = new Map<string, number>();
-  #lastStored: string | undefined;
+  #lastStored: { source: string; id: string } | undefined;
 
   constructor(now: Ports['now']) {
     this.#now = now;
@@ -74,13 +74,17 @@ export class WorkCalls implements CallNotes {
   note({ to, operation, end, begunAt, ms, tries }: HttpCall, recordIds?: readonly string[]): void {
     const at = new Date(this.#now().getTime() - Math.round(performance.now() - begunAt));
     this.#made.push({ at, to, operation, end, ms, tries, recordIds });
-    if (this.#made.length > mostCalls) this.begin(this.#made.length - mostCalls);
+    if (this.#made.length > mostCalls) this.#forget(this.#made.length - mostCalls);
   }
 
   /** Forgets the calls so far: the work goes on with another record. */
-  begin(gone = this.#made.length): void {
-    this.#gone += gone;
-    this.#made.splice(0, gone);
+  begin(): void {
+    this.#forget(this.#made.length);
+  }
+
+  #forget(count: number): void {
+    this.#gone += count;
+    this.#made.splice(0, count);
   }
 
   newsOf(journey: Pick<Journey, 'id' | 'source' | 'recordId' | 'currentId' | 'requestId'>): News {
@@ -93,14 +97,15 @@ export class WorkCalls implements CallNotes {
     const calls = this.#made.slice(from).filter(isAbout);
     const stored = () => {
       this.#stored.set(ref, upTo);
-      this.#lastStored = id;
+      this.#lastStored = { source, id };
     };
     return { calls, stored };
   }
 
   /** The id of the journey that the work is about, or else stored last, if calls are not stored with it yet. */
   behind(source: string, about?: string): string | undefined {
-    const id = about ?? this.#lastStored;
+    const last = this.#lastStored?.source === source ? this.#lastStored.id : undefined;
+    const id = about ?? last;
     const isBehind = (this.#stored.get(`${source}/${id}`) ?? 0) < this.#gone + this.#made.length;
     return isBehind ? id : undefined;
   }

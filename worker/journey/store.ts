@@ -275,7 +275,7 @@ export class JourneyStore {
     const [{ recordId, closing, state }] = draft.steps;
     const lines = [...draft.trace, ...linesOf(trace, this.#now())];
     const made = newCallsOf(journey);
-    const numbered = this.#callNames.numbered(made.calls);
+    const numbered = journey.erasedAt ? [] : this.#callNames.numbered(made.calls);
     const calls = withCalls([], Array.isArray(numbered) ? numbered : await numbered);
     const people = of.people(journey).flatMap((digest) => of.personEntry(digest, journey));
     const outgoing = this.#tells && this.outgoing.of(draft.steps[0], journey, this.#tells);

@@ -28,10 +28,13 @@ export function isActedOn({ acting }: Pick<Journey, 'acting'>, searchAfterMs: nu
 
 /** Queues what the answer rules make of a journey's answer, as soon as it has settled for the first of them. */
 export async function queueActs(
-  { id, answer }: Pick<Journey, 'id' | 'answer'>,
+  { id, answer, acting }: Pick<Journey, 'id' | 'answer' | 'acting'>,
   { answerRules, queueAct }: ActingContext,
 ): Promise<void> {
-  if (answer === undefined || answerRules.length === 0) return;
-  const settleMs = Math.min(...answerRules.map(({ settle }) => settle));
+  if (answer === undefined) return;
+  // A killed process may have begun them. Where no rule says so any more, acting parks them and tells a person.
+  const isOpen = acting?.acts.some(({ state }) => state === 'wanted' || state === 'begun') ?? false;
+  if (answerRules.length === 0 && !isOpen) return;
+  const settleMs = isOpen ? 0 : Math.min(...answerRules.map(({ settle }) => settle));
   await queueAct(id, answer.version, new Date(answer.seenAt.getTime() + settleMs));
 }

@@ -20,7 +20,7 @@ export function writeAndAct(isStopped: () => Promise<boolean>) {
     const saveAndAct: NonNullable<WriteBackContext['saveAndAct']> = async (journey, written) => {
       if (await isStopped()) return await store.update(journey, written);
       try {
-        const { after, waits } = await actOn(journey, written, context);
+        const { after, waits } = await actOn(journey, written, { ...context, isActingStopped: isStopped });
         left = { inMs: waits.length === 0 ? undefined : Math.min(...waits) };
         return after;
       } catch (error) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CloseloopError } from '../../core/errors.ts';
 import type { RedisClient } from './client.ts';
 import { globalTag } from './keys.ts';
-import { releaseLock, takeLock } from './lock.ts';
+import { releaseLock, renewLock, takeLock } from './lock.ts';
 import { runScript } from './script.ts';
 
 /**
@@ -92,7 +92,7 @@ export class DataVersion {
    */
   async announce(): Promise<CloseloopError | undefined> {
     const stored = await this.#announce();
-    if (this.#holdsLock) await takeLock(this.#redis, lockKey, this.#name, lockMs);
+    if (this.#holdsLock && !(await this.#keepsLock())) return lockLost;
     return flawOf(stored, this.#known);
   }
 
@@ -152,7 +152,13 @@ export class DataVersion {
     return running.filter((name) => Number.parseInt(name, 10) < this.#known.version).length;
   }
 
+  async #keepsLock(): Promise<boolean> {
+    return await renewLock(this.#redis, lockKey, this.#name, lockMs);
+  }
+
+  /** @throws CloseloopError where this process was suspended for so long that another takes the data up */
   async #store(stored: Stored): Promise<void> {
+    if (!(await this.#keepsLock())) throw lockLost;
     await this.#redis.set(versionKey, JSON.stringify(stored));
   }
 
@@ -161,6 +167,12 @@ export class DataVersion {
     await releaseLock(this.#redis, lockKey, this.#name);
   }
 }
+
+const lockLost = new CloseloopError(
+  'This process was suspended while it took the data up, and another process may do so by now. Start it again',
+  { kind: 'config' },
+  { outcome: 'never-sent' },
+);
 
 function asBegun({ version, closeloop }: Known): string {
   return JSON.stringify({ version, by: closeloop } satisfies Stored);

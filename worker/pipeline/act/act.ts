@@ -34,7 +34,10 @@ export interface ActContext
   extends VendorActContext,
     Pick<Journeys, 'followUps'>,
     Pick<Policy, 'answerRules'>,
-    Pick<Service, 'feedback'> {}
+    Pick<Service, 'feedback'> {
+  /** Whether the acting stage is stopped. Left out: the acting stage itself acts. */
+  isActingStopped?: () => Promise<boolean>;
+}
 
 /** States in which there is an answer that counts. */
 const answeredStates: readonly Journey['state'][] = ['answered', 'written', 'parked', 'failed', 'tested'];
@@ -154,7 +157,8 @@ async function perform(before: Journey, change: Decide, context: ActContext): Pr
     ...(own.telling ?? []).map((step) => told(step, now)),
     ...planned.news,
   ];
-  const { requests } = planned;
+  // Asked again, as reading the record may have taken its time.
+  const requests = (await context.isActingStopped?.()) ? [] : planned.requests;
   const listed = followUps.length === 0 ? before : await list(followUps, before, change, context);
   const { begun, after } = await begin({ acts, change, news, requests }, listed, context);
   if (after === undefined || after.erasedAt) return { after, waits: [] };
@@ -172,7 +176,7 @@ async function perform(before: Journey, change: Decide, context: ActContext): Pr
   // Another process has begun some, or a person has taken up others again since.
   const known = new Set(acts.map(({ marker }) => marker));
   const isMore = openActs(after).some(({ marker }) => !known.has(marker));
-  return { after, waits: isMore || begun.length < requests.length ? [0] : planned.waits };
+  return { after, waits: isMore || begun.length < planned.requests.length ? [0] : planned.waits };
 }
 
 /** Follow-ups are in the list first: what the journey does not await or hold is taken out again by whoever reads the list. */

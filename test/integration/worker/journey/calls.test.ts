@@ -64,6 +64,14 @@ test('calls of work that changed no journey are stored alone, and further tries 
   expect(await store.trace('r.1')).toEqual(trace);
 });
 
+test('calls of work on one source are stored with no journey of the same id in another', () => {
+  const calls = new WorkCalls(() => new Date());
+  const journey = { id: '10.1', recordId: '10', source: 'a' };
+  calls.newsOf(journey).stored();
+  calls.note({ to: 'Toy', operation: 'mask', end: 200, begunAt: performance.now(), ms: 1, tries: 1 });
+  expect([calls.behind('a'), calls.behind('b'), calls.behind('b', '11.1')]).toEqual(['10.1', undefined, '11.1']);
+});
+
 test('an erasure removes the calls, and none is stored afterwards', async () => {
   const { store, now, work } = await waiting();
   await work(async () => {

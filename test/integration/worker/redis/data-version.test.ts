@@ -97,6 +97,21 @@ describe('a newer closeloop', () => {
     expect(await stored()).toEqual({ version: 3, by: '0.3.0' });
   });
 
+  test('ends where it was suspended while another did it, and takes nothing back', async () => {
+    await restore();
+    let begun: DataVersion | undefined;
+    const suspended: Migration = async (client) => {
+      await renamed(client);
+      // Longer than its lock: another has taken all up by then, and has ended.
+      await client.del(`${versionKey}:lock`);
+      await open(three).takeUp(at(), silent);
+      expect(await begun?.announce()).toMatchObject({ message: expect.stringContaining('suspended') });
+    };
+    begun = open(known(3, suspended, marked));
+    await expect(begun.takeUp(at(), silent)).rejects.toThrow('suspended');
+    expect(await stored()).toEqual({ version: 3, by: '0.3.0' });
+  });
+
   test('does it once, however many of them begin at the same time', async () => {
     await restore();
     const steps: number[] = [];

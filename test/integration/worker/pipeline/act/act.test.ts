@@ -538,6 +538,20 @@ describe('an answer that has settled when it is written', () => {
     expect([...vendor.acted, ...slow.vendor.acted]).toEqual([]);
   });
 
+  test('has no action begun where a person stops the acting stage while the record is read', async () => {
+    const { unit, vendor, get } = await asked();
+    await answered(unit, 1, { isWritten: false });
+    let isStopped = false;
+    const read: typeof unit.context.read = async (...about) => {
+      isStopped = true;
+      return await unit.context.read(...about);
+    };
+    await writeAndAct(async () => isStopped)(job, { ...unit.context, read });
+    expect(vendor.acted).toEqual([]);
+    expect((await get())?.acting?.acts.map(({ state }) => state)).not.toContain('begun');
+    expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ ...job, version: 1 }]);
+  });
+
   test('is not acted on where its person is to be forgotten, and is known to be on the record', async () => {
     const { unit, vendor, get } = await asked();
     await answered(unit, 1, { isWritten: false });
@@ -604,6 +618,16 @@ test.each([
   await answered(unit, 1, { isWritten: state === 'written' });
   await writeBack({ journeyId: 'p.1' }, unit.context).catch((error: unknown) => expect(error).toBe(lost));
   expect((await get())?.state).toBe(state);
+  expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1', version: 1 }]);
+});
+
+test('the write-back queues actions that a killed process had begun, also where no rule is left', async () => {
+  const { unit, vendor, run, get } = await asked();
+  await answered(unit, 1);
+  vendor.actResults.push(lost);
+  await expect(run()).rejects.toThrow('no answer');
+  expect((await get())?.acting?.acts[0]?.state).toBe('begun');
+  await writeBack({ journeyId: 'p.1' }, { ...unit.context, answerRules: [] });
   expect(await jobsOf(unit.pipeline.jobs.act)).toEqual([{ journeyId: 'p.1', version: 1 }]);
 });
 
