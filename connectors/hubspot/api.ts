@@ -23,7 +23,7 @@ interface Options {
 
 type Method = VendorCall['method'];
 
-/** One attempt per call; the queue repeats. */
+/** The client of one account. Sends each call once; the queue repeats failed work. */
 export interface HubSpotApi {
   /** The remaining calls of the day, by the last response. */
   daily(): Quota | undefined;
@@ -34,7 +34,7 @@ export interface HubSpotApi {
     schema: S,
     options?: Options,
   ): Promise<Attempt<z.output<S>>>;
-  /** For requests that do not depend on a record's content: throws a permanent error for a refusal, too. */
+  /** Sends a request that does not depend on a record's content: throws a permanent error for a refusal, too. */
   call<S extends z.ZodType>(method: Method, path: string, schema: S, options?: Options): Promise<z.output<S>>;
 }
 
@@ -128,10 +128,10 @@ class OfficialClient extends Client {
 
   readonly transport: Fetch = (url, init) => {
     const { method = 'GET', body, headers: given = {} } = init;
-    // the client sets its own accept header
+    // The client sets its own accept header.
     const { accept: _, ...headers } = given;
     const path = String(url).slice(this.#basePath.length);
-    // the decorators are in a process-wide singleton: set them and send within one tick
+    // The decorators are in a singleton of the process, so closeloop sets them and sends within one tick.
     this.#init = init;
     this.init();
     return super.apiRequest({ method, path, headers, defaultJson: false, ...(body !== undefined && { body }) });

@@ -61,8 +61,8 @@ export function readBatch(
 }
 
 /**
- * The result for each id of one batch call. Results come in any order. Ids in neither list are left out of the map, unless the call
- * had one id alone: then the result belongs to it (after a merge the result has another id).
+ * The result for each id of one batch call. Results come in any order. Ids in neither list are left out of the map, unless the call had only
+ * one id: then the result belongs to this id (after a merge the result has another id).
  */
 export function fates(path: string, ids: readonly string[], { results, unreadable, errors }: BatchResponse) {
   const only = ids.length === 1 ? ids[0] : undefined;

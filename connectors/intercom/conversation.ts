@@ -66,7 +66,7 @@ export const Conversation = z.object({
   ai_agent_participated: flag,
   ai_agent: z.object({ resolution_state: text }).nullable().catch(null),
   ticket: z.object({ state: text }).nullable().catch(null),
-  /** Left out in searches. */
+  /** The parts, which searches leave out. */
   conversation_parts: z
     .object({ conversation_parts: listOf(Part) })
     .transform((list) => list.conversation_parts)

@@ -84,7 +84,7 @@ const underWay = new Set([
   'READY_FOR_PICKUP',
 ]);
 
-/** When a parcel arrived. Items without a carrier (downloads, sales over the counter) arrive when they are handed over. */
+/** When a parcel arrived. Items without a carrier (downloads, sales over the counter) arrive when the seller hands them over. */
 function arrivalOf(parcel: Fulfillment, { sourceName }: OrderState): Date | undefined {
   const { deliveredAt, createdAt, updatedAt, requiresShipping, displayStatus = '' } = parcel;
   if (deliveredAt !== undefined) return deliveredAt;

@@ -97,7 +97,7 @@ function written({ part, value }: AnswerPart): string | null {
   return isBlank(text) ? null : cut(text, limits.text);
 }
 
-/** One of the mutations in a call; `$v` stands for its variable. */
+/** One mutation of a call; `$v` stands for its variable. */
 export interface Mutation {
   call: string;
   /** The type of the variable. */

@@ -26,7 +26,7 @@ export function partsOf({ status: value, grade, comment, answeredAt, answers = {
   ];
 }
 
-/** Where the parts go, as `writeBack` in the settings names the places: properties, ids of fields, keys. */
+/** The places of an answer's parts, as `writeBack` in the settings names them: properties, ids of fields, keys. */
 export interface AnswerPlaces<Place> {
   grade?: Place | undefined;
   comment?: Place | undefined;
@@ -109,7 +109,7 @@ export function tagsOf({ status, grade }: Pick<WriteBack, 'status' | 'grade'>): 
 export const answeredTag = 'fb_answered';
 const gradeTag = 'fb_grade_';
 
-/** Is this a tag that `tagsOf` gives for some answer? A grade may be any number: 9, 2.5. */
+/** Whether `tagsOf` gives this tag for some answer. A grade may be any number: 9, 2.5. */
 export function isAnswerTag(tag: string): boolean {
   if (!tag.startsWith(gradeTag)) return tag === answeredTag || tag === 'fb_no_answer';
   const digits = tag.slice(gradeTag.length);
@@ -237,7 +237,7 @@ export function isOutdated<Place>(
 /** The line for the trace: an older answer never replaces a newer one. */
 export const newerStays = (record: string): string => `the ${record} holds a newer answer, which stays`;
 
-/** The result for an answer that is not written because the record holds a newer one. */
+/** The result for an answer that is not written because the record holds a newer answer. */
 export const notOverNewer = (record: string): WriteResult => ({
   ok: true,
   findings: [],

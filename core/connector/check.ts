@@ -1,7 +1,7 @@
 import { VendorError } from './classify.ts';
 import type { Finding, PreflightContext, SetupStep } from './contract.ts';
 
-/* What `check` and `setup` of every connector are made of. */
+/* The building blocks of `check` and `setup` of every connector. */
 
 export const errorAt = (at: string, problem: string, remedy: string): Finding => ({
   level: 'error',
@@ -17,11 +17,11 @@ export const warningAt = (at: string, problem: string, remedy: string): Finding 
   remedy,
 });
 
-/** One thing of the account that `check` reads. */
+/** One part of the account that `check` reads. */
 export interface Probe {
-  /** Where a finding belongs, as in `Finding`. */
+  /** The setting at which a finding is reported, as in `Finding`. */
   at: string;
-  /** In words: "the triggers". */
+  /** The part in words: "the triggers". */
   what: string;
 }
 
@@ -67,14 +67,14 @@ export const vendorProber = (credential: string, isTold: (error: VendorError) =>
 export interface MissingItem {
   /** The same at every comparison: `options of user field "last_grade"`. */
   id: string;
-  /** As in `SetupStep`. */
+  /** The item in words, as in `SetupStep`. */
   what: string;
 }
 
-/** What the settings need, compared with what the account has: `check` reports the findings, `setup` creates the missing items. */
+/** Compares what the settings need with what the account has: `check` reports the findings, `setup` creates the missing items. */
 export interface Comparison<Item extends MissingItem = MissingItem> {
   findings: Finding[];
-  /** In the order of creation. */
+  /** The missing items in the order of creation. */
   missing: Item[];
 }
 

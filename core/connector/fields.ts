@@ -10,7 +10,7 @@ export interface NeededField {
   name: string;
   /** The vendor's types: the type that `setup` creates, and others that fit. */
   types: readonly [made: string, ...others: string[]];
-  /** What needs these types: 'the grades 1.5, 2.5'. */
+  /** The reason for these types, in words: 'the grades 1.5, 2.5'. */
   neededBy?: string | undefined;
   /** The values that a field with a list of values has to have: every grade. Left out: any value. */
   values?: readonly string[] | undefined;

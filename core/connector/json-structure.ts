@@ -19,7 +19,7 @@ const [minus = 0, zero = 0, nine = 0] = Buffer.from('-09');
 /** The number of digits of 2^53. */
 const fewestLongDigits = 16;
 
-/** What the bytes of a text show before it is parsed as JSON. Only the parser decides whether the text is JSON. */
+/** The structure of a text, read from its bytes before it is parsed as JSON. Only the parser decides whether the text is JSON. */
 export interface JsonStructure {
   /** Why the text is refused, without quoting the text. */
   flaw?: string;

@@ -16,7 +16,7 @@ export interface OnboardingQuestion {
   whenLost?: string;
 }
 
-/** What `closeloop init` has to know to write a source's section. */
+/** The information from which `closeloop init` writes a source's section. */
 export interface Onboarding {
   /** 'Zendesk Support: tickets that are solved' */
   about: string;

@@ -60,8 +60,9 @@ export interface Budget {
   /** The vendor asks to pause: no process calls this account (or endpoint) before `ms` have passed. */
   pause(ms: number, endpoint?: string): Promise<void>;
   /**
-   * Reports the headers of a response. A used-up quota delays all calls until it is full again, a half-used one those with
-   * `background`. @param name one of several limits of the account ("daily" …), or an endpoint, whose calls alone are delayed
+   * Reports the headers of a response. A used-up quota delays all calls until it is full again; a quota that is half used delays only calls
+   * with `background`.
+   * @param name one of several limits of the account ("daily" …), or an endpoint, whose calls alone are delayed
    */
   reportRemaining(quota: Quota, name?: string): Promise<void>;
 }

@@ -26,7 +26,7 @@ const isKey = (key: Buffer): boolean => key.length >= 24 && key.length <= 64;
 
 /**
  * The headers of one attempt. `id` stays the same over attempts and holds no full stop.
- * @param secrets While rotating, the new one and the old one.
+ * @param secrets the secret, or during a rotation the new and the old secret
  */
 export function signStandardWebhook(
   message: { id: string; at: Date; body: string | Uint8Array },

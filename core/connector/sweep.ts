@@ -3,8 +3,8 @@ import type { PollPage, Source, SourceEvent } from './contract.ts';
 import { jsonBody } from './json-body.ts';
 
 /*
- * A poll of a vendor that searches by time. A sweep runs the searches one after the other, one page per call; the next sweep covers
- * the time from shortly before the instant at which the last one began.
+ * A poll of a vendor that searches by time. A sweep runs its searches one after the other, one page per call; the next sweep covers the time
+ * from shortly before the begin of the last sweep.
  */
 
 /** One search of a sweep. */

@@ -51,7 +51,7 @@ export interface VendorCall {
   /** The body, sent form-encoded. */
   form?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** As in `Budget.take`. */
+  /** The endpoint's name, as in `Budget.take`. */
   endpoint?: string;
   urgency?: Urgency;
 }

@@ -35,7 +35,7 @@ const headers = {
 
 /** The person who sends a request. */
 export interface Visitor {
-  /** For people and the audit log. */
+  /** The visitor's name on pages and in the audit log. */
   name: string;
   role: DashboardRole;
   /** Whether the visitor sees customers' addresses in full. */

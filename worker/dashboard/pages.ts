@@ -9,7 +9,7 @@ const common = Symbol('common');
 interface Common {
   /** Shown above everything else, if set. */
   notice: string | undefined;
-  /** For the menu. */
+  /** The numbers of follow-ups for the menu. */
   followUps: () => Promise<FollowUpCounts>;
 }
 

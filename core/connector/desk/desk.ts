@@ -46,7 +46,7 @@ export interface DeskReading<Row, Shape extends object> extends RowReading<Row> 
 export interface Desk<Row extends Target, Shape extends object, Value, Target> {
   /** The vendor's name in messages: 'Freshdesk'. */
   vendor: string;
-  /** What people call a record: 'ticket'. */
+  /** The word for a record: 'ticket'. */
   record: string;
   /** Left out: the vendor delivers nothing, and the poll finds every closing. */
   intake?: DeskIntake;

@@ -15,7 +15,7 @@ export function wordsOf({ comment }: Pick<ShownAnswer, 'comment'>): Content {
   return comment !== '' && html`<p class="said">${comment}</p>`;
 }
 
-/** An answer in a list, with what belongs below it. */
+/** An answer in a list, with further content below it. */
 export function answerCard(answer: ShownAnswer, clock: { now: Date; timeZone: string }, below?: Content): Html {
   const { at, comment } = answer;
   return html`<li class="card"><p class="card-head">${gradeBadge(answer)} <span class="quiet">${comment === '' && 'without words · '}${at && ago(at, clock.now, clock.timeZone)}</span></p>

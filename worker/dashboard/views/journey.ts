@@ -17,7 +17,7 @@ import { table } from './table.ts';
 
 interface ShownJourney {
   source: string;
-  /** What people call its record. */
+  /** The word for the source's records: "ticket". */
   recordNoun: string | undefined;
   journey: Journey;
   trace: readonly TraceLine[];

@@ -15,7 +15,7 @@ import { type Column, table as dataTable } from './table.ts';
 
 export interface ListedJourney {
   source: string;
-  /** What people call its record. */
+  /** The word for the source's records: "ticket". */
   recordNoun?: string | undefined;
   journey: Journey;
 }

@@ -22,7 +22,7 @@ interface ShownSource {
   quotas: readonly { quota: string; limit: number; remaining: number }[];
   /** Whether closeloop polls the source. */
   polls: boolean;
-  /** What people call its records. */
+  /** The word for the source's records: "ticket". */
   recordNoun: string | undefined;
 }
 

@@ -45,7 +45,7 @@ export function stateBadge(state: JourneyState, noun?: string): Html {
   return html`<span class="state ${tones[state]}">${stateName(state, noun)}</span>`;
 }
 
-/** What people call the records of all these sources; undefined where the words differ. */
+/** The word for the records of all these sources; undefined if the words differ. */
 export function nounOf(sources: readonly { recordNoun?: string | undefined }[]): string | undefined {
   const [noun, ...others] = new Set(sources.map(({ recordNoun }) => recordNoun));
   return others.length === 0 ? noun : undefined;

@@ -9,7 +9,7 @@ export interface Column {
 }
 
 interface Table {
-  /** For screen readers. */
+  /** The table's name for screen readers. */
   name: string;
   caption?: Content;
   columns: readonly Column[];
