@@ -27,7 +27,7 @@ const table: MeaningTable = {
 };
 
 const code = z.string().regex(/^[a-z_]{1,60}$/);
-/** The body of an error: of one field or several, or of the whole call. */
+/** The body of an error, which concerns one field, several fields or the whole call. */
 const ErrorBody = z.object({
   code: code.optional().catch(undefined),
   errors: listOf(z.object({ field: z.string(), code: code.catch('') })).catch([]),
@@ -44,13 +44,13 @@ export const Field = z.object({
   name: z.string(),
   type: z.string(),
   required_for_agents: orElse(z.boolean(), false),
-  /** A list, or, of the statuses, an object by their numbers. */
+  /** A list; for the field of statuses an object by the statuses' numbers. */
   choices: orElse(z.union([listOf(z.string()), z.looseObject({}).transform(Object.keys)]), undefined),
 });
 
 export const rowsPerPage = 100;
 
-/** Every call to one account. Webhooks, all keys and all apps share its calls per minute. */
+/** Makes every call to one account. Webhooks, all API keys and all apps share the account's calls per minute. */
 export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) {
   const { subdomain, baseUrl, apiKey, setupKey, callsPerMinute } = settings;
   const half = (calls: number) => ({
@@ -75,7 +75,7 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
   } satisfies VendorAccount;
   const api = createVendorApi({ ...account, ...basicCredentials(apiKey, 'X') }, ports);
 
-  /** Names by id, of agents or groups. */
+  /** The names of agents or groups by id. */
   const namesOf = (path: string) =>
     cached(
       async () => {
@@ -96,7 +96,7 @@ export function openAccount(settings: FreshdeskSettings, ports: ConnectorPorts) 
     agents: namesOf('/agents'),
     groups: namesOf('/groups'),
     fields: cached(() => api.call({ method: 'GET', path: '/ticket_fields' }, listOf(Field)), 900_000, ports.now),
-    /** A page of the tickets that changed at or after an instant, oldest change first, without trash and spam. */
+    /** A page of the tickets that changed at or after an instant, oldest change first, without the trash and spam. */
     changedSince(from: Date, page: number, urgency: Urgency): Promise<Ticket[]> {
       const path = `/tickets?updated_since=${inSeconds(from)}&order_by=updated_at&order_type=asc&per_page=${rowsPerPage}&page=${page}&include=requester,stats`;
       return api.call({ method: 'GET', path, urgency, endpoint: 'list' }, listOf(Ticket));

@@ -13,13 +13,13 @@ const RuleMessage = z.object({
   triggered_event: text,
   at: text,
 });
-/** As `setup` writes it ("advanced"), or as Freshdesk wraps its own content ("simple"). */
+/** The body as `setup` writes it ("advanced"), or in Freshdesk's own wrapping ("simple"). */
 const Body = z.union([
   RuleMessage,
   z.object({ freshdesk_webhook: RuleMessage }).transform((body) => body.freshdesk_webhook),
 ]);
 
-/** `{status:{from:2,to:4}}`: no JSON, and only the first of several changes. */
+/** Matches `{status:{from:2,to:4}}`. This is no JSON, and names only the first of several changes. */
 const ofStatus = /^\{status:\{from:(\d{1,4}),to:(\d{1,4})\}\}$/;
 
 export function events(body: unknown, delivery: Delivery, { closedStatuses }: FreshdeskSettings): Events {
@@ -30,7 +30,8 @@ export function events(body: unknown, delivery: Delivery, { closedStatuses }: Fr
     return noEvent('a delivery', 'without a ticket: its rule sends another content than `setup` wrote', true);
   if (kind === 'rated') return noEvent('a rating', 'the poll reads ratings');
   const at = happenedAt(data.at, delivery);
-  // Without a time of its own the same words may tell of a second closing: a double costs a read, a swallowed closing a customer.
+  // A message without a time may report a second closing in the same words, so its key has the minute of the receipt: a duplicate costs one read, but
+  // a lost closing loses a customer's feedback.
   const minute = delivery.receivedAt.toISOString().slice(0, 16);
   const when = Number.isNaN(Date.parse(data.at)) ? minute : at.toISOString();
   const [, from = '', to = ''] = ofStatus.exec(event || triggered_event) ?? [];
@@ -38,7 +39,7 @@ export function events(body: unknown, delivery: Delivery, { closedStatuses }: Fr
   const what = to === '' ? 'ticket changed' : `status ${to}, was ${from}`;
   const happened = { recordId, at, key: `${recordId}.${from}.${to}.${when}`, what };
   if (isClosed) return oneEvent({ ...happened, kind: 'closed', certain: true });
-  // Only the read tells what became of the status.
+  // The message lacks the new status, so the worker has to read the ticket.
   if (to === '') return oneEvent({ ...happened, kind: 'closed' });
   return wasClosed ? oneEvent({ ...happened, kind: 'changed' }) : noEvent(what, 'neither closes nor reopens');
 }

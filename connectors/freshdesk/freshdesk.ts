@@ -11,7 +11,10 @@ import { isId, present, stateOf, Ticket } from './record.ts';
 import { type FreshdeskSettings, settings } from './settings.ts';
 import { Reopen, reopen, writing } from './write.ts';
 
-/** Freshdesk reads no tickets by their ids: a list of what changed since the oldest closing, where it costs fewer calls than single reads. */
+/**
+ * Freshdesk can't read several tickets by their ids: the connector lists what has changed since the oldest closing, if that needs fewer calls
+ * than reading each ticket.
+ */
 const listed =
   (account: Account) =>
   async (ids: readonly string[], since?: Date): Promise<Map<string, Ticket>> => {
@@ -25,7 +28,7 @@ const listed =
       const rows = await account.changedSince(from, page, 'work');
       for (const row of rows) if (ids.includes(row.id)) found.set(row.id, row);
       const last = rows.at(-1)?.updated_at;
-      // Rows move while one pages: a further page only of one second.
+      // Rows move while the list is read, so a further page is read only within one second.
       if (rows.length < rowsPerPage || last === undefined) next = undefined;
       else next = last > from ? { from: last, page: 1 } : { from, page: page + 1 };
     }
@@ -71,9 +74,9 @@ function poller(settings: FreshdeskSettings, account: Account, ports: ConnectorP
 /**
  * Freshdesk: tickets that are resolved or closed.
  *
- * Automation rules send a webhook when a status changes, with a shared secret, as Freshdesk signs nothing. Webhooks count against the
- * account's limit of calls, and Freshdesk drops a webhook that has waited for a day: so the connector always polls as well. A closed ticket
- * takes answers until it is archived.
+ * Automation rules send a webhook when a status changes, with a shared secret, because Freshdesk signs nothing. Webhooks count against the
+ * account's limit of calls, and Freshdesk drops a webhook that has waited for a day, so the connector always polls as well. A closed ticket
+ * takes answers until Freshdesk archives it.
  */
 export const freshdesk = defineConnector({
   name: 'freshdesk',

@@ -31,7 +31,7 @@ const fields = (account: Account): DeskFields => ({
   },
 });
 
-/** Freshdesk signs nothing: the rules send the secret in this header. */
+/** The header in which the rules send the secret, because Freshdesk signs nothing. */
 export const secretHeader = 'x-closeloop-secret';
 
 const flag = orElse(z.boolean(), false);
@@ -47,9 +47,9 @@ const Rule = z.object({
   actions: orElse(listOf(orElse(Action, undefined)), []),
 });
 const Rules = z.union([listOf(Rule), z.object({ rules: listOf(Rule) }).transform(({ rules }) => rules)]);
-/** The rules that Freshdesk runs when a ticket is updated. */
+/** The path of the rules that Freshdesk runs when a ticket is updated. */
 const path = '/automations/4/rules';
-/** By Freshdesk's numbers of who changes a ticket: what closes resolved tickets after a while is the system. */
+/** The wanted rules, by Freshdesk's numbers of performers. Freshdesk's system is the performer that closes resolved tickets after a while. */
 const wanted = [
   { id: 'people', performer: 3, what: 'the rule "closeloop: ticket closed or reopened"' },
   { id: 'system', performer: 4, what: 'the rule "closeloop: ticket closed or reopened by a rule"' },

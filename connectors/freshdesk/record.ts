@@ -41,15 +41,15 @@ const nobody: ReadonlyMap<string, string> = new Map();
 
 type Rules = Pick<FreshdeskSettings, 'closedStatuses' | 'closingBy' | 'askChildren'>;
 
-/** Resolved, then closed by the hourly rule, is one closing: the time of the first counts. */
+/** A ticket that is resolved, and later closed by the hourly rule, has one closing: the time of the first change counts. */
 function closingOf({ status, stats, updated_at }: Ticket, { closingBy }: Rules): { closing: string; closedAt: Date } {
   const at = closingBy === 'status' ? stats?.status_updated_at : (stats?.resolved_at ?? stats?.closed_at);
-  // Seen once at others: a closed ticket without these times.
+  // A closed ticket without these times, as another integration has seen once.
   if (at === undefined) return { closing: `s${status}`, closedAt: updated_at ?? new Date(0) };
   return { closing: at.toISOString(), closedAt: at };
 }
 
-/** Merged tickets can't be told from closed ones: nothing in the API says so. */
+/** The state of a ticket. The API shows no difference between a merged ticket and a closed one. */
 export function stateOf(ticket: Ticket, rules: Rules, agents: ReadonlyMap<string, string> = nobody): RecordState {
   const { status, source, association_type, requester_id, deleted, spam } = ticket;
   if (deleted) return { is: 'out', why: 'in the trash' };
@@ -101,5 +101,5 @@ export function present(ticket: Ticket, { agents, groups }: Names): FreshdeskSha
   };
 }
 
-/** For `check`. */
+/** The names that `check` compares expressions with. */
 export const shapeNames = namesOf(present(Ticket.parse({ id: 1, status: 4 }), { agents: nobody, groups: nobody }));

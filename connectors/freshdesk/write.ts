@@ -36,7 +36,7 @@ async function put(account: Account, { id, change }: ChangedRow<Ticket, Value>):
   const response = await account.exchange(call);
   const refused = response.status === 400 ? errorsIn(response.json).filter(({ code }) => code !== 'invalid_field') : [];
   const ours = refused.map(({ field }) => field.replace(/^custom_fields\./, '')).filter((name) => values.has(name));
-  // A grade may be told; texts are the customer's.
+  // Findings may name a grade, but never a text, which is the customer's.
   const told = (name: string) => {
     const value = values.get(name);
     return `"${name}" does not take ${typeof value === 'number' ? value : 'its text'}: look at its type and its choices`;
@@ -58,7 +58,7 @@ export const writing = (account: Account, settings: FreshdeskSettings['writeBack
   settings,
   rows: {
     isId,
-    // An archived ticket has an address of its own, and takes nothing any more.
+    // An archived ticket has an address of its own, and takes no more changes.
     async one(id) {
       const ticket = await account.find({ method: 'GET', path: `/tickets/${id}` }, Ticket);
       return ticket ?? (await account.find({ method: 'GET', path: `/tickets/archived/${id}` }, Ticket));
@@ -67,7 +67,7 @@ export const writing = (account: Account, settings: FreshdeskSettings['writeBack
   blank: (id) => Ticket.parse({ id: Number(id), status: 0 }),
   written: inPlainForm,
   at: ({ custom_fields }, name) => custom_fields[name],
-  // A field of one line holds the beginning of a long text; a dropdown holds the grade as a text.
+  // A one-line field holds the beginning of a long text; a dropdown holds the grade as text.
   holds: (current, value) =>
     holdsValue(current, value) || (value !== null && isSameText(String(current ?? ''), cut(String(value), mostOfLine))),
   tags: ({ tags }) => tags,
@@ -105,7 +105,7 @@ export const Reopen = z
   .prefault({})
   .describe('Opens the ticket again');
 
-/** The id by a name; undefined where nobody has it. */
+/** The id of the agent or group with this name; undefined if there is none. */
 const idOf = (names: ReadonlyMap<string, string>, wanted: string | undefined): string | undefined =>
   [...names].find(([, name]) => name === wanted)?.[0];
 

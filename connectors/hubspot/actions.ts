@@ -50,7 +50,7 @@ export const actions = { reopen: Reopen, task: Task, set: SetProperties, note: n
 
 const permanent = (why: string) => new CloseloopError(why, { kind: 'permanent' });
 
-/** One call. HubSpot refuses all of it, with its reason, or may keep another value. */
+/** Updates a record in one call. HubSpot may refuse the whole call with a reason, or store another value. */
 async function update({ api }: Context, { type, record: { id } }: Standing, properties: Record<string, string>) {
   const found = await updateBatch(api, pluralOf(type), [{ id, properties }]);
   if (!(found instanceof Map)) throw permanent(`HubSpot did not take a change of the ${type}: ${inWords(found)}`);
@@ -62,7 +62,7 @@ async function update({ api }: Context, { type, record: { id } }: Standing, prop
   if (lost.length > 0) throw permanent(lost.join('; '));
 }
 
-/** @throws CloseloopError where nobody has the address any more */
+/** @throws CloseloopError if no owner has the address any more */
 async function ownerId({ owners }: Context, email: string): Promise<string> {
   const found = await owners.withEmail(email);
   if (found === undefined) throw permanent('HubSpot has no active user with the address that `owner` names');
@@ -74,7 +74,7 @@ const ownerFlaw = async ({ owners }: Context, email: string | undefined): Promis
     ? undefined
     : noSuch('user', email, "Name an active user's address (HubSpot: Settings > Users & Teams)");
 
-/** Asks HubSpot for changes of nothing. @throws VendorError where the app lacks the scope for that */
+/** Sends empty updates. @throws VendorError if the app lacks the scope for updates */
 async function tryWriting({ api }: Context, plurals: readonly string[]): Promise<undefined> {
   for (const plural of plurals)
     await api.attempt('POST', paths.batchUpdate(plural), z.unknown(), { body: { inputs: [] } });
@@ -106,7 +106,7 @@ const reopening = (context: Context): DeskAction<Standing> =>
       (await tryWriting(context, recordsOf(context))),
   );
 
-/** A rule may be meant for one kind of records: it suffices that one kind has the stage. */
+/** A rule may apply to one kind of records only, so one kind with the stage is enough. */
 async function stageFlaw({ settings, api }: Context, stage: string, pipeline: string | undefined) {
   const all = await Promise.all(settings.objects.map((type) => readPipelines(type, api)));
   const found = all.flatMap((one) => one.find(stage, pipeline) ?? []);
@@ -117,7 +117,7 @@ async function stageFlaw({ settings, api }: Context, stage: string, pipeline: st
   return { problem: `the stage "${stage}" is a closed one`, remedy: 'Name an open stage' };
 }
 
-/** Looks first where it may be there already: HubSpot makes no note and no task idempotent. */
+/** Creates a note or a task once. After an attempt that may have created it, looks for it first: HubSpot makes no note and no task idempotent. */
 async function once({ api }: Context, kind: Kind, { type }: Standing, wanted: Engagement, { again }: ActionRequest) {
   if (again && (await find({ api, kind, type }, [wanted])).has(wanted.id)) return;
   const failure = (await create({ api, kind, type }, [wanted])).get(wanted.id);
@@ -198,7 +198,7 @@ function valueProblem({ name, type, options, isReadOnly }: Definition, value: st
   return undefined;
 }
 
-/** What answers lead to at HubSpot. */
+/** The actions of answer rules at HubSpot. */
 export const acting = (context: Context): Record<string, DeskAction<Standing>> => ({
   reopen: reopening(context),
   task: tasking(context),

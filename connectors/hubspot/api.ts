@@ -15,7 +15,7 @@ export type Attempt<T> = { ok: true; body: T } | { ok: false; refusal: Refusal }
 interface Options {
   body?: object;
   query?: Record<string, string>;
-  /** Default: work. */
+  /** The priority in the quota. Default: work. */
   urgency?: Urgency;
   /** Statuses that are returned as refusals here, though they concern the whole account elsewhere. */
   answers?: readonly number[];
@@ -23,9 +23,9 @@ interface Options {
 
 type Method = VendorCall['method'];
 
-/** One attempt per call; the queue repeats. */
+/** The client of one account. Sends each call once; the queue repeats failed work. */
 export interface HubSpotApi {
-  /** What is left of the day's calls, as the last response said. */
+  /** The remaining calls of the day, by the last response. */
   daily(): Quota | undefined;
   /** Returns refusals of the request (400, 404 …); throws for failures that concern the whole account. */
   attempt<S extends z.ZodType>(
@@ -34,11 +34,11 @@ export interface HubSpotApi {
     schema: S,
     options?: Options,
   ): Promise<Attempt<z.output<S>>>;
-  /** For requests that do not depend on a record's content: throws a permanent error for a refusal, too. */
+  /** Sends a request that does not depend on a record's content: throws a permanent error for a refusal, too. */
   call<S extends z.ZodType>(method: Method, path: string, schema: S, options?: Options): Promise<z.output<S>>;
 }
 
-/** @param timeoutMs For one call from start to the last byte. */
+/** @param timeoutMs the deadline of one call, from its start to the last byte */
 export function hubSpotApi(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): HubSpotApi {
   const { baseUrl, timeZone } = settings;
   let day: Quota | undefined;
@@ -90,7 +90,7 @@ const unreportedLimits: Readonly<Record<string, Quota>> = {
   [searchEndpoint]: { limit: 5, remaining: 5, resetMs: 1000 },
 };
 
-/** The limits in a response's headers: of ten seconds, and of the day (not for apps with OAuth). */
+/** The limits in a response's headers: the limit of ten seconds, and the daily limit (not for apps with OAuth). */
 function quotasIn(headers: ResponseHeaders, now: Date, timeZone: string | undefined): RateLimit[] {
   const number = (name: string) => headerNumber(headers, `x-hubspot-ratelimit-${name}`);
   const resetMs = number('interval-milliseconds') || 10_000;
@@ -99,7 +99,7 @@ function quotasIn(headers: ResponseHeaders, now: Date, timeZone: string | undefi
   return [...(window ? [window] : []), ...(day ? [{ ...day, name: 'daily' }] : [])];
 }
 
-/** A count without its limit is of use only when it is 0. */
+/** A remaining count without its limit is useful only if it is 0. */
 function quota(limit: number | undefined, remaining: number | undefined, resetMs: number): Quota | undefined {
   if (remaining === undefined || (limit === undefined && remaining > 0)) return undefined;
   return { limit: limit ?? 1, remaining, resetMs };
@@ -112,7 +112,7 @@ interface Prepared {
 }
 
 /**
- * The official client as transport. It has no time-out. Its decorators (meant for its own retries and limiter, which stay off) let
+ * The official client as transport. It has no time-out. Its decorators (meant for the client's own retries and limiter, which stay off) let
  * closeloop send the request, without a change of the process's global fetch or dispatcher.
  */
 class OfficialClient extends Client {
@@ -128,10 +128,10 @@ class OfficialClient extends Client {
 
   readonly transport: Fetch = (url, init) => {
     const { method = 'GET', body, headers: given = {} } = init;
-    // the client sets its own accept header
+    // The client sets its own accept header.
     const { accept: _, ...headers } = given;
     const path = String(url).slice(this.#basePath.length);
-    // the decorators are in a process-wide singleton: set them and send within one tick
+    // The decorators are in a singleton of the process, so closeloop sets them and sends within one tick.
     this.#init = init;
     this.init();
     return super.apiRequest({ method, path, headers, defaultJson: false, ...(body !== undefined && { body }) });
@@ -161,7 +161,7 @@ export function credentialsOf(settings: HubSpotSettings, ports: ConnectorPorts, 
   return refreshedToken({ name: 'hubspot-oauth', configured }, refresh, ports);
 }
 
-/** Calls to the token endpoints, which carry no token. */
+/** The client for the token endpoints, whose calls carry no token. */
 export function tokenApi(settings: HubSpotSettings, ports: ConnectorPorts, timeoutMs?: number): VendorApi {
   const rules = tokenRules(responseRules(settings, ports.now));
   const account = { name: 'HubSpot', baseUrl: settings.baseUrl, rules };
@@ -174,7 +174,7 @@ const Refused = z.object({ error: text, status: text }).catch({});
 /** The refusals by which the account revoked the access. */
 const revoked = new Set(['invalid_grant', 'BAD_REFRESH_TOKEN', 'BAD_HUB', 'access_denied']);
 
-/** Other refusals than revocations are errors in the configuration, which reconnecting doesn't correct. */
+/** Treats refusals other than revocations as errors in the configuration, which connecting the account again doesn't correct. */
 const tokenRules = (rules: ResponseRules): ResponseRules => ({
   ...rules,
   meaningOf(response, path) {

@@ -8,10 +8,10 @@ import type { HubSpotApi } from './api.ts';
 import { type Plural, type Properties, paths } from './objects.ts';
 import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 
-/** Records in one batch call. */
+/** The most records in one batch call. */
 export const batchSize = 100;
 
-/** HubSpot sends every value as a string or null; other values become strings, so that they don't fail the other 99 records. */
+/** HubSpot documents every value as a string or null; other values are converted to strings, so that they don't fail the other 99 records. */
 export const Texts = mapOf(z.union([z.string(), z.number(), z.boolean()]).transform(String).nullable());
 
 const Change = z
@@ -48,7 +48,7 @@ export type Fate = { is: 'done'; result: BatchResult } | { is: 'missing' } | { i
 
 const inputsOf = (ids: readonly string[]) => ids.map((id) => ({ id }));
 
-/** One call. @param plural of records, or `notes` and `tasks` */
+/** Reads records in one call. @param plural the kind of records, or `notes` and `tasks` */
 export function readBatch(
   api: HubSpotApi,
   plural: string,
@@ -61,8 +61,8 @@ export function readBatch(
 }
 
 /**
- * The result for each id of one batch call. Results come in any order. Ids in neither list are left out of the map, unless the call
- * had one id alone: then the result belongs to it (after a merge the result has another id).
+ * The result for each id of one batch call. Results come in any order. Ids in neither list are left out of the map, unless the call had only
+ * one id: then the result belongs to this id (after a merge the result has another id).
  */
 export function fates(path: string, ids: readonly string[], { results, unreadable, errors }: BatchResponse) {
   const only = ids.length === 1 ? ids[0] : undefined;
@@ -87,12 +87,12 @@ export function fates(path: string, ids: readonly string[], { results, unreadabl
   return found;
 }
 
-/** The ids of the records that were merged into a record, separated by `;`; empty without a merge. */
+/** The property with the ids of the records that were merged into a record, separated by `;`; empty without a merge. */
 export const mergedIds = 'hs_merged_object_ids';
 
 /**
- * For a merged record HubSpot returns the surviving record. Old id → the survivor's result, for requested ids that are not among the
- * results, as far as `mergedIds` shows it (the property has to be requested).
+ * HubSpot returns the surviving record for the id of a merged record. Maps each requested id that is not among the results to its survivor's
+ * result, as far as `mergedIds` shows it (the caller has to request that property).
  */
 export function livingOn(asked: readonly string[], results: readonly BatchResult[]): Map<string, BatchResult> {
   const known = new Set(results.map(({ id }) => id));
@@ -103,7 +103,7 @@ export function livingOn(asked: readonly string[], results: readonly BatchResult
   return new Map(merged.filter(([id]) => missing.has(id)));
 }
 
-/** The present values of these properties; records that aren't found under their id are left out. */
+/** The present values of these properties by record. Records that aren't found under their id are left out. */
 export async function currentOf(
   api: HubSpotApi,
   plural: Plural,
@@ -115,13 +115,13 @@ export async function currentOf(
   return new Map(read.flatMap(({ results }) => results.map(({ id, properties }) => [id, properties] as const)));
 }
 
-/** One record and the string for each of its properties; '' clears. */
+/** One record, and the new value of each property; '' clears the property. */
 export interface Write extends Writable {
-  /** Of two writes of one record the later one counts. */
+  /** The time of the write: of two writes of one record the later counts. */
   at: Date;
 }
 
-/** The record after the update; `write` is the sent one: another write of the record, where that was later. */
+/** The record after the update. `write` is the write that was sent: for two writes of one record the later write. */
 export type Update = Exclude<Fate, { is: 'done' }> | { is: 'done'; write: Write; result: BatchResult };
 
 const newest = (writes: Iterable<Write>) =>
@@ -132,9 +132,8 @@ const newest = (writes: Iterable<Write>) =>
   );
 
 /**
- * Writes properties, one call per 100 records. Idempotent. For merged records it writes the survivors: two more calls, however many
- * there are.
- * @returns by the requested id
+ * Writes properties, one call per 100 records. Idempotent. For merged records it writes the survivors, which takes two more calls in total.
+ * @returns the updates by the requested id
  */
 export async function updateAll(
   api: HubSpotApi,
@@ -160,8 +159,8 @@ export async function updateAll(
 }
 
 /**
- * Writes as `updateAll` does, and confirms every property: properties that the response leaves out are read (one more call per 100
- * records that need it).
+ * Writes as `updateAll` does, and verifies every property: reads the properties that the response leaves out (one more call per 100 such
+ * records).
  */
 export async function updateConfirmed(api: HubSpotApi, plural: Plural, writes: readonly Write[]) {
   const updates = await updateAll(api, plural, writes);
@@ -184,7 +183,7 @@ export async function updateConfirmed(api: HubSpotApi, plural: Plural, writes: r
   return updates;
 }
 
-/** Old id → the id of the record that it was merged into; deleted records are left out. */
+/** Maps the id of a merged record to the id of the surviving record. Deleted records are left out. */
 async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const ask = async (some: readonly string[]): Promise<void> => {
@@ -202,7 +201,7 @@ async function whereabouts(api: HubSpotApi, plural: Plural, ids: readonly string
   return found;
 }
 
-/** One call. @returns HubSpot's refusal of the whole call */
+/** Updates records in one call. @returns the response, or HubSpot's refusal of the whole call */
 export async function updateBatch(
   api: HubSpotApi,
   plural: Plural,

@@ -9,14 +9,14 @@ export interface Change {
   at: Date;
 }
 
-/** A ticket or deal. `history` is the history of its stage; undefined if not requested. */
+/** A ticket or deal. `history` is the history of its stage; undefined if the history was not requested. */
 export interface RawRecord {
   id: string;
   properties: Properties;
   history?: readonly Change[];
 }
 
-/** The record is closed, but the stage's history has no closing yet: it was read a moment too early. */
+/** The record is closed, but the stage's history has no closing yet, because HubSpot updates the history a moment later. */
 type Unclear = { is: 'unclear' };
 
 export function stageOf(
@@ -28,10 +28,10 @@ export function stageOf(
 }
 
 /**
- * The state of a record. The stage's metadata decides whether it is closed, not a label, a well-known id, or a date that people can
- * edit (`closedate`). The closing is named after the instant of the last open→closed transition: a move from one closed stage to
- * another is no new closing, nor is a merge, whose record has the histories of all its parts; a record that was deleted and restored
- * keeps its closing. Without history, as the poll reads, the closing is '' and dated `now`: then only `is` matters.
+ * The state of a record. The stage's metadata decides whether the record is closed, not a label, a well-known id, or a date that people can
+ * edit (`closedate`). The closing is named after the instant of the last change from open to closed. A move from one closed stage to another
+ * is no new closing. A merge is none either, although the merged record has the histories of all its parts. A record that was deleted and
+ * restored keeps its closing. Without history, as the poll reads, the closing is '' and has the date `now`: then only `is` matters.
  */
 export function stateOf(
   type: ObjectType,
@@ -54,7 +54,7 @@ export function stateOf(
   const isClosed = (id: string) => pipelines.stage(pipelineId, id)?.closed;
   const closedAt = lastClosing(record.history, (id) => isClosed(id) ?? false, stageId);
   if (closedAt === undefined) return { is: 'unclear' };
-  // Its tickets may have been moved out of a closed stage so that it could be deleted: customers of long ago must not be asked.
+  // A person may have moved the tickets out of a closed stage to delete the stage: closeloop must not ask customers of long ago.
   const before = stageBefore(closedAt, record.history);
   if (before !== undefined && isClosed(before) === undefined)
     return { is: 'out', why: `it came from stage ${before}, which HubSpot lists no more: that may have been closed` };
@@ -81,8 +81,9 @@ export function lastClosing(
 }
 
 /**
- * Sorts changes by time, the newest first. HubSpot documents no order for changes of the same millisecond, which a workflow can make. The
- * latest of them leads to the present stage; if a later change exists, it leads to another stage than that change.
+ * Sorts changes by time, the newest first. HubSpot documents no order for changes in the same millisecond, which a workflow can make. Among
+ * these the latest change leads to the present stage; if there is a later change, the latest among these leads to another stage than the later
+ * change.
  */
 function newestFirst(history: readonly Change[], current: string | undefined): Change[] {
   const left = history.toSorted((a, b) => b.at.getTime() - a.at.getTime());

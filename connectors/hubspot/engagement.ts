@@ -9,43 +9,43 @@ import { batchSize, readBatch } from './batch.ts';
 import { maxTextUnits, type ObjectType, objectTypes, paths } from './objects.ts';
 import { ErrorBody, inWords, type Refusal, refusalOf } from './responses.ts';
 
-/* Notes and tasks on records. HubSpot makes neither idempotent: each ends with its marker, by which it is looked for. */
+/* Notes and tasks on records. HubSpot makes neither idempotent: each ends with a marker, by which closeloop finds it again. */
 
 export type Kind = 'notes' | 'tasks';
 const texts = { notes: 'hs_note_body', tasks: 'hs_task_body' } as const;
 
-/** Where notes or tasks are: on records of a type. */
+/** The place of notes or tasks: on records of a type. */
 interface Where {
   api: HubSpotApi;
   type: ObjectType;
   kind: Kind;
 }
 
-/** A note or a task to make, by its marker, and the record it goes to. */
+/** A note or a task to create, by its marker, with the record that it belongs to. */
 export interface Engagement extends Writable {
   recordId: string;
 }
 
-/** @param at the time that the note has */
+/** @param at the note's time */
 export const noteOn = (recordId: string, about: Noted, at: Date): Engagement => {
   const properties = { hs_timestamp: at.toISOString(), hs_note_body: noteHtml(about, maxTextUnits) };
   return { recordId, id: about.marker, properties };
 };
 
 /**
- * Records in one call that reads which notes they have. HubSpot takes 1,000, but a record may have hundreds of notes, and an answer
- * has a size up to which it is read: for so many it has room for 170 notes of each.
+ * How many records one call checks for notes. HubSpot takes 1,000, but a record may have hundreds of notes, and closeloop limits the size of a
+ * response: with 250 records there is room for 170 notes of each.
  */
 const recordsPerCall = 250;
 
-/** The errors of what could not be made, by marker. */
+/** The errors of notes or tasks that could not be created, by marker. */
 type Failures = Map<string, Error>;
 
 const Created = z.object({ results: listOf(z.unknown()).default([]), errors: listOf(ErrorBody).default([]) });
 
 /**
- * Makes notes or tasks, 100 per call; a refused call is halved until the refused one stands alone. Not idempotent: when this throws,
- * they may exist.
+ * Creates notes or tasks, 100 per call; a refused call is halved until the refused item stands alone. Not idempotent: if this throws, some of
+ * them may exist.
  */
 export async function create({ api, type, kind }: Where, wanted: readonly Engagement[]): Promise<Failures> {
   const refused = (refusal: Refusal) => {
@@ -65,7 +65,7 @@ export async function create({ api, type, kind }: Where, wanted: readonly Engage
     for (const error of errors)
       for (const marker of error.context?.objectWriteTraceId ?? []) failures.set(marker, refused(refusalOf(0, error)));
     if (results.length + failures.size >= some.length) return failures;
-    // HubSpot doesn't always name those that are missing; the next attempt looks for them.
+    // HubSpot doesn't always name the missing notes or tasks; the next attempt looks for them.
     const text = `HubSpot: POST ${path}: it did not make all ${kind}; those that are missing are looked for and tried again`;
     throw new CloseloopError(text, { kind: 'transient' }, { outcome: 'unknown' });
   };
@@ -103,9 +103,9 @@ export async function withoutNotes(api: HubSpotApi, type: ObjectType, recordIds:
 }
 
 /**
- * Reads by association which of these notes or tasks are on their records already: HubSpot's search lags behind what was just written.
- * Takes a call for every 250 records, and a call for every 100 notes or tasks on the records.
- * @returns the markers of those that are there
+ * Finds which of these notes or tasks exist on their records. Reads associations, because HubSpot's search lags behind new notes. Takes a call
+ * for every 250 records, and a call for every 100 notes or tasks on the records.
+ * @returns the markers of the existing notes or tasks
  */
 export async function find(where: Where, wanted: readonly Engagement[]): Promise<Set<string>> {
   const ids = wanted.map(({ recordId }) => recordId);
@@ -115,7 +115,7 @@ export async function find(where: Where, wanted: readonly Engagement[]): Promise
   return new Set(markers.filter((marker) => there.has(escapeHtml(marker))));
 }
 
-/** Archives all of closeloop's notes on records: the calls of `find`, and one per 100 notes. */
+/** Archives all of closeloop's notes on records. Takes the calls of `find`, and one call per 100 notes. */
 export async function removeNotes(api: HubSpotApi, type: ObjectType, recordIds: readonly string[]): Promise<void> {
   const notes = await engagementsOn({ api, type, kind: 'notes' }, recordIds);
   const ours = notes.filter(({ text }) => markerOf(text) !== undefined);

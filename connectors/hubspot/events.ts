@@ -13,13 +13,13 @@ import { listOf, orElse } from '../../core/entries.ts';
 import { type ObjectType, objectTypes, recordId } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/** HubSpot decodes these twelve escapes, once, before it signs; others (`%20`, `%26`, `%3D`) stay. */
+/** HubSpot decodes these twelve escapes in the address, once, before it signs; other escapes (`%20`, `%26`, `%3D`) stay. */
 const decoded = new Set(['%3A', '%2F', '%3F', '%40', '%21', '%24', '%27', '%28', '%29', '%2A', '%2C', '%3B']);
 
 /**
- * Signature v3 only: v1 and v2, which HubSpot sends as well, can be replayed for ever. The tolerance of the time is five minutes, in
- * both directions; HubSpot signs a retry anew. Source: HubSpot, request validation.
- * @param publicUrl The address that HubSpot signs, still encoded, where it isn't the delivery's.
+ * Accepts only signature v3: an attacker could replay v1 and v2, which HubSpot sends as well, for ever. The tolerance of the time is five
+ * minutes in both directions; HubSpot signs a retry anew. Source: HubSpot, request validation.
+ * @param publicUrl the address that HubSpot signs, still encoded, if it isn't the delivery's own address
  */
 export const proofOf = (publicUrl?: string): HmacScheme => ({
   ...{ header: 'x-hubspot-signature-v3', algorithm: 'sha256', encoding: 'base64' },
@@ -36,10 +36,13 @@ const Id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).tran
 /** A field of another type (null, a number for a string) counts as left out, so that the event stays readable. */
 const lenient = <S extends z.ZodType>(schema: S) => orElse(schema, undefined);
 const id = lenient(Id);
-/** HubSpot's strings are shorter. They become parts of keys, one per record of a merge. */
+/** A string of at most 200 characters: HubSpot's strings are shorter. They become parts of keys, one per record of a merge. */
 const text = lenient(z.union([z.string().max(200), z.number()]).transform(String));
 
-/** Classic (`ticket.propertyChange`) and generic (`object.propertyChange` with `objectTypeId`) alike; the rest may be anything. */
+/**
+ * An event in the classic form (`ticket.propertyChange`) or the generic form (`object.propertyChange` with `objectTypeId`); other fields may
+ * hold anything.
+ */
 const HubSpotEvent = z
   .object({
     /** `eventType`: the name of `subscriptionType` in HubSpot's field table. */
@@ -64,12 +67,12 @@ type HubSpotEvent = z.output<typeof HubSpotEvent>;
 type Untimed<Event> = Event extends SourceEvent ? Omit<Event, 'at' | 'key'> : never;
 type ReadEvent = Untimed<RecordEvent | EraseEvent>;
 
-/** What one event says, or why it says nothing. */
+/** The events that one HubSpot event means, or why it means none. */
 type Reading = ReadEvent[] | { why: string };
 
 /**
- * A delivery is a JSON array of at most 100 events by HubSpot's documentation; longer ones are signed as well, and accepted. An unreadable
- * event is left out with its reason: HubSpot would repeat a refused delivery ten times.
+ * Reads a delivery. By HubSpot's documentation it is a JSON array of at most 100 events; longer deliveries are signed as well, and accepted.
+ * An unreadable event is left out with its reason: HubSpot would repeat a refused delivery ten times.
  */
 export function events(body: unknown, delivery: Delivery, settings: HubSpotSettings): Events {
   if (!Array.isArray(body)) return { ok: false, why: 'the body is not a JSON array of HubSpot events' };
@@ -77,7 +80,7 @@ export function events(body: unknown, delivery: Delivery, settings: HubSpotSetti
   const found: SourceEvent[] = [];
   const ignored: { what: string; why: string }[] = [];
   for (const item of body) {
-    // The intake refuses the whole delivery.
+    // The intake refuses a delivery with so many events, so the rest need not be read.
     if (found.length > mostEvents) break;
     const { data: event } = HubSpotEvent.safeParse(item);
     if (event === undefined) {
@@ -95,7 +98,7 @@ export function events(body: unknown, delivery: Delivery, settings: HubSpotSetti
   return { ok: true, events: found, ignored };
 }
 
-/** The same for every attempt at this event (so never `attemptNumber`); `eventId` alone isn't unique. */
+/** The key of an event, the same for every attempt (so never with `attemptNumber`); `eventId` alone isn't unique. */
 function keyOf(
   { portalId, type, eventId, occurredAt, propertyName, toObjectId }: HubSpotEvent,
   told: ReadEvent,
@@ -105,8 +108,9 @@ function keyOf(
 }
 
 /**
- * Only changes of properties that closeloop writes are its own echo: another part of the app with the same id may close tickets, and a
- * workflow that a write triggers has another actor but the same closing. The closing recognises what remains.
+ * Says why an event is ignored. Only changes of the properties that closeloop writes count as its own echo: another part of the app with the
+ * same id may close tickets, and a workflow that a write triggers has another actor but the same closing. The name of the closing covers the
+ * remaining cases.
  */
 function unwanted(event: HubSpotEvent, settings: HubSpotSettings): string | undefined {
   const { portalId, appId = event.appId, writeBack } = settings;
@@ -135,17 +139,17 @@ function read(event: HubSpotEvent, settings: HubSpotSettings): Reading {
   if (change === 'merge') return readMerge(event, type);
   if (objectId === undefined) return noRecord;
   const one = (kind: 'closed' | 'changed', what: string) => [{ kind, recordId: recordId(type, objectId), what }];
-  // Some are born closed.
+  // Some records are closed from their creation.
   if (change === 'creation') return one('closed', `${type} created`);
   if (change === 'restore') return one('closed', `${type} restored`);
   if (change === 'deletion') return one('changed', `${type} deleted`);
   if (change !== 'propertyChange') return { why: 'this kind of event says nothing about closing' };
   if (propertyName !== objectTypes[type].stage) return { why: 'this property does not close a record' };
-  // A stage's id; any other text is not repeated.
+  // The trace repeats a stage's id, and no other text.
   return one('closed', `stage is now ${/^[\w-]{1,64}$/.test(propertyValue) ? propertyValue : 'another one'}`);
 }
 
-/** The merged records are gone; what remains is a new record, or the primary one. */
+/** The merged records no longer exist; the new record or the primary record remains. */
 function readMerge(event: HubSpotEvent, type: ObjectType): Reading {
   const { newObjectId, primaryObjectId, objectId, mergedObjectIds = [] } = event;
   const remaining = newObjectId ?? primaryObjectId ?? objectId;
@@ -160,7 +164,7 @@ function readMerge(event: HubSpotEvent, type: ObjectType): Reading {
   ];
 }
 
-/** A closed record may get its contact late. */
+/** A new association matters because a closed record may get its contact late. */
 function readAssociation(event: HubSpotEvent, { objects }: HubSpotSettings): Reading {
   const { associationType = '', associationRemoved, fromObjectId, fromObjectTypeId = '', toObjectTypeId } = event;
   const [, from = fromObjectTypeId, to = toObjectTypeId] = /^([A-Z]+)_TO_([A-Z]+)$/.exec(associationType) ?? [];

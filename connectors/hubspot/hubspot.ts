@@ -33,7 +33,7 @@ export const hubspot = defineConnector({
     openedAt: ['ticket.createdAt', 'deal.createdAt'],
     customer: ['contact.email', 'contact.phone', 'contact.mobilePhone'],
   },
-  // The limits are per app and account. Of OAuth's tokens only the configured one never changes.
+  // HubSpot's limits are per app and account. In an OAuth app the configured refresh token is the only token that never changes.
   account({ accessToken, clientId, refreshToken, portalId }) {
     if (clientId !== undefined && portalId !== undefined) return `${clientId}-${portalId}`;
     const token = accessToken ?? `${clientId} ${refreshToken}`;
@@ -50,7 +50,7 @@ export const hubspot = defineConnector({
       intake: { secrets, proof: proofOf(publicUrl), events: (body, delivery) => events(body, delivery, settings) },
       read: reading(context),
       poll: poller(context),
-      // Writing is its own: a record may live on as another, and answers also go on contacts.
+      // HubSpot's write-back is a function of its own: a merged record lives on under another id, and answers also go to contacts.
       write: { settings: writeBack, written: textOf, at: ({ record }, place) => record.properties[place] },
       own: {
         ...preflight(settings, api, ports),

@@ -1,11 +1,11 @@
 import type { Source } from '../../core/connector/contract.ts';
 
-/** The one place that names HubSpot's date version. Versions live about 18 months: change it here, run the tests. */
+/** HubSpot's date version, named only here. A version lives about 18 months: to change it, edit this line and run the tests. */
 export const apiVersion = '2026-09';
 
 /**
- * The kinds of record whose closing can ask for feedback, and what differs between them at HubSpot. `engagements`: the type ids of the
- * associations of notes and tasks with it.
+ * The kinds of record whose closing can lead to a feedback request, and their differences at HubSpot. `engagements`: the type ids of their
+ * associations with notes and tasks.
  */
 export const objectTypes = {
   ticket: {
@@ -13,7 +13,7 @@ export const objectTypes = {
     objectTypeId: '0-5',
     stage: 'hs_pipeline_stage',
     pipeline: 'hs_pipeline',
-    /** Not proof of closing: of deals, people set it themselves. */
+    /** The date does not prove a closing: on deals people set it themselves. */
     closedDate: 'closed_date',
     engagements: { notes: 228, tasks: 230 },
     properties: ['subject', 'hs_ticket_priority', 'hs_ticket_category', 'createdate', 'hubspot_owner_id'],
@@ -33,17 +33,17 @@ export const objectTypes = {
 
 export type ObjectType = keyof typeof objectTypes;
 
-/** The kinds of record that answers go to. */
+/** The kinds of record that closeloop writes answers on. */
 export type CrmObject = ObjectType | 'contact';
 
-/** The same, as paths name them. */
+/** The kinds of record as paths name them. */
 export type Plural = 'tickets' | 'deals' | 'contacts';
 export const pluralOf = (object: CrmObject): Plural => (object === 'contact' ? 'contacts' : objectTypes[object].plural);
 
 /** HubSpot's limit for text is 65,536 UTF-16 code units; this leaves room for a mark. */
 export const maxTextUnits = 65_000;
 
-/** HubSpot gives every value as text; unset is null. */
+/** HubSpot returns every value as text; an unset value is null. */
 export type Properties = Readonly<Record<string, string | null>>;
 
 export const paths = {
@@ -64,18 +64,18 @@ export const paths = {
   token: `/oauth/${apiVersion}/token`,
 };
 
-/** A record as the rest of closeloop names it: `ticket-541935488729`, `deal-318842210076`. HubSpot's ids stay text. */
+/** The record's id in the rest of closeloop: `ticket-541935488729`, `deal-318842210076`. HubSpot's ids stay text. */
 export const recordId = (type: ObjectType, id: string) => `${type}-${id}`;
 
-/** The way back; undefined for anything `recordId` can't have made. */
+/** Reads an id that `recordId` made; undefined for any other text. */
 export function parseRecordId(recordId: string): { type: ObjectType; id: string } | undefined {
   const [, type, id] = /^(ticket|deal)-(\d{1,20})$/.exec(recordId) ?? [];
   return id === undefined ? undefined : { type: type === 'deal' ? 'deal' : 'ticket', id };
 }
 
 /**
- * Records as people write them: `deal-7`, `deal:7`, `deals/7`, `0-3/7` or the address in HubSpot's own pages
- * (`…/contacts/123/record/0-3/7`), or the bare number where the source has one kind of records.
+ * Record names as people write them: `deal-7`, `deal:7`, `deals/7`, `0-3/7` or the address in HubSpot's own pages
+ * (`…/contacts/123/record/0-3/7`), or the bare number if the source has only one kind of records.
  */
 export function recordNames(objects: readonly ObjectType[]): NonNullable<Source['recordNames']> {
   return {
@@ -94,7 +94,7 @@ export function recordNames(objects: readonly ObjectType[]): NonNullable<Source[
   };
 }
 
-/** The record's address in HubSpot's own pages, where the account is known. */
+/** The record's address in HubSpot's own pages, if the account is known. */
 export function recordUrl(portalId: string | undefined, recordId: string): string | undefined {
   const parsed = parseRecordId(recordId);
   if (portalId === undefined || !parsed) return undefined;

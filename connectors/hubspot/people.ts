@@ -11,15 +11,15 @@ import { type HubSpotContact, type HubSpotOwner, timeZoneOf } from './record.ts'
 import { ErrorBody, inWords, refusalOf } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/* The contacts and the owners of records. */
+/* Reads the contacts and the owners of records. */
 
-/** Records in one call that reads their associations. Source: HubSpot's changelog, batch read limit of the associations API. */
+/** The most records in one call that reads their associations. Source: HubSpot's changelog, batch read limit of the associations API. */
 const associationsPerCall = 1_000;
 
-/** The most contacts of a record that are read, lowest ids first. */
+/** The most contacts that closeloop reads of a record, lowest ids first. */
 const candidatesPerRecord = 10;
 
-// An id is typed as text, and sent as a number.
+// HubSpot's types say that an id is text, but its API sends a number.
 const AssociationType = z.object({ typeId: z.number() });
 const Associated = z.object({ toObjectId: z.coerce.string(), associationTypes: listOf(AssociationType).default([]) });
 const Associations = z.object({
@@ -27,13 +27,13 @@ const Associations = z.object({
   errors: listOf(ErrorBody).default([]),
 });
 
-/** The properties that are read of every contact. */
+/** The properties that closeloop reads of every contact. */
 export const contactProperties = [
   ...['email', 'phone', 'mobilephone', 'firstname', 'lastname', 'hs_language', 'hs_timezone'],
   ...['country', 'hs_country_region_code', 'state', 'hs_state_code'],
 ];
 
-/** The contact to ask, and how it was chosen: a sentence without personal data. */
+/** The contact to ask, and a sentence without personal data that says how closeloop chose the contact. */
 export interface ContactChoice {
   contact: HubSpotContact | null;
   why: string;
@@ -45,9 +45,9 @@ interface Candidate {
 }
 
 /**
- * The contact to ask for each record, or the error of reading it. One associations call per 1,000 records and (with one contact each) one
- * contacts call per 100. HubSpot has no primary contact of a ticket or deal, so of several contacts closeloop takes the one with the configured
- * label, else the first with an email address, else the first; lowest id first.
+ * The contact to ask for each record, or the error of reading it. Makes one associations call per 1,000 records, and (with one contact each)
+ * one contacts call per 100 records. HubSpot marks no contact of a ticket or deal as primary, so among several contacts closeloop takes the
+ * contact with the configured label, else the first with an e-mail address, else the first; lowest id first.
  */
 export async function chooseContacts(
   api: HubSpotApi,
@@ -75,7 +75,7 @@ async function readCandidates(api: HubSpotApi, type: ObjectType, ids: readonly s
       const { results, errors } = await api.call('POST', path, Associations, { body });
       for (const { from, to } of results) candidates.set(from.id, shortlist(to, label));
       for (const error of errors) {
-        // HubSpot returns an error for a record without contacts, not an empty list
+        // HubSpot returns an error, and not an empty list, for a record without contacts.
         if (error.category === 'OBJECT_NOT_FOUND' || error.subCategory?.endsWith('NO_ASSOCIATIONS_FOUND')) continue;
         const refusal = refusalOf(0, error);
         const failure = new CloseloopError(`HubSpot: POST ${path}: ${inWords(refusal)}`, { kind: 'transient' });
@@ -105,7 +105,7 @@ async function readContacts(api: HubSpotApi, ids: readonly string[], further: re
   return new Map((await Promise.all(read)).flatMap((found) => [...found]));
 }
 
-/** A contact that HubSpot doesn't find (deleted since) is no candidate; a refusal is an error. */
+/** A contact that HubSpot doesn't find (deleted meanwhile) is no candidate; a refusal is an error. */
 function choose(
   type: ObjectType,
   candidates: readonly Candidate[],
@@ -146,11 +146,11 @@ const Owners = z.object({
   paging: z.object({ next: z.object({ after: z.coerce.string() }).nullish() }).nullish(),
 });
 
-/** The owners of records. The whole list is read once and cached for minutes. */
+/** Reads the owners of records. The whole list is read once, and cached for minutes. */
 export interface OwnerReader {
   /** An owner that HubSpot doesn't list any more keeps its id and has no name. */
   read(ids: readonly string[]): Promise<Map<string, HubSpotOwner>>;
-  /** The active one with this address. */
+  /** The active owner with this address. */
   withEmail(email: string): Promise<HubSpotOwner | undefined>;
 }
 
@@ -185,7 +185,7 @@ export function ownerReader(api: HubSpotApi, now: () => Date): OwnerReader {
       if (ids.length === 0) return new Map();
       let known = await active();
       const lacks = () => ids.some((id) => !known.has(id));
-      // new since, or deactivated
+      // A missing owner is deactivated, or newer than the cached list.
       if (lacks()) known = new Map([...(await archived()), ...known]);
       if (lacks()) known = new Map([...known, ...(await again())]);
       return new Map(ids.map((id) => [id, known.get(id) ?? { id, name: null, email: null }]));

@@ -26,13 +26,13 @@ export interface Stage {
 export interface Pipelines {
   label(pipelineId: string): string;
   stage(pipelineId: string, stageId: string): Stage | undefined;
-  /** By ids or labels, among those in use. @param pipeline left out: any */
+  /** Finds a stage in use by its id or label. @param pipeline id or label of the pipeline; left out: any pipeline */
   find(stage: string, pipeline?: string): { pipelineId: string; stage: Stage } | undefined;
 }
 
 /** Caches the pipelines for minutes. No event reports a change, so an unknown stage reloads them. */
 export interface PipelineReader {
-  /** @param stageIds Stages that the records at hand are in. */
+  /** @param stages the stages of the records at hand, with their pipelines */
   read(stages: readonly { pipelineId: string; stageId: string }[]): Promise<Pipelines>;
 }
 
@@ -74,14 +74,14 @@ export function pipelinesFrom({ results }: z.output<typeof PipelineList>): Pipel
   };
 }
 
-/** By metadata only: labels, and even the default ids, get other meanings. A won or lost deal has probability 1 or 0. */
+/** Decides by metadata only: people change the meaning of labels, and even of the default ids. A won or lost deal has probability 1 or 0. */
 export function isClosed({ isClosed, ticketState, probability }: Record<string, string>): boolean {
   if (isClosed) return isClosed === 'true';
   if (ticketState) return ticketState === 'CLOSED';
   return probability ? [0, 1].includes(Number(probability)) : false;
 }
 
-/* What `check` finds of them. */
+/* The findings of `check` about pipelines. */
 
 /** A pipeline and its object type. */
 type Owned = Pipeline & { type: ObjectType };
@@ -117,7 +117,7 @@ function missingPipeline(id: string, all: readonly Owned[]): Finding[] {
   return [errorAt('pipelines', problem, `Take it out, or name another: ${choice(all)}`)];
 }
 
-/** A configured stage must be one in which records are closed: by its metadata, whatever it is called. */
+/** A configured stage must be a stage of closed records by its metadata, whatever its label is. */
 function stageFindings(id: string, all: readonly Owned[], checked: readonly Owned[]): Finding[] {
   const inAny = (pipelines: readonly Owned[]) =>
     pipelines.flatMap(({ stages }) => stages).filter((one) => one.id === id);
@@ -147,7 +147,7 @@ function neverCloses({ type, id, label }: Owned, isChosen: boolean): Finding {
 
 const tellsWonFromLost = /^(stage|dealstage|hs_deal_stage_probability|hs_is_closed(_won|_lost)?)$/;
 
-/** A lost deal is as closed as a won one. A configuration that asks for both names both stages in `stages`. */
+/** A lost deal counts as closed, like a won deal. A configuration that wants to ask about both names both stages in `stages`. */
 function lostDeals(checked: readonly Owned[], reads: PreflightContext['reads']): Finding[] {
   if (reads.some(({ path }) => path[0] === 'deal' && path.some((name) => tellsWonFromLost.test(name)))) return [];
   const closed = checked.filter(({ type }) => type === 'deal').flatMap(closedStages);

@@ -10,13 +10,13 @@ import type { Pipelines } from './pipelines.ts';
 import type { Context } from './read.ts';
 
 const modified = 'hs_lastmodifieddate';
-/** When the record came into its present stage. Not documented for every account: it may be missing. */
+/** The property with the time at which the record came into its present stage. It is not documented for every account, so it may be missing. */
 const entered = 'hs_v2_date_entered_current_stage';
 
-/** The most that one search gives. */
+/** The most records that one search returns. */
 const pageSize = 200;
 
-/** A found record; `at`: of its last change, in epoch ms. */
+/** A found record; `at`: the instant of its last change, in epoch ms. */
 interface Row {
   id: string;
   at: number;
@@ -34,8 +34,8 @@ const SearchPage = z.object({
 });
 
 /**
- * Reads changed tickets and deals by HubSpot's search, in closed stages and in others. One call per object type; the search hides
- * deleted and merged records, and its index lags without a documented bound.
+ * Reads changed tickets and deals, in closed and in other stages, by HubSpot's search. One call per object type; the search leaves out deleted
+ * and merged records, and its index lags without a documented limit.
  */
 export function poller(context: Context): NonNullable<Source['poll']> {
   const { settings, now } = context;
@@ -65,8 +65,8 @@ function searchOf(type: ObjectType, { settings, api, pipelines }: Context): Chan
 }
 
 /**
- * The event for one record. A record that came into its stage too early was only edited since, for example by a write-back. The key
- * names the stay in the stage, so that the next sweeps repeat it.
+ * The event for one record. A record that came into its stage too early was only edited since, for example by a write-back. The key names the
+ * stay in the stage, so the next sweeps give the same key.
  */
 function eventOf(
   type: ObjectType,
@@ -87,7 +87,7 @@ function eventOf(
     ...{ kind: closed ? 'closed' : 'changed', recordId: record, at: new Date(cameAt ?? at) },
     key: ['poll', record, ...stay].join('|'),
     what: `found in ${closed ? 'closed ' : ''}stage ${/^[\w-]{1,64}$/.test(stageId) ? stageId : '(unknown)'}`,
-    // Only where HubSpot's two dates agree. If no closing has this name, planning reads the record.
+    // The closing is named only if HubSpot's two dates are the same. If no known closing has this name, planning reads the record.
     ...(closed && since !== undefined && since === closedDate && { closing: new Date(since).toISOString() }),
   };
 }

@@ -19,8 +19,8 @@ import { comparedWebhooks, fileStep, legacyFindings, targetOf, targetUrlFindings
 type Preflight = Required<Pick<Source, 'check' | 'setup'>>;
 
 /**
- * `check` finds everything in the account that would keep this source from working, in about ten calls; changes nothing. `setup` makes
- * properties and options, then the webhooks of a legacy public app. Existing ones stay unchanged, but for added options.
+ * `check` finds everything in the account that would keep this source from working, in about ten calls, and changes nothing. `setup` creates
+ * properties and options, then the webhooks of a legacy public app. It leaves existing items unchanged, and only adds options.
  */
 export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: ConnectorPorts): Preflight {
   const { writeBack, developerApiKey, refreshToken, publicUrl, baseUrl } = settings;
@@ -74,13 +74,16 @@ export function preflight(settings: HubSpotSettings, api: HubSpotApi, ports: Con
   };
 }
 
-/** The key opens the webhooks alone: its refusal is not the access token's. */
+/** The developer key is used for webhooks only: HubSpot's refusal of the key says nothing about the access token. */
 function ofKey(error: unknown): { findings: Finding[] } {
   if (!(error instanceof VendorError)) throw error;
   return { findings: [errorAt('developerApiKey', error.problem, error.remedy)] };
 }
 
-/** Where writing needs a right of its own, which an empty update tries: HubSpot refuses or ignores it. */
+/**
+ * The kinds of records for which writing needs a scope of its own. An empty update shows whether the app has it: HubSpot refuses or ignores
+ * the update.
+ */
 function writtenIn({ objects, writeBack }: HubSpotSettings): string[] {
   const types = placesOf(writeBack).size > 0 ? objects : [];
   const own = types.filter((type) => objectTypes[type].scopes.write !== objectTypes[type].scopes.read);
@@ -90,7 +93,7 @@ function writtenIn({ objects, writeBack }: HubSpotSettings): string[] {
 
 const Account = z.object({ portalId: z.coerce.string(), timeZone: z.string().nullish() });
 
-/** The first call: whatever keeps it from an answer keeps all others from one. But for a scope that the app may lack. */
+/** The first call. A failure of this call would hit all other calls too, except for a scope that the app may lack. */
 async function ofAccount(settings: HubSpotSettings, api: HubSpotApi, at: string): Promise<Finding[]> {
   try {
     return accountFindings(settings, await api.call('GET', paths.account, Account));
@@ -103,7 +106,7 @@ async function ofAccount(settings: HubSpotSettings, api: HubSpotApi, at: string)
   }
 }
 
-/** Does the token belong to the account in the settings? */
+/** Checks that the token belongs to the account in the settings. */
 export function accountFindings(
   { portalId, timeZone }: Pick<HubSpotSettings, 'portalId' | 'timeZone'>,
   account: z.output<typeof Account>,
@@ -114,7 +117,7 @@ export function accountFindings(
     const remedy = `Set portalId to ${account.portalId}, or take the credentials from account ${portalId}`;
     findings.push(errorAt('portalId', problem, remedy));
   }
-  // HubSpot says `US/Eastern` for `America/New_York`.
+  // HubSpot may write `US/Eastern` for `America/New_York`.
   const canonical = (zone: string) => timeZoneOf(zone) ?? zone;
   if (timeZone && account.timeZone && canonical(timeZone) !== canonical(account.timeZone)) {
     const problem = `the HubSpot account's zone is ${account.timeZone}, not ${timeZone}: a used-up daily quota returns at its midnight, not at ours`;
@@ -139,8 +142,8 @@ const PrivateApp = z.object({ appId: z.coerce.string() });
 const Introspection = z.object({ app_id: z.coerce.string().optional() });
 
 /**
- * The app that the credentials belong to; undefined if unknown. Neither way is documented for every kind of app, so a refusal means
- * nothing. Source: HubSpot, private apps (token info) and OAuth (introspection).
+ * The app to which the credentials belong; undefined if unknown. Neither call is documented for every kind of app, so a refusal is ignored.
+ * Source: HubSpot, private apps (token info) and OAuth (introspection).
  */
 async function appIdOf(settings: HubSpotSettings, api: HubSpotApi, ports: ConnectorPorts): Promise<string | undefined> {
   const { accessToken, clientId = '', clientSecret = '' } = settings;
@@ -170,7 +173,7 @@ async function ofPipelines(settings: HubSpotSettings, api: HubSpotApi, { reads }
 
 const Labels = z.object({ results: listOf(z.object({ typeId: z.number(), label: z.string().nullish() })) });
 
-/** One kind of record with the label is enough. */
+/** The label is fine if at least one kind of record has it. */
 async function ofLabel({ objects, contactLabel }: HubSpotSettings, api: HubSpotApi): Promise<Finding[]> {
   if (contactLabel === undefined) return [];
   const known = [];
@@ -192,7 +195,7 @@ function ofQuota(day: Quota | undefined): Finding[] {
 const Feedback = z.object({ total: z.number() });
 const recentMs = 90 * 86_400_000;
 
-/** A warning for answers to HubSpot's own surveys, which only HubSpot can create. None for an app that may not read them. */
+/** A warning if HubSpot's own surveys get answers, as only HubSpot can create such answers. No warning for an app that may not read them. */
 async function ofSurveys(api: HubSpotApi, now: Date): Promise<Finding[]> {
   const lately = { propertyName: 'hs_createdate', operator: 'GTE', value: String(now.getTime() - recentMs) };
   const body = { filterGroups: [{ filters: [lately] }], sorts: [], properties: [], limit: 1, after: 0 };
@@ -212,7 +215,7 @@ const shapeNames = namesOf({
   ...{ contactChoice: '', owner: { id: '', name: null, email: null } },
 });
 
-/** The requested properties of each kind of record, by internal name, and those that HubSpot returns without request. */
+/** The properties that closeloop requests of a kind of record, by internal name, and those that HubSpot always returns. */
 function readOf(object: CrmObject, settings: HubSpotSettings): string[] {
   const always = ['hs_object_id', 'createdate', object === 'contact' ? 'lastmodifieddate' : 'hs_lastmodifieddate'];
   if (object === 'contact') return [...always, ...contactProperties, ...settings.contactProperties];
@@ -220,13 +223,13 @@ function readOf(object: CrmObject, settings: HubSpotSettings): string[] {
   return [...always, stage, pipeline, ...properties, ...settings.properties];
 }
 
-/** HubSpot silently leaves out unknown names: a rule would never find a value. */
+/** HubSpot silently leaves out unknown property names: a rule would never find a value. */
 async function ofReads(settings: HubSpotSettings, api: HubSpotApi, { reads }: PreflightContext): Promise<Finding[]> {
   const defined = new Map<CrmObject, Set<string>>();
   for (const object of [...settings.objects, 'contact'] as const)
     defined.set(object, new Set((await definitionsOf(object, api)).map(({ name }) => name)));
   const has = (objects: readonly CrmObject[], name: string) => objects.some((one) => defined.get(one)?.has(name));
-  /** With several kinds of record, a property may be of one of them only. */
+  /** If the source has several kinds of record, a property may exist on one kind only. */
   const listed = (at: 'properties' | 'contactProperties', objects: readonly CrmObject[]) =>
     settings[at]
       .filter((name) => !has(objects, name))
@@ -244,7 +247,7 @@ async function ofReads(settings: HubSpotSettings, api: HubSpotApi, { reads }: Pr
     }
     if (name !== 'properties' || property === undefined || object === undefined) return [];
     const setting = object === 'contact' ? 'contactProperties' : 'properties';
-    // The list that names it has a finding already.
+    // The setting that lists the property has a finding already.
     const isListed = settings[setting].includes(property);
     if (!has([object], property) && isListed) return [];
     const remedy = "Correct it to the property's internal name (HubSpot: Settings > Properties)";

@@ -11,11 +11,11 @@ import { inWords } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 import { statusValues } from './write.ts';
 
-/* The properties that answers go to: what each has to be, for `check` and `setup`, and whether the account's is that. */
+/* The properties for answers: the required definition of each, for `check` and `setup`, and whether the account's property fits. */
 
 /**
- * @param fits by `type` or `type/fieldType`; the first as `setup` makes it
- * @param drawbacks of further types that take what is written
+ * @param fits fitting types as `type` or `type/fieldType`; `setup` creates the first
+ * @param drawbacks further types that can hold the value, each with its drawback
  */
 function spec(label: string, fieldType: string, fits: NeededField['types'], drawbacks: Record<string, string> = {}) {
   const types: NeededField['types'] = [...fits, ...Object.keys(drawbacks)];
@@ -68,7 +68,7 @@ export async function definitionsOf(object: CrmObject, api: HubSpotApi, query?: 
   return (await api.call('GET', path, DefinitionList, query && { query })).results;
 }
 
-/** What `writeBack` names, compared with the properties of each kind of record, and of contacts. */
+/** Compares the properties that `writeBack` names with the properties of each kind of record, and of contacts. */
 export async function comparedProperties(
   { objects, writeBack }: HubSpotSettings,
   api: HubSpotApi,
@@ -94,7 +94,7 @@ function fieldsOf(object: CrmObject, noAnswer: boolean, api: HubSpotApi): DeskFi
       const defined = await definitionsOf(object, api);
       const current = defined.map((one) => currentOf(one, needed, moves));
       if (needed.every(({ name }) => defined.some((one) => one.name === name))) return current;
-      // One more call finds out whether those that are missing were deleted.
+      // One more call shows whether missing properties were deleted.
       const archived = (await definitionsOf(object, api, { archived: 'true' })).filter(
         ({ name }) => !defined.some((one) => one.name === name),
       );
@@ -112,16 +112,16 @@ function fieldsOf(object: CrmObject, noAnswer: boolean, api: HubSpotApi): DeskFi
       const labels = new Set(options.map(({ label }) => label.toLowerCase()));
       const added = values
         .map((value, n) => newOption(value, last + 1 + n))
-        // people distinguish options by their labels
+        // People distinguish options by their labels.
         .map((one) => (labels.has(one.label.toLowerCase()) ? { ...one, label: `${one.label} (feedback)` } : one));
-      // HubSpot takes the whole list for the new one
+      // HubSpot replaces the whole list by the list that is sent.
       await api.call('PATCH', `${path}/${name}`, z.unknown(), { body: { options: [...options, ...added] } });
       return {};
     },
   };
 }
 
-/** A property as its part of answers finds it. */
+/** The property as far as its part of answers depends on it. */
 function currentOf(
   { name, type, fieldType, options, isReadOnly, isFixed }: Definition,
   needed: readonly NeededField[],
@@ -155,13 +155,13 @@ function currentOf(
 const group = { name: 'customer_feedback', label: 'Customer feedback' };
 const Made = z.object({ type: z.string(), fieldType: z.string() });
 
-/** Creating a property of a deleted one's name restores the deleted property, with its type: the note says so. */
+/** Creates a property. If a deleted property has the name, HubSpot restores the deleted property with its type: the note says so. */
 async function makeProperty({ part, name }: NeededField, path: string, api: HubSpotApi): Promise<{ note?: string }> {
   const { label, types, fieldType } = specOf(part);
   const type = types[0].replace(/\/.*/, '');
-  // both values, as `noAnswer` may be switched on later
+  // The status gets both options, because `noAnswer` may be switched on later.
   const options = part === 'status' ? { options: Object.values(statusValues).map(newOption) } : {};
-  // Several properties take answers to a survey; people distinguish properties by their labels.
+  // Several properties may hold answers to a survey; people distinguish properties by their labels.
   const body = { name, label: isSurveyPart(part) ? `${label} (${name})` : label, type, fieldType, ...options };
   await create(api, `${path}/groups`, group, z.unknown());
   const made = (await create(api, path, { ...body, groupName: group.name }, Made)) ?? body;
@@ -177,7 +177,7 @@ const newOption = (value: string, displayOrder: number) => {
   return { label: optionLabels[value] ?? value, value, displayOrder, hidden: false };
 };
 
-/** Undefined for an object that exists already. */
+/** Creates an object; undefined if the object exists already. */
 async function create<S extends z.ZodType>(api: HubSpotApi, path: string, body: object, schema: S) {
   const answer = await api.attempt('POST', path, schema, { body });
   if (answer.ok) return answer.body;

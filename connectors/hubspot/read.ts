@@ -20,7 +20,7 @@ export interface Context {
   now: () => Date;
 }
 
-/** A record, where it stands, and the pipelines it stands in. */
+/** A record, its state, and the pipelines of its kind. */
 export interface Standing {
   type: ObjectType;
   record: RawRecord;
@@ -31,7 +31,7 @@ export interface Standing {
 /** Per 1,000 closed tickets: 20 + 1 (associations) + 10 (contacts) calls; pipelines and owners are cached. */
 export const reading = (context: Context): DeskReading<Standing, HubSpotShape> => ({
   isId: (id) => parseRecordId(id) !== undefined,
-  // Of the associations of so many it takes one call, of the rest one for each 50 or 100.
+  // One associations call takes 500 records; the other calls take 50 or 100.
   size: 500,
   async many(recordIds) {
     const byType = Map.groupBy(
@@ -47,7 +47,7 @@ export const reading = (context: Context): DeskReading<Standing, HubSpotShape> =
   present: (rows) => presenter(context, rows),
 });
 
-/** By the requested id; those that HubSpot does not have are left out. */
+/** The records by the requested id. Records that HubSpot does not have are left out. */
 async function standings({ settings, api, pipelines, now }: Context, type: ObjectType, ids: readonly string[]) {
   const found = await readRecords(settings, api, type, ids);
   const records = [...found].flatMap(([id, fate]) =>
@@ -63,7 +63,7 @@ async function standings({ settings, api, pipelines, now }: Context, type: Objec
   return rows;
 }
 
-/** Ids without a result are read alone: the result then belongs to them, also after a merge. */
+/** Reads the records. An id without a result is read alone: then the result belongs to this id, also after a merge. */
 async function readRecords(settings: HubSpotSettings, api: HubSpotApi, type: ObjectType, ids: readonly string[]) {
   const { plural, stage, pipeline, properties } = objectTypes[type];
   const shown = [...new Set([stage, pipeline, mergedIds, ...properties, ...settings.properties])];

@@ -5,7 +5,7 @@ import type { Pipelines } from './pipelines.ts';
 
 interface Named {
   id: string;
-  /** As people see it in HubSpot, '' if unknown. It may be renamed at any time: rules are safer with `id`. */
+  /** The stage's label in HubSpot, '' if unknown. People may change it at any time: rules are safer with `id`. */
   label: string;
 }
 
@@ -15,9 +15,9 @@ interface Common {
   stage: Named;
   /** ISO 8601, UTC. */
   createdAt: string | null;
-  /** When it went from open to closed, ISO 8601, UTC; null while it isn't closed. Not HubSpot's own, editable date. */
+  /** When the record went from open to closed, ISO 8601, UTC; null while it isn't closed. Not HubSpot's own, editable date. */
   closedAt: string | null;
-  /** All that was read, by internal name: those of the configuration's `properties` too. */
+  /** All properties that were read, by internal name, including the configuration's `properties`. */
   properties: Properties;
 }
 
@@ -35,19 +35,19 @@ export interface HubSpotDeal extends Common {
 export interface HubSpotContact {
   id: string;
   email: string | null;
-  /** As people typed it. */
+  /** The number as people typed it. */
   phone: string | null;
   mobilePhone: string | null;
   firstName: string | null;
   lastName: string | null;
-  /** HubSpot's code, like `en` or `pt-br`. */
+  /** HubSpot's language code, like `en` or `pt-br`. */
   language: string | null;
-  /** IANA, like `America/New_York`; null where HubSpot knows none. */
+  /** The IANA zone, like `America/New_York`; null if HubSpot knows none. */
   timeZone: string | null;
-  /** Code (`US`) where HubSpot has one, else as people typed it; so the state or province. */
+  /** The country's code (`US`) if HubSpot has one, else the country as people typed it; likewise the state or province. */
   country: string | null;
   region: string | null;
-  /** All that was read, by internal name: those of the configuration's `contactProperties` too. */
+  /** All properties that were read, by internal name, including the configuration's `contactProperties`. */
   properties: Properties;
 }
 
@@ -58,8 +58,8 @@ export interface HubSpotOwner {
 }
 
 /**
- * What rules and fields see of a HubSpot record: `ticket.subject`, `ticket.stage.id`, `deal.amount`, `contact.email`,
- * `owner.name`, `ticket.properties.store`. Either `ticket` or `deal` is there.
+ * A HubSpot record as rules and fields see it: `ticket.subject`, `ticket.stage.id`, `deal.amount`, `contact.email`, `owner.name`,
+ * `ticket.properties.store`. Either `ticket` or `deal` is present.
  * The connector reads contact and owner for closed records only.
  */
 export interface HubSpotShape {
@@ -102,7 +102,7 @@ export function present(
   };
 }
 
-/** BCP 47, or undefined where HubSpot's code is none. */
+/** The locale as BCP 47; undefined if HubSpot's code is not valid. */
 export function localeOf(contact: HubSpotContact | null): string | undefined {
   if (!contact?.language) return undefined;
   try {
@@ -112,7 +112,7 @@ export function localeOf(contact: HubSpotContact | null): string | undefined {
   }
 }
 
-/** HubSpot writes zones as `us_slash_eastern`. IANA's own name, or undefined where it is none. */
+/** The IANA zone for HubSpot's code (`us_slash_eastern`); undefined if there is none. */
 export function timeZoneOf(code: string | null | undefined): string | undefined {
   if (!code) return undefined;
   try {

@@ -9,14 +9,14 @@ import { objectTypes } from './objects.ts';
 import type { HubSpotSettings } from './settings.ts';
 
 /**
- * A refusal, in HubSpot's codes. Its `message` texts repeat customers' values, so only codes and internal names of properties are taken
- * from them.
+ * A refusal in HubSpot's codes. HubSpot's `message` texts quote customers' values, so closeloop takes only codes and internal names of
+ * properties from them.
  */
 export interface Refusal {
   status: number;
   /** `VALIDATION_ERROR`, `OBJECT_NOT_FOUND` …; "error" where HubSpot gives none. */
   category: string;
-  /** `INVALID_OPTION`, `PROPERTY_DOESNT_EXIST` … with the property each is about. */
+  /** `INVALID_OPTION`, `PROPERTY_DOESNT_EXIST` …, each with its property. */
   problems: { code: string; property?: string }[];
   /** The records that HubSpot names as the cause, and the property whose values it finds invalid. */
   ids: string[];
@@ -29,7 +29,7 @@ const text = orElse(z.string(), undefined).optional();
 const Texts = orElse(z.union([z.string().transform((text) => [text]), listOf(z.coerce.string())]), []);
 const context = orElse(mapOf(Texts), undefined).optional();
 
-/** HubSpot documents every field of an error as optional. Also an entry of `errors` in a 200 or 207. */
+/** The body of an error, or an entry of `errors` in a 200 or 207. HubSpot documents every field as optional. */
 export const ErrorBody = z.object({
   ...{ category: text, subCategory: text, code: text, message: text, policyName: text, context },
   errors: orElse(listOf(z.object({ code: text, context })), undefined).optional(),
@@ -39,11 +39,11 @@ export type ErrorBody = z.output<typeof ErrorBody>;
 const isCode = (text: string | undefined): text is string => /^[A-Z][A-Z0-9_]{1,80}$/.test(text ?? '');
 const isName = (text: string | undefined): text is string => /^[a-z][a-z0-9_]{0,99}$/.test(text ?? '');
 
-/** In validation errors the details sit as JSON within `message`, after "Property values were not valid:". */
+/** Reads the details of a validation error: they are JSON within `message`, after "Property values were not valid:". */
 const Items = orElse(listOf(z.object({ name: z.string().optional(), error: z.string().optional() })), []);
 function itemsWithin(message = ''): z.output<typeof Items> {
   const start = message.indexOf('[');
-  // JSON within a string: the check of the response's structure did not cover it.
+  // The check of the response's structure did not cover this JSON, which is within a string.
   if (start < 0 || tooIntricate(Buffer.from(message)) !== undefined) return [];
   return Items.parse(jsonBody(message.slice(start)));
 }
@@ -80,7 +80,7 @@ export function inWords({ status, category, problems }: Refusal): string {
   return [...new Set([status === 0 ? category : `${status} ${category}`, ...found])].join(', ');
 }
 
-/** Does the status concern the request alone? Every other status concerns the whole account. */
+/** Whether the status concerns the request alone. Every other status concerns the whole account. */
 export const isAboutRequest = (status: number): boolean =>
   status >= 400 && status < 500 && ![401, 403, 408, 423, 429, 477].includes(status);
 
@@ -117,7 +117,7 @@ export function responseRules(
   };
 }
 
-/** HubSpot's documented windows. The daily limit is full again at midnight in the account's zone, and is shared by all apps. */
+/** The wait by HubSpot's documented windows. The daily limit is full again at midnight in the account's zone; all apps share it. */
 function usedUp({ policyName }: Refusal, now: Date, timeZone: string | undefined): Meaning {
   const words = { problem: `${policyName ?? 'rate'} limit reached`, remedy: 'calls wait for the next window' };
   if (policyName === 'DAILY') return { kind: 'wait', ms: untilMidnightMs(now, timeZone), pauses: 'account', ...words };
@@ -130,7 +130,7 @@ function notAllowed({ scopes }: Refusal, path: string): Meaning {
   return config(`the app has no scope ${missing}`, remedy);
 }
 
-/** The scope each path needs. Source: HubSpot's API specifications. */
+/** The scope that each path needs. Source: HubSpot's API specifications. */
 function scopeFor(path: string): string {
   if (path.startsWith('/account-info')) return 'oauth';
   if (path.includes('/owners')) return 'crm.objects.owners.read';
@@ -142,7 +142,7 @@ function scopeFor(path: string): string {
   return isWrite ? write : read;
 }
 
-/** The daily limit is full again at midnight in the account's zone. With an unknown zone closeloop tries again in an hour. */
+/** The time until the daily limit is full again, at midnight in the account's zone. With an unknown zone closeloop tries again in an hour. */
 export function untilMidnightMs(now: Date, timeZone: string | undefined): number {
   if (timeZone === undefined) return 3_600_000;
   const here = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone);

@@ -16,7 +16,7 @@ import { type CrmObject, objectTypes } from './objects.ts';
 import { responseRules } from './responses.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/* Where HubSpot delivers, and what: how it is read and made, and what `check` and `setup` want against what the app has. */
+/* The address and the subscriptions of HubSpot's deliveries: how closeloop reads and creates them, and what `check` and `setup` compare. */
 
 /** A subscription that closeloop needs. */
 interface WantedSubscription {
@@ -25,7 +25,10 @@ interface WantedSubscription {
   propertyName?: string;
 }
 
-/** Per kind of record: stage, creation (some are created closed), deletion, restore, merge, late contacts; and erasures of contacts. */
+/**
+ * The subscriptions for each kind of record: stage, creation (some records are closed from their creation), deletion, restore, merge, late
+ * contacts; and privacy deletions of contacts.
+ */
 const wantedSubscriptions = ({ objects }: Pick<HubSpotSettings, 'objects'>): WantedSubscription[] => [
   ...objects.flatMap((object): WantedSubscription[] => [
     { object, event: 'propertyChange', propertyName: objectTypes[object].stage },
@@ -39,7 +42,7 @@ const inWords = ({ object, event, propertyName }: WantedSubscription) =>
 
 const typeIds = { ticket: objectTypes.ticket.objectTypeId, deal: objectTypes.deal.objectTypeId, contact: '0-1' };
 
-/** Matches the classic and the generic form of a subscription. */
+/** Whether a subscription, in the classic or the generic form, is the wanted subscription. */
 function isFor({ object, event, propertyName }: WantedSubscription, given: Subscription): boolean {
   if ((given.propertyName ?? undefined) !== propertyName) return false;
   const generic = given.eventType === `object.${event}` && given.objectTypeId === typeIds[object];
@@ -50,7 +53,7 @@ function isFor({ object, event, propertyName }: WantedSubscription, given: Subsc
 export const targetOf = ({ publicUrl }: Pick<HubSpotSettings, 'publicUrl'>, hookUrl: string | undefined) =>
   publicUrl ?? hookUrl;
 
-/** Can HubSpot deliver to the address, and does its signature match? */
+/** Checks that HubSpot can deliver to the address, and that its signature will match. */
 export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | undefined): Finding[] {
   const { publicUrl, baseUrl } = settings;
   const url = targetOf(settings, hookUrl);
@@ -62,7 +65,7 @@ export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | u
       'Set publicUrl under http in the configuration to the https address under which the internet reaches closeloop',
     );
   const { protocol, search, hash } = new URL(url);
-  // a stand-in on this machine delivers to this machine
+  // A stand-in on this machine can deliver to this machine.
   const isOpen = protocol === 'https:' || (isLoopback(url) && isLoopback(baseUrl));
   const isFar = !isLoopback(url) || isLoopback(baseUrl);
   const proxied = `HubSpot signs for ${publicUrl}, while closeloop's own address of this source is ${hookUrl}: right only if a proxy in between rewrites the path`;
@@ -87,7 +90,7 @@ export function targetUrlFindings(settings: HubSpotSettings, hookUrl: string | u
 const where =
   'project app: src/app/webhooks/webhooks-hsmeta.json, which `closeloop setup` prints; legacy app: its Webhooks tab';
 
-/** For an app whose webhooks only its owner sees: `publicUrl` confirms that they exist. */
+/** The finding for an app whose webhooks only the app's owner sees: `publicUrl` confirms that the webhooks exist. */
 export function unseenWebhooks({ publicUrl }: HubSpotSettings, hookUrl: string | undefined): Finding[] {
   if (publicUrl !== undefined || hookUrl === undefined) return [];
   const remedy = `Enter the target URL ${hookUrl} and the subscriptions (${where}); then set publicUrl of this source to that target URL, which says that it is done`;
@@ -95,8 +98,8 @@ export function unseenWebhooks({ publicUrl }: HubSpotSettings, hookUrl: string |
 }
 
 /**
- * The webhooks of a legacy public app: a target is made where there is none (another target stays), and missing subscriptions.
- * @param url undefined: nobody said where closeloop is
+ * Compares the webhooks of a legacy public app. `setup` creates a target if there is none (another target stays), and missing subscriptions.
+ * @param url undefined if the configuration has no public address
  */
 export async function comparedWebhooks(
   settings: HubSpotSettings,
@@ -156,7 +159,7 @@ function ofSubscriptions(wanted: readonly { one: WantedSubscription; own: readon
   ];
 }
 
-/** Subscriptions to what closeloop writes. */
+/** Findings for subscriptions to properties that closeloop itself writes. */
 function echoes({ objects, writeBack }: HubSpotSettings, given: readonly Subscription[]): Finding[] {
   const written = [
     ...objects.map((object) => ({ object, prefix: 'writeBack', places: placesOf(writeBack) })),
@@ -172,7 +175,7 @@ function echoes({ objects, writeBack }: HubSpotSettings, given: readonly Subscri
   );
 }
 
-/** When `check` begins to warn. HubSpot ends legacy apps, and v3 of its API, in September 2027. */
+/** The date from which `check` warns. HubSpot ends legacy apps, and v3 of its API, in September 2027. */
 const warnFrom = new Date('2027-03-01T00:00:00Z');
 
 export function legacyFindings({ developerApiKey }: Pick<HubSpotSettings, 'developerApiKey'>, now: Date): Finding[] {
@@ -194,8 +197,8 @@ type Subscription = z.output<typeof Subscription>;
 const Subscriptions = z.object({ results: listOf(Subscription) });
 
 /**
- * These paths take the developer key alone, without a token. They belong to API version 3, which ends together with its apps in
- * September 2027, so there is no newer version. Source: HubSpot, webhooks API of legacy public apps.
+ * The client for the webhooks API, which takes the developer key alone, without a token. Its paths belong to API version 3, which ends
+ * together with legacy apps in September 2027, so there is no newer version. Source: HubSpot, webhooks API of legacy public apps.
  */
 function webhookApi(settings: HubSpotSettings, appId: string, ports: ConnectorPorts) {
   const refused = {
@@ -212,12 +215,12 @@ function webhookApi(settings: HubSpotSettings, appId: string, ports: ConnectorPo
   });
 
   return {
-    /** Undefined: no target yet. */
+    /** The target; undefined if there is none yet. */
     hook: () => api.find(callTo('GET', 'settings'), Hook),
     setTarget: (targetUrl: string) =>
       api.call(callTo('PUT', 'settings', { targetUrl, throttling: { maxConcurrentRequests: 10 } }), Hook),
     subscriptions: async () => (await api.find(callTo('GET', 'subscriptions'), Subscriptions))?.results ?? [],
-    /** Harmless where the subscription exists. */
+    /** Subscribes; harmless if the subscription exists. */
     async subscribe(eventType: string, propertyName?: string) {
       const call = callTo('POST', 'subscriptions', { eventType, ...(propertyName && { propertyName }), active: true });
       const response = await api.exchange(call);
@@ -227,7 +230,7 @@ function webhookApi(settings: HubSpotSettings, appId: string, ports: ConnectorPo
   };
 }
 
-/** The webhooks of other apps have no API: a person uploads the file, and confirms it by setting `publicUrl`. */
+/** The step for all other apps, whose webhooks have no API: a person uploads the file, and confirms that by setting `publicUrl`. */
 export const fileStep = (settings: HubSpotSettings, url: string): SetupStep =>
   manualStep(
     "print the app's webhooks-hsmeta.json, for you to upload (HubSpot lets nobody else change an app's webhooks)",
@@ -236,7 +239,10 @@ export const fileStep = (settings: HubSpotSettings, url: string): SetupStep =>
     `2. Set publicUrl of this source to ${url}: it says that HubSpot delivers there, and setup has nothing left to do.`,
   );
 
-/** Generic events, but for the one that has no generic form. Source: HubSpot, configure webhooks (project apps). */
+/**
+ * The file with the webhooks. Its events have the generic form, except the event that has none. Source: HubSpot, configure webhooks (project
+ * apps).
+ */
 function webhooksFile(settings: HubSpotSettings, targetUrl: string): string {
   const [erasures, others] = [true, false].map((isErasure) =>
     wantedSubscriptions(settings).filter(({ event }) => (event === 'privacyDeletion') === isErasure),

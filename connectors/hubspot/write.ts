@@ -19,7 +19,7 @@ import { maxTextUnits, type ObjectType, objectTypes, type Properties, parseRecor
 import { chooseContacts } from './people.ts';
 import type { HubSpotSettings } from './settings.ts';
 
-/** The values of the status property, its options' internal names. */
+/** The values of the status property: the internal names of its options. */
 export const statusValues = { answered: 'answered', 'no-answer': 'no_answer' } as const;
 
 /** An answer as properties, under the names that the settings give its parts. */
@@ -28,8 +28,8 @@ export function propertiesOf(item: WriteBack, names: AnswerPlaces<string>): Reco
 }
 
 /**
- * HubSpot takes strings only: digits of a number, ISO 8601 UTC for an instant, '' to clear. A choice of several values takes them with
- * `;` between them, which is readable in a text as well.
+ * Converts a value to text, as HubSpot takes only strings: digits for a number, ISO 8601 UTC for an instant, '' to clear. Several values are
+ * joined with `;`, as a property with several choices needs it; this is readable in a text as well.
  */
 export function textOf({ part, value }: AnswerPart): string {
   if (value instanceof Date) return value.toISOString();
@@ -37,25 +37,26 @@ export function textOf({ part, value }: AnswerPart): string {
   return value === null ? '' : cut(surveyText(value, ';'), maxTextUnits);
 }
 
-/** Findings for the properties whose present values differ from the sent ones; properties that HubSpot leaves out are empty. */
+/** Findings for the properties whose present values differ from the sent values. Properties that HubSpot leaves out count as empty. */
 export const notTaken = (sent: Record<string, string>, current: Properties): string[] =>
   Object.entries(sent)
     .filter(([name, value]) => !isSameValue(current[name] ?? '', value))
     .map(([name]) => `HubSpot holds another value in ${name} than was sent: check the property's type and rules`);
 
-/** An answer and its record, by the record's present id. */
+/** An answer, and its record's present id. */
 interface Order {
   item: WriteBack;
   type: ObjectType;
   id: string;
   properties: Record<string, string>;
-  /** The record's properties before the write, where read. */
+  /** The record's properties before the write, if they were read. */
   before?: Properties | undefined;
 }
 
 /**
- * Writes the answers' properties, then the notes, then the contacts' properties: each one call per 100. Notes need a read before, which
- * shows whether an earlier attempt may have written the note: one call per 250 where no record has one; so do contacts with `answeredAt`.
+ * Writes the properties of records, then the notes, then the properties of contacts: each step takes one call per 100 answers. Notes need a
+ * read before, which shows whether an earlier attempt may have written them: one call per 250 records if none of them has a note. Contacts
+ * with `answeredAt` need a read too.
  */
 export function writer(settings: HubSpotSettings, api: HubSpotApi): Source['writeBack'] {
   const { writeBack } = settings;
@@ -91,7 +92,7 @@ async function writeOnRecords(
   const written = orders.map((order) => {
     const update = updates.get(order.id);
     const id = update?.is === 'done' ? update.result.id : order.id;
-    // What was read under the id of before a merge says nothing of the record that lives on.
+    // After a merge the properties that were read under the old id are not those of the surviving record.
     const before = id === order.id ? order.before : undefined;
     return { order: { ...order, id, before }, result: isLate(order) ? late : resultOf(update, type) };
   });
@@ -105,8 +106,8 @@ async function writeOnRecords(
 }
 
 /**
- * Reads closeloop's properties, so that a newer answer stays and no note is written twice. Where no property tells which answer is newer
- * a record without any note need not be read: one call tells that of 250 records.
+ * Reads closeloop's properties, so that a newer answer stays and no note is written twice. If no property shows which answer is newer, records
+ * without any note need no read: one call finds these among 250 records.
  */
 async function withBefore(
   { answeredAt }: HubSpotSettings['writeBack'],
@@ -127,8 +128,8 @@ const instantIn = (properties: Properties | undefined, name: string | undefined)
   name === undefined ? undefined : instantOf(properties?.[name]);
 
 /**
- * The properties are written first, so a record without any part of this answer has no note of it. Where the record had one (from an
- * attempt with an unknown outcome), or where that is unknown, the record's notes are read.
+ * The properties are written before the note, so a record that had no part of this answer has no note of it. If the record had a part of it
+ * (from an attempt with an unknown outcome), or if that is unknown, closeloop reads the record's notes.
  */
 async function writeNotes(api: HubSpotApi, type: ObjectType, orders: readonly Order[]) {
   const where = { api, type, kind: 'notes' } as const;
@@ -157,7 +158,7 @@ const gone = (type: string): WriteResult => {
   return { ok: false, why: 'not-found', message: `HubSpot has no such ${type} any more` };
 };
 
-/** Findings of an answer that is on its contact; why it is not; or why the contact refused it. */
+/** The result on the contact: the findings of a written answer; a remark why it is not written; or the error of a refusal. */
 type OnContact = { findings: string[] } | { remark: string } | { error: Error };
 
 const noContact: OnContact = {
@@ -165,8 +166,8 @@ const noContact: OnContact = {
 };
 
 /**
- * Writes answers on contacts: the contact who was asked or, if unknown, the one who would be asked now. A contact with several records
- * shows its newest answer.
+ * Writes answers on contacts: the contact who was asked or, if unknown, the contact whom closeloop would ask now. A contact with several
+ * records shows the newest answer.
  */
 async function writeOnContacts(
   settings: HubSpotSettings,
@@ -198,7 +199,7 @@ async function writeOnContacts(
   return outcomes;
 }
 
-/** The ids of the contacts, or the result where there is none. Two calls per 100 records whose contact isn't known. */
+/** The ids of the contacts, or the result if a record has no contact. Two calls per 100 records whose contact isn't known. */
 async function contactsOf(settings: HubSpotSettings, api: HubSpotApi, orders: readonly Order[]) {
   const found = new Map<WriteBack, string | OnContact>();
   for (const { item } of orders) if (item.personId !== undefined) found.set(item, item.personId);
@@ -215,7 +216,7 @@ async function contactsOf(settings: HubSpotSettings, api: HubSpotApi, orders: re
   return found;
 }
 
-/** An answer whose record was deleted is a success on its contact; a refusal of the contact parks the journey. */
+/** Combines the results. An answer whose record was deleted counts as written if it is on the contact; a refusal of the contact parks the journey. */
 function together(record: WriteResult, contact: OnContact | undefined): WriteResult {
   if (contact === undefined || (!record.ok && record.why === 'error')) return record;
   if ('error' in contact) return { ok: false, why: 'error', error: contact.error };
@@ -226,8 +227,8 @@ function together(record: WriteResult, contact: OnContact | undefined): WriteRes
 }
 
 /**
- * Removes answers from records: clears the configured properties, also of the contact, and archives closeloop's notes. As few calls as
- * for writing, and one more where contacts have properties. HubSpot's history of earlier values can't be changed.
+ * Removes answers from records: clears the configured properties, also of the contact, and archives closeloop's notes. Takes as few calls as
+ * writing, and one more if contacts have properties. HubSpot's history of earlier values can't be changed.
  */
 export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullable<Source['forget']> {
   const onRecord = placesOf(settings.writeBack);
@@ -236,21 +237,24 @@ export function forgetter(settings: HubSpotSettings, api: HubSpotApi): NonNullab
     [...updates.values()].flatMap((update) => (update.is === 'refused' ? [update.error.message] : []));
 
   async function ofType(type: ObjectType, ids: readonly string[]): Promise<string[]> {
-    // Contacts first: their answers are recognised by comparison with the record's.
+    // Contacts come first: closeloop recognises their answers by comparison with the records, which still hold the answers.
     const left = onContact.size > 0 ? await ofContacts(type, ids) : [];
     const updates = await updateAll(api, objectTypes[type].plural, cleared(ids, onRecord));
     const current = ids.map((id) => {
       const update = updates.get(id);
       return update?.is === 'done' ? update.result.id : id;
     });
-    // Also those of answer rules.
+    // This removes the notes of answer rules, too.
     await removeNotes(api, type, current);
     const isDone = [...updates.values()].some(({ is }) => is === 'done');
     const history = isDone ? [`the history of the ${type}s' properties, which HubSpot keeps`] : [];
     return [...left, ...refusalsIn(updates), ...history];
   }
 
-  /** A contact may show the answer to another question by now, and another contact may stand in the place of a deleted one. */
+  /**
+   * Clears contacts whose answer is the record's. By now a contact may show the answer to another question, or another contact may have taken
+   * the place of a deleted contact.
+   */
   async function ofContacts(type: ObjectType, ids: readonly string[]): Promise<string[]> {
     const pairs = [...onContact].flatMap(([part, theirs]) => {
       const mine = onRecord.get(part);

@@ -29,7 +29,7 @@ type Assign = z.output<typeof Reopen>;
 
 export const actions = { reopen: Reopen, assign: Assign, tag: tagAction, note: noteAction };
 
-/** Intercom lacks the team, teammate or tag that the action names. That parks the action, and leaves the source running. */
+/** Parks the action if Intercom lacks the team, teammate or tag that the action names. The source keeps running. */
 function parked(error: unknown): never {
   if (!(error instanceof VendorError) || !/^(assignee|team|tag)_not_found$/.test(error.code)) throw error;
   throw new CloseloopError(`Intercom: the team, teammate or tag is gone (${error.code})`, { kind: 'permanent' });
@@ -50,7 +50,7 @@ function flawOf(people: People, wanted: Assign): Flaw | undefined {
   return undefined;
 }
 
-/** Changes a conversation by a part of it. Without a body, which would be a reply to the customer. */
+/** Adds a part that changes a conversation. The part has no body, which would be a reply to the customer. */
 const addPart = (workspace: Workspace, conversationId: string, body: object) =>
   workspace.call({ method: 'POST', path: `/conversations/${conversationId}/parts`, body }, z.unknown()).catch(parked);
 
@@ -71,12 +71,15 @@ const assigning =
 function open({ adminId: admin_id }: IntercomSettings, workspace: Workspace, { conversation, ticket }: Reading) {
   const { id } = conversation;
   if (ticket === undefined) return addPart(workspace, id, { message_type: 'open', admin_id });
-  // Not its state, of which the customer is told.
+  // The ticket's state stays unchanged, because Intercom notifies the customer of it.
   const body = { open: true, admin_id: Number(admin_id) };
   return workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, z.unknown());
 }
 
-/** A ticket that is open counts as closed while its state is resolved, by the same closing: our own part tells that it was opened. */
+/**
+ * Whether the ticket is reopened already. An open ticket whose state is still "resolved" counts as closed, with the same closing: then
+ * closeloop's own part shows that the ticket was opened.
+ */
 function isDone(reading: Reading, settings: IntercomSettings, request: ActionRequest): boolean {
   const state = stateOf(reading, settings);
   if (isReopened(state, request) || state.is !== 'closed') return true;
@@ -91,7 +94,7 @@ const tagging =
     const path = `/${ticket === undefined ? 'conversations' : 'tickets'}/${conversation.id}/tags`;
     const there = new Set<string>(conversation.tags);
     for (const name of names.filter((one) => !there.has(one))) {
-      // Finds it, or makes it.
+      // Intercom returns the tag with this name, or creates it.
       const made = await workspace.call({ method: 'POST', path: '/tags', body: { name } }, z.object({ id }));
       await workspace.call({ method: 'POST', path, body: { id: made.id, admin_id } }, z.unknown()).catch(parked);
     }
@@ -106,7 +109,7 @@ export function acting(settings: IntercomSettings, workspace: Workspace): Record
       Reopen,
       async (reading, wanted, request) => {
         if (isDone(reading, settings, request)) return 'it was open already';
-        // First: whoever is killed in between finds it closed, and does both.
+        // closeloop assigns before it opens: a process that is killed in between leaves the ticket closed, and the next attempt does both.
         if (wanted.team !== undefined || wanted.assignee !== undefined) await assign(reading, wanted);
         await open(settings, workspace, reading);
         return wanted.team === undefined ? 'reopened' : `reopened, in the team ${wanted.team}`;

@@ -18,7 +18,7 @@ const windowMs = 10_000;
 const codes = (names: string, meaning: Meaning): MeaningTable =>
   Object.fromEntries(names.split(' ').map((name) => [name, meaning]));
 
-/** By Intercom's codes first: a 404 may mean the teammate of `adminId`, not the record. */
+/** The rows of Intercom's codes come first: a 404 may mean the teammate of `adminId`, and not the record. */
 const table: MeaningTable = {
   ...codes(
     'unauthorized token_revoked token_blocked token_not_found token_expired token_unauthorized missing_authorization 401',
@@ -62,7 +62,7 @@ function rateLimits(headers: ResponseHeaders, now: Date): RateLimit[] {
   return [{ limit, remaining, resetMs: reset }];
 }
 
-/** One condition of a search, or several. */
+/** One condition of a search, or several conditions. */
 export type Query =
   | { field: string; operator: '=' | '>' | 'IN'; value: unknown }
   | { operator: 'AND' | 'OR'; value: Query[] };
@@ -75,7 +75,7 @@ interface Page {
 
 const Next = z.object({ next: z.object({ starting_after: z.string().nullish() }).nullish() }).nullish();
 
-/** Every call to one workspace. */
+/** Makes every call to one workspace. */
 export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings, ports: ConnectorPorts) {
   const host = { us: 'api', eu: 'api.eu', au: 'api.au' }[region];
   const account: VendorAccount = {
@@ -88,10 +88,10 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
       table,
       codeOf: (json) => ErrorList.safeParse(json).data?.errors[0]?.code,
       meaningOf({ status, headers }) {
-        // With this status `parameter_invalid` means a value, not an attribute.
+        // With status 422 `parameter_invalid` means a value, and not an attribute.
         if (status === 422) return permanent('Intercom refuses a value', 'see what writeBack writes');
         if (status !== 429) return undefined;
-        // Without a reset, or with one in the past by this machine's clock: a whole window.
+        // Without a time of reset, or with a time in the past by this machine's clock, closeloop waits for a whole window.
         const ms = resetMs(headers, ports.now()) || windowMs;
         return { kind: 'wait', ms, problem: 'the rate limit is used up', remedy: 'it is tried again' };
       },
@@ -100,7 +100,7 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
   const authorize = (token: string) => ({ authorization: `Bearer ${token}`, 'intercom-version': version });
   const api = createVendorApi({ ...account, authorize }, ports);
 
-  /** A page of a search, in no reliable order. */
+  /** Reads a page of a search. The order is not reliable. */
   async function search<S extends z.ZodType>(
     of: 'conversations' | 'tickets' | 'contacts',
     query: Query,
@@ -120,7 +120,7 @@ export function openWorkspace({ region, baseUrl, accessToken }: IntercomSettings
 
   return {
     ...api,
-    /** Calls that do not name a version: the app's own holds. */
+    /** Calls without a version: Intercom uses the app's own version. */
     bare: createVendorApi(account, ports),
     search,
     people: cached(() => peopleOf(api), 15 * 60_000, ports.now),
@@ -133,7 +133,7 @@ export const Me = z.object({
 });
 const named = listOf(z.object({ id, name: z.string().catch(''), email: z.string().catch('') }));
 
-/** The workspace, its teams, and its teammates but for those who have left. */
+/** The workspace, its teams, and its teammates who have not left. */
 async function peopleOf(api: VendorApi) {
   const { app } = await api.call({ method: 'GET', path: '/me' }, Me);
   const { admins } = await api.call({ method: 'GET', path: '/admins' }, z.object({ admins: named }));

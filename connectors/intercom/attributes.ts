@@ -11,7 +11,7 @@ import type { IntercomSettings } from './settings.ts';
 
 export type Value = string | number;
 
-/** What an attribute has to be for each part of an answer, and for these grades. */
+/** The types that an attribute needs for a part of an answer with these grades. */
 const types: DeskFields['types'] = (part, grades) => {
   if (part === 'answeredAt') return { types: ['datetime'] };
   if (part !== 'grade') return { types: ['string'] };
@@ -24,7 +24,7 @@ const Attribute = z.object({
   archived: z.boolean().catch(false),
   required: z.boolean().catch(false),
 });
-/** Those in use. */
+/** The attributes in use. */
 const Attributes = z
   .object({ data: listOf(Attribute) })
   .transform(({ data }) =>
@@ -47,7 +47,7 @@ const ticketTypes = async (workspace: Workspace) =>
     ({ archived }) => !archived,
   );
 
-/** What `writeBack` names, compared with the attributes of conversations and of each ticket type that asks. */
+/** Compares the attributes that `writeBack` names with the attributes of conversations, and of each ticket type in the source. */
 export async function attributesCompared(
   { writeBack, ticketCategories }: IntercomSettings,
   workspace: Workspace,
@@ -73,23 +73,23 @@ export async function attributesCompared(
   return combined(all);
 }
 
-/** Why values are refused. */
+/** The reasons why Intercom refuses values. */
 interface Unfit {
-  /** The names of attributes that are lacking, or can't take this record's values. */
+  /** The names of attributes that are missing, or can't take this record's values. */
   unfit: readonly string[];
-  /** Says so, in words. */
+  /** The reasons in words. */
   findings: readonly string[];
-  /** Conversations lack an attribute, or have two of its name: no conversation's answer can be written. */
+  /** Conversations lack an attribute, or have two attributes with its name: closeloop can't write the answer of any conversation. */
   isOfAll: boolean;
 }
 
-/** Looks up why values are refused: an attribute that is lacking, or is of another type than its value. */
+/** Finds out why values are refused: an attribute is missing, or has another type than its value. */
 export function unfitReader(
   { writeBack }: IntercomSettings,
   workspace: Workspace,
   { now }: Pick<ConnectorPorts, 'now'>,
 ): (ticketType: string | undefined, values: ReadonlyMap<string, Value | null>) => Promise<Unfit> {
-  // Read once for each batch, as a person may mend at any time what the vendor refuses.
+  // The attributes are cached only for a minute, as a person may correct them at any time.
   const conversations = cached(() => ofConversations(workspace), aMinuteMs, now);
   const typesNow = cached(() => ticketTypes(workspace), aMinuteMs, now);
 

@@ -4,14 +4,14 @@ import type { IntercomSettings } from './settings.ts';
 
 type Rules = Omit<IntercomSettings, 'accessToken' | 'webhookSecrets'>;
 
-/** Did closeloop itself make this part (by closing a ticket again that its write had opened, say)? */
+/** Whether closeloop itself made this part (for example when it closed a ticket again that its own write had opened). */
 export const isOurs = ({ author, app_package_code: app }: Part, { adminId, appPackageCode }: Rules): boolean =>
   author.id === adminId || (app !== '' && app === appPackageCode);
 
 const isReopening = ({ part_type: type, author }: Part): boolean =>
   type === 'open' || type === 'assign_and_reopen' || (type === 'comment' && /^(user|lead|contact)$/.test(author.type));
 
-/** The part that closed a ticket: the first closing after the last reopening. Both the inbox and the ticket state can close a ticket. */
+/** The part that closed a ticket: the first closing after the last reopening. Both the inbox and the ticket's state can close a ticket. */
 export function ticketClosedAt({ ticket_parts: parts }: Pick<Ticket, 'ticket_parts'>, rules: Rules): Part | undefined {
   let by: Part | undefined;
   for (const part of parts.toSorted((a, b) => (a.created_at ?? 0) - (b.created_at ?? 0))) {
@@ -32,17 +32,23 @@ const lastClose = (parts: readonly Part[], rules: Rules): Part | undefined =>
 
 export const closingAt = (seconds: number) => ({ closing: `c${seconds}`, closedAt: new Date(seconds * 1_000) });
 
-/** Intercom shows the newest 500 parts only. Where the closing is not among them, the conversation counts as closed once. */
+/**
+ * The closing of a conversation whose closing part is unknown, as Intercom shows only the newest 500 parts: such a conversation counts as
+ * closed once.
+ */
 const closedOnce = ({ updated_at = 0 }: Conversation) => ({ closing: 'once', closedAt: new Date(updated_at * 1_000) });
 
-/** A conversation; `ticket` where it is one and was read as one; `contact` only for planning. */
+/** A conversation; `ticket` if the conversation is a ticket and was read as such; `contact` only for planning. */
 export interface Reading {
   conversation: Conversation;
   ticket?: Ticket | undefined;
   contact?: Contact | undefined;
 }
 
-/** Do the statistics of a search suffice: was the conversation closed by a teammate? A bot may also have merged it, which only the parts show. */
+/**
+ * Whether the statistics of a search are enough: they are if a teammate closed the conversation. If a bot did, it may also have merged the
+ * conversation, which only the parts show.
+ */
 export const isShownBySearch = ({ ticket, statistics }: Conversation, { adminId }: Rules): boolean =>
   ticket === null && ![undefined, adminId].includes(statistics?.last_closed_by_id);
 
@@ -52,7 +58,7 @@ export const isTicketClosed = (
 ): boolean =>
   (!open && ticketIsClosed !== 'resolved') || (ticket_state.category === 'resolved' && ticketIsClosed !== 'closed');
 
-/** Works for a ticket that was read only as a conversation, too. */
+/** Whether the conversation is closed, also for a ticket that was read only as a conversation. */
 export function isClosed({ conversation: { state, ticket: stub }, ticket }: Reading, rules: Rules): boolean {
   if (stub === null) return state === 'closed';
   const asTicket = { open: state !== 'closed', ticket_state: { category: stub.state } };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { listOf, orElse } from '../../core/entries.ts';
 
-/* Conversations, tickets and contacts in responses. Ids are strings or numbers, 0 for nobody; instants are seconds or ISO strings. */
+/* Conversations, tickets and contacts in responses. Ids are strings or numbers, with 0 for nobody; instants are seconds or ISO strings. */
 
 export const id = z.union([z.string().regex(/^\d{1,20}$/), z.int().positive()]).transform(String);
 const somebody = z
@@ -18,7 +18,7 @@ export const time = z
 const text = orElse(z.string(), '');
 const flag = orElse(z.boolean(), false);
 const values = orElse(z.record(z.string(), z.unknown()), {});
-/** An object whose parts may each be absent or odd, as may the object. */
+/** An object whose members may each be absent or invalid; so may the whole object. */
 const lenient = <Shape extends z.ZodRawShape>(shape: Shape) => {
   const object = z.object(shape);
   return orElse(object, object.parse({}));
@@ -66,7 +66,7 @@ export const Conversation = z.object({
   ai_agent_participated: flag,
   ai_agent: z.object({ resolution_state: text }).nullable().catch(null),
   ticket: z.object({ state: text }).nullable().catch(null),
-  /** Searches leave them out. */
+  /** The parts, which searches leave out. */
   conversation_parts: z
     .object({ conversation_parts: listOf(Part) })
     .transform((list) => list.conversation_parts)

@@ -13,7 +13,10 @@ const Envelope = z.object({
   data: z.object({ item: z.unknown() }),
 });
 
-/** The event in a delivery, or the reason why there is none. Unreadable deliveries are accepted: Intercom disables a webhook that refuses many. */
+/**
+ * The event in a delivery, or the reason why there is none. Unreadable deliveries are accepted, because Intercom disables a webhook whose
+ * deliveries are often refused.
+ */
 export function events(
   json: unknown,
   { receivedAt }: Pick<Delivery, 'receivedAt'>,
@@ -108,7 +111,7 @@ const AnyRated = z.union([
   z.object({ ticket: Rated }).transform((item) => item.ticket),
 ]);
 
-/** Customers may change a rating for a while, and add the remark later: the newest event counts. */
+/** The event of a rating. Customers may change a rating for a while, and add the remark later: the newest event counts. */
 export function ratingEvent(rated: Rated | undefined, seconds: number): SourceEvent | string {
   if (!rated?.conversation_rating) return 'nobody has rated';
   const { rating: grade, remark, updated_at = seconds } = rated.conversation_rating;

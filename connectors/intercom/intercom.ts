@@ -10,7 +10,7 @@ import { reading } from './read.ts';
 import { recordUrl, settings } from './settings.ts';
 import { writing } from './write.ts';
 
-/** Intercom signs no time: a repeated delivery has events with the same keys. */
+/** Intercom's signature covers no time: a repeated delivery gives events with the same keys. */
 const signature: HmacScheme = {
   header: 'x-hub-signature',
   algorithm: 'sha1',
@@ -22,9 +22,9 @@ const signature: HmacScheme = {
 /**
  * Intercom: closed conversations and resolved tickets.
  *
- * A private app's token reads and writes; its webhooks, entered by hand, report closings. Intercom repeats a failed delivery once, a
- * minute later, and then drops it: the poll finds those closings. A ticket is a conversation with the same id, so the topics of
- * both lead to one journey.
+ * A private app's token reads and writes; its webhooks, which a person enters by hand, report closings. Intercom repeats a failed delivery
+ * once, a minute later, and then drops it: the poll finds those closings. A ticket is a conversation with the same id, so webhooks of both
+ * topics lead to one journey.
  */
 export const intercom = defineConnector({
   name: 'intercom',
@@ -57,11 +57,11 @@ export const intercom = defineConnector({
       preflight: preflight(settings, workspace, ports),
       own: {
         taken: { status: 200 },
-        // Intercom repeats after a 429 for two hours, after a 503 once.
+        // After a 429 Intercom repeats for two hours, after a 503 only once.
         notStored: { status: 429, headers: { 'retry-after': '60' } },
         // Deliveries about tickets hold up to 500 messages.
         largestBody: 10 * 1024 * 1024,
-        // The Developer Hub tests an address by HEAD.
+        // Intercom's Developer Hub tests an address with a HEAD request.
         handshake: ({ method }) => (method === 'HEAD' ? { status: 200 } : undefined),
         bringsExternalGrades: settings.ratings,
         recordUrl: (id) => recordUrl(settings, id),

@@ -24,13 +24,16 @@ interface Searched<S extends z.ZodType> {
 function searcher(workspace: Workspace) {
   let isToTheSecond: boolean | undefined;
 
-  /** The bound is right for both, until a search has shown that Intercom compares seconds. */
+  /** The lower bound of a search. It is right for both kinds of comparison until a search has shown that Intercom compares seconds. */
   function boundOf(from: Date): number {
     const start = from.getTime() / 1_000;
     return isToTheSecond ? start - 600 : start - (start % daySeconds) - daySeconds - 1;
   }
 
-  /** Searches for one conversation from the second before its closing, which must be near no zone's midnight. */
+  /**
+   * Finds out how Intercom compares: searches for one conversation from the second before its closing. The closing must not be near midnight
+   * in any zone.
+   */
   async function learn(rows: readonly Conversation[]): Promise<void> {
     const one = rows.find(({ statistics }) => (statistics?.last_close_at ?? 0) % 900 !== 0);
     if (isToTheSecond !== undefined || one?.statistics?.last_close_at === undefined) return;
@@ -50,7 +53,7 @@ function searcher(workspace: Workspace) {
         const value: Query[] = [...also, { field, operator: '>', value: boundOf(from) }];
         const page = { perPage, after, urgency: 'background' } as const;
         const { rows, next } = await workspace.search(of, { operator: 'AND', value }, row, page);
-        // After the last page, as all pages of one search need the same query.
+        // The searcher learns only after the last page, as all pages of one search need the same query.
         if (next === undefined) await learn?.(rows);
         return { events: rows.map(eventOf).filter((event) => typeof event !== 'string'), next };
       },
@@ -61,8 +64,8 @@ function searcher(workspace: Workspace) {
 }
 
 /**
- * Searches for conversations by their last closing (an update does not always reach the index), for tickets by their last change, for
- * ratings. Pages of 150; of tickets, which come with their history, 25. Once a day three days back.
+ * Searches for conversations by their last closing (an update does not always reach the index), for tickets by their last change, and for
+ * ratings. Pages have 150 rows, or 25 for tickets, which come with their history. Once a day the searches begin three days earlier.
  */
 export function poller(settings: IntercomSettings, workspace: Workspace, ports: Pick<ConnectorPorts, 'now'>) {
   const { search, learn } = searcher(workspace);
@@ -74,7 +77,7 @@ export function poller(settings: IntercomSettings, workspace: Workspace, ports: 
     learn,
     eventOf({ id, ticket, statistics }) {
       if (ticket) return 'found as a ticket';
-      // closeloop closes only conversations that its own write opened: they were closed before.
+      // closeloop closes only conversations that its own write had opened, so they were closed before.
       if (statistics?.last_close_at === undefined || statistics.last_closed_by_id === settings.adminId)
         return 'by closeloop';
       return closedEvent(id, statistics.last_close_at, 'poll: closed');

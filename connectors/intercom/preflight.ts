@@ -7,7 +7,7 @@ import { attributesCompared } from './attributes.ts';
 import { shapeNames } from './record.ts';
 import type { IntercomSettings } from './settings.ts';
 
-/** Calls once each endpoint that work reads, which shows missing permissions to read. Permissions to write can't be tried. */
+/** Calls each endpoint that the source reads once, which shows missing permissions to read. Permissions to write can't be tested. */
 export function preflight(
   settings: IntercomSettings,
   workspace: Workspace,
@@ -64,7 +64,10 @@ const twoSurveys = warningAt(
   "Switch Intercom's own off, or pass them on (ratings: true)",
 );
 
-/** Without a requested version the response names the app's own one, which shapes the webhooks. */
+/**
+ * Checks the workspace and the app's version. Without a requested version the response names the app's own version, which decides the form of
+ * the webhooks.
+ */
 async function whose({ workspace: id, region }: IntercomSettings, { bare }: Workspace): Promise<Finding[]> {
   const call = { method: 'GET', path: '/me' } as const;
   const response = await bare.exchange(call);
@@ -98,7 +101,7 @@ function topicsOf({ ratings, eraseArchived, ticketCategories }: IntercomSettings
   ];
 }
 
-/** Intercom has no API for an app's webhooks. */
+/** The step for an app's webhooks, for which Intercom has no API. */
 const webhookStep = (settings: IntercomSettings, hookUrl: string): SetupStep =>
   manualStep(
     "list what to enter as the app's webhooks, which only its owner can",

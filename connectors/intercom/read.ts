@@ -9,12 +9,12 @@ import { Contact, Conversation, Ticket } from './conversation.ts';
 import { type IntercomShape, localeOf, present } from './record.ts';
 import type { IntercomSettings } from './settings.ts';
 
-/** The most conditions of a search. */
+/** The most conditions of one search. */
 export const searched = 15;
 
 export const isId = (text: string): boolean => /^[1-9]\d{0,19}$/.test(text);
 
-/** By search, 15 in a call, without parts. The index lags by seconds. */
+/** Reads records by search, 15 per call, without parts. The index lags by seconds. */
 export async function searchByIds<S extends z.ZodType<{ id: string }>>(
   workspace: Workspace,
   of: 'conversations' | 'tickets',
@@ -32,11 +32,11 @@ export async function searchByIds<S extends z.ZodType<{ id: string }>>(
   return found;
 }
 
-/** In its present state, with its parts. */
+/** Reads a conversation in its present state, with its parts. */
 export const conversationNow = (workspace: Workspace, id: string): Promise<Conversation | undefined> =>
   workspace.find({ method: 'GET', path: `/conversations/${id}?display_as=plaintext` }, Conversation);
 
-/** @param asTicket a ticket is read as one, in its present state */
+/** @param asTicket whether to read a ticket as a ticket, in its present state */
 export async function readingOf(workspace: Workspace, conversation: Conversation, asTicket: boolean): Promise<Reading> {
   const { id } = conversation;
   if (conversation.ticket === null || !asTicket) return { conversation };
@@ -44,8 +44,8 @@ export async function readingOf(workspace: Workspace, conversation: Conversation
 }
 
 /**
- * Reads by search, and one by one where the search does not decide: not found or open (the index lags), closed by a bot or by
- * closeloop (only the parts show when, and whether it was merged). Tickets have a search of their own, with their history.
+ * Reads conversations by search, and one by one if the search does not decide: not found or open (the index lags), or closed by a bot or by
+ * closeloop (only the parts show when, and whether the conversation was merged). Tickets have a search of their own, with their history.
  */
 export function reading(settings: IntercomSettings, workspace: Workspace): DeskReading<Reading, IntercomShape> {
   const readsTickets = settings.ticketCategories.length > 0;
@@ -54,7 +54,7 @@ export function reading(settings: IntercomSettings, workspace: Workspace): DeskR
 
   return {
     isId,
-    // Six searches, and one for their contacts, which takes a hundred ids.
+    // Six searches, and one search for the contacts, which takes a hundred ids.
     size: 6 * searched,
     async many(ids) {
       const found = await searchByIds(workspace, 'conversations', ids, Conversation);
@@ -83,7 +83,7 @@ export function reading(settings: IntercomSettings, workspace: Workspace): DeskR
   };
 }
 
-/** One search for a hundred contacts. Merged contacts are in no search: they are read one by one, and followed to the survivor. */
+/** Reads a hundred contacts per search. Searches leave out merged contacts: closeloop reads them one by one, and gets the survivor. */
 async function contactsOf(workspace: Workspace, readings: readonly Reading[]): Promise<Map<string, Contact>> {
   const ids = [...new Set(readings.flatMap(({ conversation }) => conversation.contacts.slice(0, 1)))];
   const found = new Map<string, Contact>();

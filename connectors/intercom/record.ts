@@ -13,7 +13,7 @@ export interface IntercomShape {
     subject: string;
     /** `conversation` (the Messenger), `email`, `whatsapp` … */
     channel: string;
-    /** How it began: `customer_initiated`, `campaigns_initiated`, `operator_initiated` … */
+    /** How the conversation began: `customer_initiated`, `campaigns_initiated`, `operator_initiated` … */
     deliveredAs: string;
     /** `priority` or `not_priority`. */
     priority: string;
@@ -22,16 +22,16 @@ export interface IntercomShape {
     createdAt: string | null;
     /** Conversation attributes, by name: `conversation.attributes.Plan`. */
     attributes: Record<string, unknown>;
-    /** Did Intercom's AI agent take part? */
+    /** Whether Intercom's AI agent took part. */
     aiParticipated: boolean;
-    /** What became of that. */
+    /** The AI agent's result. */
     aiResolution: string;
-    /** Intercom's own, 1 to 5. */
+    /** Intercom's own rating, 1 to 5. */
     rating: number | null;
   };
   ticket: {
     isTicket: boolean;
-    /** The name of its ticket type. */
+    /** The name of the ticket type. */
     type: string;
     /** `Customer`, `Back-office` or `Tracker`. */
     category: string;
@@ -40,12 +40,12 @@ export interface IntercomShape {
     /** Ticket attributes, by name. */
     attributes: Record<string, unknown>;
   };
-  /** The teammate who closed the conversation, else its assignee; without a name after the teammate has left. */
+  /** The teammate who closed the conversation, else its assignee. The name is empty after the teammate has left. */
   agent: { id: string; name: string; email: string };
   team: { id: string; name: string };
   contact: {
     id: string;
-    /** Your own id of them. */
+    /** Your own id of the contact. */
     externalId: string;
     /** `user` or `lead`. */
     role: string;
@@ -124,5 +124,5 @@ export const localeOf = (contact: Contact): string => contact.language_override 
 const iso = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1_000).toISOString();
 
-/** For `check`. Attributes may have any names. */
+/** The names that `check` compares expressions with. Attributes may have any names. */
 export const shapeNames = namesOf(present({ conversation: Conversation.parse({ id: '1' }) }));

@@ -20,14 +20,14 @@ import type { IntercomSettings } from './settings.ts';
 
 type Attributes = Readonly<Record<string, unknown>>;
 
-/** One call per answer, and one per note: Intercom has no bulk writes. */
+/** Writes with one call per answer and one per note, as Intercom has no bulk writes. */
 export function writing(
   settings: IntercomSettings,
   workspace: Workspace,
   ports: Pick<ConnectorPorts, 'now'>,
 ): DeskWriting<Reading, Value> {
   const { writeBack } = settings;
-  /** A ticket is read anew: what is sent depends on whether it is open. */
+  /** Reads a ticket again, because closeloop sends different values if the ticket is open. */
   const placeOf = (found: Conversation) => readingOf(workspace, found, writeBack.tickets === 'ticket');
   const one = async (id: string): Promise<Reading | undefined> => {
     const conversation = await conversationNow(workspace, id);
@@ -37,7 +37,7 @@ export function writing(
     settings: writeBack,
     rows: {
       isId,
-      // One search for each batch: tickets must not change for long between their reading and their writing.
+      // Each batch is one search, so that little time passes between reading and writing a ticket.
       size: searched,
       async many(ids) {
         const rows = new Map<string, Reading | CloseloopError>();
@@ -65,14 +65,14 @@ export function writing(
 const attributesOf = ({ conversation, ticket }: Reading): Attributes =>
   ticket?.ticket_attributes ?? conversation.custom_attributes;
 
-/** Intercom gives dates back as they were sent, or as text. */
+/** Compares values: Intercom returns dates as they were sent, or as text. */
 function holds(there: unknown, value: Value | null): boolean {
   if (value === null) return there === null || there === undefined || there === '';
   if (typeof value === 'string') return typeof there === 'string' && isSameText(there, value);
   return there === value || (typeof there === 'string' && [Number(there), time.parse(there)].includes(value));
 }
 
-/** Sets attributes by their names. A value that does not fit into its attribute keeps out no other. */
+/** Sets attributes by their names. A value that does not fit its attribute does not stop the other values. */
 function putOn(settings: IntercomSettings, workspace: Workspace, ports: Pick<ConnectorPorts, 'now'>) {
   const admin = { admin_id: Number(settings.adminId) };
   const unfitFor = unfitReader(settings, workspace, ports);
@@ -83,14 +83,17 @@ function putOn(settings: IntercomSettings, workspace: Workspace, ports: Pick<Con
       const call = { method: 'PUT', path: `/conversations/${id}`, body: { custom_attributes: attributes } } as const;
       return { conversation: await workspace.call(call, Conversation) };
     }
-    // The id is a number here and a string in all other calls.
+    // `admin_id` is a number here, and a string in all other calls.
     const body = { ticket_attributes: attributes, ...(!ticket.open && { open: false }), ...admin };
     const after = await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, Ticket);
     if (after.open && !ticket.open) await closeAgain(id);
     return { conversation, ticket: after };
   }
 
-  /** Intercom opens a closed ticket at each write, also with `open: false`. Never set the ticket state: the customer is notified of it. */
+  /**
+   * Closes the ticket again, as Intercom opens a closed ticket at each write, even with `open: false`. Never set the ticket's state: Intercom
+   * notifies the customer of it.
+   */
   async function closeAgain(id: string): Promise<void> {
     const body = { open: false, ...admin };
     const { open } = await workspace.call({ method: 'PUT', path: `/tickets/${id}`, body }, Ticket);
@@ -107,7 +110,7 @@ function putOn(settings: IntercomSettings, workspace: Workspace, ports: Pick<Con
       const { unfit, findings, isOfAll } = await unfitFor(row.ticket?.ticket_type.name, values);
       if (isOfAll) throw error;
       if (unfit.length > 0) return new Refusal(unfit, findings);
-      // The attributes are there and fit: the refusal concerns this conversation alone.
+      // The attributes exist and fit, so the refusal concerns this conversation alone.
       const said = `${error.message} The attributes are there and fit: look at conversation ${id} itself.`;
       throw new CloseloopError(said, { kind: 'permanent' });
     }
@@ -115,7 +118,7 @@ function putOn(settings: IntercomSettings, workspace: Workspace, ports: Pick<Con
 }
 
 const notes = ({ adminId }: IntercomSettings, workspace: Workspace): DeskNotes<Reading> => ({
-  /** A note is redacted by its id in the conversation, which differs from that in the ticket. */
+  /** Lists the notes by their ids in the conversation, which differ from their ids in the ticket. Only these ids can redact a note. */
   async list({ conversation, ticket }, id) {
     const parts = conversation.conversation_parts ?? ticket?.ticket_parts;
     const all = parts ?? (await conversationNow(workspace, id))?.conversation_parts ?? [];
@@ -127,7 +130,7 @@ const notes = ({ adminId }: IntercomSettings, workspace: Workspace): DeskNotes<R
     const path = `/${ticket ? 'tickets' : 'conversations'}/${id}/reply`;
     return workspace.call({ method: 'POST', path, body }, z.unknown());
   },
-  /** Parts can be redacted, not deleted. */
+  /** Intercom can redact parts, but not delete them. */
   remove(_, noteId, id) {
     const body = { type: 'conversation_part', conversation_id: id, conversation_part_id: noteId };
     return workspace.call({ method: 'POST', path: '/conversations/redact', body }, z.unknown());

@@ -7,18 +7,18 @@ import type { VendorApi } from '../../core/connector/vendor-api.ts';
 import { listOf } from '../../core/entries.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
-/* Each change of a status is a transaction, whose id rises: the event's key, the closing's name, and how far a poll has come. */
+/* Each change of a status is a transaction with an ascending id. This id is the event's key, the closing's name, and the progress of a poll. */
 
 export const Id = z.union([z.int(), z.string()]).transform(String);
 const time = z.iso.datetime().transform((written) => new Date(written));
 const status = z.string().max(200).nullish();
-/** Of a merge `NewValue` is the address of the ticket that is left. */
+/** For a merge `NewValue` is the address of the surviving ticket. */
 const Change = z.object({ id: Id, ObjectId: Id, Type: z.string(), OldValue: status, NewValue: status, Created: time });
 type Change = z.output<typeof Change>;
-/** What the scrip sends. */
+/** The message that the scrip sends. */
 const ScripMessage = z.object({ transaction: z.int(), ticket: z.int(), from: status, to: status, at: time });
 
-/** A search gives no more, whatever it is asked for, and tells no total. */
+/** The largest page of a search, whatever size is requested; searches return no total. */
 const pageSize = 100;
 export const listed = <Item extends z.ZodType>(api: VendorApi, path: string, item: Item) =>
   numberedPages('Request Tracker', pageSize, async (page) => {
@@ -36,7 +36,7 @@ export const isClosed = ({ closedStatuses }: RequestTrackerSettings, status: str
 const isClosing = (settings: RequestTrackerSettings, { OldValue, NewValue }: Change): boolean =>
   isClosed(settings, NewValue) && !isClosed(settings, OldValue);
 
-/** The last closing of each ticket; none for one that was created with a closed status. */
+/** The last closing of each ticket. Tickets that were created with a closed status have none. */
 export async function closingsOf(settings: RequestTrackerSettings, api: VendorApi, tickets: readonly { id: string }[]) {
   if (tickets.length === 0) return new Map<string, Change>();
   const ids = tickets.map(({ id }) => `ObjectId = ${id}`).join(' OR ');
@@ -50,7 +50,7 @@ function eventsOf(settings: RequestTrackerSettings, change: Change): RecordEvent
   if (isClosing(settings, change)) return [{ ...event, kind: 'closed', certain: true, closing: id }];
   if (Type === 'Status') return [{ ...event, kind: 'changed' }];
   const mergedInto = /\/ticket\/(\d+)$/.exec(NewValue ?? '')?.[1];
-  // The ticket that is left has the same, of itself.
+  // The surviving ticket has the same transaction, with its own id.
   if (mergedInto === undefined || mergedInto === recordId) return [];
   return [{ ...event, kind: 'changed', what: 'merged', mergedInto }];
 }
@@ -63,11 +63,17 @@ export function told(settings: RequestTrackerSettings, body: unknown): Events {
   return { ok: true, events: eventsOf(settings, { ...change, Type: 'Status' }), ignored: [] };
 }
 
-/** `since`: where the first poll began. `after`: the last id of this one. `settled`: the id after which the next one begins; 0 for `since`. */
+/**
+ * `since`: the begin of the first poll. `after`: the last id that this poll has read. `settled`: the id after which the next poll begins; 0
+ * stands for `since`.
+ */
 const Cursor = z.object({ v: z.literal(1), since: time, after: z.coerce.number(), settled: z.coerce.number() });
-/** A long save gets its id before others and is seen after them, and clocks differ: what is younger is read once more. */
+/**
+ * A transaction of a long save is visible only after transactions with higher ids, and clocks differ, so the next poll reads younger
+ * transactions again.
+ */
 const settledMs = 15 * 60_000;
-/** Times in a query are read in the zone of the token's user, whichever that is. */
+/** Request Tracker reads the times of a query in the zone of the token's user, which closeloop does not know here. */
 const widestZoneMs = 15 * 3_600_000;
 
 export function poller(settings: RequestTrackerSettings, api: VendorApi, now: () => Date): NonNullable<Source['poll']> {
@@ -88,5 +94,5 @@ export function poller(settings: RequestTrackerSettings, api: VendorApi, now: ()
   };
 }
 
-/** The one form that is never misread without a word: `2026-11-24 10:00:00`. */
+/** The only form that Request Tracker never silently misreads: `2026-11-24 10:00:00`. */
 export const sqlTime = (at: Date): string => at.toISOString().slice(0, 19).replace('T', ' ');

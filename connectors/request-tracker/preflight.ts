@@ -11,7 +11,7 @@ import { shapeNames } from './record.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
 const text = orElse(z.string(), '');
-/** Goes into paths, which errors name. */
+/** An id of digits only, because it goes into paths, which errors name. */
 const Ref = z.object({ id: Id.pipe(z.string().regex(/^\d+$/)) });
 const Queue = z.object({ TicketCustomFields: orElse(listOf(Ref.extend({ name: z.string() })), []) });
 const Field = z.object({
@@ -22,7 +22,7 @@ const Field = z.object({
 const read = <S extends z.ZodType>(api: VendorApi, path: string, schema: S) =>
   api.call({ method: 'GET', path }, schema);
 
-/** Custom fields are applied to queues, by hand: what `writeBack` names has to be in every queue that closeloop's user sees. */
+/** People apply custom fields to queues by hand: every queue that closeloop's user sees needs the fields that `writeBack` names. */
 export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): DeskPreflight {
   const { writeBack, token, address, pollOnly } = settings;
   const isStandin = isLoopback(address);
@@ -33,7 +33,7 @@ export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): D
       ? []
       : [errorAt('token', "closeloop's user sees no queue", remedy)];
   }
-  /** Elsewhere times would be stored hours off, and clearing them would fail without a word. */
+  /** Checks that the user's zone is UTC: in another zone Request Tracker would store times hours off, and clearing times would silently fail. */
   async function zone() {
     const { Timezone } = await read(api, `/user/${token.split('-')[1]}`, z.object({ Timezone: text }));
     if (writeBack.answeredAt === undefined || /^(Etc\/)?(UTC|GMT)$/.test(Timezone)) return [];
@@ -67,7 +67,7 @@ export function preflightOf(settings: RequestTrackerSettings, api: VendorApi): D
   };
 }
 
-/** The fields that are in every queue that closeloop's user sees: elsewhere a write would be swallowed. */
+/** The fields that every queue of closeloop's user has: in a queue without the field Request Tracker would silently ignore a write. */
 async function fieldsOf(api: VendorApi, needed: readonly NeededField[]) {
   const queues = await listed(api, '/queues/all?fields=id', Ref);
   const all = await Promise.all(queues.map(({ id }) => read(api, `/queue/${id}`, Queue)));
@@ -82,11 +82,11 @@ async function fieldsOf(api: VendorApi, needed: readonly NeededField[]) {
     const type = field.Type + (field.MaxValues === '1' ? 'Single' : 'Multiple');
     return { name: field.Name, type, required: false, values: taken };
   });
-  // Queues may have fields of their own of one name: where these are alike, they count as one.
+  // Queues may have different fields with the same name: fields with equal definitions count as one.
   return [...new Map(found.map((field) => [JSON.stringify(field), field])).values()];
 }
 
-/** Without Perl's comments, which hold what people are told. What only Perl understands takes everything here. */
+/** The pattern without Perl's comments, which hold the text for people. A pattern that only Perl understands accepts everything here. */
 function patternOf({ Pattern }: z.output<typeof Field>): RegExp {
   try {
     return new RegExp(Pattern.replace(/\(\?#[^)]*\)/g, ''), 'u');
@@ -95,7 +95,7 @@ function patternOf({ Pattern }: z.output<typeof Field>): RegExp {
   }
 }
 
-/** The scrip's code. Address and key stand in the server's configuration, so that nobody who may read scrips sees them. */
+/** The scrip's code. The address and the key are in the server's configuration, so that people who may read scrips don't see them. */
 export const scrip = `use LWP::UserAgent; use Digest::SHA; use JSON;
 my $url = RT->Config->Get('CloseloopUrl') or return 1;
 my ($now, $c) = (time, $self->TransactionObj);

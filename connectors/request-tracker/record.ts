@@ -9,7 +9,7 @@ import { listOf, orElse } from '../../core/entries.ts';
 import { closingsOf, Id, isClosed } from './changes.ts';
 import type { RequestTrackerSettings } from './settings.ts';
 
-/** A search gives an empty text for what is not there. */
+/** A search returns an empty text for missing values. */
 const text = orElse(z.string(), '');
 const Person = z.object({ id: Id, type: text, Name: text, RealName: text, EmailAddress: text });
 const Requestor = Person.extend({ MobilePhone: text, Lang: text, Timezone: text });
@@ -20,10 +20,10 @@ const Ticket = z.object({
   CustomFields: orElse(listOf(z.object({ name: z.string(), values: listOf(text) })), []),
 });
 export const User = z.object({ Privileged: z.coerce.number() });
-/** `out`: why a ticket that is read by its id neither asks nor takes answers. */
+/** `out`: why a ticket that was read by its id neither asks nor takes answers. */
 export type Row = z.output<typeof Ticket> & { out?: string };
 
-/** What a search has to give, people included. */
+/** The fields that a search has to return, people included. */
 const search = {
   fields: 'Subject,Status,Created,Queue,Owner,Requestor,CustomFields',
   'fields[Queue]': 'Name',
@@ -32,7 +32,7 @@ const search = {
   per_page: '100',
 };
 
-/** What rules and fields see of a ticket: `ticket.queue.name`, `ticket.fields.Store`, `requestor.email`. Unknown values are empty texts. */
+/** A ticket as rules and fields see it: `ticket.queue.name`, `ticket.fields.Store`, `requestor.email`. Unknown values are empty texts. */
 export interface RequestTrackerShape {
   ticket: {
     id: string;
@@ -41,12 +41,15 @@ export interface RequestTrackerShape {
     queue: { id: string; name: string };
     /** ISO 8601, UTC. */
     createdAt: string;
-    /** Custom fields that have a value, by name: a text, or a list of several. */
+    /** Custom fields with a value, by name: a text, or a list for several values. */
     fields: Record<string, string | string[]>;
   };
-  /** The first one with an e-mail address who is none of the company's own users. `phone`: the mobile number as typed, which takes the right AdminUsers. */
+  /**
+   * The first requestor with an e-mail address who is not one of the company's own users. `phone`: the mobile number as typed; reading it
+   * needs the right AdminUsers.
+   */
   requestor: { id: string; name: string; email: string; phone: string; language: string };
-  /** Empty for "Nobody". */
+  /** The owner; empty for RT's user "Nobody". */
   owner: { name: string; email: string };
 }
 
@@ -71,10 +74,10 @@ const unlessForbidden = (error: unknown): Row => {
   if (error instanceof VendorError && error.status === 403) return blank('');
   throw error;
 };
-/** For `check`. */
+/** The names that `check` compares expressions with. */
 export const shapeNames = namesOf(presented(blank('')));
 
-/** Searches leave out what is merged, deleted or forbidden, without a word: one by one they tell which. */
+/** Reads tickets by search, which silently leaves out merged, deleted and forbidden tickets; reading such a ticket alone shows which it is. */
 export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskReading<Row, RequestTrackerShape> {
   let known = new Map<string, boolean>();
   async function many(ids: readonly string[]): Promise<Map<string, Row>> {
@@ -83,7 +86,7 @@ export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskR
     return new Map(items.map((ticket) => [ticket.id, ticket]));
   }
   return {
-    // Larger ids would be an error of the database, which would be tried again and again.
+    // A larger id would cause an error of the database, and closeloop would try again and again.
     isId: (id) => /^[1-9]\d{0,8}$/.test(id),
     many,
     async one(id) {
@@ -91,14 +94,14 @@ export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskR
       if (found === undefined) return undefined;
       if (found.id === '') return { ...found, id, out: "closeloop's user may not see it (ShowTicket)" };
       if (found.Status === 'deleted') return { ...found, out: 'it is deleted' };
-      // Merged: the ticket that is left answers in its place, and would be written.
+      // For a merged ticket Request Tracker returns the surviving ticket, which a write would change.
       const left = found.id === id ? undefined : (await many([found.id])).get(found.id);
       return left ?? { ...found, out: 'no search shows it, as it is a reminder or the like' };
     },
     async present(rows) {
       const closed = rows.filter(({ out, Status }) => out === undefined && isClosed(settings, Status));
       const closings = await closingsOf(settings, api, closed);
-      // No search tells who is staff: one call for each user, of some 0.2 s.
+      // No search shows who is staff: this takes one call of about 0.2 s for each user.
       if (known.size > 10_000) known = new Map();
       const staff = known;
       for (const row of closed)
@@ -123,6 +126,6 @@ export function reading(settings: RequestTrackerSettings, api: VendorApi): DeskR
   };
 }
 
-/** Those who may be asked: no groups. */
+/** The people who may be asked, without groups. */
 const peopleOn = ({ Requestor }: Row) =>
   Requestor.filter(({ type, EmailAddress }) => type === 'user' && EmailAddress !== '');

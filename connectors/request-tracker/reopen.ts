@@ -27,12 +27,12 @@ const Now = z.object({
 });
 
 /**
- * Compares the ticket, as it is now, with what was asked for. Request Tracker answers a change that it refuses with a success, and a sentence in
- * the language of closeloop's user.
- * @returns the names of what was refused
+ * Compares the present ticket with the request, as Request Tracker answers a refused change with a success, and with a sentence in the
+ * language of closeloop's user.
+ * @returns the names of the refused changes
  */
 function refusedIn({ status, queue, owner, priority }: Reopen, now: z.output<typeof Now>): string[] {
-  // As Request Tracker does, without regard to case.
+  // Ignores case, as Request Tracker does.
   const same = (one: string, other: string | undefined) =>
     other === undefined || one.toLowerCase() === other.toLowerCase();
   return [

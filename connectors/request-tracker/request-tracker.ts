@@ -14,7 +14,7 @@ import { type Row, reading } from './record.ts';
 import { Reopen, reopen } from './reopen.ts';
 import { type RequestTrackerSettings, settings } from './settings.ts';
 
-/** As the scrip signs, whose code is ours. */
+/** The signature that closeloop's scrip makes. */
 const proof: HmacScheme = {
   ...{ header: 'x-rt-signature', algorithm: 'sha256', encoding: 'hex' },
   timestamp: { header: 'x-rt-timestamp', as: 'seconds', toleranceMs: 300_000 },
@@ -31,19 +31,22 @@ const Attachment = z.object({ id: Id, Subject: z.string().nullish() });
 function writingOf({ writeBack }: RequestTrackerSettings, api: VendorApi): DeskWriting<Row, string | number> {
   return {
     settings: writeBack,
-    // ISO 8601 with a "Z" would lose its time, without a word.
+    // Request Tracker would silently drop the time of day from ISO 8601 with a "Z".
     written: (one, places) => (one.part === 'answeredAt' ? sqlTime(one.value) : inPlainForm(one, places)),
     at({ CustomFields }, place) {
       const value = CustomFields.find(({ name }) => name === place)?.values[0];
       if (place !== writeBack.answeredAt) return value;
-      // As it was sent; the epoch is what a time becomes that was emptied.
+      // The value in the form in which it was sent. A cleared time comes back as the epoch.
       return value?.startsWith('1970-01-01') ? undefined : value?.replace(/^(.{10})T(.{8})Z$/, '$1 $2');
     },
     holds: (current, value) =>
       value === null ? holdsValue(current, null) : isSameText(String(current ?? ''), String(value)),
     instantOf: (current) => Date.parse(`${String(current).replace(' ', 'T')}Z`),
     closed: (row) => ('out' in row ? row.out : undefined),
-    /** By the id of the row: that of a merged ticket is written on another. It succeeds whatever is refused: all is read again. */
+    /**
+     * Writes by the row's id: under the id of a merged ticket Request Tracker writes the surviving ticket. The response is a success even for
+     * refused values, so all tickets are read again.
+     */
     async putMany(changed) {
       const body = changed.map(({ row, change }) => ({ id: +row.id, CustomFields: Object.fromEntries(change.values) }));
       await api.call({ method: 'PUT', path: '/tickets/bulk', body }, z.unknown());
@@ -51,7 +54,7 @@ function writingOf({ writeBack }: RequestTrackerSettings, api: VendorApi): DeskW
     },
     notKept: (place, value) =>
       `look whether "${place}" is on the tickets of its queue and takes ${typeof value === 'number' ? value : 'such values'}, and whether closeloop's user has ModifyTicket and ModifyCustomField`,
-    // The marker of a note is its subject: finding it loads nothing of what customers attached. No call deletes one.
+    // The marker of a note is its subject, so finding a note loads none of the customers' attachments. No call deletes a note.
     notes: {
       async list({ id }) {
         const all = await listed(api, `/ticket/${id}/attachments?fields=Subject`, Attachment);
@@ -70,8 +73,8 @@ function writingOf({ writeBack }: RequestTrackerSettings, api: VendorApi): DeskW
 /**
  * Request Tracker 5: tickets that are resolved.
  *
- * A token of a privileged user reads and writes through REST 2.0. A scrip tells of changes, once, while an agent waits for the save:
- * the poll is the ground truth.
+ * A token of a privileged user reads and writes through REST 2.0. A scrip reports each change only once, while an agent waits for the save, so
+ * the poll is the reliable source.
  */
 export const requestTracker = defineConnector({
   name: 'request-tracker',
@@ -86,7 +89,7 @@ export const requestTracker = defineConnector({
   },
   open: (settings, ports) => {
     const { address, token, webhookSecrets: secrets } = settings;
-    // To a browser it would answer with its login.
+    // To the user agent of a browser Request Tracker would answer with its login page.
     const authorize = () => ({ authorization: `token ${token}`, 'user-agent': 'closeloop' });
     const account = { name: 'Request Tracker', baseUrl: `${address}/REST/2.0`, credentials: staticToken(token) };
     const api = createVendorApi({ ...account, authorize, timeoutMs: 60_000, rules: { table } }, ports);

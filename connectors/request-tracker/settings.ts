@@ -25,7 +25,7 @@ export const settings = z
       .min(1)
       .default(['resolved'])
       .describe('A ticket with one of these statuses counts as closed. Lifecycles have names of their own'),
-    // Request Tracker takes digits for an id.
+    // Request Tracker reads a name of digits as an id.
     writeBack: deskWriteBack(name.regex(/\D/, 'the name of a custom field, not its id'), {
       takes: 'the name of a custom field of tickets',
       note: 'Adds a comment, which only staff see: one more call per answer. It can never be taken off again',

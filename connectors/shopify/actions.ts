@@ -8,7 +8,7 @@ import { addTags, type CurrentOrder, currentReader, type Mutation, sender, setNo
 
 export const actions = { tag: TagAction, note: noteAction };
 
-/** What answers lead to at Shopify. */
+/** The actions of answer rules at Shopify. */
 export function actor({ shop, writeBack }: ShopifySettings, api: ShopifyApi) {
   const send = sender('ActOnOrder', api);
   async function change({ id }: CurrentOrder, mutations: Mutation[]): Promise<void> {

@@ -10,7 +10,7 @@ import { addressOf, apiVersion, type ShopifySettings } from './settings.ts';
 const path = `/admin/api/${apiVersion}/graphql.json`;
 const aDayMs = 86_400_000;
 
-/** A query or mutation: its name in the document, the schema of its result, and its points. */
+/** A query or mutation: its name in the document, the schema of its result, and its price in points. */
 export interface Operation<S extends z.ZodType> extends PricedCall {
   data: S;
 }
@@ -24,20 +24,20 @@ interface SizedAnswer<Data> {
   data: Data;
   /** The number of entries in the call. */
   entries: number;
-  /** Entries that failed alone, by their place in the response: `nodes.3`, `o3`. */
+  /** The errors of entries that failed alone, by their place in the response: `nodes.3`, `o3`. */
   failures: ReadonlyMap<string, CloseloopError>;
   since: number;
 }
 
-/** The client of one shop: takes the points first, with a valid token, one attempt. Throws VendorError. */
+/** The client of one shop. Each call takes its points first, has a valid token, and is sent once. Throws VendorError. */
 export interface ShopifyApi {
-  /** Fails for any error in the response. */
+  /** Sends a call that fails for any error in the response. */
   call<S extends z.ZodType>(
     operation: Operation<S> & { document: string },
     variables?: Request['variables'],
     urgency?: Urgency,
   ): Promise<z.output<S>>;
-  /** As many entries as the points afford; some may have failed. */
+  /** Sends a call with as many entries as the points afford; some entries may have failed. */
   callSized<S extends z.ZodType>(
     operation: Operation<S>,
     bounds: EntryBounds,
@@ -46,7 +46,7 @@ export interface ShopifyApi {
   ): Promise<SizedAnswer<z.output<S>>>;
 }
 
-/** Logs once for each unexpected version in a response. */
+/** Logs each unexpected version in a response once. */
 function versionComparer(shop: string, log: ConnectorPorts['log']): (answered: string | null) => void {
   let warned: string | undefined;
   return (answered) => {
@@ -57,7 +57,7 @@ function versionComparer(shop: string, log: ConnectorPorts['log']): (answered: s
   };
 }
 
-/** Shopify refuses a call that could cost more than 1,000 points; the difference is for the fields around the records. */
+/** Shopify refuses a call that could cost more than 1,000 points; 50 points are left for the fields around the records. */
 const pointsRules = { assumed: { limit: 1_000, perSecond: 50 }, most: { points: 950, entries: 250 }, told: costIn };
 
 export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): ShopifyApi {
@@ -77,7 +77,7 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
     urgency: Urgency,
     byEntry: boolean,
   ): Promise<SizedAnswer<z.output<S>>> {
-    // No points are taken before there is a token.
+    // The token comes first, so that no points are taken without a token.
     await credentials.current();
     const call: VendorCall = { method: 'POST', path, place: priced.name, urgency };
     const callOf = (entries: number) => {
@@ -100,7 +100,7 @@ export function shopifyApi(settings: ShopifySettings, ports: ConnectorPorts): Sh
   };
 }
 
-/** Calls for many items, each with as many of them as the points afford. */
+/** Makes calls for many items, each with as many items as the points afford. */
 export const inPages = <Item, S extends z.ZodType>(
   api: ShopifyApi,
   operation: Operation<S>,

@@ -2,19 +2,19 @@ import type { RecordState } from '../../core/connector/contract.ts';
 import { type Fulfillment, idOf, type Order, type OrderState } from './order.ts';
 import type { ShopifySettings } from './settings.ts';
 
-/** The input of the state: the order's state and, where the whole order was read, its items and customer. */
+/** The facts that decide an order's state: the state's fields and, if the whole order was read, its items and customer. */
 export type OrderFacts = OrderState & Partial<Pick<Order, 'lineItems'>> & { hasContact?: boolean };
 
 export type Choice = Pick<ShopifySettings, 'trigger' | 'parcels' | 'deliveredWithin' | 'include'>;
 
-/** The state of an order. An order has one closing, named after the parcel that completes it. */
+/** The state of an order. An order has only one closing, named after the parcel that completes it. */
 export function stateOf(order: OrderFacts, choice: Choice, now: Date): RecordState {
   const why = neverAsked(order, choice.include);
   if (why !== undefined) return { is: 'out', why };
   return choice.trigger === 'paid' ? paid(order) : handedOver(order, choice, now);
 }
 
-/** Why this order never leads to a question. */
+/** Why closeloop never asks about this order. */
 function neverAsked(order: OrderFacts, include: Choice['include']): string | undefined {
   const { displayFinancialStatus: money, sourceName, lineItems, hasContact = true } = order;
   if (order.test) return 'a test order';
@@ -39,7 +39,7 @@ function paid({ displayFinancialStatus, transactions, processedAt }: OrderState)
     .filter(({ kind, status }) => (kind === 'SALE' || kind === 'CAPTURE') && status === 'SUCCESS')
     .sort(byId)
     .at(-1);
-  if (last === undefined) return whole(processedAt); // it cost nothing
+  if (last === undefined) return whole(processedAt); // The order cost nothing.
   return { is: 'closed', closing: `p${idOf(last.id)}`, closedAt: last.processedAt ?? processedAt };
 }
 
@@ -57,7 +57,7 @@ function handedOver(order: OrderState, { trigger, parcels, deliveredWithin }: Ch
   const arrived = parcels === 'all' ? (arrivals.length === all.length ? arrivals.at(-1) : undefined) : arrivals[0];
   if (arrived !== undefined) return closed(arrived);
 
-  // A parcel that the carrier gave up counts only when it is reported as delivered.
+  // A parcel that the carrier gave up counts only if it is reported as delivered.
   const hopeful = all.filter(
     (parcel) => arrivalOf(parcel, order) === undefined && !failed.has(parcel.displayStatus ?? ''),
   );
@@ -70,7 +70,7 @@ function handedOver(order: OrderState, { trigger, parcels, deliveredWithin }: Ch
 
 const delivered = new Set(['DELIVERED', 'PICKED_UP']);
 const failed = new Set(['FAILURE', 'NOT_DELIVERED']);
-/** The statuses of a parcel that a carrier has, or is expected to get. */
+/** The statuses of a parcel that a carrier has, or is expected to receive. */
 const underWay = new Set([
   'LABEL_PRINTED',
   'LABEL_PURCHASED',
@@ -84,7 +84,7 @@ const underWay = new Set([
   'READY_FOR_PICKUP',
 ]);
 
-/** When a parcel arrived. Items without a carrier (downloads, sales over the counter) arrive when they are handed over. */
+/** When a parcel arrived. Items without a carrier (downloads, sales over the counter) arrive when the seller hands them over. */
 function arrivalOf(parcel: Fulfillment, { sourceName }: OrderState): Date | undefined {
   const { deliveredAt, createdAt, updatedAt, requiresShipping, displayStatus = '' } = parcel;
   if (deliveredAt !== undefined) return deliveredAt;
@@ -93,7 +93,7 @@ function arrivalOf(parcel: Fulfillment, { sourceName }: OrderState): Date | unde
   return !requiresShipping || sourceName === 'pos' ? createdAt : undefined;
 }
 
-/** Orders by age: ids grow, beyond 2^53. */
+/** Compares ids as numbers, which can be larger than 2^53: older items have lower ids. */
 function byId(a: { id: string }, b: { id: string }): number {
   const [one, other] = [idOf(a.id), idOf(b.id)];
   return one.length - other.length || (one < other ? -1 : 1);

@@ -12,9 +12,9 @@ import { missingScopes } from './webhooks.ts';
 export const proof: HmacScheme = { header: 'x-shopify-hmac-sha256', algorithm: 'sha256', encoding: 'base64' };
 
 /**
- * Signed over the bytes as they came, with one of the secrets, for this shop. Shopify signs no time, so a replay is recognised by its
- * delivery's id only; and one app signs for all of its shops with one secret, while the header that names the shop isn't signed: it
- * has to be the shop that this source is bound to. Source: shopify.dev, "verify deliveries".
+ * Checks that one of the secrets signed the delivery's bytes, and that the delivery is for this shop. Shopify signs no time, so only the
+ * delivery's id shows a replay. One app signs for all its shops with one secret, and the header that names the shop isn't signed: closeloop
+ * compares it with the shop of this source. Source: shopify.dev, "verify deliveries".
  */
 export function verify(delivery: Delivery, secrets: readonly string[], shop: string): Verdict {
   const verdict = verifyHmac(delivery, secrets, proof);
@@ -23,7 +23,7 @@ export function verify(delivery: Delivery, secrets: readonly string[], shop: str
 
 type Untimed<Event> = Event extends SourceEvent ? Omit<Event, 'at' | 'key'> : never;
 
-/** The event in a body, why there is none (`act`: what a person has to do), or why the body can't be read. */
+/** The event in a body; why there is none (`act`: a person has to act); or why the body can't be read. */
 type Said = Untimed<SourceEvent> | { why: string; act?: true } | { unreadable: string };
 
 type Choice = Pick<ShopifySettings, 'shop' | 'trigger' | 'parcels'>;
@@ -47,7 +47,7 @@ const ofOrder = (meaning: (choice: Choice) => { kind: 'closed' | 'changed'; cert
     return 'why' in meant ? meant : { ...meant, recordId, what };
   });
 
-/** Every status of a carrier comes as an update; the order is read only for those that may close or reopen it. */
+/** Shopify sends an update for every status of a carrier; closeloop reads the order only for statuses that may close or reopen it. */
 const ofParcel = reading(
   z.object({ order_id: id, status, shipment_status: status }),
   ({ order_id: recordId, status, shipment_status }, { trigger, parcels }, topic) => {
@@ -63,7 +63,7 @@ const ofParcel = reading(
 
 const elsewhere = { why: 'it is about another shop' };
 
-/** A body about this shop, which it names. */
+/** Reads a body that has to name this shop. */
 const ofShop = (then: (body: unknown) => Said): Reader =>
   reading(z.looseObject({ shop_domain: z.string() }), (body, { shop }) =>
     body.shop_domain === shop ? then(body) : elsewhere,
@@ -80,7 +80,10 @@ const ofRedact = (then: (redact: z.output<typeof Redact>) => Said) =>
     return success ? then(data) : { unreadable: "a body whose customer or orders can't be read" };
   });
 
-/** The topic isn't signed: a body that was signed for one customer must not erase all of them, nor a request for data erase anybody. */
+/**
+ * The readers of privacy topics. The topic isn't signed: a body that was signed for one customer must not erase all customers, and a request
+ * for data must erase nobody.
+ */
 const privacy: Record<string, Reader> = {
   'shop/redact': ofRedact(({ customer, orders_to_redact }) =>
     customer == null && orders_to_redact == null
@@ -107,7 +110,7 @@ const privacy: Record<string, Reader> = {
 
 const readers: Record<string, Reader> = {
   ...privacy,
-  // Of the trigger `delivered` the time until it counts as delivered runs from now.
+  // With the trigger `delivered` the time after which a parcel counts as delivered begins now.
   'orders/fulfilled': ofOrder(({ trigger }) =>
     trigger === 'paid'
       ? { why: 'the trigger is paid' }
@@ -137,12 +140,12 @@ const readers: Record<string, Reader> = {
 };
 
 /**
- * The event of a verified delivery. Retries of a delivery share its id; deliveries of two subscriptions to one topic don't: reading the
- * record shows that both are about the same closing. Unknown topics are left out.
+ * Reads the event of a verified delivery. Retries of a delivery share its id. Deliveries of two subscriptions to one topic have different ids:
+ * reading the record shows that both are about the same closing. Unknown topics are ignored.
  */
 export function events(body: unknown, delivery: Delivery, choice: Choice): Events {
   const { headers, raw } = delivery;
-  // Only plain names, as the topic gets into traces.
+  // Only a plain name is taken, because the topic gets into traces.
   const given = headers['x-shopify-topic'] ?? '';
   const topic = /^[a-z_]{1,60}\/[a-z_]{1,60}$/.test(given) ? given : 'an unknown topic';
   const said = lookUp(readers, topic)?.(topic, body, choice) ?? { why: 'this topic says nothing about closing' };

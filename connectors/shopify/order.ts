@@ -15,7 +15,7 @@ export const orderGid = (id: string): string => `gid://shopify/Order/${id}`;
 /** `gid://shopify/Order/5791244910855` → `5791244910855`. */
 export const idOf = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1).replace(/\?.*$/, '');
 
-/** A value the API may leave out, or give as null or, where an app may not see personal data, as ''. */
+/** A value that the API may leave out, or give as null or, if an app may not see personal data, as ''. */
 const absent = <S extends z.ZodType>(schema: S) =>
   orElse(schema, undefined).transform((value) => (value === '' ? undefined : value));
 const text = absent(z.string());
@@ -27,7 +27,7 @@ const Place = z.object({ id: z.string(), name: z.string() });
 
 const Fulfillment = z.object({
   id: z.string(),
-  /** `SUCCESS`: handed over; every other status means not, or not any more. */
+  /** `SUCCESS`: handed over. With every other status the parcel is not, or no longer, handed over. */
   status: z.string(),
   displayStatus: text,
   ...{ createdAt: z.coerce.date(), updatedAt: z.coerce.date(), deliveredAt: date },
@@ -36,7 +36,7 @@ const Fulfillment = z.object({
 export type Fulfillment = z.output<typeof Fulfillment>;
 const Transaction = z.object({ id: z.string(), kind: z.string(), status: z.string(), processedAt: date });
 
-/** The fields that decide whether an order is closed. `transactions` for the trigger `paid`, `fulfillments` for the others. */
+/** The fields that decide whether an order is closed: `transactions` for the trigger `paid`, `fulfillments` for the other triggers. */
 const state = {
   ...{ id: z.string(), updatedAt: z.coerce.date(), processedAt: z.coerce.date(), cancelledAt: date },
   ...{ test: z.boolean(), sourceName: text, displayFinancialStatus: text, displayFulfillmentStatus: z.string() },
@@ -48,12 +48,12 @@ export type OrderState = z.output<typeof OrderState>;
 
 const Customer = z.object({
   ...{ id: z.string(), firstName: text, lastName: text, locale: text, tags: texts },
-  /** A 64-bit number, as text. */
+  /** The number of the customer's orders: a 64-bit number as text. */
   orders: absent(z.coerce.number()),
   defaultEmailAddress: absent(z.object({ emailAddress: text, marketingState: text })),
   defaultPhoneNumber: absent(z.object({ phoneNumber: text, smsMarketingConsent: absent(z.object({ state: text })) })),
 });
-/** As rules see it, too. */
+/** An item as the API returns it and as rules see it. */
 const Item = z.object({
   ...{ title: z.string(), variant: text, sku: text, vendor: text },
   ...{ quantity: z.number(), giftCard: z.boolean(), shipped: z.boolean() },
@@ -82,9 +82,9 @@ const address = '{ phone countryCodeV2 provinceCode city timeZone }';
 
 type Trigger = ShopifySettings['trigger'];
 
-/** The numbers of parcels or payments, and of items, that are read with an order; `completer` reads the rest of the few orders with more. */
+/** How many parcels or payments, and items, are read with an order. `completer` reads the rest of the few larger orders. */
 const shown = { parts: 8, items: 10 };
-/** Shopify's lists of parcels and payments have no second page. */
+/** The most parcels or payments: Shopify's lists of them have no second page. */
 const allParts = 250;
 const moreItems = 100;
 
@@ -93,7 +93,7 @@ const parts = (trigger: Trigger, first: number) =>
     ? `transactions(first: ${first}) { ${payments} }`
     : `fulfillments(first: ${first}) { ${fulfillments} }`;
 
-/** The fields of `OrderState`: 9 points per order. */
+/** The fields of `OrderState`, which cost 9 points per order. */
 export const stateFields = (trigger: Trigger): string => `
   id updatedAt processedAt test cancelledAt sourceName displayFinancialStatus displayFulfillmentStatus
   ${parts(trigger, shown.parts)}`;
@@ -115,15 +115,15 @@ const orderFields = `
   lineItems(first: ${shown.items}) { ${lineItems} }`;
 const orderPoints = 25;
 
-/** An order as in the response. Its own schema reports what is malformed. */
+/** An order as in the response. The schema of `Order` reports what is malformed. */
 export type Node = z.output<typeof Node>;
 const Node = z.looseObject({ id: z.string() });
 const Nodes = z.object({ nodes: listOf(z.unknown(), 1_000), definitions: z.unknown().optional() });
 
 /**
- * Reads orders by their ids, as many per call as the points afford. When a call fails, the orders of earlier calls keep their results, and an
- * order of another shape fails alone. An order that the app may not see (older than 60 days, without `read_all_orders`) is absent.
- * @param rowOf is given the `definitions` beside the orders in the response, too
+ * Reads orders by their ids, as many per call as the points afford. If a call fails, the orders of earlier calls keep their results. An order
+ * of another shape fails alone. An order that the app may not see (older than 60 days, without `read_all_orders`) is absent.
+ * @param rowOf converts an order; also gets the `definitions` of the response
  */
 export async function readOrders<Row>(
   api: ShopifyApi,
@@ -139,7 +139,7 @@ export async function readOrders<Row>(
       if (error !== undefined) rows.set(id, error);
     }
     for (const one of page.answer?.data.nodes ?? []) {
-      const { data: node } = Node.safeParse(one); // null: there is no such order
+      const { data: node } = Node.safeParse(one); // null: the order does not exist
       if (node === undefined || rows.has(idOf(node.id))) continue;
       const row = await rowOf(node, page.answer?.data.definitions).catch((error: unknown) => shapeError(node, error));
       rows.set(idOf(node.id), row);
@@ -157,7 +157,7 @@ function shapeError({ id }: Node, cause: unknown): CloseloopError {
 
 const Metafield = z.object({ value: z.string() });
 
-/** The whole of an order, and the configured metafields, by "namespace.key". */
+/** A complete order, and the configured metafields by "namespace.key". */
 export interface WholeOrder {
   order: Order;
   metafields: Record<string, string>;
@@ -194,15 +194,15 @@ const Items = z.object({
 });
 const One = z.object({ node: Node.nullable() });
 
-/** Did fewer parcels or payments come than were requested? Else there may be more. */
+/** Whether the order may have more parcels or payments: as many came as were requested. */
 export function hasMoreParts(node: object): boolean {
   const lists = Lists.safeParse(node).data;
   return lists !== undefined && Math.max(lists.fulfillments.length, lists.transactions.length) >= shown.parts;
 }
 
 /**
- * Completes orders with more parcels, payments or items than one read returns: a parcel that is not returned may be under way, so the
- * state needs all of them.
+ * Completes orders with more parcels, payments or items than one read returns. The state needs all parcels, as a parcel that was not returned
+ * may still be under way.
  */
 function completer(trigger: Trigger, api: ShopifyApi): (node: Node) => Promise<Node> {
   const about = (name: string, variables: string, fields: string, points: number) => {

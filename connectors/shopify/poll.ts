@@ -9,18 +9,18 @@ import { hasMoreParts, idOf, OrderState, stateFields, statePoints } from './orde
 import type { ShopifySettings } from './settings.ts';
 import { listSubscriptions, subscribe, topicsFor } from './webhooks.ts';
 
-/** The index lags, and Shopify's clock may differ. */
+/** The overlap of two sweeps: the index lags, and Shopify's clock may differ. */
 const overlapMs = 15 * 60_000;
-/** At most; the points may afford fewer. */
+/** The most orders of a page; the points may afford fewer. */
 const pageSize = 250;
-/** Carriers report late. An order that closed longer before its change is an old order that was edited. */
+/** How late carriers may report. An order that closed earlier than this before its change is an old order that was edited. */
 const lateMs = 7 * 86_400_000;
 
-/** When the webhooks were last checked, and their address, once a webhook was seen there. */
+/** When closeloop last checked the webhooks, and their address if a webhook existed there. */
 const Watched = z.object({ at: z.iso.datetime(), uri: z.string().max(500).optional() });
 type Watched = z.output<typeof Watched>;
 
-/** The begin of the next page: `after` within a sweep of orders changed since `since` and closed since `floor`. */
+/** The begin of the next page. A sweep covers orders that changed since `since` and closed since `floor`; `after` is the place within the sweep. */
 const Cursor = z.object({
   ...{ since: z.iso.datetime(), floor: z.iso.datetime(), after: z.string().max(1_000).optional() },
   watched: Watched.optional(),
@@ -30,7 +30,7 @@ const Changed = z.object({ id: z.string(), updatedAt: z.coerce.date() });
 const Ids = z.object({ orders: z.object({ nodes: listOf(Changed) }) });
 const Page = z.object({
   orders: z.object({
-    // An order of another shape must not fail the page.
+    // An order of another shape must not fail the whole page.
     nodes: listOf(orElse(OrderState, null)),
     pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
   }),
@@ -42,8 +42,8 @@ const pageOf = (name: string, fields: string) => `query ${name}($query: String!,
 type Ports = Pick<ConnectorPorts, 'now' | 'log' | 'hookUrl'>;
 
 /**
- * Reads changed orders, oldest change first; and once a day the webhooks, before the orders: closings that were lost while a webhook was
- * missing have changed since the last sweep, and are found after it is restored.
+ * Reads changed orders, oldest change first. Once a day it checks the webhooks before it reads orders: orders whose deliveries were lost while
+ * a webhook was missing have changed since the last sweep, so this sweep finds them after the webhook is restored.
  */
 export function poller(settings: ShopifySettings, api: ShopifyApi, ports: Ports): NonNullable<Source['poll']> {
   const watch = watcher(settings, api, ports);
@@ -51,7 +51,7 @@ export function poller(settings: ShopifySettings, api: ShopifyApi, ports: Ports)
   const states = `nodes { ${stateFields(settings.trigger)} } pageInfo { hasNextPage endCursor }`;
   const document = pageOf(operation.name, states);
 
-  /** The ids on a page with orders that can't be shown: planning reads those one by one. */
+  /** The ids on a page with orders that can't be returned: planning reads these orders one by one. */
   async function idsOf(variables: { query: string; after: string | undefined; first: number }) {
     const name = 'ChangedOrderIds';
     const price = { base: 2 + variables.first, each: 0 };
@@ -91,7 +91,7 @@ export function poller(settings: ShopifySettings, api: ShopifyApi, ports: Ports)
 
 const later = (text: string, ms: number): string => new Date(Math.max(Date.parse(text), ms)).toISOString();
 
-/** The order changed; planning reads whether it is closed. */
+/** The event of a changed order; planning reads whether the order is closed. */
 const hint = ({ id, updatedAt: at }: z.output<typeof Changed>, key: string, found: string): RecordEvent => {
   return { kind: 'closed', recordId: idOf(id), at, key: `${idOf(id)}|${key}`, what: `found ${found}` };
 };
@@ -112,8 +112,8 @@ function eventsOf(order: OrderState, settings: ShopifySettings, now: Date): Reco
 }
 
 /**
- * Shopify silently removes a webhook whose deliveries failed for four hours. The watcher checks the webhooks every `watchEvery` and
- * recreates missing ones. Webhooks that never existed are created by `setup`; without `http.publicUrl` all are.
+ * Shopify silently removes a webhook whose deliveries failed for four hours. The watcher checks the webhooks every `watchEvery`, and creates
+ * missing webhooks again. `setup` creates webhooks that never existed; without `http.publicUrl` the watcher creates none.
  */
 function watcher(settings: ShopifySettings, api: ShopifyApi, { now, log, hookUrl }: Ports) {
   const { shop, webhooks, watchEvery } = settings;
@@ -125,7 +125,8 @@ function watcher(settings: ShopifySettings, api: ShopifyApi, { now, log, hookUrl
     const found = (await listSubscriptions(api, 'background')).filter(({ topic }) => topics.includes(topic));
     const here = found.filter(({ uri }) => hookUrl === undefined || uri === hookUrl).map(({ topic }) => topic);
     const missing = topics.filter((topic) => !here.includes(topic));
-    // After a rename of the source its webhooks may still deliver to the earlier address. Then `setup` makes new ones, and a person deletes these.
+    // After a rename of the source its webhooks may still deliver to the earlier address. Then `setup` creates new webhooks, and a person deletes the
+    // old ones.
     const stand = last?.uri !== hookUrl && found.some(({ uri }) => uri === last?.uri);
     const uri = here.length > 0 || (last?.uri !== undefined && !stand) ? hookUrl : undefined;
     if (missing.length > 0 && uri === undefined) {

@@ -49,16 +49,16 @@ const Inventory = z
   })
   .transform(({ currentAppInstallation: { accessScopes: scopes, app }, ...found }) => ({
     scopes,
-    /** The version that shapes webhooks: a setting of the app. */
+    /** The API version of webhooks, which is a setting of the app. */
     webhookVersion: app.webhookApiVersion,
     shop: found.shop.myshopifyDomain,
     subscriptions: found.webhookSubscriptions.nodes,
-    /** Of order metafields in the namespace of `writeBack`. */
+    /** The definitions of order metafields in the namespace of `writeBack`. */
     definitions: found.metafieldDefinitions.nodes,
   }));
 export type Inventory = z.output<typeof Inventory>;
 
-/** One call. */
+/** Reads the inventory in one call. */
 function takeInventory({ writeBack: { namespace } }: ShopifySettings, api: ShopifyApi): Promise<Inventory> {
   const document = `query Inventory($namespace: String!) {
     currentAppInstallation { accessScopes { handle } app { webhookApiVersion } }
@@ -72,14 +72,14 @@ function takeInventory({ writeBack: { namespace } }: ShopifySettings, api: Shopi
   return api.call(operation, { namespace });
 }
 
-/** A shop as it was found. */
+/** A shop with the inventory that was read. */
 interface InspectedShop {
   settings: ShopifySettings;
   api: ShopifyApi;
   inventory: Inventory;
 }
 
-/** `check` finds everything that would keep a source from working, in one call; `setup` makes the metafields and webhooks. */
+/** `check` finds in one call everything that would keep the source from working; `setup` creates the metafields and webhooks. */
 export function preflight(settings: ShopifySettings, api: ShopifyApi): Required<Pick<Source, 'check' | 'setup'>> {
   const find = async () => ({ settings, api, inventory: await takeInventory(settings, api) });
   return {
@@ -87,7 +87,7 @@ export function preflight(settings: ShopifySettings, api: ShopifyApi): Required<
       try {
         return await findingsIn(await find(), about);
       } catch (error) {
-        // Refused access is a finding; a shop that doesn't respond may be in order.
+        // Refused access becomes a finding. A shop that doesn't respond may be in order, so any other error is thrown.
         if (!(error instanceof VendorError) || error.advice.kind !== 'config') throw error;
         return [errorAt('access', error.problem, error.remedy)];
       }
@@ -107,7 +107,7 @@ export async function findingsIn(found: InspectedShop, about: PreflightContext):
   ];
 }
 
-/** The metafields and the webhooks, where the API shows them. */
+/** Compares the metafields, and the webhooks if the API shows them. */
 async function compared(found: InspectedShop, { hookUrl, grades }: PreflightContext): Promise<Comparison<SetupItem>> {
   const { writeBack, webhooks } = found.settings;
   const ofHooks = webhooks && hookUrl ? [await webhooksCompared(found, hookUrl)] : [];
@@ -115,7 +115,7 @@ async function compared(found: InspectedShop, { hookUrl, grades }: PreflightCont
 }
 
 const aDayMs = 86_400_000;
-/** Without `read_all_orders` an app sees orders of so many days. */
+/** Without `read_all_orders` an app sees only orders of the last 60 days. */
 const visibleDays = 60;
 
 function ofAccess({ inventory, settings }: InspectedShop, { answersWithinMs }: PreflightContext): Finding[] {
@@ -160,7 +160,7 @@ async function webhooksCompared(
       async make({ id: topic }, there) {
         if (there !== undefined) await unsubscribe(api, there.id);
         await subscribe(api, topic, hookUrl);
-        // Every source has this webhook, so the note comes once.
+        // Every source has this webhook, so the note appears once.
         if (topic !== 'APP_UNINSTALLED') return {};
         return {
           note: `The API can't set the compliance webhooks (customers/data_request, customers/redact, shop/redact): set them to ${hookUrl} in the app's shopify.app.toml or Dev Dashboard.`,
@@ -238,7 +238,7 @@ async function define({ part, name: key, types: [type] }: NeededField, namespace
   throw new CloseloopError(`${problem}: ${remedy}`, { kind: 'config' });
 }
 
-/** Why its validations keep a metafield from taking its part of answers. */
+/** Why a metafield can't take its part of answers because of its validations. */
 function problemOf({ part, values = [] }: NeededField, limits: ReadonlyMap<string, string>): string | undefined {
   const [min, max] = [Number(limits.get('min') ?? -Infinity), Number(limits.get('max') ?? Infinity)];
   const choices = limits.get('choices');

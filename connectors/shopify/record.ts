@@ -13,7 +13,7 @@ type Absent<T> = T | undefined;
 export interface ShopifyShape {
   order: {
     id: string;
-    /** As people know it: "#1042". */
+    /** The order's name for people: "#1042". */
     name: string;
     /** web, pos, shopify_draft_order, mobile_app, or the number of the app that made it. */
     source: Absent<string>;
@@ -24,7 +24,7 @@ export interface ShopifyShape {
     /** The configured `metafields`, by "namespace.key". */
     metafields: Record<string, string>;
     discountCodes: string[];
-    /** Without refunds, in the shop's currency. */
+    /** The total before refunds, in the shop's currency. */
     total: Absent<string>;
     currency: Absent<string>;
     /** PAID, PENDING, PARTIALLY_REFUNDED … */
@@ -33,19 +33,19 @@ export interface ShopifyShape {
     fulfillmentStatus: string;
     /** ISO 8601, UTC. */
     createdAt: string;
-    /** Where it was sold, for sales in a shop. */
+    /** The branch, for sales in a shop. */
     branch: Absent<{ id: string; name: string }>;
-    /** Where the first parcel was sent from. */
+    /** The location from which the first parcel was sent. */
     shippedFrom: Absent<{ id: string; name: string }>;
-    /** ISO 3166 (`DE`) and name of the town it goes to. */
+    /** The country of the delivery as ISO 3166 (`DE`), and the name of the town. */
     country: Absent<string>;
     city: Absent<string>;
-    /** The first ten. */
+    /** The first ten items. */
     items: Item[];
   };
   /** Up to eight parcels. Empty where the trigger is `paid`. */
   fulfillments: { id: string; status: string; createdAt: string; deliveredAt: Absent<string> }[];
-  /** The order's e-mail, else the account's; phone numbers, best first, in international form where possible. */
+  /** The order's e-mail address, else the account's; phone numbers, best first, in international form if possible. */
   contact: { email: Absent<string>; phones: string[] };
   customer: Absent<{
     id: string;
@@ -115,8 +115,8 @@ export function present({ order, metafields }: WholeOrder, choice: Choice, now: 
 const place = (found: Absent<{ id: string; name: string }>) => found && { id: idOf(found.id), name: found.name };
 
 /**
- * The phone numbers of an order, best first, each once: the order's own, the customer's, then those of the addresses. In
- * international form where the country of an address allows it; otherwise as written.
+ * The phone numbers of an order without repetitions, best first: the order's own, the customer's, then the addresses' numbers. They are in
+ * international form if the country of an address allows it; otherwise as written.
  */
 export function phonesOf({ phone, customer, shippingAddress, billingAddress }: Order): string[] {
   const home = shippingAddress?.countryCodeV2 ?? billingAddress?.countryCodeV2;

@@ -14,10 +14,10 @@ import { lookUp } from '../../core/look-up.ts';
 /** The scopes that the app needs. A write scope includes the read scope. */
 export const scopes = ['read_orders', 'write_orders', 'read_customers', 'read_fulfillments', 'read_locations'] as const;
 
-/** More than any plan has: larger figures are errors. */
+/** More points than any plan has: larger figures are errors. */
 const mostPoints = 1_000_000;
 
-/** The points that a call cost, and the app's bucket at this shop, which refills every second. */
+/** The cost of a call in points, and the app's bucket at this shop, which refills every second. */
 const Cost = z.object({
   requestedQueryCost: z.number().positive().max(mostPoints),
   throttleStatus: z.object({
@@ -27,7 +27,7 @@ const Cost = z.object({
   }),
 });
 
-/** The code and the path of an error, without the message, which may repeat values. */
+/** The code and the path of an error. The message is left out, because it may repeat values. */
 type GraphqlError = z.output<typeof GraphqlError>;
 const Extensions = z.object({
   code: z.string().regex(/^[A-Z_]{1,60}$/),
@@ -38,7 +38,7 @@ const GraphqlError = z.object({
   path: orElse(listOf(z.union([z.string().regex(/^\w{1,60}$/), z.number()])), undefined),
 });
 
-/** Every response of the API, also errors with status 200. For a locked shop or an invalid token `errors` is a text. */
+/** Every response of the API, including errors with status 200. For a locked shop or an invalid token `errors` is a text. */
 export const Envelope = z.object({
   data: orElse(z.record(z.string(), z.unknown()), undefined).optional(),
   errors: orElse(listOf(GraphqlError).optional(), [{ extensions: undefined, path: undefined }]).optional(),
@@ -48,7 +48,7 @@ export type Envelope = z.output<typeof Envelope>;
 
 const codeOf = ({ extensions }: GraphqlError) => extensions?.code ?? '';
 
-/** The points that a call was charged with, also one that was refused for its cost; and the bucket after it. */
+/** The points that Shopify charged for a call, even for a call that it refused for its cost; and the bucket after the call. */
 export function costIn({ json }: Pick<HttpResponse, 'json'>) {
   const { extensions, errors = [] } = Envelope.safeParse(json).data ?? {};
   const { cost } = extensions ?? {};
@@ -67,11 +67,11 @@ function entryOf({ path = [] }: GraphqlError): string | undefined {
 /** Codes that concern the app or the shop, whatever their path. */
 const ofAll = new Set(['ACCESS_DENIED', 'SHOP_INACTIVE', 'THROTTLED', 'MAX_COST_EXCEEDED']);
 
-/** Do only some entries of a response fail? The other entries are valid. */
+/** Whether only some entries of a response failed, and the other entries are valid. */
 export const isPartial = ({ data, errors = [] }: Envelope): boolean =>
   data != null && errors.every((one) => entryOf(one) !== undefined && !ofAll.has(codeOf(one)));
 
-/** The errors of single entries, by entry. `place`: shop and operation. */
+/** The errors of single entries, by entry. @param place shop and operation, for messages */
 export function entryFailures(place: string, { errors = [] }: Envelope): Map<string, VendorError> {
   return new Map(
     errors.map((one) => {
@@ -85,7 +85,7 @@ export function entryFailures(place: string, { errors = [] }: Envelope): Map<str
   );
 }
 
-/** Milliseconds until the bucket holds as many points as the call needs; 0 when it does. */
+/** Milliseconds until the bucket has enough points for the call; 0 if it has. */
 export function untilAffordable({ requestedQueryCost, throttleStatus }: z.output<typeof Cost>): number {
   const { maximumAvailable, currentlyAvailable, restoreRate } = throttleStatus;
   const missing = Math.min(requestedQueryCost, maximumAvailable) - currentlyAvailable;
@@ -100,7 +100,7 @@ const scopesRemedy =
 const outdated = 'the API no longer takes what closeloop asks: update closeloop, or report it';
 const failing = transient('Shopify fails', again);
 
-/** By status, and by GraphQL's codes. Source: shopify.dev, "GraphQL Admin API: status and error codes", "rate limits". */
+/** Rows by status, and by GraphQL's codes. Source: shopify.dev, "GraphQL Admin API: status and error codes", "rate limits". */
 const table: MeaningTable = {
   '3xx': { kind: 'config', doubtful: true, problem: 'it answers from another address', remedy: permanentAddress },
   401: config(
@@ -113,7 +113,7 @@ const table: MeaningTable = {
   423: config('the shop is locked', 'its owner must ask Shopify support why'),
   429: { kind: 'wait', ms: 2_000, problem: 'too many calls', remedy: again },
   430: { kind: 'wait', ms: 60_000, problem: 'Shopify takes us for an attack', remedy: again },
-  // Not about one order: no journey must end for it.
+  // This concerns the source and not one order: no journey may end because of it.
   '4xx': config('Shopify refuses the call', outdated),
   page: transient('the answer is no JSON', again),
   shape: transient('the answer has another shape than documented', again),
@@ -128,8 +128,8 @@ const namedError = ({ errors = [] }: Envelope): GraphqlError | undefined =>
 const namesIn = (error: GraphqlError): string => error.path?.filter((part) => typeof part === 'string').join('.') ?? '';
 
 /**
- * The rules for Shopify's responses, also those with status 200.
- * @param random 0 ≤ x < 1, so that processes that wait together don't return together
+ * The rules for Shopify's responses, including responses with status 200.
+ * @param random 0 ≤ x < 1, so that processes that wait at the same time don't return at the same time
  */
 export function responseRules(random: () => number): ResponseRules {
   return {
@@ -154,7 +154,7 @@ function meaningIn(envelope: Envelope, isOk: boolean, random: () => number): Mea
   if (code === 'THROTTLED') {
     const { cost } = extensions ?? {};
     const ms = Math.ceil(Math.max(cost === undefined ? 1000 : untilAffordable(cost), 100) * (1 + random() / 4));
-    // With the bucket in the response, the budget makes each call wait for its points.
+    // If the response has the bucket, the budget makes each call wait for its points.
     const pauses = cost === undefined ? 'account' : 'nobody';
     return { kind: 'wait', ms, pauses, problem: 'the points are used up', remedy: again };
   }

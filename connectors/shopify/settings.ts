@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { answerPlaces, oneKindOfCredentials, secret, standinOrigin } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
-/** The version every call is made in: reachable until 2027-10-16. Shopify answers calls in a dead one from the oldest live one. */
+/** The API version of every call, available until 2027-10-16. Shopify answers calls in an ended version from the oldest available version. */
 export const apiVersion = '2026-10';
 
 const key = z.string().regex(/^[A-Za-z0-9_-]{2,64}$/, 'the key of a metafield: 2 to 64 letters, digits, _ and -');
@@ -37,7 +37,7 @@ const writeBack = z
 const noComma = z.string().regex(/^[^,]*$/, 'holds a comma, which would make two tags of it');
 const tags = z.array(noComma.trim().min(1).max(40)).min(1);
 
-/** Tags that an answer rule adds: a list is for the order; else each of order and customer has a list of its own. */
+/** The tags that an answer rule adds: a list is for the order; else order and customer each have a list of their own. */
 export const TagAction = z
   .union([
     tags,
@@ -119,7 +119,7 @@ export const settings = z
 
 export type ShopifySettings = z.output<typeof settings>;
 
-/** The API's address. Built from the checked shop, never from anything that a delivery or an answer supplies. */
+/** The API's address, built from the checked shop, and never from anything in a delivery or a response. */
 export function addressOf({ shop, baseUrl }: Pick<ShopifySettings, 'shop' | 'baseUrl'>): string {
   return baseUrl ?? `https://${shop}`;
 }

@@ -32,7 +32,7 @@ export const shopify = defineConnector({
   open: (settings, ports) => {
     const { webhookSecrets: secrets } = settings;
     const api = shopifyApi(settings, ports);
-    // Answers and actions have rows of their own.
+    // Answers and actions read rows of their own.
     return desk<WholeOrder, ShopifyShape, string, unknown>({
       ...{ vendor: 'Shopify', record: 'order', poll: poller(settings, api, ports) },
       intake: { secrets, proof, events: (body, delivery) => events(body, delivery, settings) },
@@ -47,7 +47,7 @@ export const shopify = defineConnector({
         verify: (delivery) => verify(delivery, secrets, settings.shop),
         ...actor(settings, api),
         ...preflight(settings, api),
-        // People know an order by its name (#1042), which is not its id.
+        // People know an order by its name (#1042), and not by its id.
         recordNames: { like: '5791244910855', parse: (written) => written },
         recordUrl: (id) => `${addressOf(settings)}/admin/orders/${encodeURIComponent(id)}`,
       },

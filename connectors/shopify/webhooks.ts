@@ -18,7 +18,7 @@ export async function grantedScopes(api: ShopifyApi): Promise<string[]> {
   return (await api.call(operation)).currentAppInstallation.accessScopes;
 }
 
-/** The topics of this source's webhooks, as the API names them. The API has no subscriptions to compliance topics. */
+/** The topics of this source's webhooks, by their names in the API. The API has no subscriptions to compliance topics. */
 export function topicsFor({ trigger, parcels }: Pick<ShopifySettings, 'trigger' | 'parcels'>): string[] {
   const ofParcels = [
     'ORDERS_FULFILLED',
@@ -35,7 +35,7 @@ const Subscription = z.object({
 });
 export type Subscription = z.output<typeof Subscription>;
 
-/** The fields of `webhookSubscriptions`; only those made by the API are listed, not those of a shopify.app.toml. */
+/** The fields of `webhookSubscriptions`. The API lists only webhooks that it created itself, and not those of a shopify.app.toml. */
 export const subscriptionFields =
   'webhookSubscriptions(first: 100) { nodes { id topic uri format filter includeFields } }';
 export const Subscriptions = z.object({ webhookSubscriptions: z.object({ nodes: listOf(Subscription) }) });
@@ -49,7 +49,7 @@ export async function listSubscriptions(api: ShopifyApi, urgency: Urgency): Prom
 const Outcome = z.object({ userErrors: listOf(z.object({ field: listOf(z.string()).nullish() })) }).nullable();
 const change = { data: z.object({ done: Outcome }), price: { base: 11, each: 0 } };
 
-/** Creates a webhook. One that exists already, after an attempt with an unknown outcome, counts as created. */
+/** Creates a webhook. A webhook that exists already, after an attempt with an unknown outcome, counts as created. */
 export async function subscribe(api: ShopifyApi, topic: string, uri: string, urgency: Urgency = 'work'): Promise<void> {
   const document = `mutation Subscribe($topic: WebhookSubscriptionTopic!, $subscription: WebhookSubscriptionInput!) {
     done: webhookSubscriptionCreate(topic: $topic, webhookSubscription: $subscription) { userErrors { field } }

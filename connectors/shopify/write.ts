@@ -37,7 +37,7 @@ const kinds = {
 export const kindOf = (part: PartName): { type: string; label: string } =>
   isSurveyPart(part) ? { type: kinds.comment.type, label: `Feedback: ${part.slice('answers.'.length)}` } : kinds[part];
 
-/** The place beside the metafields: an order has one note. No key of a metafield has a space. */
+/** The place for the order's only note. It can't be a metafield's key, as it has a space. */
 const theNote = 'the note';
 
 const Held = z.object({ value: z.string(), type: z.string(), compareDigest: z.string() });
@@ -47,15 +47,18 @@ const Current = z.object({
   customer: orElse(z.object({ id: z.string().regex(/^gid:\/\/shopify\/Customer\/\d+$/) }), null).nullish(),
 });
 
-/** What an order has now. */
+/** The present values of an order. */
 export interface CurrentOrder extends z.output<typeof Current> {
-  /** Its metafields, by key. Shopify refuses a write over another value than the one with the digest. */
+  /** The order's metafields by key. Shopify refuses to overwrite a value whose digest is not the given digest. */
   held: ReadonlyMap<string, z.output<typeof Held>>;
-  /** A metafield keeps the type that it was defined or first written with; undefined: the one for the grade was neither. */
+  /**
+   * The type of the grade's metafield, which keeps the type that it was defined or first written with; undefined: it was neither defined nor
+   * written.
+   */
   gradeType: string | undefined;
 }
 
-/** Reads orders as they are now, by their ids. Orders that the app can't see are left out. @param further one more field */
+/** Reads the present values of orders by their ids. Orders that the app can't see are left out. @param further one more field */
 export function currentReader(writeBack: WriteBackSettings, api: ShopifyApi, further = '') {
   const { namespace, grade = '' } = writeBack;
   const keys = [...placesOf(writeBack).values()];
@@ -83,10 +86,10 @@ export function currentReader(writeBack: WriteBackSettings, api: ShopifyApi, fur
     });
 }
 
-/** Characters: Shopify's limit of a note, and a length that every metafield takes. */
+/** Limits in characters: Shopify's limit of a note, and a length that every metafield takes. */
 const limits = { note: 5_000, text: 10_000 };
 
-/** As a metafield takes a part; null clears it. Shopify stores no empty value. */
+/** The form of a part in a metafield; null clears the metafield. Shopify stores no empty values. */
 function written({ part, value }: AnswerPart): string | null {
   if (value instanceof Date) return inSeconds(value);
   if (part === 'status') return value === 'answered' ? 'answered' : 'no answer';
@@ -94,22 +97,22 @@ function written({ part, value }: AnswerPart): string | null {
   return isBlank(text) ? null : cut(text, limits.text);
 }
 
-/** One of the mutations in a call; `$v` stands for its variable. */
+/** One mutation of a call; `$v` stands for its variable. */
 export interface Mutation {
   call: string;
   /** The type of the variable. */
   type: string;
   value: unknown;
-  /** The requested fields of errors: never messages, which may repeat values. */
+  /** The fields to read from errors: never messages, which may repeat values. */
   errors?: string;
 }
 
-/** @param gid of an order or a customer */
+/** @param gid the id of an order or a customer */
 export const addTags = (gid: string, tags: readonly string[]): Mutation => {
   return { call: `tagsAdd(id: "${gid}", tags: $v)`, type: '[String!]!', value: tags };
 };
 
-/** @param note the whole: Shopify can only replace it */
+/** @param note the whole note, because Shopify can only replace it */
 export const setNote = (gid: string, note: string): Mutation => {
   return { call: 'orderUpdate(input: $v)', type: 'OrderInput!', value: { id: gid, note } };
 };
@@ -120,8 +123,8 @@ type Changed = ChangedRow<CurrentOrder, string>;
 const takesWhole = ({ gradeType }: CurrentOrder) => gradeType !== undefined && gradeType !== gradeKinds.fraction;
 
 /**
- * The mutations of a change, in the order of their execution. Tags are added and removed one by one: setting the list would replace the
- * tags of others. A grade that its metafield can't hold is left out: Shopify would refuse the other metafields with it.
+ * The mutations of a change, in the order of their execution. Tags are added and removed one by one, because setting the list would replace
+ * the tags of others. A grade that its metafield can't hold is left out: Shopify would refuse the other metafields with it.
  */
 function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBackSettings): Mutation[] {
   const id = orderGid(orderId);
@@ -161,15 +164,15 @@ function mutationsFor({ id: orderId, row, change }: Changed, writeBack: WriteBac
 /** The price of a mutation with its list of errors. Source: shopify.dev, "rate limits". */
 const price = { base: 0, each: 11 };
 
-/** Requested for every mutation; only metafields have codes. */
+/** The result fields of every mutation; only metafields have codes. */
 const Outcome = z
   .object({ userErrors: listOf(z.object({ code: z.string().nullish(), field: listOf(z.string()).nullish() })) })
   .nullable();
 
-/** Failed changes by order: Shopify's refusal, or the error that leaves the outcome unknown. */
+/** The failed changes by order: Shopify's refusal, or the error that leaves the outcome unknown. */
 type Undone = Map<string, string | CloseloopError>;
 
-/** Sends orders' mutations, as many in one call as the points afford; those of an order stay together, in their order. */
+/** Sends the mutations of orders, as many in one call as the points afford. An order's mutations stay together, and keep their order. */
 export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string, Mutation[]>) => Promise<Undone> {
   const operation = { name, data: mapOf(Outcome), price };
   type Item = readonly [id: string, mutations: Mutation[]];
@@ -193,7 +196,7 @@ export function sender(name: string, api: ShopifyApi): (work: ReadonlyMap<string
   };
 }
 
-/** Many mutations in one call; the response has a result for each: `o0`, `o1` … */
+/** Puts many mutations into one call; the response has a result for each: `o0`, `o1` … */
 function callOf(name: string, mutations: readonly Mutation[]): Request {
   const variables = mutations.map(({ type }, n) => `$v${n}: ${type}`).join(', ');
   const fields = mutations.map(
@@ -216,7 +219,7 @@ function refusalOf({ call }: Mutation, outcome: z.output<typeof Outcome> | undef
   return `${name}: ${code}${at ? ` at ${at}` : ''}`;
 }
 
-/** A definition that refuses closeloop's writes concerns all orders; every other refusal this one. */
+/** The error for a refusal. A metafield definition that refuses closeloop's writes concerns all orders; every other refusal concerns this order. */
 function refusal(shop: string, id: string, why: string): CloseloopError {
   const [kind, remedy] = /STALE_OBJECT|INVALID_COMPARE_DIGEST/.test(why)
     ? (['transient', 'somebody changed the metafields at the same time; it is tried again'] as const)
@@ -230,8 +233,8 @@ function refusal(shop: string, id: string, why: string): CloseloopError {
 }
 
 /**
- * Each order has mutations of its own, so that a refusal concerns one order; as many share a call as its limit of points allows. A metafield
- * is written over the value that was read alone: a call that is carried out late changes no newer one.
+ * Writes answers. Each order has mutations of its own, so that a refusal concerns one order; a call has the mutations of as many orders as its
+ * limit of points allows. A metafield is written only over the value that was read: a call that Shopify executes late changes no newer value.
  */
 export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): DeskWriting<CurrentOrder, string> {
   const send = sender('WriteAnswers', api);
@@ -267,15 +270,18 @@ export function writing({ shop, writeBack }: ShopifySettings, api: ShopifyApi): 
   };
 }
 
-/** Matches the line of an answer. The next answer replaces it. */
+/** Matches the line of an answer in the note. The next answer replaces this line. */
 const ourLine = /\n?\[feedback [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
-/** Matches the line of a note that an answer rule has added. Only an erasure takes it off. */
+/** Matches the line of a note that an answer rule has added. Only an erasure removes this line. */
 const lineOfAction = /\n?\[note: [^[\]\n]* · closeloop [^[\]\n]*\]/g;
 
 const begun = (note: string) => (note === '' ? '' : `${note}\n`);
 
-/** The note with closeloop's line, which replaces an earlier one. Brackets and line breaks in a comment would hide the line's end. */
+/**
+ * The note with closeloop's line, which replaces an earlier line. Brackets and line breaks in a comment are replaced, as they would hide the
+ * end of the line.
+ */
 function noteWith(item: WriteBack, note: string): string {
   const { marker, grade, maxGrade, campaign, answeredAt, comment } = item;
   if (note.includes(` · closeloop ${marker}]`)) return note;
@@ -284,11 +290,11 @@ function noteWith(item: WriteBack, note: string): string {
   const head = `${begun(note.replace(ourLine, ''))}[feedback${given} (${about})`;
   const tail = ` · closeloop ${marker}]`;
   const room = limits.note - head.length - tail.length - 6;
-  if (room < 0) return note; // a full note stays as it is
+  if (room < 0) return note; // A full note stays unchanged.
   return head + (comment === null ? '' : `: "${cut(inLine(comment), room)}"`) + tail;
 }
 
-/** The note with a line more, once for each marker; undefined where it has no room. */
+/** The note with one more line, once for each marker; undefined if the note has no room. */
 export function withLine(note: string, { text, marker }: ActionNote): string | undefined {
   const tail = ` · closeloop ${marker}]`;
   if (note.includes(tail)) return note;

@@ -21,7 +21,7 @@ export const Order = z.object({
   history: z.object({ items: listOf(orElse(Transition, undefined)) }),
 });
 export type Order = z.output<typeof Order>;
-/** If two transitions are of one second, the later id counts. An order has few transitions. */
+/** Reads the newest transition. If two transitions are in the same second, the higher id counts. An order has few transitions. */
 const newest = 'filter: { type: { eq: "ORDER_STATE_TRANSITION" } }, sort: { createdAt: DESC, id: DESC }, take: 50';
 export const orderFields = (ofOrder: string, ofCustomer: string): string => `
   id code state type currency: currencyCode totalWithTax createdAt orderPlacedAt ${ofOrder}
@@ -38,14 +38,14 @@ export function stateOf(order: Order, closedStates: readonly string[]): RecordSt
   if (order.state === 'Cancelled') return { is: 'out', why: 'the order was cancelled' };
   if (!closedStates.includes(order.state)) return { is: 'open' };
   const by = order.history.items.find((one) => one && isClosing(one.data, closedStates));
-  // An order without a history was imported. Some databases keep whole seconds of a history.
+  // An order without a history was imported. Some databases store a history in whole seconds.
   const closedAt = by && by.createdAt > placedAt(order) ? by.createdAt : placedAt(order);
   return { is: 'closed', closing: by?.id ?? 'once', closedAt };
 }
 
 /**
- * An order for rules and mappings: `order.code`, `order.fields.giftWrap`, `items.sku`, `customer.email`. What Vendure leaves
- * empty is '', `order.total` is with taxes and shipping, and `fields` are custom fields.
+ * An order for rules and mappings: `order.code`, `order.fields.giftWrap`, `items.sku`, `customer.email`. Values that are empty in Vendure are
+ * '', `order.total` includes taxes and shipping, and `fields` are custom fields.
  */
 export interface VendureShape {
   order: { id: string; code: string; state: string; currency: string; total: number; placedAt: string; fields: Fields };
@@ -61,7 +61,7 @@ export function shapeOf(order: Order): VendureShape {
   const phoneOf = (phone: string) => internationalPhone(phone, shipping.country);
   const more = { placedAt: placedAt(order).toISOString(), fields: present(order.fields) };
   return {
-    // Hundredths, whatever the currency.
+    // Vendure counts in hundredths in every currency.
     order: { id, code, state, currency, total: totalWithTax / 100, ...more },
     items: lines.map(({ quantity, item }) => ({ ...item, quantity })),
     customer: { ...customer, phone: phoneOf(customer.phone), fields: present(customer.fields) },

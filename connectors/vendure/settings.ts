@@ -11,9 +11,9 @@ const address = z
   .string()
   .refine((text) => isSafeAddress(text, 'path'), 'an https address like https://shop.example.com/admin-api')
   .transform((text) => text.replace(/\/+$/, ''));
-/** The longest text that is sent: Vendure takes bodies of 100 kB at most. */
+/** The longest text that closeloop sends: Vendure takes bodies of at most 100 kB. */
 export const mostUnits = 8_000;
-/** The custom field in which our plugin notes when the state of an order changed. */
+/** The custom field in which closeloop's plugin stores when the state of an order changed. */
 export const stateAt = 'feedbackStateAt';
 const either = 'takes username and password, or apiKey';
 

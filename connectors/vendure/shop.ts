@@ -23,7 +23,7 @@ const codes: GraphqlAccount['codes'] = {
   operation: { USER_INPUT_ERROR: value, ENTITY_NOT_FOUND: permanent('it is not there', 'nothing is left to do') },
   ...{ token: ['FORBIDDEN', 'UNAUTHORIZED'], gone: 'ENTITY_NOT_FOUND' },
 };
-/** Did Vendure refuse a value? It names the field in words only. */
+/** Whether Vendure refused a value. The refusal names the field only in prose. */
 export const isRefusal = (error: unknown): error is VendorError =>
   error instanceof VendorError && /^(BAD_)?USER_INPUT/.test(error.code);
 const login = `mutation($username: String!, $password: String!) {
@@ -40,7 +40,7 @@ function openApi(settings: VendureSettings, ports: ConnectorPorts) {
     const answer = await createGraphqlApi(account, ports).callEach('login', login, { username, password });
     const token = answer.headers.get('vendure-auth-token') ?? '';
     if (token === '') throw new VendorError('Vendure: login', { ...noLogin, advice: { kind: 'config' } });
-    // By default it lasts a year. One that is refused is replaced.
+    // By default the token is valid for a year. closeloop replaces a token that Vendure refuses.
     return { token, lifeMs: 30 * 86_400_000 };
   };
   return createGraphqlApi({ ...account, credentials: clientCredentials(logIn, ports.now) }, ports);
@@ -49,7 +49,7 @@ function openApi(settings: VendureSettings, ports: ConnectorPorts) {
 const CustomField = z.object({ name: z.string().regex(/^\w+$/), type: z.string(), list: z.boolean() });
 const Entity = z.object({ entityName: z.string(), customFields: listOf(CustomField) });
 const Config = z.object({ globalSettings: z.object({ serverConfig: z.object({ all: listOf(Entity) }) }) });
-// Not by introspection, which shops switch off.
+// Shops may switch off introspection, so the fields are read from the server's configuration.
 const configured = `{ globalSettings { serverConfig { all: entityCustomFields {
   entityName customFields { ... on CustomField { name type list } } } } } }`;
 const Page = z.object({ orders: z.object({ items: listOf(Order) }) });
@@ -65,7 +65,7 @@ export type Shop = ReturnType<typeof openShop>;
 export function openShop(settings: VendureSettings, ports: ConnectorPorts) {
   const api = openApi(settings, ports);
   const declared = cached(() => api.call('the custom fields', configured, Config), 300_000, ports.now);
-  /** Those that the shop's code declares, and that hold values. */
+  /** The custom fields that the shop's code declares, and that hold values. */
   async function fieldsOf(entity: 'Order' | 'Customer') {
     const { all } = (await declared()).globalSettings.serverConfig;
     const fields = all.flatMap(({ entityName, customFields }) => (entityName === entity ? customFields : []));

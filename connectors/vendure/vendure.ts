@@ -33,7 +33,7 @@ function eventsIn(body: unknown, closedStates: readonly string[]): Events {
   return noEvent(event.what, 'closes nothing');
 }
 
-/** By the time of the last change; without the plugin by the latest time at which an order closes. */
+/** The poll's window, by the time of the last change of the state; without the plugin by the latest time at which an order may close. */
 function windowOf({ closedStates: states, plugin, deliveredWithin }: VendureSettings, { list }: Shop) {
   const isNoted = plugin !== 'none';
   const [by, backMs] = isNoted ? [stateAt, 0] : ['orderPlacedAt', deliveredWithin];
@@ -48,7 +48,7 @@ function windowOf({ closedStates: states, plugin, deliveredWithin }: VendureSett
     },
     changedAt: (order: Order) => new Date(isNoted ? String(order.fields[stateAt]) : Number(placedAt(order)) + backMs),
     events: (order: Order) => closingOf(order.id, stateOf(order, states)),
-    // Orders close while a long list is read.
+    // Without the plugin the overlap is longer, as orders close while a long list is read.
     overlapMs: isNoted ? 120_000 : 3_600_000,
   };
 }
@@ -58,7 +58,7 @@ const example = { id: '', state: '', totalWithTax: 0, createdAt: '2026-01-01T00:
 const names = namesOf(shapeOf(Order.parse({ ...example, lines: [{ quantity: 1, item: {} }] })));
 const [grade, others] = [{ whole: 'int', fraction: 'float' }, ['text', 'string'] as const];
 const types = typesByPart({ grade, comment: others, answeredAt: ['datetime'], others });
-// There is no such order: nothing but a missing right is told.
+// No order has this id, so the call changes nothing, and only a missing right becomes an error.
 const tryToWrite = 'mutation { setOrderCustomFields(input: { id: "0" }) { id } }';
 
 function preflightOf(settings: VendureSettings, { api, fieldsOf, list }: Shop) {
@@ -78,7 +78,7 @@ function preflightOf(settings: VendureSettings, { api, fieldsOf, list }: Shop) {
     return { ...compared, findings: [lacks, ...compared.findings] };
   }
 
-  // Nobody can look whether the plugin delivers.
+  // No API shows whether the plugin delivers.
   const hooks = plugin === 'delivers' ? async () => ({ findings: [], missing: [] }) : undefined;
   const probes: DeskPreflight['probes'] = [
     {
@@ -117,8 +117,8 @@ function preflightOf(settings: VendureSettings, { api, fieldsOf, list }: Shop) {
 }
 
 /**
- * Vendure: orders that have arrived. It delivers nothing, and leaves `updatedAt` when a state changes. Our plugin in the
- * shop's code (examples/vendure-plugin) delivers, and notes the time in a custom field: by that a poll finds what was missed.
+ * Vendure: orders that have arrived. Vendure sends no webhooks, and does not change `updatedAt` when a state changes. closeloop's plugin in
+ * the shop's code (examples/vendure-plugin) sends webhooks, and stores the time in a custom field, by which the poll finds missed closings.
  */
 export const vendure = defineConnector({
   name: 'vendure',

@@ -7,7 +7,7 @@ import { compileAll } from './expressions.ts';
 import { RecordSnapshot } from './record.ts';
 import type { WebhookSettings } from './settings.ts';
 
-/** There is no API to ask: checks the settings, evaluates the samples, and connects to the receiver. */
+/** Checks the settings, evaluates the samples, and connects to the receiver, as a sender of webhooks has no API to read from. */
 export function checker(settings: WebhookSettings): NonNullable<Source['check']> {
   return async (about) => [
     ...ofSignature(settings, about),
@@ -124,7 +124,7 @@ function sampled(sample: object): Delivery {
   return { method: 'POST', url: '', headers: {}, raw, receivedAt: new Date() };
 }
 
-/** Looks into the entries of lists, as JSONata does. */
+/** Whether the value has this path. Looks into the entries of lists, as JSONata does. */
 function holds(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined) return true;
   if (Array.isArray(value)) return value.some((one) => holds(one, [name, ...rest]));

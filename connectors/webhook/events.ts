@@ -29,11 +29,11 @@ const Contacts = z
   .union([Text, listOf(Text.nullable())])
   .transform((found) => [found].flat().flatMap((text) => (text === null || text.trim() === '' ? [] : [text])));
 
-/** What the events of one delivery share. */
+/** The values that the events of one delivery share. */
 interface Happening {
-  /** The sender's time of the event, but never later than the receipt: no later event could replace it. */
+  /** The sender's time of the event, but never later than the receipt: no later event could replace an event from the future. */
   at: Date;
-  /** The sender's time as sent, if any. */
+  /** The time as the sender wrote it, if there is one. */
   saidAt: Date | undefined;
   id: string;
   what: string;
@@ -41,15 +41,15 @@ interface Happening {
 }
 
 /**
- * The events of a verified delivery, by the expressions of `event`. A delivery may hold several (a grade that closes the record). A
- * body that an expression can't read is refused: an acknowledged delivery must not be lost.
+ * Reads the events of a verified delivery by the expressions of `event`. A delivery may hold several events (a grade that also closes the
+ * record). A body that an expression can't read is refused, because the sender would not repeat an acknowledged delivery.
  */
 export function eventReader(
   { event, signature }: Pick<WebhookSettings, 'event' | 'signature'>,
   nameOf: NameOf,
 ): (delivery: Delivery) => Promise<Events> {
   const { over } = compileAll(event);
-  // Only Standard Webhooks sign the id. An unsigned id could be changed to make a replay look new.
+  // Only Standard Webhooks sign the id. An attacker could change an unsigned id to make a replay look new.
   const signedIdOf = ({ headers }: Delivery) => (signature.kind === 'standard' ? signedMessageId(headers) : undefined);
 
   return async (delivery) => {
@@ -81,7 +81,7 @@ function happeningOf(
     saidAt,
     at: saidAt === undefined || saidAt > receivedAt ? receivedAt : saidAt,
     id: digest(textFrom(find, 'id') ?? signedId ?? raw),
-    // A trace must not repeat what a person typed.
+    // A trace must not repeat a text that a person typed.
     what: typeof type === 'string' && /^[\w.:/-]{1,60}$/.test(type) ? type : 'an event',
   };
 }
@@ -141,7 +141,7 @@ function closedRecord(find: Find, happening: Happening): Extract<RecordSnapshot,
   };
 }
 
-/** With a snapshot of the record, for a sender that sends nothing but grades. */
+/** A grade, with a snapshot of the record for a sender that sends only grades. */
 function externalGrade(find: Find, happening: Happening): ExternalGradeEvent {
   const comment = find('graded.comment') ?? null;
   if (comment !== null && typeof comment !== 'string') throw new Unreadable('event.graded.comment finds no text');
@@ -165,7 +165,7 @@ function gradeFrom(found: unknown): number | null {
 function survey(find: Find, happening: Happening): SurveyEvent {
   const requestId = textFrom(find, 'survey.request');
   if (requestId === undefined) throw new Unreadable('event.survey.request finds nothing');
-  // No answers found: the body differs from what the expression expects, and accepting it would lose the answers.
+  // Without answers the body differs from what the expression expects, and accepting it would lose the answers.
   const found = Answers.safeParse(find('survey.answers'));
   if (!found.success || Object.keys(found.data).length === 0) {
     throw new Unreadable('event.survey.answers must find an object of question ids and answers');
@@ -175,7 +175,7 @@ function survey(find: Find, happening: Happening): SurveyEvent {
   return { ...happened('survey', happening), requestId, answers };
 }
 
-/** An erasure without anything that identifies the person is refused, so that the sender learns of it. */
+/** An erasure that identifies no person is refused, so that the sender learns of it. */
 function erase(find: Find, happening: Happening): EraseEvent {
   const personId = personFrom(find);
   const record = textFrom(find, 'record');
@@ -191,7 +191,7 @@ function erase(find: Find, happening: Happening): EraseEvent {
   };
 }
 
-/** Many systems give all guests the id 0. */
+/** The person's id. Many systems give all guests the id 0, which identifies nobody. */
 function personFrom(find: Find): string | undefined {
   const id = textFrom(find, 'person');
   return id === '0' ? undefined : id;
@@ -203,7 +203,7 @@ function contactsFrom(find: Find, at: string): string[] {
   return contacts.data;
 }
 
-/** The record, and for its snapshot the sender's id, where the event does not carry that. */
+/** The record's id and, for the snapshot, the sender's own id if the event's id is a digest. */
 function recordIn(find: Find, { nameOf }: Happening): { recordId: string; sender: { sender?: string } } {
   const text = textFrom(find, 'record');
   if (text === undefined) throw new Unreadable('event.record finds nothing');

@@ -41,7 +41,7 @@ export function compileAll(event: WebhookSettings['event']): {
 export function textFrom(find: Find, at: string): string | undefined {
   const value = find(at);
   if (value === undefined) return undefined;
-  // Whole numbers that are larger have come as texts; what an expression computes is rounded.
+  // The parser has turned larger integers into texts; a larger number here is the rounded result of an expression.
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
     throw new Unreadable(`event.${at} finds a number that is not whole, or too large to be exact: send it as a text`);
   }
@@ -54,7 +54,7 @@ export function textFrom(find: Find, at: string): string | undefined {
 
 const instant = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
 
-/** `Date` would make 3 March of 31 February. */
+/** Whether the text is a real instant. `Date` alone would read 31 February as 3 March. */
 function isInstant(value: unknown): value is string {
   if (typeof value !== 'string' || !instant.test(value)) return false;
   const day = new Date(`${value.slice(0, 10)}T00:00Z`);

@@ -6,8 +6,8 @@ import type { Post } from './post.ts';
 import { isDigest, senderIdOf } from './record-id.ts';
 
 /**
- * Asks the receiver of answers to forget the answers of these records, one signed event per record. Whether the receiver does is
- * unknown, as the proof says.
+ * Asks the receiver of answers to forget the answers of these records, with one signed event per record. closeloop can't know whether the
+ * receiver does, and the proof of the erasure says so.
  */
 export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<Source['forget']> {
   return async (recordIds) => {
@@ -19,7 +19,7 @@ export function forgetter(post: Post, { now }: Pick<Ports, 'now'>): NonNullable<
     for (const recordId of named) {
       const at = now().toISOString();
       const event = { type: 'feedback.erased', timestamp: at, data: { record: senderIdOf(recordId) } };
-      // A new id each time: answers may have come since the record was last forgotten.
+      // Each request has a new id, because answers may have come since the last request for the record.
       const id = `fb_${createHash('sha256').update(`erased ${recordId} ${at}`).digest('base64url').slice(0, 32)}`;
       try {
         if ((await post(id, event)) === 'taken') informed++;

@@ -11,9 +11,8 @@ import type { WebhookSettings } from './settings.ts';
 type Target = NonNullable<WebhookSettings['writeBack']>;
 
 /**
- * Posts one event, signed: one attempt; the queue repeats it, under the same id. `not-found`: the receiver doesn't know
- * the record (404, with no page).
- * @throws VendorError for everything else but 2xx
+ * Posts one signed event once; the queue repeats it under the same id. `not-found`: the receiver doesn't know the record (404 without a page).
+ * @throws VendorError for every other response but 2xx
  */
 export type Post = (id: string, event: object) => Promise<'taken' | 'not-found'>;
 
@@ -29,14 +28,14 @@ const rules: ResponseRules = {
 
 export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorPorts): Post {
   const name = `The receiver of answers (${new URL(url).host})`;
-  // A kept connection stays with the address that was checked when it was opened.
+  // A kept connection always goes to the address that was checked when the connection was opened.
   const { Agent } = connections();
   const dispatcher = new Agent(allowPrivate ? {} : { connect: { lookup: publicLookup() } });
   const api = createVendorApi(
     {
       name,
       baseUrl: url,
-      // Standard Webhooks: 15 to 30 seconds.
+      // Standard Webhooks recommend 15 to 30 seconds.
       timeoutMs: 20_000,
       // Only the beginning of the response is read.
       head: 2_048,
@@ -66,7 +65,10 @@ export function poster({ url, secrets, allowPrivate }: Target, ports: ConnectorP
   };
 }
 
-/** A login page has status 200, too. Other texts of a receiver count as success; a 404 with a text may come from a proxy. */
+/**
+ * The response as JSON. A login page has status 200, too, and counts as no JSON. Other texts of a receiver count as success; a 404 with a text
+ * may come from a proxy.
+ */
 function jsonOf({ status, text }: HttpResponse): unknown {
   const isPage = status === 404 || /^<(?:!doctype|html)/i.test(text.trim());
   return isPage ? jsonBody(text) : null;

@@ -5,7 +5,8 @@ import { contactKey } from '../../core/contact.ts';
 const forbidden = /[\s:%\p{Cc}]/gu;
 
 /**
- * The sender's id in the form of the contract: no spaces, no ':', 100 characters. Reversible; undefined for what can't be an id.
+ * The sender's id in the form that the contract requires: no spaces, no ':', at most 100 characters. Reversible; undefined for a text that
+ * can't be an id.
  */
 export function recordIdFrom(text: string): string | undefined {
   const trimmed = text.trim();
@@ -14,7 +15,7 @@ export function recordIdFrom(text: string): string | undefined {
   return id.length <= 100 ? id : undefined;
 }
 
-/** The id as the sender wrote it. An id without escapes is returned as it is. */
+/** The id as the sender wrote it. An id without escapes is returned unchanged. */
 export function senderIdOf(recordId: string): string {
   try {
     return decodeURIComponent(recordId);
@@ -27,10 +28,10 @@ export function senderIdOf(recordId: string): string {
 const looksPersonal = /@|^(?:\+|00)[\d\s().-]{7,}$/;
 const digestForm = /^digest-[\w-]{22}$/;
 
-/** Whether this is such a digest. */
+/** Whether the id is a keyed digest made by `namer`. */
 export const isDigest = (recordId: string): boolean => digestForm.test(recordId);
 
-/** Makes the id that events carry of a record's id. */
+/** Converts a record's id to the id that events carry. */
 export type NameOf = (recordId: string) => string;
 
 /** Returns a keyed digest for an id that looks like personal data: all spellings of one address have the same digest. Other ids stay as they are. */

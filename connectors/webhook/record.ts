@@ -4,12 +4,12 @@ import { customerOf } from '../../core/connector/customer.ts';
 import { listOf } from '../../core/entries.ts';
 import { isDigest, type NameOf, recordIdFrom } from './record-id.ts';
 
-/** The record's id as the sender wrote it; left out where the event carries that id. */
+/** The record's id as the sender wrote it; left out if the event carries the same id. */
 const sender = z.string().optional();
 
 /**
- * A record as an event carried it: there is no API that reads it. The snapshot of an open record holds nothing but that, so that
- * personal data is stored only for records that lead or led to a question.
+ * A record as an event carried it, because no API can read the record. The snapshot of an open record has only its state and the sender's id,
+ * so that closeloop stores personal data only of records that lead or led to a feedback request.
  */
 export const RecordSnapshot = z.discriminatedUnion('state', [
   z.object({ state: z.literal('open'), sender }),
@@ -23,14 +23,14 @@ export const RecordSnapshot = z.discriminatedUnion('state', [
     country: z.string().optional(),
     region: z.string().optional(),
     locale: z.string().optional(),
-    /** The person's. Erasures find the record by them. */
+    /** The person's contacts, by which erasures find the record. */
     contacts: listOf(z.string()).optional(),
     shape: z.record(z.string(), z.unknown()),
   }),
 ]);
 export type RecordSnapshot = z.output<typeof RecordSnapshot>;
 
-/** The newest snapshot, for planning and asking alike. */
+/** Reads the newest snapshot, for planning and for asking. */
 export function reader(snapshots: RecordSnapshots) {
   return async (recordIds: readonly string[]): Promise<ReadResult[]> => {
     const all = await snapshots.of(recordIds);
@@ -49,7 +49,7 @@ export function reader(snapshots: RecordSnapshots) {
 
 export type SenderIds = NonNullable<Source['vendorIds']>;
 
-/** The sender's own ids, from the snapshots; undefined where the person was erased. */
+/** The sender's own ids from the snapshots; undefined if the person was erased. */
 export function senderIds(snapshots: RecordSnapshots, nameOf: NameOf): SenderIds {
   return async (recordIds) => {
     if (!recordIds.some(isDigest)) return [...recordIds];
@@ -57,7 +57,7 @@ export function senderIds(snapshots: RecordSnapshots, nameOf: NameOf): SenderIds
     return recordIds.map((id, i) => {
       if (!isDigest(id)) return id;
       const known = recordIdFrom(RecordSnapshot.safeParse(all[i]).data?.sender ?? '');
-      // An erasure takes the address of another person out of a snapshot: what it leaves is no id.
+      // An erasure may have removed another person's address from the snapshot: the remaining text is not the sender's id.
       return known !== undefined && nameOf(known) === id ? known : undefined;
     });
   };

@@ -126,7 +126,7 @@ const event = z
   })
   .describe('What an event means');
 
-/** A URL without name and password (which fetch refuses) and without a fragment. */
+/** Whether the text is a URL without user name and password (which fetch refuses) and without a fragment. */
 function isPlainUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, hash } = new URL(text);
@@ -160,7 +160,7 @@ const writeBack = z
   })
   .describe('Where answers are posted to, signed');
 
-/** Any system that can send a webhook. */
+/** A webhook source in the configuration: any system that can send webhooks. */
 export const settings = z
   .strictObject({
     signature,

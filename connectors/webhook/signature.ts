@@ -3,7 +3,7 @@ import { type HmacScheme, verifyHmac, verifySecretHeader } from '../../core/conn
 import { verifyStandardWebhook } from '../../core/connector/standard-webhook.ts';
 import type { WebhookSettings } from './settings.ts';
 
-/** As in Standard Webhooks, in both directions. */
+/** The tolerance of Standard Webhooks, in both directions. */
 const toleranceMs = 300_000;
 
 export function verify(delivery: Delivery, signature: WebhookSettings['signature']): Verdict {

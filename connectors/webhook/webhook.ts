@@ -13,14 +13,14 @@ import { writer } from './write-back.ts';
 /**
  * Any system that can send a webhook.
  *
- * Records are known from events alone: expressions read the events, the worker stores the newest snapshot of each record
- * (`RecordSnapshots` in core/connector/contract.ts), and `read` returns it. Answers go out as signed events. There is nothing to poll:
- * an event that the sender doesn't repeat until it is acknowledged is lost.
+ * Records are known only from events: expressions read the events, the worker stores the newest snapshot of each record (`RecordSnapshots` in
+ * core/connector/contract.ts), and `read` returns it. Answers go out as signed events. There is no API to poll: if the sender does not repeat
+ * an unacknowledged event, the event is lost.
  */
 export const webhook = defineConnector({
   name: 'webhook',
   settings,
-  // A source of survey events and erasures alone asks nobody: those events are about journeys of other sources.
+  // A source with only survey events and erasures asks nobody: those events are about journeys of other sources.
   asksNobody: ({ event }) => event.closed === undefined && event.graded === undefined,
   open: (settings, ports) => {
     const { signature, event, writeBack } = settings;
@@ -33,7 +33,7 @@ export const webhook = defineConnector({
       mayNamePerson: (id) => !isDigest(id),
       recordNames: {
         like: 'its id as the sender writes it',
-        // Also as logs print it, which is how events have it.
+        // Also accepts the id in the form that logs print, which is the form in events.
         parse: (written) => {
           const id = recordIdFrom(senderIdOf(written));
           return id === undefined ? undefined : nameOf(id);
@@ -46,7 +46,7 @@ export const webhook = defineConnector({
       events: eventReader(settings, nameOf),
       read: reader(ports.snapshots),
       writeBack: writeBack && post ? writer(writeBack.include, post, vendorIds) : keepHere,
-      // Without a receiver no answer was sent.
+      // Without a receiver no answer was ever sent.
       forget: post ? forgetter(post, ports) : async () => [],
       check: checker(settings),
     };

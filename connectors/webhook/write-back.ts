@@ -7,12 +7,12 @@ import type { SenderIds } from './record.ts';
 import { senderIdOf } from './record-id.ts';
 import type { WebhookSettings } from './settings.ts';
 
-/** How many records are posted at once: receivers are often small. */
+/** How many records are posted at the same time: receivers are often small. */
 const atOnce = 5;
 
 /**
- * One signed event per answer, in order for each record. A retry has the same id and the same body, by which the receiver
- * recognises it; the receiver finds the newest answer by `answeredAt`.
+ * Sends one signed event per answer, in order for each record. A retry has the same id and body, so the receiver recognises it; the receiver
+ * finds the newest answer by `answeredAt`.
  */
 export function writer(
   include: NonNullable<WebhookSettings['writeBack']>['include'],
@@ -55,7 +55,7 @@ export function writer(
   };
 }
 
-/** The id of this version of the answer. Not the `marker`: it has full stops, which ids must not have. */
+/** The id of this version of the answer. The `marker` can't be the id, as it has full stops, which ids must not have. */
 export function idOf({ recordId, marker }: Pick<WriteBack, 'recordId' | 'marker'>): string {
   return `fb_${createHash('sha256').update(`${recordId} ${marker}`).digest('base64url').slice(0, 32)}`;
 }

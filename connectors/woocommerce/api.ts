@@ -17,7 +17,7 @@ import { listOf } from '../../core/entries.ts';
 import { id } from './order.ts';
 import { pathOf, type WooCommerceSettings } from './settings.ts';
 
-/** `woocommerce_rest_cannot_view` …: messages repeat values. */
+/** The body of an error. Only its code is read (`woocommerce_rest_cannot_view` …), because messages repeat values. */
 const ErrorBody = z.object({ code: z.string().regex(/^[a-z][a-z0-9_-]{1,80}$/) });
 
 const key =
@@ -27,7 +27,7 @@ const firewall = 'it is tried again; if it stays so, ask the host to let this ma
 const table: MeaningTable = {
   woocommerce_rest_authentication_error: config('the REST key is wrong, or lacks a right', key),
   rest_no_route: config("WordPress answers, WooCommerce's API does not", 'activate WooCommerce, and check `site`'),
-  // For an invalid key, and for a valid one without this right.
+  // WooCommerce returns 401 for an invalid key, and for a valid key without this right.
   401: config(
     "the key's user may not see or edit this, or the key did not arrive",
     'give the key to a user who may edit orders (Shop manager); if the host drops the Authorization header, set auth: query',
@@ -35,7 +35,7 @@ const table: MeaningTable = {
   403: config('the key may not do this', 'give the user of the REST key a role that may edit orders (Shop manager)'),
 };
 
-/** Responses without JSON: pages of the host, of a firewall, or of WordPress in maintenance. */
+/** Rows for responses without JSON: pages of the host, of a firewall, or of WordPress in maintenance. */
 const pages: MeaningTable = {
   200: transient(
     'a page instead of an answer',
@@ -53,7 +53,7 @@ const pages: MeaningTable = {
 
 /** WooCommerce's differences from the standard table. */
 export function responseRules(random: () => number): ResponseRules {
-  /** The pause where the shop names no time: 5 to 15 s at random, so that not all processes return at once. */
+  /** The pause if the shop names no time: 5 to 15 s at random, so that not all processes return at the same time. */
   const restMs = (): number => Math.round(5_000 + 10_000 * random());
   return {
     codeOf: (json) => ErrorBody.safeParse(json).data?.code,
@@ -76,7 +76,7 @@ function redirect(location: string | null): Meaning {
   return { ...config(`redirects lose the key, and the shop redirects${to}`, remedy), doubtful: true };
 }
 
-/** There was no response, or an unreadable one. */
+/** The meaning of a missing or unreadable response. */
 function unanswered({ why, message: problem }: SendFailure): Meaning {
   const unreached = 'it is tried again; check `site` and that the shop can be reached from this machine';
   return transient(problem, why === 'unbearable' ? 'check what answers at `site`' : unreached);
@@ -88,7 +88,7 @@ interface Options {
   urgency?: Urgency;
 }
 
-/** Every call to one shop. */
+/** Makes every call to one shop. */
 export function openShop(settings: WooCommerceSettings, ports: ConnectorPorts) {
   const { site, consumerKey, consumerSecret, auth } = settings;
   const inQuery = auth === 'query' ? { consumer_key: consumerKey, consumer_secret: consumerSecret } : {};
@@ -101,13 +101,16 @@ export function openShop(settings: WooCommerceSettings, ports: ConnectorPorts) {
       timeoutMs: 60_000,
       rules: responseRules(ports.random),
       unanswered,
-      // A page may have the content type of JSON; a body with another content type is no JSON.
+      // A page may be sent with the content type of JSON; a body with another content type counts as no JSON.
       jsonOf: (response) => (/\bjson\b/i.test(response.headers.get('content-type') ?? '') ? response.json : undefined),
     },
     ports,
   );
 
-  /** @param route after `/wc/v3/`: "orders/17/notes". `at`: the time by the shop's clock, as in its dates. */
+  /**
+   * @param route the path after `/wc/v3/`: "orders/17/notes"
+   * @returns the data, and `at`: the time by the shop's clock, like the dates in the data
+   */
   async function call<S extends z.ZodType>(
     method: VendorCall['method'],
     route: string,
@@ -130,7 +133,7 @@ export type Shop = ReturnType<typeof openShop>;
 /** The most orders that one call reads or writes. */
 const perPage = 100;
 
-/** A list of orders, with the fields of the schema alone: others would cost the shop work, and transfer personal data. */
+/** Lists orders with only the schema's fields: other fields would cost the shop work, and transfer personal data. */
 export async function listOrders<S extends OrderSchema>(
   shop: Shop,
   schema: S,
@@ -142,7 +145,7 @@ export async function listOrders<S extends OrderSchema>(
   return { rows: data.map((raw) => listed(schema, raw)), isFull: data.length >= perPage, at };
 }
 
-/** The existing orders by id, in one call for up to a hundred. @param where `trash`: orders in the trash, which are listed nowhere else */
+/** The existing orders by id, in one call for up to a hundred orders. @param where `trash`: orders in the trash, which no other list has */
 export async function ordersOf<S extends OrderSchema>(
   shop: Shop,
   schema: S,
@@ -153,7 +156,7 @@ export async function ordersOf<S extends OrderSchema>(
   if (ids.length === 0) return found;
   const { rows } = await listOrders(shop, schema, { include: ids.join(','), ...where });
   for (const { id, order } of rows) {
-    // An order without a readable id may be any of those that were not found.
+    // An order without a readable id may be any of the orders that were not found.
     for (const each of id === undefined ? ids.filter((one) => !found.has(one)) : [id]) found.set(each, order);
   }
   return found;
@@ -162,7 +165,7 @@ export async function ordersOf<S extends OrderSchema>(
 type OrderSchema = z.ZodObject<{ id: typeof id }>;
 const Identified = z.object({ id });
 
-/** An order of a list. Plugins may change its shape, which must not fail the other orders. */
+/** An order in a list. Plugins may change its shape, which must not fail the other orders. */
 export interface Listed<Order> {
   id: string | undefined;
   order: Order | VendorError;

@@ -6,13 +6,16 @@ import { closedAt, closingOf, OrderMoment } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
 /**
- * The secret is plain text: WooCommerce decodes HTML entities in what it has stored before it signs, so the one to configure is
- * `&`, never `&amp;`. It signs no time: nothing but the closing's journey keeps a repetition from counting. Source: WooCommerce,
- * class-wc-webhook.php.
+ * The signature's secret is plain text. WooCommerce decodes HTML entities in the stored secret before it signs, so the configuration has to
+ * contain `&`, never `&amp;`. It signs no time: only the existing journey of a closing keeps a repeated delivery from counting. Source:
+ * WooCommerce, class-wc-webhook.php.
  */
 export const signature: HmacScheme = { header: 'x-wc-webhook-signature', algorithm: 'sha256', encoding: 'base64' };
 
-/** When a webhook is saved its address gets a ping, form-encoded and unsigned, which has to be answered like any delivery. */
+/**
+ * Answers the ping that WooCommerce sends to a webhook's address when a person saves the webhook. The ping is form-encoded and unsigned, and
+ * needs the response of a delivery.
+ */
 export function ping({ headers, raw }: Delivery): HttpReply | undefined {
   const isSigned = (headers[signature.header] ?? '') !== '';
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '');
@@ -21,12 +24,12 @@ export function ping({ headers, raw }: Delivery): HttpReply | undefined {
 }
 
 const dayMs = 86_400_000;
-/** A quiet shop may deliver hours late. An order that was completed earlier was only saved again. */
+/** How late a shop may deliver: a quiet shop delivers hours late. An order that was completed earlier was only saved again. */
 const newsMs = 7 * dayMs;
-/** Statuses of plugins have no date, so the age of the order decides: no parcel is under way for longer. */
+/** The age limit for statuses of plugins, which have no date: the order's age decides, as no parcel is under way for longer. */
 const undatedMs = 60 * dayMs;
 
-/** `action.woocommerce_order_status_completed` carries only this. */
+/** The body of `action.woocommerce_order_status_completed`, which has only this. */
 const Action = z.object({
   action: z.string().regex(/^woocommerce_\w{1,80}$/),
   arg: z.union([z.int().positive(), z.string().regex(/^[1-9]\d{0,18}$/)]).transform(String),
@@ -38,14 +41,17 @@ const ErrorObject = z.object({ code: z.string(), message: z.string(), data: z.un
 /** The body for a deleted order. */
 const Deleted = z.object({ id: OrderMoment.shape.id });
 
-/** For a webhook that delivers errors: its closings are lost until a person corrects it. */
+/** The remedy for a webhook that delivers errors: its closings are lost until a person corrects it. */
 export const brokenWebhook =
   "the webhook's owner may not see orders any more (or the order is gone): make an administrator its owner by saving it once";
 
-/** For a body that is no JSON: PHP signs and sends also what it could not encode. */
+/** The remedy for a body that is no JSON: PHP signs and sends even what it could not encode. */
 export const unreadable = 'the poll finds the order; look for a plugin that changes what webhooks send';
 
-/** The events of a verified delivery. Unknown bodies are accepted: WooCommerce disables a webhook that is refused often. */
+/**
+ * Reads the events of a verified delivery. Unknown bodies are accepted, because WooCommerce disables a webhook whose deliveries are often
+ * refused.
+ */
 export function events(
   json: unknown,
   { headers, receivedAt }: Pick<Delivery, 'headers' | 'receivedAt'>,
@@ -62,7 +68,7 @@ export function events(
     return eventsOf(order.data, { ...settings, via: 'webhook', what, news, at: receivedAt });
   }
   const action = Action.safeParse(json);
-  // WooCommerce makes the delivery's id of the webhook and the second, so that two orders can share it.
+  // WooCommerce derives the delivery's id from the webhook and the second, so two orders can share an id.
   const deliveryId = headers['x-wc-webhook-delivery-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
   if (action.success) {
     const { action: what, arg: recordId } = action.data;
@@ -81,10 +87,10 @@ export function events(
 type OrderEvents = Extract<Events, { ok: true }> & { events: RecordEvent[] };
 
 /**
- * The event for an order from a webhook or the poll. The key of a closing names nothing but the closing, so that closeloop's own
- * writes, the next poll and a repeated delivery repeat the key; `closing` leads all of them to one journey.
- * @param news Orders that were completed before this are only changes.
- * @param at The time of the event where the order has none.
+ * The event for an order from a webhook or the poll. The key of a closing contains only the closing, so that closeloop's own writes, the next
+ * poll and a repeated delivery give the same key; `closing` leads all of them to one journey.
+ * @param news orders that were completed before this instant count only as changed
+ * @param at the time of the event if the order has none
  */
 export function eventsOf(
   order: OrderMoment,
@@ -107,8 +113,8 @@ export function eventsOf(
 const UnreadableOrder = OrderMoment.pick({ id: true, status: true });
 
 /**
- * The event for an order of another shape than documented, which the poll found: planning reads the order and gives the reason. No
- * event where the order is not completed, or its id is unreadable.
+ * The event for an order of an undocumented shape that the poll found: planning reads the order and gives the reason. Undefined if the order
+ * is not completed, or its id is unreadable.
  */
 export function eventOfUnreadable(
   raw: unknown,
@@ -120,7 +126,7 @@ export function eventOfUnreadable(
   return [{ kind: 'closed', recordId, at, key: `poll.unreadable.${recordId}`, what }];
 }
 
-/** Saving an old order delivers it again: only closings since `news` count. */
+/** Whether a closing is new. Saving an old order delivers it again, so only closings since `news` count. */
 function isNews({ date_completed_gmt: completed, date_created_gmt: created }: OrderMoment, news: Date): boolean {
   if (completed !== null) return completed >= news;
   return created === null || created.getTime() + undatedMs >= news.getTime();

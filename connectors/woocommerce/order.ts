@@ -5,15 +5,15 @@ import { lookUp } from '../../core/look-up.ts';
 import { isBlank } from '../../core/visible-text.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
-/** Ids of orders, products, customers and notes: numbers on the wire, strings here. Only such ids get into paths and messages. */
+/** An id of an order, product, customer or note: a number in the API, a string in closeloop. Only such ids get into paths and messages. */
 export const id = z.union([z.int().nonnegative(), z.string().regex(/^\d{1,20}$/)]).transform(String);
 const text = orElse(z.union([z.string(), z.number()]).transform(String), '');
 const idOrNone = orElse(id, '0');
-/** PHP has no empty objects: `[]` stands for them. */
+/** PHP has no empty objects, and sends `[]` in their place. */
 const noTexts: Readonly<Record<string, string>> = {};
 const texts = orElse(mapOf(text), noTexts);
 
-/** `2026-11-18T14:42:10`: UTC, without saying so. Only fields called `…_gmt` are UTC. */
+/** An instant as `2026-11-18T14:42:10`, in UTC although the text does not say so. Only fields called `…_gmt` are in UTC. */
 const gmt = z
   .string()
   .nullish()
@@ -22,7 +22,7 @@ const gmt = z
     return typeof written !== 'string' || Number.isNaN(at.getTime()) ? null : at;
   });
 
-/** A WordPress key. */
+/** A status, in the form of a WordPress key. */
 const status = z.string().regex(/^[a-z0-9_-]{1,40}$/);
 
 /** Id, status and dates of an order. Plugins may put anything into the other fields, so only `id` and `status` are required. */
@@ -39,7 +39,7 @@ const moments = {
 export const OrderMoment = z.object(moments);
 export type OrderMoment = z.output<typeof OrderMoment>;
 
-/** An order in a list: an odd status must not fail the order. */
+/** An order in a list, where an invalid status must not fail the order. */
 export const ListedOrder = z.object({ ...moments, status: orElse(status, 'unknown') });
 
 const Meta = orElse(listOf(z.object({ key: z.string(), value: z.unknown() })), []);
@@ -49,7 +49,7 @@ type Meta = z.output<typeof Meta>;
 export const WrittenOrder = z.object({ id, meta_data: Meta });
 export type WrittenOrder = z.output<typeof WrittenOrder>;
 
-/** An order as rules need it. */
+/** An order with the fields that rules need. */
 export const Order = ListedOrder.extend({
   number: text,
   currency: text,
@@ -82,7 +82,7 @@ export const Order = ListedOrder.extend({
 });
 export type Order = z.output<typeof Order>;
 
-/** A possible id that a number holds exactly; no other text gets into a path. */
+/** Whether the text can be an id that a number holds exactly; no other text gets into a path. */
 export function isOrderId(text: string): boolean {
   return /^[1-9]\d{0,14}$/.test(text);
 }
@@ -92,7 +92,7 @@ type Rules = Pick<
   'statuses' | 'skipRefunded' | 'skipVirtual' | 'giftCards' | 'withoutContact' | 'testMeta'
 >;
 
-/** Statuses from which no order becomes delivered again. */
+/** The statuses after which an order is never delivered any more. */
 const lost: Readonly<Record<string, string>> = {
   cancelled: 'the order was cancelled',
   refunded: 'the order was refunded',
@@ -100,7 +100,7 @@ const lost: Readonly<Record<string, string>> = {
   trash: 'the order is in the trash',
 };
 
-/** The state of an order. The status comes first: the other conditions can still change while an order is open. */
+/** The state of an order. The status is checked first, as the other conditions can still change while an order is open. */
 export function stateOf(order: Order, rules: Rules): RecordState {
   const { status } = order;
   const out = (why: string): RecordState => ({ is: 'out', why });
@@ -123,9 +123,9 @@ export function stateOf(order: Order, rules: Rules): RecordState {
 }
 
 /**
- * The name of the closing. WooCommerce dates only the move to `completed`, anew each time; closeloop's writes do not change the date.
- * Where statuses of plugins count as well, a second closing can't be distinguished from a move between two of them (shipped, then
- * delivered): such an order closes once.
+ * The name of the closing. WooCommerce stores only the date of the last move to `completed`; closeloop's writes do not change this date. If
+ * the source also counts statuses of plugins, a second closing can't be distinguished from a move between two of these statuses (shipped, then
+ * delivered): such an order closes only once.
  */
 export function closingOf(order: OrderMoment, { statuses }: Pick<Rules, 'statuses'>): string {
   const completed = order.date_completed_gmt;
@@ -137,7 +137,7 @@ export function closedAt(order: OrderMoment): Date {
   return order.date_completed_gmt ?? order.date_modified_gmt ?? order.date_created_gmt ?? new Date(0);
 }
 
-/** The first entry of a key, which is the one that WooCommerce reads. */
+/** The value of a key's first entry, which is the entry that WooCommerce reads. */
 export function metaOf({ meta_data }: { meta_data: Meta }, key: string): unknown {
   return meta_data.find((entry) => entry.key === key)?.value;
 }

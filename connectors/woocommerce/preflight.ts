@@ -18,7 +18,10 @@ const skewMs = 5 * 60_000;
 const Anything = z.unknown();
 const oneOrder = { per_page: '1', _fields: 'id' };
 
-/** A few GETs, and a batch of no orders, which changes nothing and is refused to a read-only key. Meta data need no preparation. */
+/**
+ * Makes a few GETs, and sends a batch of no orders, which changes nothing; WooCommerce refuses the batch to a read-only key. Meta data need no
+ * setup.
+ */
 export function preflight(
   settings: WooCommerceSettings,
   shop: Shop,
@@ -73,7 +76,7 @@ function ofSecret(secret: string, index: number): Finding[] {
   return secret.length >= 12 ? [] : [warningAt(at, 'is short enough to be guessed', remedy)];
 }
 
-/** The addresses that WordPress delivers to. Source: wp_http_validate_url. */
+/** Checks that WordPress can deliver to the address. Source: wp_http_validate_url. */
 function ofAddress({ port, hostname, username }: URL): Finding[] {
   const error = (problem: string, remedy: string): Finding => errorAt('http.publicUrl', problem, remedy);
   const findings: Finding[] = [];
@@ -100,7 +103,7 @@ function ofClock(here: Date, there: Date): Finding[] {
   return [warningAt('site', problem, 'set both by a time server')];
 }
 
-/** The list of orders refuses a status that no plugin has registered; no order will ever have it. */
+/** Checks the configured statuses. The list of orders refuses a status that no plugin has registered: no order will ever have it. */
 async function ofStatuses({ statuses }: WooCommerceSettings, shop: Shop): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [index, status] of statuses.entries()) {

@@ -2,7 +2,7 @@ import { namesOf } from '../../core/connector/check.ts';
 import { internationalPhone } from '../../core/contact.ts';
 import { Order, refundedOf } from './order.ts';
 
-/** What is written in an address, as people typed it; '' where they left it out. */
+/** An address as people typed it; '' for missing parts. */
 export interface WooCommerceAddress {
   firstName: string;
   lastName: string;
@@ -12,22 +12,22 @@ export interface WooCommerceAddress {
   postcode: string;
   /** ISO 3166, `DE`. */
   country: string;
-  /** In international form where it can be read by the country of this address, else as typed. */
+  /** The phone number in international form if it is valid in this address's country, else as typed. */
   phone: string;
 }
 
 /**
- * What rules and fields see of an order: `order.total`, `order.meta.gift_wrap`, `items.sku`, `customer.email`,
- * `customer.phone`, `shipping.city`. Instants are ISO 8601, UTC; null while not reached.
+ * An order as rules and fields see it: `order.total`, `order.meta.gift_wrap`, `items.sku`, `customer.email`, `customer.phone`,
+ * `shipping.city`. Instants are ISO 8601, UTC; null for a step that has not happened.
  */
 export interface WooCommerceShape {
   order: {
     id: string;
-    /** As the customer knows it; numbering plugins make it differ from the id. */
+    /** The number that the customer knows; numbering plugins make it differ from the id. */
     number: string;
     status: string;
     currency: string;
-    /** With taxes and shipping, before refunds. */
+    /** The total with taxes and shipping, before refunds. */
     total: number;
     refunded: number;
     /** `checkout`, `store-api`, `admin`, a plugin's … */
@@ -36,12 +36,12 @@ export interface WooCommerceShape {
     paymentMethodTitle: string;
     shippingMethods: string[];
     coupons: string[];
-    /** False: nothing but downloads and services. */
+    /** False: the order has only downloads and services. */
     needsProcessing: boolean;
     createdAt: string | null;
     paidAt: string | null;
     completedAt: string | null;
-    /** The order's meta data by key, hidden ones too; the first of each. Any JSON value. */
+    /** The order's meta data by key, hidden entries too; the first entry of each key. Any JSON value. */
     meta: Record<string, unknown>;
   };
   items: {
@@ -53,19 +53,19 @@ export interface WooCommerceShape {
     quantity: number;
     total: number;
   }[];
-  /** Who ordered, by the billing address. The order's own e-mail address, which need not be the account's. */
+  /** The customer, by the billing address, with the order's own e-mail address, which may differ from the account's. */
   customer: WooCommerceAddress & {
-    /** Of their account; '' for a guest. */
+    /** The account's id; '' for a guest. */
     id: string;
     email: string;
-    /** As a plugin noted it on the order (`languageMeta`), BCP 47; '' where none did. */
+    /** The language that a plugin stored on the order (`languageMeta`), BCP 47; '' if there is none. */
     language: string;
   };
   shipping: WooCommerceAddress;
 }
 
 export function present(order: Order, languageMeta: readonly string[]): WooCommerceShape {
-  // The first of each key: WooCommerce reads it so, and later entries win in an object.
+  // The first entry of each key counts, as in WooCommerce. The list is reversed because later entries replace earlier ones in an object.
   const meta = Object.fromEntries(order.meta_data.toReversed().map(({ key, value }) => [key, value]));
   return {
     order: {
@@ -118,7 +118,7 @@ function address(fields: Readonly<Record<string, string>>): WooCommerceAddress {
   };
 }
 
-/** `de`, `pt_BR` and `pt-br` alike. */
+/** The customer's language: `de`, `pt_BR` and `pt-br` are all accepted. */
 function languageOf(meta: Readonly<Record<string, unknown>>, names: readonly string[]): string {
   const found = names.map((name) => meta[name]).find((value) => typeof value === 'string' && value !== '');
   if (typeof found !== 'string') return '';
@@ -131,8 +131,8 @@ function languageOf(meta: Readonly<Record<string, unknown>>, names: readonly str
 
 const amount = (text: string): number => Number(text) || 0;
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
-/** 0 is WooCommerce's way of saying none. */
+/** The id, or '' for 0, which means none at WooCommerce. */
 const given = (id: string): string => (id === '0' ? '' : id);
 
-/** For `check`. */
+/** The names that `check` compares expressions with. */
 export const shapeNames = namesOf(present(Order.parse({ id: 0, line_items: [{}] }), []));

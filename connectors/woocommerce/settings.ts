@@ -5,7 +5,7 @@ import { deskWriteBack } from '../../core/connector/desk/settings.ts';
 import { secret, webhookSecrets } from '../../core/connector/settings.ts';
 import { Duration } from '../../core/schedule/duration-setting.ts';
 
-/** Statuses before delivery, whatever plugins do. */
+/** Statuses that never count as delivered, whatever plugins do. */
 const neverCounts = new Set(['pending', 'checkout-draft', 'auto-draft', 'trash', 'any']);
 
 const status = z
@@ -14,13 +14,13 @@ const status = z
   .transform((text) => text.replace(/^wc-/, ''))
   .refine((text) => !neverCounts.has(text), 'is a status in which nothing has been delivered yet');
 
-/** The prefix avoids the keys of WooCommerce (`_billing_email` would change the order) and of other plugins. */
+/** A meta key. The prefix avoids the keys of WooCommerce (`_billing_email` would change the order) and of other plugins. */
 const metaName = z
   .string()
   .max(100)
   .regex(/^feedback_[a-z0-9_]+$/, 'a name of small letters, digits and _ that begins with "feedback_"');
 
-/** What the action `set` takes. It refuses keys that begin with "_": they are WooCommerce's own, and changing them would change the order. */
+/** The parameters of the action `set`. Keys that begin with "_" are refused: they are WooCommerce's own, and changing them would change the order. */
 export const SetMeta = setAction
   .refine((meta) => Object.keys(meta).every((key) => !key.startsWith('_')), 'names a key that begins with "_"')
   .describe('Sets meta data of the order, by key; null takes one off');
@@ -106,7 +106,7 @@ export const settings = z.strictObject({
 
 export type WooCommerceSettings = z.output<typeof settings>;
 
-/** `/wp-json/wc/v3/orders?include=1`, whichever way the shop takes it. */
+/** The path of a call, like `/wp-json/wc/v3/orders?include=1`, in the form that the shop takes. */
 export function pathOf(
   { restRoute }: Pick<WooCommerceSettings, 'restRoute'>,
   route: string,

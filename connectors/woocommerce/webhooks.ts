@@ -8,7 +8,7 @@ import type { Shop } from './api.ts';
 import { id } from './order.ts';
 import type { WooCommerceSettings } from './settings.ts';
 
-/** The names of closeloop's webhooks begin with this, by which the poll recognises them, whatever their address. */
+/** The prefix of the names of closeloop's webhooks, by which the poll recognises them at any address. */
 const namePrefix = 'closeloop ';
 
 const Webhook = z.object({
@@ -20,12 +20,12 @@ const Webhook = z.object({
 });
 type Webhook = z.output<typeof Webhook>;
 
-/** Every save of an order, and its deletion. The poll finds the rest (orders created as completed). */
+/** Webhooks for every save of an order, and for its deletion. The poll finds the rest (orders created as completed). */
 const wantedTopics = ['order.updated', 'order.deleted'] as const;
 
 const perPage = 100;
 
-/** All pages: a webhook that is missed would be created again and again. */
+/** Lists all pages, because a webhook that is missing in the list would be created again and again. */
 async function listWebhooks(shop: Shop, urgency: Urgency): Promise<Webhook[]> {
   const all: Webhook[] = [];
   for (let page = 1; ; page++) {
@@ -56,14 +56,14 @@ async function activate(shop: Shop, id: string, more: { secret?: string }, urgen
   await shop.call('PUT', `webhooks/${id}`, Webhook, { body: { status: 'active', ...more }, urgency });
 }
 
-/** The webhooks that deliver here, compared with those that closeloop needs. Active ones stay as they are: their secret can't be read. */
+/** Compares the webhooks that deliver here with the webhooks that closeloop needs. Active webhooks stay unchanged, as their secret can't be read. */
 export async function webhooksCompared(
   { statuses, webhookSecrets: [secret = ''] }: Pick<WooCommerceSettings, 'statuses' | 'webhookSecrets'>,
   shop: Shop,
   hookUrl: string,
 ) {
   const here = (await listWebhooks(shop, 'work')).filter((webhook) => pointsTo(webhook, hookUrl));
-  // Webhooks of actions that tell of every closing take the place of the first topic.
+  // Webhooks of actions that report every closing can replace the first topic.
   const tellsAll = statuses.every((status) => isActive(here, `action.woocommerce_order_status_${status}`));
   const hooks: DeskHooks<Webhook, WantedHook> = {
     list: async () => here,
@@ -72,7 +72,7 @@ export async function webhooksCompared(
         .filter((topic) => topic === 'order.deleted' || !tellsAll)
         .map((topic) => {
           const what = `the webhook of the topic ${topic} to ${hookUrl}`;
-          // An order in the trash is noticed when its request is due.
+          // Without this webhook closeloop notices an order in the trash when its request is due.
           return { id: topic, what, ...(topic === 'order.deleted' && { level: 'warning' }) };
         }),
     is: ({ topic }, { id }) => topic === id,
@@ -91,13 +91,13 @@ export async function webhooksCompared(
 
 const instant = z.iso.datetime().transform((text) => new Date(text));
 
-/** The last look at the webhooks, and the topics of those that delivered here then: a topic that is missing later was lost. */
+/** The last check of the webhooks, and the topics that delivered here at that time: a topic that is missing later was lost. */
 const Look = z.object({ at: instant, here: listOf(z.enum(wantedTopics)) }).optional();
 type Topics = NonNullable<z.output<typeof Look>>['here'];
 
 /**
- * Checks the webhooks at the end of a poll, once in each `watchEvery`: the shop disables a webhook after seven failures in a row, and tells
- * nobody. Webhooks that existed before are made again; the first webhooks are made by `setup`.
+ * Checks the webhooks at the end of a poll, once in each `watchEvery`: the shop disables a webhook after seven failures in a row without
+ * telling anybody. Webhooks that existed before are created again; `setup` creates the first webhooks.
  */
 export function webhookWatch(
   settings: WooCommerceSettings,
@@ -111,7 +111,7 @@ export function webhookWatch(
     try {
       return { at, here: await wakeWebhooks(settings, shop, ports, before) };
     } catch (error) {
-      // The orders were found; the next poll checks the webhooks.
+      // The poll has found the orders, so the failure only waits for the next check of the webhooks.
       ports.log.warn({ why: messageOf(error) }, 'the webhooks could not be looked at');
       return { at, here: before };
     }
@@ -119,8 +119,8 @@ export function webhookWatch(
 }
 
 /**
- * Activates closeloop's webhooks that the shop disabled; webhooks that a person paused or readdressed stay unchanged. Recreates
- * missing webhooks of the topics `before`. Returns the topics that deliver here.
+ * Activates closeloop's webhooks that the shop disabled; webhooks that a person paused or redirected stay unchanged. Creates missing webhooks
+ * of the topics in `before` again. Returns the topics that deliver here.
  */
 async function wakeWebhooks(
   { site, webhookSecrets: [secret = ''] }: WooCommerceSettings,
@@ -140,7 +140,7 @@ async function wakeWebhooks(
   const lost = before.filter((topic) => !hasTopic([...ours, ...here], topic));
   if (ours.length + here.length + lost.length === 0)
     log.warn({ site }, 'no webhook of closeloop in the shop: orders are found by polling only; run closeloop setup');
-  // Without an address lost webhooks can't be recreated.
+  // Without an address closeloop can't create lost webhooks again.
   if (hookUrl === undefined) return before;
   for (const topic of lost) {
     await makeWebhook(shop, { topic, delivery_url: hookUrl, secret }, 'background');

@@ -16,20 +16,20 @@ import { present } from './record.ts';
 import { SetMeta, settings, type WooCommerceSettings } from './settings.ts';
 import { webhookWatch } from './webhooks.ts';
 
-/** As text: WordPress stores numbers as text, too. */
+/** The part as text, because WordPress stores numbers as text, too. */
 function written(part: AnswerPart, settings: WooCommerceSettings['writeBack']): string | null {
   if (part.value instanceof Date) return part.value.toISOString();
   const value = inPlainForm(part, settings);
   return value === null ? null : String(value);
 }
 
-/** A key is to have exactly one entry: several are given as a list, which is no text. */
+/** The value of a key. A key should have exactly one entry: several entries are returned as a list, which never equals a text. */
 function at({ meta_data }: WrittenOrder, key: string): unknown {
   const [first, ...others] = meta_data.filter((entry) => entry.key === key).map(({ value }) => value);
   return others.length === 0 ? first : [first, ...others];
 }
 
-/** If there are several entries of a key, WooCommerce reads the first. */
+/** If a key has several entries, WooCommerce reads the first. */
 const instantOf = (current: unknown): number => Date.parse(String([current].flat()[0]));
 
 const RowError = z.object({
@@ -40,22 +40,23 @@ const RowError = z.object({
   data: orElse(z.object({ status: z.number() }).nullish(), null),
 });
 
-/** The status is 200 whatever the rows say. PHP's empty object is `[]`. */
+/** The response of a batch. Its status is 200 even if rows fail. PHP's empty object is `[]`. */
 const BatchAnswer = z.union([
   z.object({ update: listOf(z.union([z.object({ id: z.unknown(), error: RowError }), WrittenOrder])) }),
   z.tuple([]).transform(() => ({ update: [] })),
 ]);
 
 /**
- * One call. Only meta data are sent: anything else would make WooCommerce calculate the order anew. They go without their ids: a wrong
- * id would overwrite the entry of another plugin. What an order holds already is left out, as every save triggers all webhooks.
+ * Writes in one call. Only meta data are sent, as anything else would make WooCommerce calculate the order again. Entries are sent without
+ * their ids, as a wrong id would overwrite the entry of another plugin. Values that an order has already are left out, as every save triggers
+ * all webhooks.
  */
 const putMany = (shop: Shop) => async (changed: readonly ChangedRow<WrittenOrder, string>[]) => {
   const update = changed.map(({ id, change }) => {
     return { id: Number(id), meta_data: [...change.values].map(([key, value]) => ({ key, value })) };
   });
   const { data } = await shop.call('POST', 'orders/batch', BatchAnswer, { body: { update } });
-  // Each row has its order's id; plugins may add to an order, not to the list.
+  // Rows are matched by their order's id. Plugins may add fields to an order, but no rows to the list.
   const rows = new Map(data.update.map((row) => [String(row.id), row]));
   return new Map(
     changed.map(({ id }) => {
@@ -65,7 +66,7 @@ const putMany = (shop: Shop) => async (changed: readonly ChangedRow<WrittenOrder
   );
 };
 
-/** @param error undefined where the shop said nothing of the order */
+/** @param error undefined if the shop returned nothing about the order */
 function failureOf(id: string, error: z.output<typeof RowError> | undefined): VendorError {
   const { code = '', data } = error ?? {};
   const status = data?.status ?? 0;
@@ -85,13 +86,16 @@ const Note = z.object({ note: orElse(z.string(), '') });
 const ListedNote = Note.extend({ id });
 
 const notes = (shop: Shop): DeskNotes<WrittenOrder> => ({
-  /** One call: the list isn't paged. */
+  /** Lists the notes in one call, as the list isn't paged. */
   async list({ id }) {
     const query = { type: 'internal' };
     const { data } = await shop.call('GET', `orders/${id}/notes`, listOf(ListedNote), { query });
     return data.map(({ id, note: text }) => ({ id, text }));
   },
-  /** Never as `customer_note`, which is mailed to the customer. WordPress would filter tags out, and misplace their content. */
+  /**
+   * Adds a private note, never as `customer_note`, which WooCommerce mails to the customer. The text is escaped, because WordPress would
+   * remove tags and misplace their content.
+   */
   add({ id }, about) {
     const body = { note: escapeHtml(noteText(about)), customer_note: false };
     return shop.call('POST', `orders/${id}/notes`, Note, { body });
@@ -100,7 +104,7 @@ const notes = (shop: Shop): DeskNotes<WrittenOrder> => ({
     shop.call('DELETE', `orders/${id}/notes/${noteId}`, z.unknown(), { query: { force: 'true' } }),
 });
 
-/** Three calls to forget a hundred answers; with notes, one more for each order and for each note. */
+/** Forgetting a hundred answers takes three calls; with notes one more for each order and for each note. */
 function writing({ writeBack }: WooCommerceSettings, shop: Shop): DeskWriting<WrittenOrder, string> {
   const listed = (ids: readonly string[]) => ordersOf(shop, WrittenOrder, ids);
   return {
@@ -123,18 +127,18 @@ function writing({ writeBack }: WooCommerceSettings, shop: Shop): DeskWriting<Wr
   };
 }
 
-/** UTC, without a zone: `dates_are_gmt`. */
+/** An instant in UTC without a zone, for `dates_are_gmt`. */
 const seconds = (at: Date): string => at.toISOString().slice(0, 19);
 
-/** WooCommerce delivers each webhook once and late: the poll makes sure that no closing is lost. */
+/** The poll makes sure that no closing is lost, as WooCommerce delivers each webhook only once, and late. */
 function poller(settings: WooCommerceSettings, shop: Shop, ports: ConnectorPorts) {
   return pollWindow<Listed<z.output<typeof ListedOrder>>>(
     {
-      // A slow transaction may have saved an order meanwhile.
+      // A slow transaction may make an order visible long after its time of change.
       overlapMs: 15 * 60_000,
       page(from, page) {
         const query = {
-          // Exclusive, of whole seconds.
+          // `modified_after` is exclusive, and in whole seconds.
           modified_after: seconds(new Date(from.getTime() - 1_000)),
           dates_are_gmt: 'true',
           ...{ orderby: 'modified', order: 'asc', page: String(page) },
@@ -158,9 +162,9 @@ function poller(settings: WooCommerceSettings, shop: Shop, ports: ConnectorPorts
 /**
  * WooCommerce: completed orders.
  *
- * Webhooks of the shop tell of orders; a REST key with read and write rights reads them and writes answers into their meta
- * data. The shop delivers each webhook once, late, and gives a webhook up after failures: a delivery is refused for nothing
- * but a bad signature, and the poll is part of the connector, not an extra.
+ * The shop's webhooks report orders; a REST key with read and write rights reads orders, and writes answers into their meta data. The shop
+ * delivers each webhook once and late, and switches off a webhook after failures. So closeloop refuses a delivery only for a bad signature,
+ * and always polls as well.
  */
 export const woocommerce = defineConnector({
   name: 'woocommerce',
@@ -186,7 +190,7 @@ export const woocommerce = defineConnector({
       },
       read: {
         isId: isOrderId,
-        // Orders in the trash are not listed, and so not found.
+        // The list has no orders in the trash, so they count as not found.
         many: (ids) => ordersOf(shop, Order, ids),
         present: async () => (order) => {
           const shape = present(order, settings.languageMeta);

@@ -10,16 +10,19 @@ import type { ZendeskSettings } from './settings.ts';
 const JobResult = z.object({ id: idText, success: z.boolean().default(false), error: z.unknown().optional() });
 export type JobResult = z.output<typeof JobResult>;
 
-/** `status`: queued, working, completed, failed, killed. `results`: one per ticket when completed; anything else before and after a failure. */
+/**
+ * `status`: queued, working, completed, failed, killed. `results`: one per ticket of a completed job; other values before that, and after a
+ * failure.
+ */
 const Job = z.object({ id: z.string().min(1), status: z.string(), results: z.array(z.unknown()).catch([]) });
 export type Job = z.output<typeof Job>;
 const One = z.object({ job_status: Job });
 const Many = z.object({ job_statuses: listOf(Job) });
 
-/** A job that has not ended after so long is taken for dead, which nothing begins any more. Zendesk documents no limit. */
+/** After this time a job that has not ended counts as dead: Zendesk will not begin it any more. Zendesk documents no limit. */
 export const jobLifeMs = 15 * 60_000;
 
-/** One account of Zendesk, as one source works with it. */
+/** One Zendesk account, with everything that one source needs to work with it. */
 export interface Account {
   settings: ZendeskSettings;
   ports: Pick<ConnectorPorts, 'now' | 'log'>;
@@ -42,7 +45,7 @@ export function openAccount(settings: ZendeskSettings, ports: ConnectorPorts): A
 
 const updates = { tickets: ticketUpdates, users: userUpdates };
 
-/** Changes up to 100 tickets or users in one job, and waits for its end. @returns `resultsOf` the job */
+/** Changes up to 100 tickets or users in one job, and waits for the end of the job. @returns `resultsOf` the job */
 export async function updateMany(
   { api, finished }: Pick<Account, 'api' | 'finished'>,
   what: keyof typeof updates,

@@ -34,7 +34,7 @@ const Made = z.object({ ticket: z.object({ id: z.number() }) });
 
 const followUpMade = (id: string | number): string => `follow-up ticket ${id}, as the ticket is closed`;
 
-/** What an action changes of a ticket, and what is done by that, in words. */
+/** The changes that an action makes to a ticket, and the words for the trace. */
 type Change = { status?: string; comment?: unknown; additional_tags?: readonly string[] };
 type Step = { change: Change; done: string };
 
@@ -43,7 +43,7 @@ const tagged = (tags: readonly string[]): Step => ({
   done: `tagged ${tags.join(', ')}`,
 });
 
-/** What one update changes of a ticket, and the actions which that does, each in words. */
+/** The changes of one update of a ticket, and the actions that the update does, each with its words for the trace. */
 type Together = { ticket: Ticket; change: Change; done: Map<ActionRequest, string> };
 
 class Actor {
@@ -80,8 +80,8 @@ class Actor {
   });
 
   /**
-   * Does as much as one update of each ticket can, a hundred tickets in a call.
-   * @returns what is done, in words: what is missing was refused for some reason, and is done alone
+   * Does as many actions as one update of each ticket can, a hundred tickets in a call.
+   * @returns the done actions, with words for the trace; a missing action was refused for some reason, and the caller does it alone
    */
   async together(requests: readonly ActionRequest[]): Promise<Map<ActionRequest, string>> {
     const byTicket = Map.groupBy(requests, ({ recordId }) => recordId);
@@ -97,7 +97,7 @@ class Actor {
     }
     const changed = all.filter(({ change }) => Object.keys(change).length > 0);
     const updates = changed.map(({ ticket, change }) => ({ id: Number(ticket.id), ...guarded(ticket, change) }));
-    // Follow-up tickets are made already: what is refused as a whole leaves them as they are.
+    // The follow-up tickets exist already, so a refusal of the whole call does not concern them.
     const refused = (error: unknown) => void noneOf(error);
     const results =
       updates.length === 0 ? undefined : await updateMany(this.#account, 'tickets', updates).catch(refused);
@@ -110,7 +110,7 @@ class Actor {
     return new Map(taken.flatMap(({ done }) => [...done]));
   }
 
-  /** The first actions on a ticket that one update can do. An update adds one note, and only where none is to be looked for first. */
+  /** The first actions on a ticket that one update can do. An update adds at most one note, and none if closeloop has to look for it first. */
   async #onTicket(ticket: Ticket, requests: readonly ActionRequest[]): Promise<Together> {
     const one: Together = { ticket, change: {}, done: new Map() };
     for (const request of requests) {
@@ -122,7 +122,7 @@ class Actor {
           : name === 'tag'
             ? tagged(tagAction.parse(params))
             : { change: noteOn({ text: noteAction.parse(params), marker }), done: 'a note is added' };
-      // Done alone, it says why it can't be done.
+      // The caller does this action alone, which gives the reason of the failure.
       if (step === undefined || isFailure(step)) return one;
       const tags = [...(one.change.additional_tags ?? []), ...(step.change.additional_tags ?? [])];
       Object.assign(one.change, step.change, tags.length > 0 && { additional_tags: tags });
@@ -131,7 +131,7 @@ class Actor {
     return one;
   }
 
-  /** Nobody can change a closed ticket: what follows its reopening goes on the follow-up ticket. */
+  /** A closed ticket can't be changed: the actions after its reopening apply to the follow-up ticket. */
   async #onFollowUp(ticket: Ticket, [first, ...others]: readonly ActionRequest[]): Promise<Together> {
     const one: Together = { ticket, change: {}, done: new Map() };
     const wanted = first?.name === 'reopen' ? Reopen.parse(first.params) : undefined;
@@ -140,7 +140,7 @@ class Actor {
     const texts = notes.map(({ params }) => noteAction.parse(params));
     const all = tags.flatMap(({ params }) => tagAction.parse(params));
     const made = await this.#followUp(ticket, wanted, first, texts, all).catch(ownError);
-    // Done alone, it says why it can't be done.
+    // The caller does this action alone, which gives the reason of the failure.
     if (made === undefined || isFailure(made)) return one;
     one.done.set(first, made);
     for (const note of notes) one.done.set(note, `a note is on the ${made}`);
@@ -154,7 +154,10 @@ class Actor {
     return { change: { status: params.status, ...(await this.#assignment(params)) }, done };
   }
 
-  /** Zendesk keeps the key for two hours, in which a repetition makes no second ticket; later the ticket is found by its note. */
+  /**
+   * Creates the follow-up ticket. Zendesk stores the key for two hours, in which a repeated call creates no second ticket; later closeloop
+   * finds the ticket by its note.
+   */
   async #followUp(
     ticket: Ticket,
     params: Reopen,
@@ -175,7 +178,7 @@ class Actor {
     return followUpMade((await api.send('POST', '/api/v2/tickets.json', { ticket: made }, Made, via)).ticket.id);
   }
 
-  /** @throws CloseloopError permanent where there is no such group any more */
+  /** @throws CloseloopError permanent if the group does not exist any more */
   async #assignment({ group, assignee, priority }: Reopen): Promise<object> {
     const groupId = group === undefined ? undefined : (await this.#groups()).get(group);
     if (group !== undefined && groupId === undefined)
@@ -185,7 +188,7 @@ class Actor {
   }
 }
 
-/** What answers lead to at Zendesk. */
+/** The actions of answer rules at Zendesk. */
 export function actor(account: Account) {
   const actor = new Actor(account);
   const [words, rows] = [{ vendor: 'Zendesk', record: 'ticket' }, ticketRows(account.api, 'metric_sets')];

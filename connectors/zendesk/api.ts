@@ -13,7 +13,7 @@ import type * as requestPackage from './request/index.cjs';
 import { rateLimitsIn, responseRules, tokenRules, unreportedLimits } from './responses.ts';
 import { addressOf, scopeOf, type ZendeskSettings } from './settings.ts';
 
-/** A call's endpoint (where it has a limit of its own, known to all processes by this name) and urgency. */
+/** A call's endpoint (if it has a limit of its own, which all processes know by this name), urgency and headers. */
 export type Via = Pick<VendorCall, 'endpoint' | 'urgency' | 'headers'>;
 export const ticketUpdates = { endpoint: 'ticket-updates' } as const satisfies Via;
 
@@ -22,8 +22,9 @@ type Change = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type ZendeskApi = ReturnType<typeof zendeskApi>;
 
 /**
- * The client of one Zendesk account: within its budget, with a valid token, one attempt. Paths begin with `/api/v2/`.
- * Throws VendorError, or CloseloopError where no call was made.
+ * The client of one Zendesk account. Each call is within the account's budget, has a valid token, and is sent once. Paths begin with
+ * `/api/v2/`.
+ * Throws VendorError, or CloseloopError if no call was made.
  */
 export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts) {
   const { subdomain, apiToken } = settings;
@@ -54,7 +55,7 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts) {
     get: <S extends z.ZodType>(path: string, schema: S, via: Via = {}) => send({ method: 'GET', path, ...via }, schema),
     send: <S extends z.ZodType>(method: Change, path: string, body: object | undefined, schema: S, via: Via = {}) =>
       send({ method, path, ...(body && { body }), ...via }, schema),
-    /** Through `zendesk-node-api`. */
+    /** Lists the ticket fields through the package `zendesk-node-api`. */
     async listTicketFields<S extends z.ZodType>(schema: S): Promise<z.output<S>> {
       const call: VendorCall = { method: 'GET', path: '/api/v2/ticket_fields.json' };
       let response: HttpResponse | undefined;
@@ -70,14 +71,14 @@ export function zendeskApi(settings: ZendeskSettings, ports: ConnectorPorts) {
   };
 }
 
-/** Ids are numbers in the API, mostly, and texts in closeloop. */
+/** An id, which is a number in most places of the API, and a text in closeloop. */
 export const idText = z.union([z.number(), z.string()]).transform(String);
 
 const Meta = z.object({
   meta: z.object({ has_more: z.boolean(), after_cursor: z.string().nullish() }).nullish(),
 });
 
-/** A list with cursor paging, 100 items each, to its end. @param name of the list in its pages */
+/** Reads a list with cursor paging to its end, 100 items per page. @param name the list's name in its pages */
 export async function readAll<S extends z.ZodType>(
   api: Pick<ZendeskApi, 'get'>,
   path: string,
@@ -96,7 +97,7 @@ export async function readAll<S extends z.ZodType>(
   }
 }
 
-/** The requested lifetime: 2 hours. Zendesk accepts 300 to 172,800 s, and gives half an hour where a client has its own setting. */
+/** The requested lifetime of a token: 2 hours. Zendesk accepts 300 to 172,800 s, and grants half an hour if a client has its own setting. */
 const [expires_in, unsaidMs] = [7200, 1_800_000];
 
 function credentialsOf(
@@ -113,19 +114,19 @@ function credentialsOf(
       return { token, lifeMs };
     }, now);
   }
-  // Legacy: an API token never changes.
+  // An API token (legacy) never changes.
   if (email !== undefined && apiToken !== undefined)
     return staticToken(Buffer.from(`${email}/token:${apiToken}`).toString('base64'));
   throw new CloseloopError(`Zendesk ${subdomain}: clientId and clientSecret are missing`, { kind: 'config' });
 }
 
 /**
- * The `request` that `zendesk-node-api` loads. Both must share one instance, or the package would not use closeloop's transport; a
- * bundler, a test runner that transforms imports, or a second checkout would load two.
+ * The `request` that `zendesk-node-api` loads. Both must share one instance, or the package would not use closeloop's transport: a bundler, a
+ * test runner that transforms imports, or a second checkout would load two instances.
  */
 const packageFile = createRequire(import.meta.url).resolve('zendesk-node-api');
 const { sendingBy }: typeof requestPackage = createRequire(packageFile)('request');
 
-/** "Removed restricted keys ["grade"] from parameters …": of a header's words only what can be a name. */
+/** Reads the names in quotes from a header ("Removed restricted keys ["grade"] from parameters …"), and takes only words that can be names. */
 const quotedNames = (text: string): string[] =>
   [...text.matchAll(/"([a-z][a-z0-9_]{0,60})"/g)].map(([, name = '']) => name);

@@ -21,11 +21,11 @@ const Token = z.object({ token: z.object({ scopes: listOf(z.string()) }) });
 const Features = z.object({ customer_satisfaction: z.boolean().nullish() }).nullish();
 const AccountSettings = z.object({ settings: z.object({ active_features: Features }) });
 
-/** Everything that would keep this account from working, in about a dozen reads. Without the rights of an admin most is not checked. */
+/** Finds everything that would keep this account from working, in about a dozen reads. Without the rights of an admin most is not checked. */
 export function preflight({ settings, api, kinds, ports }: Account, webhook: WebhookSetup): DeskPreflight {
   const { tickets, users } = kinds;
   const { writeBack, csat, baseUrl } = settings;
-  /** One finding tells of it: refused reads add none. */
+  /** Whether rights are missing: one finding reports this, and refused reads add no other. */
   let lacksRights = false;
 
   async function ofAccess() {
@@ -40,7 +40,7 @@ export function preflight({ settings, api, kinds, ports }: Account, webhook: Web
   }
   async function ofRatings() {
     const { active_features } = (await api.get('/api/v2/account/settings.json', AccountSettings)).settings;
-    // With `csat` Zendesk's own survey is wanted.
+    // A source with `csat` uses Zendesk's own survey on purpose.
     if (csat !== undefined || active_features?.customer_satisfaction !== true) return [];
     const problem = 'Zendesk asks customers for a satisfaction rating as well: they are asked twice';
     const place = 'Admin Center > People > Configuration > End users > Satisfaction';
@@ -84,7 +84,7 @@ const scopesOf = (settings: ZendeskSettings): string[] =>
     .split(/\s+/)
     .filter((word) => word !== '');
 
-/** The token's scopes by Zendesk, else by the configuration. A legacy token has the rights of its owner. */
+/** The token's scopes, as Zendesk reports them or else as configured. A legacy token has the rights of its owner. */
 async function grantedScopes(settings: ZendeskSettings, api: Account['api']): Promise<string[]> {
   if (settings.apiToken !== undefined) return ['read', 'write'];
   return await api.get('/api/v2/oauth/tokens/current.json', Token).then(
@@ -93,7 +93,7 @@ async function grantedScopes(settings: ZendeskSettings, api: Account['api']): Pr
   );
 }
 
-/** Source: developer.zendesk.com, OAuth migration. */
+/** The end of API tokens. Source: developer.zendesk.com, OAuth migration. */
 const tokensEnd = new Date('2027-04-30T00:00:00Z');
 const clients = 'Admin Center > Apps and integrations > APIs > OAuth clients';
 
@@ -147,7 +147,7 @@ function accessFindings(settings: ZendeskSettings, { id, role }: User, scopes: r
   return found;
 }
 
-/** Ticket fields that rules read (`ticket.fields.store`, `ticket.labels.store`): an expression with a wrong name is silently empty. */
+/** Findings about ticket fields that rules read (`ticket.fields.store`, `ticket.labels.store`): with a wrong name an expression is silently empty. */
 function readFindings(reads: Reads, fields: readonly Field[], place: string): Finding[] {
   const { byId, slugs } = catalogueOf(fields);
   const idOf = new Map([...slugs].map(([id, slug]) => [slug, id]));
@@ -166,7 +166,7 @@ function whyEmpty(field: Field | undefined, isLabel: boolean): string | undefine
   return isLabel && !field.custom_field_options?.length ? 'only dropdowns and multi-selects have labels' : undefined;
 }
 
-/** User fields that rules read (`requester.fields.plan`). */
+/** Findings about user fields that rules read (`requester.fields.plan`). */
 function userReadFindings(reads: Reads, fields: readonly Field[], place: string): Finding[] {
   return reads.flatMap(({ at, path: [top, next, key] }) => {
     if (top !== 'requester' || next !== 'fields' || !key) return [];
@@ -180,12 +180,12 @@ function userReadFindings(reads: Reads, fields: readonly Field[], place: string)
 const hourMs = 3_600_000;
 const rulesPlace = 'Admin Center > Objects and rules > Business rules';
 
-/** Zendesk closes solved tickets after 28 days, whatever the automations say. */
+/** The longest time until Zendesk itself closes a solved ticket, whatever the automations say: 28 days. */
 const longest = { hours: 28 * 24, by: 'Zendesk itself' };
 
 /**
- * Are tickets closed before all answers have come? Then an answer needs a place other than its ticket.
- * Business hours are taken as hours: the ticket closes later than that, by how much depends on the schedule.
+ * Checks whether tickets are closed before all answers have come. Then answers need a place other than their ticket.
+ * Business hours count as hours here; in fact the ticket closes later, depending on the schedule.
  */
 function closingFindings(
   writeBack: ZendeskSettings['writeBack'],
@@ -204,7 +204,7 @@ function closingFindings(
   return [warningAt('automation', problem, remedy)];
 }
 
-/** Hours from solved to closed; undefined for a rule that does something else. */
+/** The hours from solved to closed; undefined for a rule with another purpose. */
 function closesAfterHours({ active, actions, conditions }: Rule): number | undefined {
   if (!active || !actions.some(({ field, value }) => field === 'status' && value === 'closed')) return undefined;
   const waits = (conditions?.all ?? [])
@@ -213,10 +213,10 @@ function closesAfterHours({ active, actions, conditions }: Rule): number | undef
   return waits.length === 0 ? undefined : Math.max(...waits);
 }
 
-/** Placeholders that put a rating or a survey before the customer, unlike `satisfaction.current_rating`. */
+/** Placeholders that show a customer a rating or a survey, unlike `satisfaction.current_rating`. */
 const asking = /\{\{\s*satisfaction\.(rating_section|rating_url|positive_rating_url|negative_rating_url|survey)/i;
 
-/** Rules that ask customers for their opinion as well, where nobody wants that. */
+/** Findings about rules that also ask customers for their opinion, unless the source uses Zendesk's survey. */
 function surveyFindings({ csat }: ZendeskSettings, kind: 'trigger' | 'automation', rules: readonly Rule[]): Finding[] {
   const asks = ({ field, value }: Rule['actions'][number]): boolean =>
     /satisfaction|csat|survey/i.test(field) || asking.test(JSON.stringify(value) ?? '');

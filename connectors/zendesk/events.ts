@@ -12,33 +12,36 @@ export const ticketEvent = 'zen:event-type:ticket.';
 /** The event for a rating in Zendesk's own survey. */
 export const csatReceived = `${ticketEvent}csat_received`;
 
-/** Ids come as texts or as numbers, mostly as texts. They become texts below: with a transform zod reads a delivery in four times the time. */
+/**
+ * An id, mostly a text, sometimes a number. It becomes a text further below: with a transform zod would take four times as long to read a
+ * delivery.
+ */
 const ticketId = z.union([z.string().regex(/^\d{1,15}$/), z.int().positive()]);
 
-/** An id of a user or an account. The system itself has the user id -1. */
+/** The id of a user or an account. Zendesk's system has the user id -1. */
 const anyId = z.union([z.number(), z.string()]);
 type AnyId = z.output<typeof anyId>;
 
-/** A delivery to an event subscription. Every ticket event has the same 21 details, of which three matter. */
+/** A delivery to an event subscription. Every ticket event has the same 21 details, of which closeloop needs three. */
 const Subscribed = z.object({
   type: z.string(),
   id: z.string().min(1).max(200),
   account_id: anyId.nullish(),
   /** `zen:ticket:41960` */
   subject: z.string().nullish(),
-  /** Up to nanoseconds. */
+  /** The time, with up to nanoseconds. */
   time: z.string().nullish(),
   event: z.object({ current: z.unknown(), previous: z.unknown() }).partial().nullish(),
   detail: z.object({ id: ticketId.nullish(), actor_id: anyId.nullish() }).nullish(),
 });
 
-/** A delivery by the trigger's template: ids only, as quotes in a text could break the JSON. */
+/** A delivery by the trigger's template. It has only ids, as quotes in a text could break the JSON. */
 const Triggered = z.object({ ticket_id: ticketId, account_id: anyId.nullish() });
 
 type EventSettings = Pick<ZendeskSettings, 'accountId' | 'integrationUserId' | 'csat'>;
 type Read = (body: unknown, delivery: Delivery) => Promise<Events>;
 
-/** The event in a verified delivery. */
+/** Returns the reader of the event in a verified delivery. */
 export function eventReader({ accountId, integrationUserId, csat }: EventSettings): Read {
   const rating = csat && ratingReader(csat);
   const isForeign = ({ account_id: id }: { account_id?: AnyId | null | undefined }): boolean =>
@@ -79,14 +82,14 @@ export function eventReader({ accountId, integrationUserId, csat }: EventSetting
   };
 }
 
-/** A trigger names only the ticket. All attempts of one delivery share the invocation id. */
+/** The event of a trigger, which names only the ticket. All attempts of one delivery share the invocation id. */
 function triggerEvent(recordId: string, { headers, receivedAt }: Delivery): RecordEvent {
   const invocation = headers['x-zendesk-webhook-invocation-id'] ?? String(Math.floor(receivedAt.getTime() / 1000));
   const key = createHash('sha256').update(`${recordId} ${invocation}`).digest('base64url').slice(0, 32);
   return { kind: 'closed', recordId, at: receivedAt, key: `trigger-${key}`, what: 'a trigger fired' };
 }
 
-/** Enums only, so that nothing a person typed gets into a trace. */
+/** The status, if it is an enum, so that no text of a person gets into a trace. */
 const statusOf = (value: unknown): string =>
   typeof value === 'string' && /^[A-Z_]{1,30}$/.test(value) ? value : 'unknown';
 const short = (name: string): string => (/^[\w:.-]{1,80}$/.test(name) ? name : 'an unknown event');
@@ -98,21 +101,21 @@ type EventMeaning = { is: 'closed' | 'changed' | 'restored' } | { is: 'ignored';
 
 const isWorkedOn = (status: string): boolean => ['new', 'open', 'pending', 'hold'].includes(status.toLowerCase());
 
-/** Events after which a waiting request may be wrong: the worker reads the ticket. */
+/** Events after which a waiting feedback request may be wrong: the worker reads the ticket. */
 const upsets = new Set(['merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam']);
 
-/** Events that closeloop's own write-backs cause. None of a status, as closeloop writes none. */
+/** Events that closeloop's own write-backs cause. Changes of the status are not among them, as closeloop's write-back changes no status. */
 const echoes = new Set(['custom_field_changed', 'tags_changed', 'comment_added']);
 
 /**
- * The kind of change decides, not the actor: other software that solves tickets may act as the same user.
- * @param event its name (`status_changed`) and statuses, in capitals
- * @param byUs the event's actor is the user that closeloop acts as
+ * Decides by the kind of change and not by the actor, because other software that solves tickets may act as the same user.
+ * @param event the event's name (`status_changed`) and statuses, in capitals
+ * @param byUs whether the event's actor is the user that closeloop acts as
  */
 export function meaningOf(event: { name: string; previous: string; current: string }, byUs = false): EventMeaning {
   const { name, previous, current } = event;
   if (upsets.has(name)) return { is: 'changed' };
-  // The ticket has its old state again: perhaps closed, and its customer not asked yet.
+  // The ticket has its earlier state again: perhaps it is closed, and its customer has not been asked yet.
   if (name === 'undeleted') return { is: 'restored' };
   if (name !== 'status_changed') {
     return ignored(byUs && echoes.has(name) ? 'the echo of what we wrote' : 'neither opens nor closes a ticket');
@@ -120,18 +123,18 @@ export function meaningOf(event: { name: string; previous: string; current: stri
   if (current === 'ARCHIVED') return ignored('archiving changes nothing');
   if (isDone(current)) return isDone(previous) ? ignored('the ticket was closed before') : { is: 'closed' };
   if (isWorkedOn(current) && !isDone(previous)) return ignored('the ticket was not closed before');
-  // Reopened, deleted, or an unknown status.
+  // The ticket was reopened or deleted, or has an unknown status.
   return { is: 'changed' };
 }
 
 const ignored = (why: string): EventMeaning => ({ is: 'ignored', why });
 
-/** Without a grade: offered, or taken back. */
+/** A rating. Without a grade: the survey was only offered, or the rating was withdrawn. */
 type Rating = { ok: true; grade: number | undefined; comment: string | null } | { ok: false; why: string };
 
 const notGiven = new Set(['offered', 'unoffered', 'none', '']);
 
-/** The rating in a delivery of `csatReceived`. Pure. */
+/** Returns the reader of the rating in a delivery of `csatReceived`. */
 export function ratingReader(csat: z.output<typeof csatSettings>): (delivery: unknown) => Promise<Rating> {
   const { good, bad, ...at } = csat;
   const [score, comment] = [compileExpression(at.score), compileExpression(at.comment)];

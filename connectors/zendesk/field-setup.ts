@@ -8,26 +8,26 @@ import type { ZendeskSettings } from './settings.ts';
 import { isChoice, valueFor } from './values.ts';
 
 /*
- * The fields that the settings name, compared with those that the account has, and with the values that answers put into them: `check`
- * tells the findings, `setup` makes what is missing.
+ * Compares the fields that the settings name with the account's fields, and with the values that answers put into them: `check` reports the
+ * findings, `setup` creates what is missing.
  */
 
 interface Answers {
   writeBack: ZendeskSettings['writeBack'];
-  /** The grades of the rules' campaigns; empty where unknown. */
+  /** The grades of the rules' campaigns; empty if unknown. */
   grades: readonly number[];
 }
 
-/** Makes a thing, with the rights of an admin. */
+/** Creates or changes an item with the rights of an admin. */
 type Create = (method: 'POST' | 'PATCH', path: string, body: object) => Promise<unknown>;
 
 type NewOption = { name: string; value: string };
 type Shape = { type: string; custom_field_options?: NewOption[] };
 
-/** What of a kind is compared, and how it is made. */
+/** What the comparison of one kind of fields needs, and how to create a field. */
 interface Compared extends Answers {
   kind: FieldKind;
-  /** Tag → what has the tag. */
+  /** The owner of each tag, in words. */
   owners: ReadonlyMap<string, string>;
   create: Create;
 }
@@ -39,10 +39,10 @@ export async function compareFields(kinds: FieldKinds, given: Answers, create: C
   const answers = { ...given, create };
   const owners = new Map([...tagsOf(kinds.users, users), ...tagsOf(kinds.tickets, tickets)]);
   const ofTickets = compareKind({ ...answers, kind: kinds.tickets, owners }, tickets);
-  // Options of new ticket fields own their tags, which user fields can't use then.
+  // Options of new ticket fields will own their tags, so user fields can't use these tags.
   for (const tag of ofTickets.tags) owners.set(tag, 'a ticket field');
   const ofUsers = compareKind({ ...answers, kind: kinds.users, owners }, users);
-  // Records have no tags, so their options own none.
+  // Records have no tags, so the options of their fields own none.
   const ofRecords = compareKind({ ...answers, kind: kinds.records, owners: new Map() }, records ?? []);
   if (object === undefined || records !== undefined) return combined([ofTickets, ofUsers, ofRecords]);
   const itself = objectItself(object, kinds.records, create);
@@ -54,7 +54,7 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-/** @returns also the tags of options that are missing */
+/** @returns the comparison, and the tags of missing options */
 function compareKind(about: Compared, fields: readonly Field[]): Comparison<SetupItem> & { tags: string[] } {
   const { kind, owners } = about;
   const { targets, problems } = resolve(kind, fields);
@@ -77,7 +77,7 @@ function compareKind(about: Compared, fields: readonly Field[]): Comparison<Setu
     const required = `${name} is required to solve a ticket: agents have to make up the customer's answer`;
     if (field.required === true) findings.push(warningAt(at, required, `Make it optional (${kind.place})`));
     const lacking = missingTags(part, field, about);
-    // A part of the grades is of no use: `check` says why.
+    // If one grade can't get an option, options for the other grades alone are useless: `check` says why.
     if (lacking.length === 0 || lacking.some((tag) => obstacle(tag, owners) !== undefined)) continue;
     const options = lacking.map((tag) => optionFor(part, tag, about));
     missing.push(addition(about, field, options));
@@ -107,7 +107,7 @@ function objectItself(object: string, { setting, place }: FieldKind, create: Cre
   return { findings: [errorAt(`${setting}.object`, problem, remedy)], missing };
 }
 
-/** The title of a new field that the configuration names by its key. */
+/** The titles of new fields that the configuration names by their keys. */
 const titles: Readonly<Record<string, string>> = {
   ...{ grade: 'Feedback grade', comment: 'Feedback comment', answeredAt: 'Feedback answered at', ticket: 'Ticket' },
 };
@@ -126,11 +126,11 @@ function creation({ kind, create }: Compared, name: string, shape: Shape, title:
 function addition({ kind, create }: Compared, field: Field, options: readonly NewOption[]): SetupItem {
   const name = `the ${nameOf(kind, field)}`;
   const path = `${kind.path}/${field.id}`;
-  // One by one: replacing the list would delete options that are added meanwhile, with their values.
+  // Options are added one by one, because replacing the list would delete options that a person adds meanwhile, with their values.
   const add = async () => {
     for (const option of options) await create('POST', `${path}/options`, { custom_field_option: option });
   };
-  // There is no call for one option of a record's field: options that the list lacks would be deleted, with their values.
+  // Zendesk has no call for one option of a custom object's field, and deletes options that the sent list lacks, with their values.
   const known = (field.custom_field_options ?? []).map(({ id, name, raw_name, value }) => {
     return { ...(id != null && { id }), name: raw_name ?? name, value };
   });
@@ -141,7 +141,7 @@ function addition({ kind, create }: Compared, field: Field, options: readonly Ne
 
 const listed = (values: readonly string[]): string => values.map((one) => `"${one}"`).join(', ');
 
-/** Does the field take all values that closeloop would write? */
+/** Checks that the field takes all values that closeloop would write. */
 function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
   const { kind, owners, writeBack, grades } = about;
   const [name, { place }] = [nameOf(kind, field), kind];
@@ -175,14 +175,14 @@ function valueFindings(about: Compared, part: Part, field: Field): Finding[] {
 
 const isTicks = (values: readonly string[]): boolean => values.every((value) => value === 'true' || value === 'false');
 
-/** The missing tags of a dropdown, which silently drops unknown values; none for other fields. */
+/** The missing tags of a dropdown, which silently drops unknown values; empty for other fields. */
 function missingTags(part: Part, field: Field, answers: Answers): string[] {
   if (!isChoice(field) || (part !== 'grade' && part !== 'status')) return [];
   const held = new Set(field.custom_field_options?.map(({ value }) => value));
   return valuesOf(part, field.type, answers).filter((tag) => !held.has(tag));
 }
 
-/** All values, as strings, that write-backs can put into a field of this type, made by the code that writes them. */
+/** All values, as strings, that write-backs can put into a field of this type. The code that writes them makes them here too. */
 function valuesOf(part: 'grade' | 'status', type: string, { writeBack, grades }: Answers): string[] {
   const statuses = writeBack.noAnswer ? (['answered', 'no-answer'] as const) : (['answered'] as const);
   const parts: AnswerPart[] =
@@ -191,7 +191,7 @@ function valuesOf(part: 'grade' | 'status', type: string, { writeBack, grades }:
   return [...new Set(values.map(String))];
 }
 
-/** Zendesk's patterns are Ruby's; what JavaScript can't read is left to Zendesk. */
+/** Whether a text matches the field's pattern, a Ruby expression. A pattern that JavaScript can't read counts as matched, and is left to Zendesk. */
 function matches({ regexp_for_validation: pattern }: Field, text: string): boolean {
   if (pattern == null) return true;
   try {
@@ -202,8 +202,8 @@ function matches({ regexp_for_validation: pattern }: Field, text: string): boole
 }
 
 /**
- * A ticket field that suits a part. A grade is a number, so that reports can count with it, unless `gradeValues` gives it
- * tags; text, where a dropdown can't have those.
+ * The ticket field that `setup` creates for a part. A grade is a number, so that reports can calculate with it, unless `gradeValues` gives it
+ * tags; then a dropdown, or text if a dropdown can't have those tags.
  */
 function ticketShape(part: Part, about: Compared): Shape {
   const mapped = Object.values(about.writeBack.gradeValues);
@@ -216,8 +216,8 @@ function ticketShape(part: Part, about: Compared): Shape {
 }
 
 /**
- * A field of users or of a custom object. The grade is a number there, whatever `gradeValues` says: its tags belong to the
- * ticket field, and a person's tags would come onto their next ticket.
+ * The field of users or of a custom object that `setup` creates for a part. The grade is a number there, whatever `gradeValues` says: its tags
+ * belong to the ticket field, and a user's tags would be copied to the user's next ticket.
  */
 function keyedShape(part: Part, { grades }: Answers): Shape {
   if (part === 'ticket') return { type: 'text' };
@@ -226,7 +226,7 @@ function keyedShape(part: Part, { grades }: Answers): Shape {
   return { type: gradeTypes(grades, { whole: 'integer', fraction: 'decimal' })[0] };
 }
 
-/** Named as agents would say it: the grades that a tag stands for, or what it says. */
+/** A new option, with a name for agents: the grades that the tag stands for, or the tag's meaning. */
 function optionFor(part: Part, tag: string, { writeBack, grades }: Answers): NewOption {
   const matching = grades.filter((grade) => (writeBack.gradeValues[String(grade)] ?? String(grade)) === tag);
   const words = tag.replace(/^fb_/, '').replaceAll('_', ' ');
@@ -234,8 +234,8 @@ function optionFor(part: Part, tag: string, { writeBack, grades }: Answers): New
 }
 
 /**
- * The tags of dropdowns, multi-selects and checkboxes, also of inactive ones, with the field that owns each. A tag
- * belongs to one option of one field: put on a ticket it chooses that option, and people's tags come onto their tickets.
+ * The tags of dropdowns, multi-selects and checkboxes, including inactive ones, with the field that owns each tag. A tag belongs to one option
+ * of one field: on a ticket it selects that option, and users' tags are copied to their tickets.
  * Source: support.zendesk.com, "Understanding tags and ticket fields" and "Adding tags to users and organizations".
  */
 const tagsOf = (kind: FieldKind, fields: readonly Field[]): [tag: string, owner: string][] =>
@@ -244,7 +244,7 @@ const tagsOf = (kind: FieldKind, fields: readonly Field[]): [tag: string, owner:
     return tags.map((tag): [string, string] => [tag, nameOf(kind, field)]);
   });
 
-/** Why no option with this tag can be added to a field; undefined if it can. */
+/** Why a field can't get an option with this tag; undefined if it can. */
 function obstacle(tag: string, owners: Compared['owners']): string | undefined {
   if (/\s/.test(tag)) return `"${tag}" has a space, which no tag has`;
   const owner = owners.get(tag);

@@ -9,12 +9,12 @@ import { CloseloopError } from '../../core/errors.ts';
 import { idText, readAll, type ZendeskApi } from './api.ts';
 import type { ZendeskSettings } from './settings.ts';
 
-/* The fields that an account adds to its tickets, its users and the records of a custom object, and which of them take answers. */
+/* The fields that an account adds to its tickets, its users and the records of a custom object, and the fields among them that take answers. */
 
 const text = orElse(z.string(), null).optional();
 const isSet = orElse(z.boolean(), null).optional();
 
-/** `value`: the tag. `raw_name`: of dynamic content its placeholder, where `name` is its text in our user's language. */
+/** An option. `value`: its tag. `raw_name`: the placeholder of dynamic content, where `name` is the text in the language of closeloop's user. */
 const FieldOption = z.object({
   id: orElse(z.number(), null).optional(),
   name: z.string(),
@@ -25,46 +25,46 @@ export type FieldOption = z.output<typeof FieldOption>;
 
 const properties = {
   ...{ type: z.string(), title: z.string().nullish(), active: z.boolean().nullish(), regexp_for_validation: text },
-  /** A checkbox's, where it has one. */
+  /** The tag of a checkbox, if it has one. */
   tag: text,
   custom_field_options: listOf(FieldOption).nullish(),
-  /** False: one of Zendesk's own, which every account has. */
+  /** False for Zendesk's own fields, which every account has. */
   removable: isSet,
   agent_can_edit: isSet,
-  /** Agents can't solve a ticket without it. */
+  /** Whether agents can solve a ticket only with a value in the field. */
   required: isSet,
 };
 const TicketField = z.object({ id: idText, ...properties });
-/** A field of users or of a custom object's records is known by its key. */
+/** A field of users or of a custom object's records, which the key identifies. */
 const KeyedField = z
   .object({ key: z.string().nullish(), ...properties })
   .transform(({ key: id, ...field }) => ({ ...field, id: id ?? '' }));
 export type Field = z.output<typeof TicketField>;
 
-/** Fields that parts of an answer go to: of tickets, of users, or of a custom object's records. */
+/** A kind of fields for parts of answers: of tickets, of users, or of a custom object's records. */
 export interface FieldKind {
-  /** Whose fields, in messages: 'Zendesk acme'. */
+  /** The account in messages: 'Zendesk acme'. */
   account: string;
-  /** The setting that names the fields, and the fields that the setting names; `ticket` takes the id of the ticket. */
+  /** The setting that names the fields, and the fields by part of the answer; `ticket` holds the id of the ticket. */
   setting: string;
   places: AnswerPlaces<string> & { ticket?: string | undefined };
-  /** A field in words. @param name its id in digits, or its title or key in quotes */
+  /** Names a field in words. @param name its id in digits, or its title or key in quotes */
   named(name: string): string;
   /** Where admins find the fields. */
   place: string;
-  /** How the setting names a field beside by its id. */
+  /** What the setting may use in place of a field's id. */
   by: 'title' | 'field key';
-  /** The path of the fields, and what Zendesk calls one of them in a body. */
+  /** The path of the fields, and Zendesk's word for one field in a body. */
   path: string;
   one: string;
   read(): Promise<Field[]>;
-  /** May be outdated by a quarter of an hour. */
+  /** The account's fields, at most a quarter of an hour old. */
   fields: Cached<readonly Field[]>;
 }
 
 export type FieldKinds = Readonly<Record<'tickets' | 'users' | 'records', FieldKind>>;
 
-/** How long what is cached of the account may be outdated. */
+/** How long closeloop caches lists of the account. */
 export const cacheMs = 15 * 60_000;
 
 export function fieldKinds(settings: ZendeskSettings, api: ZendeskApi, now: () => Date): FieldKinds {
@@ -96,29 +96,32 @@ export function fieldKinds(settings: ZendeskSettings, api: ZendeskApi, now: () =
   };
 }
 
-/** A failure to read the fields concerns the account, not one ticket. */
+/** Rethrows a failure to read the fields as an error of the account, not of one ticket. */
 function concernsAccount(error: unknown): never {
   if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
   const { message, outcome, reference } = error;
   throw new CloseloopError(message, { kind: 'config', doubtful: true }, { outcome, reference, cause: error });
 }
 
-/** An id is digits; everything else is a title or a key. */
+/** Whether the name is an id (digits); every other name is a title or a key. */
 const isFieldId = (name: string): boolean => /^\d+$/.test(name);
 const inQuotes = (name: string): string => (isFieldId(name) ? name : `"${name}"`);
 
-/** The field as a person finds it. */
+/** The field's name, by which a person finds it. */
 export const nameOf = ({ named }: FieldKind, { id, title }: Field): string =>
   named(isFieldId(id) && title ? `${id} "${title}"` : inQuotes(id));
 
-/** What a field takes: a part of an answer, or the id of the ticket. */
+/** The content of a field: a part of an answer, or the id of the ticket. */
 export type Part = PartName | 'ticket';
 export type Targets = ReadonlyMap<Part, Field>;
 
-/** A configured field that can't be written: `name` in the configuration. `setup` makes a missing field that is named by its title or key. */
+/**
+ * A configured field that closeloop can't write; `name` as in the configuration. `setup` creates a missing field that the configuration names
+ * by its title or key.
+ */
 type FieldProblem = Finding & { part: Part; name: string; isMissing: boolean };
 
-/** Field types that can take each part. Text of every kind takes anything. A dropdown is `tagger` on tickets only. */
+/** The field types that can hold each part. Text fields of every kind can hold anything. A dropdown is called `tagger` on tickets only. */
 const [texts, choices] = [['text', 'textarea'] as const, ['tagger', 'dropdown'] as const];
 const fitting: Readonly<Record<string, readonly string[]>> = {
   grade: ['integer', 'decimal', ...texts, 'regexp', ...choices, 'multiselect', 'checkbox'],
@@ -129,8 +132,8 @@ const fitting: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The fields that the settings name. A title is compared exactly, among the account's own fields; of several fields with the title the
- * only active one counts.
+ * Finds the fields that the settings name. Titles are compared exactly, among the account's own fields; if several fields have the title, the
+ * only active field counts.
  */
 export function resolve(kind: FieldKind, fields: readonly Field[]): { targets: Targets; problems: FieldProblem[] } {
   const targets = new Map<Part, Field>();
@@ -168,8 +171,8 @@ function candidates({ by }: FieldKind, name: string, fields: readonly Field[]): 
 }
 
 /**
- * Writes on the fields that the settings name. Zendesk silently ignores values for a field that was deleted or deactivated since it was
- * read: the fields are read once more where one doesn't fit (a person may have corrected it), and where a value was not stored.
+ * Writes on the fields that the settings name. Zendesk silently ignores values for a field that was deleted or deactivated since closeloop
+ * read the fields. So closeloop reads the fields once more if one doesn't fit (a person may have corrected it), and if a value was not stored.
  * @throws CloseloopError config, which names the fields
  */
 export async function onFields(kind: FieldKind, write: (targets: Targets) => Promise<WriteResult[]>) {
@@ -190,14 +193,14 @@ async function targetsNow(kind: FieldKind): Promise<Targets> {
 /** The account's ticket fields as expressions read them. */
 export interface Catalogue {
   byId: ReadonlyMap<string, Field>;
-  /** Field id → name in expressions, for fields that have one of their own. */
+  /** Names in expressions by field id, for fields with a name of their own. */
   slugs: ReadonlyMap<string, string>;
 }
 
 /**
- * A field's name in expressions is its title in small letters with `_` between words: "Order No." is `order_no`.
- * Where two titles give the same name an active field wins over an inactive one, then the older one (the lower id):
- * a field that is added later can't take the name away from a rule in use. Every field has its id as a name as well.
+ * The fields by their names in expressions. A name is the field's title in small letters with `_` between words: "Order No." is `order_no`.
+ * If two titles give the same name an active field wins over an inactive one, then the older field (the lower id): a field that is added later
+ * can't take the name away from a rule in use. A field's id is a name as well.
  */
 export function catalogueOf(fields: readonly Field[]): Catalogue {
   const inactive = (field: Field): number => (field.active === false ? 1 : 0);
@@ -223,10 +226,10 @@ export function suggestionsOf({ byId, slugs }: Catalogue): FieldSuggestion[] {
   });
 }
 
-/** Longer than Zendesk's titles. Normalising many accents takes quadratic time. */
+/** A limit above the length of Zendesk's titles, because normalising many accents takes quadratic time. */
 const longestTitle = 1_000;
 
-/** Keeps letters of every script and drops accents, which people type in different ways: "Größe (cm)" is `grosse_cm`. */
+/** The name for a title. Keeps letters of every script, and drops accents, which people type in different ways: "Größe (cm)" is `grosse_cm`. */
 export function slugOf(title: string): string {
   return title
     .slice(0, longestTitle)

@@ -4,16 +4,16 @@ import { CloseloopError } from '../../core/errors.ts';
 import type { Account } from './account.ts';
 import { exportTickets, stateOf, type Ticket } from './ticket.ts';
 
-/** Zendesk's export leaves out the last minute and refuses to begin in it. The rest is for the difference between clocks. */
+/** Zendesk's export leaves out the last minute, and refuses to begin in it. `marginMs` allows for a difference between clocks. */
 const tooRecentMs = 60_000;
 const marginMs = 10_000;
 
-/** Where to go on: Zendesk's own cursor, and the instant to begin at when Zendesk takes the cursor no more. */
+/** The place to continue at: Zendesk's own cursor, and the instant to begin at if Zendesk refuses the cursor. */
 type Place = { startSeconds: number; cursor?: string };
 
 /**
- * Reads the changed tickets, up to 1,000 per call, also those that the system or closeloop changed: the keys name closings, so known
- * closings are recognised.
+ * Reads the changed tickets, up to 1,000 per call, including tickets that Zendesk's system or closeloop changed. The keys name closings, so
+ * known closings are recognised.
  */
 export function poller({ api, ports }: Account): NonNullable<Source['poll']> {
   return async (from): Promise<PollPage> => {
@@ -32,7 +32,7 @@ export function poller({ api, ports }: Account): NonNullable<Source['poll']> {
       events: found.flatMap((ticket) => eventOf(ticket) ?? []),
       cursor: `${startSeconds}:${cursor ?? ''}`,
       done,
-      // At the end of the export everything but the last minute has been read.
+      // At the end of the export closeloop has read everything but the last minute.
       reached: new Date(Math.max(startSeconds * 1000, done ? latest : 0)),
     };
   };
@@ -46,13 +46,13 @@ async function exported(api: Account['api'], { cursor, startSeconds }: Place): R
     const advice = { kind: 'transient', retryAfterMs: tooRecentMs, throttled: true } as const;
     const message = 'Zendesk: its clock is behind ours; the sweep waits until its minute is over.';
     if (error.code === 'StartTimeTooRecent') throw new CloseloopError(message, advice, { cause: error });
-    // A cursor that Zendesk refuses would stop the sweeps for good.
+    // If the poll kept a cursor that Zendesk refuses, sweeps would stop for good.
     if (cursor === undefined) throw error;
     return exportTickets(api, { startSeconds });
   }
 }
 
-/** A ticket that was never closed, as far as Zendesk tells, concerns nobody. */
+/** The event of a ticket; undefined for a ticket that was never closed, as far as Zendesk shows. */
 function eventOf(ticket: Ticket): RecordEvent | undefined {
   const { id: recordId, status, metric_set: metrics } = ticket;
   const state = stateOf(ticket, 'unread');
@@ -63,7 +63,7 @@ function eventOf(ticket: Ticket): RecordEvent | undefined {
     what: `found ${what} by a sweep`,
   });
   if (state.is === 'closed') {
-    // Without metrics all closings have one name: the time of the last change distinguishes their keys.
+    // Without metrics all closings have the same name, so the time of the last change makes their keys differ.
     const closing = metrics?.reopens == null ? undefined : state.closing;
     const key = closing ?? String(changedAt.getTime());
     return { kind: 'closed', at: state.closedAt, ...event(key, status), ...(closing !== undefined && { closing }) };
@@ -80,7 +80,7 @@ function eventOf(ticket: Ticket): RecordEvent | undefined {
 /** Parses a cursor of this poll. */
 function placeOf(text: string): Place {
   const [, seconds, cursor = ''] = /^(\d{1,12}):(.*)$/s.exec(text) ?? [];
-  // A sweep from 0 would read the whole history of the account.
+  // Without an instant the sweep would begin at 0, and read the whole history of the account.
   if (seconds === undefined)
     throw new CloseloopError('This is no cursor of a Zendesk sweep; it begins anew.', { kind: 'permanent' });
   return { startSeconds: Number(seconds), ...(cursor !== '' && { cursor }) };

@@ -11,23 +11,23 @@ import type { FieldValue } from './values.ts';
 type Absent<T> = T | undefined;
 
 /**
- * What rules and mappings see of a ticket. Ids are texts; what a ticket doesn't have is left out.
- * Examples: `ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)`, `ticket.brand.name = "Acme Outlet"`,
- * `ticket.customStatus.name != "Closed without contact"`.
+ * A ticket as rules and mappings see it. Ids are texts; missing values are left out.
+ * Examples: `ticket.group.name = "Phone" and $not("no_survey" in ticket.tags)`, `ticket.brand.name = "Acme Outlet"`, `ticket.customStatus.name
+ * != "Closed without contact"`.
  */
 export interface ZendeskShape {
   ticket: {
     id: string;
     subject: Absent<string>;
-    /** new, open, pending, hold, solved, closed: the category, whatever custom statuses are called. */
+    /** The category: new, open, pending, hold, solved or closed, whatever names the custom statuses have. */
     status: string;
-    /** Its name is what agents see, like "Waiting for parts". */
+    /** The custom status, with the name that agents see, like "Waiting for parts". */
     customStatus: Absent<Thing>;
     /** low, normal, high, urgent */
     priority: Absent<string>;
     /** question, incident, problem, task */
     type: Absent<string>;
-    /** How it came in: email, web, voice, chat, api … */
+    /** The channel of the ticket: email, web, voice, chat, api … */
     channel: Absent<string>;
     brand: Absent<Thing>;
     form: Absent<Thing>;
@@ -37,30 +37,30 @@ export interface ZendeskShape {
      * ticket.fields.`360001`. A dropdown gives the tag of its option.
      */
     fields: Record<string, FieldValue>;
-    /** The same for dropdowns and multi-selects only, with the options' names as agents see them. */
+    /** The values of dropdowns and multi-selects, as the options' names that agents see. */
     labels: Record<string, string | string[]>;
     /** ISO 8601, UTC. */
     createdAt: Absent<string>;
-    /** Public replies by agents. */
+    /** The number of public replies by agents. */
     replies: Absent<number>;
-    /** When it was last solved, or closed without that. */
+    /** When the ticket was last solved, or closed without being solved. */
     solvedAt: Absent<string>;
     group: Absent<Thing>;
     organization: Absent<Thing>;
   };
-  /** Whose ticket it is, and who is asked; not the one who typed it. */
+  /** The owner of the ticket, whom closeloop asks; not the person who typed it. */
   requester: Absent<{
     id: string;
     name: Absent<string>;
-    /** The primary address. */
+    /** The user's primary address. */
     email: Absent<string>;
-    /** Left out when several people share it. */
+    /** Left out if several people share the number. */
     phone: Absent<string>;
     /** BCP 47. */
     locale: Absent<string>;
     /** IANA. */
     timeZone: Absent<string>;
-    /** User fields, by their key. */
+    /** User fields by their key. */
     fields: Record<string, unknown>;
   }>;
   assignee: Absent<{ id: string; name: Absent<string>; email: Absent<string> }>;
@@ -68,22 +68,22 @@ export interface ZendeskShape {
 
 interface Thing {
   id: string;
-  /** Left out where Zendesk doesn't tell it. */
+  /** Left out if Zendesk does not return the name. */
   name: Absent<string>;
 }
 
 type Names = ReadonlyMap<string, Named>;
 const none: Names = new Map();
 
-/** The ticket's id in each list of names. */
+/** The ticket's member with the id for each list of names. */
 const idIn = { brands: 'brand_id', ticket_forms: 'ticket_form_id', custom_statuses: 'custom_status_id' } as const;
 const lists = ['brands', 'ticket_forms', 'custom_statuses'] as const;
 
-/** Presents tickets as rules read them, with the names of brands, forms and custom statuses that Zendesk didn't send along with them. */
+/** Presents tickets as rules read them, with the names of brands, forms and custom statuses that Zendesk didn't send with the tickets. */
 export function presenter({ settings, api, kinds, ports }: Account): DeskReading<Row, ZendeskShape>['present'] {
   const read = (list: NameList) => () =>
     listNames(api, list).catch((error: unknown) => {
-      // The account may not have the list, or refuse it: tickets are presented with the ids alone.
+      // The account may not have the list, or may refuse it: then tickets are presented with only the ids.
       if (adviceOf(error).kind === 'transient') throw error;
       ports.log.warn({ subdomain: settings.subdomain, list }, 'names that Zendesk does not tell us are left out');
       return none;
@@ -100,7 +100,7 @@ export function presenter({ settings, api, kinds, ports }: Account): DeskReading
   };
 }
 
-/** @param others names that Zendesk didn't send along with the ticket */
+/** @param others names that Zendesk didn't send with the ticket */
 export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<NameList, Names> = new Map()) {
   const { beside, metric_set: metrics } = ticket;
   const [requester, assignee] = [ticket.requester_id, ticket.assignee_id].map((id) => beside.users.get(id ?? ''));
@@ -109,7 +109,7 @@ export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<N
     const found = things.get(id ?? '');
     return found && { id: found.id, name: text(found.name) };
   };
-  // The id tells something even where its name can't be read.
+  // The id is useful even without the name.
   const named = (list: NameList): Absent<Thing> => {
     const id = ticket[idIn[list]];
     return id == null ? undefined : { id, name: text((beside[list].get(id) ?? others.get(list)?.get(id))?.name) };
@@ -131,7 +131,7 @@ export function present(ticket: Row, catalogue: Catalogue, others: ReadonlyMap<N
     },
     assignee: assignee && { id: assignee.id, name: text(assignee.name), email: text(assignee.email) },
   };
-  // A merged ticket doesn't say into which.
+  // A merged ticket does not name the surviving ticket.
   const customer = customerOf({ personId: requester?.id, timeZone, locale });
   return { state: stateOf(ticket, requester), shape, ...customer };
 }
@@ -163,7 +163,7 @@ const text = (value: string | null | undefined): Absent<string> => (value === nu
 const beside = { groups: none, organizations: none, brands: none, ticket_forms: none, custom_statuses: none };
 const users = new Map([['1', { id: '1' }]]);
 
-/** For `check`. Fields may have any names. */
+/** The names that `check` compares expressions with. Fields may have any names. */
 export const shapeNames = namesOf(
   present(
     {

@@ -14,7 +14,7 @@ const ErrorBody = z.object({
   error: z.union([z.string(), z.object({ title: z.string() }).transform(({ title }) => title)]),
 });
 
-/** Zendesk's name for an error (`RecordNotFound`), never its prose: that is in the API user's language and may quote a customer. */
+/** Zendesk's name for an error (`RecordNotFound`). Never its prose, which is in the language of closeloop's user and may quote a customer. */
 export function errorName(body: unknown): string | undefined {
   const parsed = ErrorBody.safeParse(body);
   return parsed.success && /^[A-Za-z_]{1,60}$/.test(parsed.data.error) ? parsed.data.error : undefined;
@@ -79,10 +79,13 @@ export const responseRules: ResponseRules = {
   table,
 };
 
-/** Zendesk refused the call and asks to wait: 429, or 30 jobs at once (whose status is undocumented). */
+/** Whether Zendesk refused the call and asks closeloop to wait: 429, or 30 jobs at the same time (whose status is undocumented). */
 const isThrottle = ({ status, json }: HttpResponse): boolean => status === 429 || errorName(json) === 'TooManyJobs';
 
-/** Without Retry-After, waits until a used-up limit is full again. A used-up limit of the endpoint pauses only its calls. */
+/**
+ * The wait. Without Retry-After closeloop waits until a used-up limit is full again. A used-up limit of an endpoint pauses only calls to that
+ * endpoint.
+ */
 function wait({ headers }: HttpResponse): Meaning {
   const usedUp = (quotas: readonly Quota[]) => quotas.filter(({ remaining }) => remaining === 0);
   const [account, endpoint] = [usedUp(accountQuotas(headers)), usedUp(endpointQuotas(headers))];
@@ -94,7 +97,7 @@ function wait({ headers }: HttpResponse): Meaning {
 
 const client = '(Admin Center > Apps and integrations > APIs > OAuth clients)';
 
-/** The same for the call that fetches tokens with this scope. Codes: RFC 6749, section 5.2. */
+/** The rules for the call that fetches tokens with this scope. Codes: RFC 6749, section 5.2. */
 export function tokenRules(scope: string): ResponseRules {
   const scopes = `an admin must allow it to the OAuth client ${client}, or correct \`scope\`; left out it is what writeBack needs`;
   const secrets = `an admin must copy its identifier and secret ${client} into clientId and clientSecret`;
@@ -116,20 +119,20 @@ export function tokenRules(scope: string): ResponseRules {
   };
 }
 
-/** The endpoint of updates of users, whose limit no header reports: one a second for the whole account. */
+/** The endpoint of updates of users. No header reports its limit: one update a second for the whole account. */
 export const userUpdates = { endpoint: 'user-updates' } as const;
 export const unreportedLimits: Readonly<Record<string, Quota>> = {
   [userUpdates.endpoint]: { limit: 1, remaining: 1, resetMs: 1000 },
 };
 
-/** The limits in a response's headers: of the account's minute, and the tightest limit of the call's endpoint. */
+/** The limits in a response's headers: the account's limit per minute, and the tightest limit of the call's endpoint. */
 export function rateLimitsIn(headers: ResponseHeaders, endpoint: string | undefined): RateLimit[] {
   const [tightest] = endpointQuotas(headers, perTicket).toSorted((a, b) => a.remaining - b.remaining);
   const ofEndpoint = tightest === undefined || endpoint === undefined ? [] : [{ ...tightest, name: endpoint }];
   return [...accountQuotas(headers), ...ofEndpoint];
 }
 
-/** The window of the account's limit, where Zendesk names no time. */
+/** The time until the account's limit is full again; the usual window if Zendesk names no time. */
 const inMs = (seconds: number | undefined): number => (seconds ?? 60) * 1000;
 
 function accountQuotas(headers: ResponseHeaders): Quota[] {
@@ -140,12 +143,12 @@ function accountQuotas(headers: ResponseHeaders): Quota[] {
   ].slice(0, 1);
 }
 
-/** How often one ticket may be changed says nothing about changes of the others. */
+/** Matches the limit of changes of one ticket, which says nothing about changes of other tickets. */
 const perTicket = /-per-ticket$/;
-/** How many update_many jobs may run at once. They end in seconds, so only a used-up limit matters. */
+/** The limit of update_many jobs at the same time. Jobs end in seconds, so this limit matters only when it is used up. */
 const jobs = 'zendesk-ratelimit-inflight-jobs';
 
-/** `total=100; remaining=42; resets=60` */
+/** Reads the limits of endpoints from headers like `total=100; remaining=42; resets=60`. */
 const endpointQuotas = (headers: ResponseHeaders, without = /^$/): Quota[] =>
   [...headers].flatMap(([name, value]) => {
     if (!name.startsWith('zendesk-ratelimit-') || without.test(name)) return [];

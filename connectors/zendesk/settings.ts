@@ -11,7 +11,7 @@ import {
 } from '../../core/connector/settings.ts';
 import { ExpressionSource } from '../../core/mapping/expression-source.ts';
 
-/** The secret of "Test webhook" before a webhook exists. It is public, so it proves nothing. */
+/** The secret of "Test webhook" before a webhook exists. The secret is public, so it proves nothing. */
 const publicTestSecret = 'dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==';
 const notPublic = "is Zendesk's public test secret: take the webhook's own (Admin Center > Webhooks > Reveal secret)";
 
@@ -107,8 +107,8 @@ const writeBack = z
 const expression = ExpressionSource.meta({ description: 'JSONata over the delivery' });
 
 /**
- * Zendesk documents the name of the event and not its content: the places of score and comment are assumptions, and configurable.
- * A score of the newer CSAT is a number, and is the grade itself.
+ * Settings of Zendesk's ratings. Zendesk documents the name of the event but not its content: the places of score and comment are assumptions,
+ * and configurable. A score of the newer CSAT is a number, and is the grade itself.
  */
 export const csatSettings = z.strictObject({
   good: z.number().default(5).describe('The grade, in the external campaign, of the classic score "good"'),
@@ -162,12 +162,12 @@ export const settings = z
 
 export type ZendeskSettings = z.output<typeof settings>;
 
-/** The API's address. Built from the checked subdomain, never from anything a tenant or an answer supplies. */
+/** The API's address, built from the checked subdomain, and never from anything in a delivery or a response. */
 export function addressOf({ subdomain, baseUrl }: Pick<ZendeskSettings, 'subdomain' | 'baseUrl'>): string {
   return baseUrl ?? `https://${subdomain}.zendesk.com`;
 }
 
-/** Whether anything in Zendesk takes an answer: the ticket, the requester or a custom object. */
+/** Whether a place in Zendesk takes answers: the ticket, the requester or a custom object. */
 export function writesAnswers({ writeBack }: Pick<ZendeskSettings, 'writeBack'>): boolean {
   return takesAnswers(writeBack) || writeBack.userFields !== undefined || writeBack.customObject !== undefined;
 }

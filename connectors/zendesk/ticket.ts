@@ -7,7 +7,7 @@ import { firstMismatch } from '../../core/mismatches.ts';
 import type { ZendeskApi } from './api.ts';
 import { fieldValueOf } from './values.ts';
 
-/** Ids are numbers in the API and strings in closeloop. */
+/** An id, which is a number in the API and a string in closeloop. */
 const Id = z.transform((value, context): string => {
   if (typeof value === 'string' || typeof value === 'number') return String(value);
   context.issues.push({ code: 'custom', input: value });
@@ -19,7 +19,7 @@ const text = z.string().nullish();
 const MetricSet = z.object({
   ticket_id: id,
   reopens: z.number().nullish(),
-  /** Public ones, by agents. */
+  /** The number of public replies by agents. */
   replies: z.number().nullish(),
   solved_at: z.coerce.date().nullish(),
 });
@@ -28,10 +28,10 @@ const Ticket = z.object({
   id: Id,
   /** new, open, pending, hold, solved, closed; deleted in exports. */
   status: z.string(),
-  /** As Zendesk wrote it: a guarded update has to name exactly this. */
+  /** The time exactly as Zendesk wrote it, which a guarded update has to repeat. */
   updated_at: z.string().refine((text) => !Number.isNaN(Date.parse(text))),
   created_at: z.coerce.date().nullish(),
-  /** Seconds: the last change of any kind, the system's own included. Exports are sorted by it. */
+  /** The last change of any kind in seconds, including changes by Zendesk's system. Exports are sorted by it. */
   generated_timestamp: z.number().nullish(),
   ...{ subject: text, priority: text, type: text, external_id: orElse(z.string(), null).nullish() },
   via: z.object({ channel: z.union([z.string(), z.number()]).transform(String).nullish() }).nullish(),
@@ -39,7 +39,7 @@ const Ticket = z.object({
   ...{ requester_id: id, assignee_id: id, group_id: id, organization_id: id },
   tags: listOf(z.string()).default([]),
   custom_fields: listOf(z.object({ id: Id, value: z.transform(fieldValueOf) })).default([]),
-  /** Tickets that follow up on it, which is closed. */
+  /** The follow-up tickets of this closed ticket. */
   followup_ids: listOf(Id).default([]),
   metric_set: MetricSet.nullish(),
 });
@@ -62,7 +62,7 @@ const byId = <Item extends z.ZodType<{ id: string }>>(item: Item) =>
     .default([])
     .transform((items): ById<z.output<Item>> => new Map(items.map((one) => [one.id, one])));
 
-/** The account's names for all tickets. A custom status has the name that agents see. */
+/** Names in the account that all tickets share. A custom status has the name that agents see. */
 const CustomStatus = z
   .object({ id: Id, agent_label: text })
   .transform((one): Named => ({ ...one, name: one.agent_label }));
@@ -73,7 +73,7 @@ export type NameList = keyof typeof Names.shape;
 export const listNames = async (api: ZendeskApi, list: NameList): Promise<ById<Named>> =>
   (await api.get(`/api/v2/${list}.json`, Names))[list];
 
-/** Each ticket is parsed alone, so that a ticket of another shape doesn't fail the other 99. */
+/** Each ticket is parsed alone, so that a ticket of another shape does not fail the other 99. */
 const Tickets = z.object({
   tickets: listOf(z.transform(parseTicket), 1_000),
   metric_sets: listOf(MetricSet).default([]),
@@ -81,7 +81,7 @@ const Tickets = z.object({
 const Beside = z.object({ users: byId(User), groups: byId(Named), organizations: byId(Named), ...Names.shape });
 const Page = Beside.extend(Tickets.shape);
 
-/** A ticket, and what Zendesk sent along with it and the other tickets of the call. */
+/** A ticket, and the other objects that Zendesk sent in the same response. */
 export interface Row extends Ticket {
   beside: z.output<typeof Beside>;
 }
@@ -100,7 +100,7 @@ function parseTicket(raw: unknown, context: z.RefinementCtx): Read {
   return [data.id, new CloseloopError(message, { kind: 'permanent' })];
 }
 
-/** A sideloaded metric set is beside its ticket, or embedded in it. */
+/** Adds each ticket's metric set, which is in a list beside the tickets, or within the ticket. */
 function withMetrics({ tickets, metric_sets }: z.output<typeof Tickets>): Read[] {
   const metrics = new Map(metric_sets.map((set) => [set.ticket_id, set]));
   const embedded = (one: Ticket) => ({ ...one, metric_set: one.metric_set ?? metrics.get(one.id) });
@@ -110,10 +110,10 @@ function withMetrics({ tickets, metric_sets }: z.output<typeof Tickets>): Read[]
 /** How many tickets one call reads or writes. */
 export const batchSize = 100;
 
-/** An id that can be put into a path. */
+/** Whether the text is an id that may be put into a path. */
 export const isTicketId = (text: string): boolean => /^[1-9]\d{0,14}$/.test(text);
 
-/** Side-loads for rules, and the metrics that distinguish closings. */
+/** The side-loads for rules, and the metrics that distinguish closings. */
 const everything = 'users,groups,organizations,metric_sets,brands,ticket_forms,custom_statuses';
 
 /** Reads tickets, 100 per call. Deleted tickets are absent. @param include side-loads ("users"); '' for none */
@@ -134,13 +134,13 @@ export async function showUsers(api: ZendeskApi, ids: readonly string[]): Promis
   return (await api.get(`/api/v2/users/show_many.json?ids=${ids.join(',')}`, z.object({ users: byId(User) }))).users;
 }
 
-/** All incremental exports together: 10 a minute. */
+/** The endpoint of all incremental exports, which share 10 calls a minute. */
 export const incrementalExports = 'incremental';
 const Exported = Tickets.extend({ after_cursor: text, end_of_stream: z.boolean().nullish() });
 
 /**
- * The next 1,000 tickets after a cursor, or after an instant that must be over a minute ago, in the order in which Zendesk changed them,
- * deleted ones included. For admins only. Without a cursor there is nothing yet.
+ * Reads the next 1,000 tickets after a cursor, or after an instant more than a minute ago, in the order in which Zendesk changed them,
+ * including deleted tickets. Only admins may call this. A response without a cursor means that there is nothing yet.
  */
 export async function exportTickets(api: ZendeskApi, from: { cursor: string } | { startSeconds: number }) {
   const where = 'cursor' in from ? `cursor=${encodeURIComponent(from.cursor)}` : `start_time=${from.startSeconds}`;
@@ -153,15 +153,15 @@ export async function exportTickets(api: ZendeskApi, from: { cursor: string } | 
 type Requester = Pick<User, 'role' | 'active' | 'suspended'>;
 
 /**
- * The state of a ticket. Solved and closed both count as closed: the move from solved to closed, days later, is the same closing, as
- * is a change of the custom status. Reopening and closing again is another closing.
+ * The state of a ticket. Solved and closed both count as closed: the move from solved to closed, days later, belongs to the same closing, and
+ * so does a change of the custom status. Reopening and closing again is another closing.
  *
- * A closing is named after the number of reopenings before it. Where Zendesk sends no metric set all closings have the name of the
- * first: a ticket that is solved again may then not ask again, but no customer is asked twice about one closing.
+ * A closing is named after the number of reopenings before it. If Zendesk sends no metric set all closings have the name of the first:
+ * closeloop may then not ask about a ticket that is solved again, but it asks no customer twice about one closing.
  *
  * closeloop's tags (`fb_…`) do not matter: a follow-up ticket begins with the tags of its parent.
  * Source of the cases: facts on Zendesk, section 2.
- * @param requester who would be asked; undefined for a deleted user; 'unread' if not read
+ * @param requester the user to ask; undefined for a deleted user; 'unread' if not read
  */
 export function stateOf(ticket: Ticket, requester: Requester | undefined | 'unread'): RecordState {
   const why = whyNever(ticket, requester);
@@ -174,25 +174,25 @@ export function stateOf(ticket: Ticket, requester: Requester | undefined | 'unre
 const gone = 'the ticket was deleted';
 
 const ours = 'closeloop ';
-/** The external id of a ticket that closeloop makes. @param marker of the action that makes it */
+/** The external id of a ticket that closeloop creates. @param marker the marker of the action */
 export const externalIdOf = (marker: string): string => `${ours}${marker}`.slice(0, 255);
 
 function whyNever({ status, tags, external_id }: Ticket, requester: Parameters<typeof stateOf>[1]): string | undefined {
   if (status === 'deleted' || status === 'scrubbed') return gone;
-  // What closeloop does because of an answer asks nobody again.
+  // A ticket that closeloop created because of an answer leads to no other feedback request.
   if (external_id?.startsWith(ours)) return 'closeloop made the ticket, to follow up on a closed one';
-  // Merged away: it lives on as another ticket, which has a closing of its own. Merging closes at once, so a solved ticket
-  // with this tag is a follow-up to a merged one and has it from there.
+  // The ticket was merged into another ticket, which has a closing of its own. Merging closes a ticket at once, so a solved ticket with this tag is a
+  // follow-up ticket, and has the tag from its merged parent.
   if (tags.includes('closed_by_merge') && status !== 'solved') return 'the ticket was merged into another one';
   if (requester === 'unread') return undefined;
   if (requester === undefined) return 'the requester does not exist any more';
   if (requester.active === false) return 'the requester was deleted';
   // Marking a ticket as spam suspends its requester.
   if (requester.suspended === true) return 'the requester is suspended (spam)';
-  // Side conversations and tickets between colleagues.
+  // Side conversations and tickets between colleagues have a requester who is no customer.
   if (requester.role !== 'end-user') return 'the requester is not a customer but an agent';
   return undefined;
 }
 
-/** Archiving moves old closed tickets to slower storage and changes nothing about them. */
+/** Whether a ticket with this status is closed. Archiving moves old closed tickets to slower storage, and changes nothing else. */
 export const isDone = (status: string): boolean => ['solved', 'closed', 'archived'].includes(status.toLowerCase());

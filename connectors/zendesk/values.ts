@@ -4,27 +4,27 @@ import { Refusal } from '../../core/connector/desk/write.ts';
 import { type Field, type FieldKind, nameOf, type Targets } from './fields.ts';
 import type { ZendeskSettings } from './settings.ts';
 
-/** `custom_fields` values: text, number, tick, the tag of an option, tags of several. */
+/** A value in `custom_fields`: text, number, tick, the tag of an option, or tags of several options. */
 export type FieldValue = string | number | boolean | string[] | null;
 export type Value = NonNullable<FieldValue>;
 type WriteBackSettings = ZendeskSettings['writeBack'];
 
-/** A value that Zendesk's documentation knows nothing of counts as empty. */
+/** A value of an undocumented kind counts as empty. */
 export function fieldValueOf(value: unknown): FieldValue {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
   return Array.isArray(value) && value.every((one) => typeof one === 'string') ? value : null;
 }
 
-/** Zendesk takes 65,536 characters in a field or comment; the rest is for the other lines of a note. */
+/** The longest text of a comment. Zendesk takes 65,536 characters in a field or comment; the rest is for the other lines of a note. */
 export const mostTextUnits = 60_000;
 
-/** Fields whose values are tags of options: a value without an option is dropped in silence. */
+/** Whether the field's values are tags of options: Zendesk silently drops a value without an option. */
 export const isChoice = ({ type }: Pick<Field, 'type'>): boolean =>
   ['tagger', 'dropdown', 'multiselect'].includes(type);
 
 type Typed = Pick<Field, 'type' | 'custom_field_options'>;
 
-/** The value of a part for a field's type; undefined where the field can't hold the part, as Zendesk would refuse the update. */
+/** The value of a part for a field's type; undefined if the field can't hold the part, as Zendesk would refuse the update. */
 export function valueFor(one: AnswerPart, field: Typed, settings: WriteBackSettings): FieldValue | undefined {
   switch (one.part) {
     case 'grade':
@@ -60,7 +60,7 @@ function gradeValue(
 const yes = ['true', 'yes', '1'];
 const no = ['false', 'no', '0'];
 
-/** The same for an answer to a survey's question. */
+/** The value of an answer to a survey's question for a field's type; undefined if the field can't hold it. */
 export function surveyValue(
   answer: AnswerValue,
   { type, custom_field_options: options }: Typed,
@@ -93,7 +93,10 @@ export function surveyValue(
 const isEmpty = (value: FieldValue): boolean =>
   value === null || value === '' || value === false || (Array.isArray(value) && value.length === 0);
 
-/** Zendesk returns numbers as strings or numbers, texts with other white space, dates with a time, an empty checkbox as null. */
+/**
+ * Whether the current value counts as the wanted value. Zendesk returns numbers as strings or numbers, texts with other white space, dates
+ * with a time, and an empty checkbox as null.
+ */
 function holds(current: FieldValue, value: FieldValue, type: string | undefined): boolean {
   if (isEmpty(value) || isEmpty(current)) return isEmpty(value) && isEmpty(current);
   if (type === 'integer' || type === 'decimal') return Number(current) === Number(value);
@@ -101,7 +104,7 @@ function holds(current: FieldValue, value: FieldValue, type: string | undefined)
   return isSameText(String(current), String(value));
 }
 
-/** How answers are written on fields of one kind, found by their ids: on tickets, users and records of a custom object alike. */
+/** Writes answers on fields of one kind, found by their ids, in the same way on tickets, users and records of a custom object. */
 export function fieldWriting(kind: FieldKind, targets: Targets, writeBack: WriteBackSettings) {
   const byId = new Map([...targets].map(([part, field]) => [field.id, { part, field }]));
   const idOf = (part: PartName) => targets.get(part)?.id;
@@ -112,14 +115,14 @@ export function fieldWriting(kind: FieldKind, targets: Targets, writeBack: Write
       ...{ grade: idOf('grade'), comment: idOf('comment'), answeredAt: idOf('answeredAt'), status: idOf('status') },
       answers: Object.fromEntries(answers.flatMap(([question, id]) => (id === undefined ? [] : [[question, id]]))),
     },
-    /** As requests hold the values. */
+    /** The values in the form of requests. */
     sent: (values: ReadonlyMap<string, Value | null>): [id: string, value: FieldValue][] =>
       [...values].map(([id, value]) => [id, value ?? (byId.get(id)?.field.type === 'checkbox' ? false : null)]),
     written(one: AnswerPart): Value | null | Refusal {
       const field = targets.get(one.part);
       const value = field && valueFor(one, field, writeBack);
       if (field === undefined || value !== undefined) return value ?? null;
-      // A grade may be told; texts are the customer's.
+      // Findings may name a grade, but never a text, which is the customer's.
       const [what, fit] =
         one.part === 'grade' ? [`the grade ${one.value}`, 'decimal'] : ["the survey's answer", 'text'];
       const problem = `${what} does not fit into ${whereIs(one.part, field)} of type ${field.type}`;

@@ -10,7 +10,10 @@ import { idText, readAll, type ZendeskApi } from './api.ts';
 import { csatReceived, ticketEvent } from './events.ts';
 import type { ZendeskSettings } from './settings.ts';
 
-/* The webhook that delivers closings here, and the trigger that calls the webhook where ticket events are refused. */
+/*
+ * Checks and creates the webhook that delivers closings here, and the trigger that calls the webhook if Zendesk refuses a subscription to
+ * ticket events.
+ */
 
 const place = 'Admin Center > Apps and integrations > Webhooks';
 const rulesPlace = 'Admin Center > Objects and rules > Business rules > Triggers';
@@ -41,7 +44,7 @@ const Created = z.object({ webhook: z.object({ id: idText }) });
 
 const statusChanged = `${ticketEvent}status_changed`;
 
-/** The events that `events.ts` reads: closings, changes that end a waiting request, and with `csat` ratings. */
+/** The events that `events.ts` reads: closings, changes that end a waiting feedback request, and with `csat` ratings. */
 const names = ['status_changed', 'merged', 'soft_deleted', 'permanently_deleted', 'marked_as_spam', 'undeleted'];
 const wanted = names.map((name) => ticketEvent + name);
 
@@ -61,7 +64,7 @@ const bodiesFor = ({ actions }: Rule, webhookId: string): string[] =>
 
 const namesTicket = (body: string): boolean => /"ticket_id"\s*:\s*"?\{\{\s*ticket\.id\s*\}\}/.test(body);
 
-/** What keeps a webhook from delivering closings, and what else it lacks. @param rules the triggers */
+/** The reasons why a webhook delivers no closings, and its other flaws. @param rules the triggers */
 function flawsOf(webhook: Webhook, rules: readonly Rule[], { csat }: ZendeskSettings): string[] {
   const { id, status, http_method, request_format, subscriptions } = webhook;
   if (status !== 'active') return ['is inactive'];
@@ -80,7 +83,7 @@ function flawsOf(webhook: Webhook, rules: readonly Rule[], { csat }: ZendeskSett
   return [`is called by the trigger "${first.title}" with a body that doesn't name the ticket`];
 }
 
-/** What a person does where a webhook is there, and is another one than closeloop would create. */
+/** The step for a person if the existing webhook differs from the webhook that closeloop would create. */
 const byHand = (webhook: Webhook): string =>
   isConnected(webhook)
     ? `Let a trigger "Status changed to Solved" notify the webhook "${webhook.name}" (${rulesPlace}) with the JSON body {"ticket_id": "{{ticket.id}}"}. A webhook for triggers tells of no ratings: delete it for these, and run "closeloop setup".`
@@ -103,20 +106,20 @@ function deliveryFindings({ name }: Webhook, invocations: readonly { status: str
 export class WebhookSetup {
   readonly #account: Account;
   readonly create: ZendeskApi['send'];
-  /** A step created the webhook and has not returned its secret yet: the next attempt continues. */
+  /** Whether a step created the webhook and has not returned its secret yet: then the next attempt continues. */
   #isUnfinished = false;
 
-  /** @param create with the rights of an admin: the source's own token may create nothing */
+  /** @param create sends with the rights of an admin: the source's own token may create nothing */
   constructor(account: Account, create: ZendeskApi['send']) {
     this.#account = account;
     this.create = create;
   }
 
-  /** For `check` and `setup`. A webhook that is there is activated, or gets its trigger; anything else a person does. */
+  /** The comparison for `check` and `setup`. `setup` activates an existing webhook, or creates its trigger; a person does everything else. */
   async compared(hookUrl: string): Promise<Comparison<SetupItem>> {
     const here = await this.#listHere(hookUrl);
     const rules = await this.#rulesFor(here);
-    // `check` tells of an address that Zendesk can't reach safely.
+    // `check` reports an address that Zendesk can't reach safely, so `setup` creates nothing for it.
     const isReached = hookUrl.startsWith('https://') || this.#account.settings.baseUrl !== undefined;
     const what = `the webhook that delivers to ${hookUrl}`;
     const hooks: DeskHooks<Webhook, WantedHook> = {
@@ -140,7 +143,7 @@ export class WebhookSetup {
     return isInactive ? {} : { note: byHand(there) };
   }
 
-  /** Are the deliveries signed with a secret of the settings, and do they arrive? */
+  /** Checks that the deliveries are signed with a secret of the settings, and that they arrive. */
   async deliveries(hookUrl: string | undefined): Promise<Finding[]> {
     const found: Finding[] = [];
     const here = hookUrl === undefined ? [] : await this.#listHere(hookUrl);
@@ -164,7 +167,10 @@ export class WebhookSetup {
     return found;
   }
 
-  /** The signing secret of a webhook that delivers here, where the settings lack it. One that may not be read is a finding of `check`. */
+  /**
+   * The step that shows the signing secret of a webhook that delivers here, if the settings lack it. If closeloop may not read the secret,
+   * `check` has a finding.
+   */
   async lostSecret(hookUrl: string | undefined): Promise<SetupStep[]> {
     const here = hookUrl === undefined ? [] : await this.#listHere(hookUrl);
     const active = here.filter(({ status }) => status === 'active');
@@ -176,7 +182,7 @@ export class WebhookSetup {
     return [{ what, apply: async () => ({ secrets: { webhookSecrets: secret } }) }];
   }
 
-  /** Active ones first. */
+  /** The webhooks that deliver here, active webhooks first. */
   async #listHere(hookUrl: string): Promise<Webhook[]> {
     const all = await readAll(this.#account.api, '/api/v2/webhooks', 'webhooks', Webhook);
     const here = all.filter(({ endpoint }) => isSameUrl(endpoint, hookUrl));
@@ -199,7 +205,7 @@ export class WebhookSetup {
       const trigger = {
         title: 'closeloop: ask for feedback on solved tickets',
         conditions: { all: [{ field: 'status', operator: 'value', value: 'solved' }], any: [] },
-        // Nothing but the id: a customer's words could break the JSON.
+        // The body has only the id, because a customer's words could break the JSON.
         actions: [{ field: 'notification_webhook', value: [there.id, '{"ticket_id": "{{ticket.id}}"}'] }],
       };
       await this.create('POST', '/api/v2/triggers.json', { trigger }, z.unknown());
@@ -210,7 +216,7 @@ export class WebhookSetup {
     return { note, secrets };
   }
 
-  /** Creates a subscribed webhook, or where Zendesk refuses that, a connected one. The kind can't be changed later. */
+  /** Creates a subscribed webhook or, if Zendesk refuses that, a connected webhook. Zendesk can't change the kind later. */
   async #make(hookUrl: string): Promise<Made> {
     const kind = { http_method: 'POST', request_format: 'json', status: 'active' };
     const post = async (subscriptions: string[]) => {

@@ -15,12 +15,12 @@ import { errorName } from './responses.ts';
 import { batchSize, isTicketId, showUsers, type Ticket, ticketRows, type User } from './ticket.ts';
 import { fieldWriting, isChoice, mostTextUnits, type Value } from './values.ts';
 
-/* How answers get on tickets, on their requesters, and on the records of a custom object. */
+/* Writes answers on tickets, on their requesters, and on the records of a custom object. */
 
 type Writing<Row> = DeskWriting<Row, Value> & { rows: RowReading<Row> };
 type Failure = Partial<ConstructorParameters<typeof VendorError>[1]>;
 
-/** Changes up to a hundred tickets or users in three calls: update, status of the job, read again. */
+/** Changes up to a hundred tickets or users in three calls: update, status of the job, and reading again. */
 async function update<Row extends Ticket | User>(
   what: 'tickets' | 'users',
   changes: readonly { id: number }[],
@@ -34,7 +34,7 @@ async function update<Row extends Ticket | User>(
   return new Map(ids.map((id) => [id, outcome(id)]));
 }
 
-/** Our own code: Zendesk's refusal tells it in words only. */
+/** closeloop's own code for a closed ticket, as Zendesk's refusal has only prose. */
 const closedTicket = 'ClosedTicket';
 const isOfClosed = (error: unknown): boolean => error instanceof VendorError && error.code === closedTicket;
 
@@ -43,7 +43,7 @@ function failure(place: string, problem: string, remedy = 'nothing is left to do
   return new VendorError(place, { ...refused, problem, remedy, ...more });
 }
 
-/** By the job's status and by the record that was read again. */
+/** The outcome of one change, by the job's status and by the record that was read again. */
 function outcomeOf<Row extends Ticket | User>(
   place: string,
   result: JobResult | undefined,
@@ -55,7 +55,7 @@ function outcomeOf<Row extends Ticket | User>(
     return failure(place, 'the job ended without a word on it', again, { ...transient, outcome: 'unknown' });
   if (now === undefined) return failure(place, 'it does not exist any more', undefined, { status: 404 });
   if (isFailure(now) || result.success) return now;
-  // Zendesk's message is in the API user's language, so the ticket itself decides.
+  // Zendesk's message is in the language of closeloop's user, so the ticket's own status decides.
   if ('status' in now && now.status === 'closed')
     return failure(place, 'it is closed', undefined, { code: closedTicket });
   const name = errorName(result) ?? 'refused';
@@ -71,13 +71,13 @@ const Audit = z.object({
   metadata: orElse(z.object({ custom: z.object({ closeloop_ref: z.unknown() }).partial().nullish() }), null),
 });
 
-/** The note's reference is in the metadata of the change as well, which an agent who edits or redacts the note doesn't change. */
+/** A note. Its reference is also in the metadata of the change, which stays when an agent edits or redacts the note. */
 export const noteOn = (about: Noted) => ({
   comment: { body: noteText(about, mostTextUnits), public: false },
   metadata: { closeloop_ref: about.marker },
 });
 
-/** Looked for in the ticket's whole history, 100 entries per call. */
+/** Looks for notes in the ticket's whole history, 100 entries per call. */
 export const ticketNotes = (api: ZendeskApi): DeskNotes<Ticket> => ({
   async list({ id }) {
     const audits = await readAll(api, `/api/v2/tickets/${id}/audits.json`, 'audits', Audit);
@@ -94,14 +94,14 @@ export const ticketNotes = (api: ZendeskApi): DeskNotes<Ticket> => ({
 const valueIn = ({ custom_fields }: Ticket, id: string) =>
   custom_fields.find((field) => field.id === id)?.value ?? null;
 
-/** An update names the state of the ticket that it was made for: it is not put over another change. */
+/** Adds the ticket's time of change to an update: Zendesk refuses the update if the ticket has changed meanwhile. */
 export const guarded = ({ updated_at }: Ticket, change: object): object => ({
   ...{ ...change, safe_update: true, updated_stamp: updated_at },
 });
 export const changeTicket = (api: ZendeskApi, ticket: Ticket, change: object): Promise<unknown> =>
   api.send('PUT', `/api/v2/tickets/${ticket.id}.json`, { ticket: guarded(ticket, change) }, z.unknown(), ticketUpdates);
 
-/** Whether a ticket shows that an earlier attempt arrived: by fields (a dropdown does not, as it drops a value without an option) or tags. */
+/** Whether a ticket shows that an earlier attempt arrived: by tags, or by fields other than dropdowns, which drop a value without an option. */
 function mayBeNoted(fields: readonly Field[], isTagged: boolean): NonNullable<DeskNotes<Ticket>['joins']> {
   const marks = new Set(fields.filter((field) => !isChoice(field)).map(({ id }) => id));
   return (ticket, item, wanted, lacking) => {
@@ -109,7 +109,7 @@ function mayBeNoted(fields: readonly Field[], isTagged: boolean): NonNullable<De
     const own = isTagged ? tagsOf(item) : [];
     const isMarked = given.some((id) => !lacking.values.has(id)) || own.some((tag) => ticket.tags.includes(tag));
     if (given.length + own.length > 0) return isMarked;
-    // Nothing but the time: with five minutes for the difference between Zendesk's clock and the Feedback service's.
+    // Without such marks only the time decides, with five minutes for the difference between the clocks of Zendesk and of the Feedback service.
     return Date.parse(ticket.updated_at) >= item.answeredAt.getTime() - 5 * 60_000;
   };
 }
@@ -121,10 +121,10 @@ const whyNoEdit =
   'the integration user an admin, and the fields of a type that it may change';
 
 /**
- * On tickets. Fields, tags and note of an answer are one change, and its parts arrive together. Never the status, and never `tags` as a
- * whole, which would replace the tags of others.
- * @param rows as they were read
- * @param isEdit also on closed tickets, which take fields and tags where the account allows that, and never a note
+ * Writes on tickets. Fields, tags and note of an answer are one change, so they arrive together. Never writes the status, and never `tags` as
+ * a whole, which would replace the tags of others.
+ * @param rows the tickets as they were read
+ * @param isEdit whether to write on closed tickets, too: they take fields and tags if the account allows it, and never a note
  */
 export function ticketWriting(account: Account, targets: Targets, rows: Rows<Ticket>, isEdit = false): Writing<Ticket> {
   const { api, kinds, settings } = account;
@@ -133,7 +133,7 @@ export function ticketWriting(account: Account, targets: Targets, rows: Rows<Tic
   const fields = [...targets.values()];
 
   function bodyOf({ row, change: { values, tags = row.tags }, note }: ChangedRow<Ticket, Value>) {
-    // A dropdown's value is also a tag, which changes with the field; removing the tag would clear the field.
+    // A dropdown's value is also a tag, which changes together with the field; removing the tag would clear the field.
     const ofFields = fields.flatMap(({ id }) => valueIn(row, id));
     const [added, removed] = [tags.filter((tag) => !row.tags.includes(tag)), row.tags.filter(isAnswerTag)];
     const remove_tags = removed.filter((tag) => !tags.includes(tag) && !ofFields.includes(tag));
@@ -146,7 +146,7 @@ export function ticketWriting(account: Account, targets: Targets, rows: Rows<Tic
     return { id: Number(row.id), ...guarded(row, change) };
   }
   async function put(changed: readonly ChangedRow<Ticket, Value>[]) {
-    // A closed ticket that holds the answer needs no update; it takes none, either.
+    // A closed ticket takes no update; it needs none if it holds the answer.
     const isShut = ({ row }: ChangedRow<Ticket, Value>) => row.status === 'closed' && !isEdit;
     const bodies = changed.filter((one) => !isShut(one)).map(bodyOf);
     const read = ticketRows(api, '').many;
@@ -183,7 +183,7 @@ export function ticketWriting(account: Account, targets: Targets, rows: Rows<Tic
   };
 }
 
-/** On the requesters. @param known users that have been read */
+/** Writes on the requesters. @param known users that were read already */
 function userWriting(account: Account, targets: Targets, known: ReadonlyMap<string, User>): Writing<User> {
   const { api, kinds, settings } = account;
   const { sent, ...inFields } = fieldWriting(kinds.users, targets, settings.writeBack);
@@ -212,14 +212,17 @@ const externalId = (ticketId: string): string => `ticket-${ticketId}`;
 const recordsPath = ({ settings: { writeBack } }: Account): string =>
   `/api/v2/custom_objects/${writeBack.customObject?.object}/records`;
 
-/** By external id. */
+/** Finds records of the custom object by their external ids. */
 async function objectRecords(account: Account, ticketIds: readonly string[]): Promise<Map<string, ObjectRecord>> {
   const path = `${recordsPath(account)}?filter[external_ids]=${ticketIds.map(externalId).join(',')}&page[size]=100`;
   const found = (await account.api.get(path, Many)).custom_object_records;
   return new Map(found.flatMap((one) => (one.external_id == null ? [] : [[one.external_id, one]])));
 }
 
-/** On records of the custom object: one for each ticket, by whose id a record is found. One call to find a hundred, and one to write each. */
+/**
+ * Writes on records of the custom object: one record for each ticket, found by the ticket's id. One call finds a hundred records; writing
+ * takes one call per record.
+ */
 function recordWriting(account: Account, targets: Targets): Writing<ObjectRecord> {
   const { api, kinds, settings } = account;
   const { sent, ...inFields } = fieldWriting(kinds.records, targets, settings.writeBack);
@@ -243,7 +246,7 @@ function recordWriting(account: Account, targets: Targets): Writing<ObjectRecord
   };
 }
 
-/** Deletes the records of these tickets, at most 100: one call to find them, and one per record. */
+/** Deletes the records of these tickets, at most 100: one call finds them, and each deletion takes one call. */
 async function deleteRecords(account: Account, ticketIds: readonly string[]): Promise<void> {
   for (const id of (await objectRecords(account, ticketIds)).keys())
     await account.api.send('DELETE', `${recordsPath(account)}?external_id=${id}`, undefined, z.unknown());
@@ -254,7 +257,7 @@ const asClosed = 'as the ticket is closed';
 
 const writer = <Row>(record: string, writing: Writing<Row>) => new DeskWriter({ vendor: 'Zendesk', record }, writing);
 
-/** Tickets, and their requesters where these get answers, in one call. */
+/** Reads tickets and, if requesters get answers, the requesters, in one call. */
 async function readTickets({ api, settings: { writeBack } }: Account, recordIds: readonly string[]) {
   const ids = recordIds.filter(isTicketId);
   const tickets = await ticketRows(api, writeBack.userFields === undefined ? '' : 'users').many(ids);
@@ -263,10 +266,9 @@ async function readTickets({ api, settings: { writeBack } }: Account, recordIds:
 }
 
 /**
- * Writes answers on tickets: four calls per hundred (read, update, status of the job, read again), three more where the requesters get
- * them too. Every attempt may be repeated: an update names the state of its ticket that it was made for. Zendesk refuses a job that was
- * still in its queue when closeloop gave the job up, or died, if the ticket has changed meanwhile: no older answer and no second note is
- * put on it.
+ * Writes answers on tickets: four calls per hundred (read, update, status of the job, read again), and three more if the requesters get
+ * answers too. Every attempt may be repeated, because an update names the ticket's time of change. If closeloop gives up a job in Zendesk's
+ * queue, or is killed, and the ticket changes meanwhile, Zendesk refuses the job: it can't add an older answer or a second note.
  */
 export function answerWriter(account: Account): Source['writeBack'] {
   const { kinds, settings } = account;
@@ -301,11 +303,12 @@ export function answerWriter(account: Account): Source['writeBack'] {
     const asked = new Map<WriteBack, string>();
     for (const item of userFields === undefined ? [] : items) {
       const row = tickets.get(item.recordId);
-      // The person who was asked, even if the ticket has another requester now.
+      // The answer goes to the person who was asked, even if the ticket has another requester now.
       const person = row === undefined || isFailure(row) ? undefined : (item.personId ?? row.requester_id);
       if (item.status === 'answered' && person != null) asked.set(item, person);
     }
-    // Together, so that one call reads the status of both jobs. Both end before the failure of one is thrown: no update is in progress then.
+    // Both writes run at the same time, so that one call reads the status of both jobs. Both end before the failure of one is thrown, so that no
+    // update is in progress then.
     const writes = [onTickets(items), onPeople(asked, users)] as const;
     await Promise.allSettled(writes);
     const [written, onPerson] = await Promise.all(writes);
@@ -314,7 +317,7 @@ export function answerWriter(account: Account): Source['writeBack'] {
       userFields: { where: `the requester's user fields, ${asClosed}`, write: async (some) => some.map(onPerson) },
       customObject: { where: `a record of the custom object, ${asClosed}`, write: onRecords },
     };
-    // A note is never put on a closed ticket.
+    // closeloop never puts a note on a closed ticket.
     const isEditable = takesAnswers({ ...settings.writeBack, note: false });
     const used = whenClosed.filter((name) => name !== 'edit' || isEditable);
     const places = used.map((name) => ({ name, ...steps[name] }));
@@ -325,16 +328,16 @@ export function answerWriter(account: Account): Source['writeBack'] {
   return (items) => writeInBatches(items, batchSize, writeBatch);
 }
 
-/** The fields to be emptied. One that isn't found any more may still hold answers. */
+/** The fields to clear. A field that isn't found any more may still hold answers. */
 async function toEmpty(kind: FieldKind, loaded?: 'now') {
   const { targets, problems } = resolve(kind, await kind.fields(loaded));
   return { targets, unfound: problems.map(({ at, problem }) => `${at}: ${problem}`) };
 }
 
 /**
- * Removes answers from tickets, also from closed ones where the account allows it: clears the configured fields, removes closeloop's
- * tags, clears the requesters' fields, deletes the records of the custom object. Four calls per hundred tickets, four more for their
- * requesters. Notes and the tickets' histories stay: notes can only be redacted by hand.
+ * Removes answers from tickets, and from closed tickets if the account allows it: clears the configured fields, removes closeloop's tags,
+ * clears the requesters' fields, and deletes the records of the custom object. Takes four calls per hundred tickets, and four more for their
+ * requesters. Notes and the tickets' histories stay: only a person can redact notes.
  */
 export function forgetter(account: Account): NonNullable<Source['forget']> {
   const { kinds, settings } = account;

@@ -17,8 +17,8 @@ import { WebhookSetup } from './webhook.ts';
 import { answerWriter, forgetter } from './write.ts';
 
 /**
- * How Zendesk signs deliveries. The secret is a text, never base64-decoded, even where it looks like base64. Zendesk documents no
- * tolerance for the timestamp and may not sign retries anew: 15 minutes, the default, leave room for retries.
+ * How Zendesk signs deliveries. The secret is used as text, and never base64-decoded, even if it looks like base64. Zendesk documents no
+ * tolerance for the timestamp, and may not sign retries anew: the default of 15 minutes leaves room for retries.
  * Source: developer.zendesk.com/documentation/webhooks/verifying.
  */
 export const signatureScheme = (toleranceSeconds: number): HmacScheme => ({
@@ -30,9 +30,9 @@ export const signatureScheme = (toleranceSeconds: number): HmacScheme => ({
 /**
  * Zendesk Support: solved tickets.
  *
- * A webhook subscribed to ticket events (at least `status_changed`), or connected to a trigger that sends
- * `{"ticket_id": "{{ticket.id}}"}`, reports closings; sweeps over the export of changed tickets find missed ones. An
- * OAuth client of kind Confidential (scopes: `scopeOf` in settings.ts), owned by a service user, reads and writes.
+ * A webhook reports closings. It is subscribed to ticket events (at least `status_changed`), or connected to a trigger that sends
+ * `{"ticket_id": "{{ticket.id}}"}`. Sweeps over the export of changed tickets find missed closings. An OAuth client of kind Confidential
+ * (scopes: `scopeOf` in settings.ts), owned by a service user, reads and writes.
  */
 export const zendesk = defineConnector({
   name: 'zendesk',
@@ -62,7 +62,7 @@ export const zendesk = defineConnector({
       write: { settings: writeBack },
       preflight: preflight(account, webhook),
       own: {
-        // Answers go on tickets, requesters and records of a custom object at once.
+        // One write-back puts answers on tickets, requesters and records of a custom object.
         writeBack: writesAnswers(settings) ? answerWriter(account) : keepHere,
         forget: forgetter(account),
         lateWriteMs: jobLifeMs,

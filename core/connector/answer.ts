@@ -26,17 +26,17 @@ export function partsOf({ status: value, grade, comment, answeredAt, answers = {
   ];
 }
 
-/** Where the parts go, as `writeBack` in the settings names the places: properties, ids of fields, keys. */
+/** The places of an answer's parts, as `writeBack` in the settings names them: properties, ids of fields, keys. */
 export interface AnswerPlaces<Place> {
   grade?: Place | undefined;
   comment?: Place | undefined;
   answeredAt?: Place | undefined;
   status?: Place | undefined;
-  /** By question. */
+  /** Places of the answers to a survey, by question id. */
   answers?: Readonly<Record<string, Place>> | undefined;
 }
 
-/** The configured places, by part. */
+/** The configured places by part of the answer. */
 export function placesOf<Place>({ answers = {}, ...places }: AnswerPlaces<Place>): Map<PartName, Place> {
   const found = new Map<PartName, Place>();
   for (const part of ['grade', 'comment', 'answeredAt', 'status'] as const) {
@@ -47,14 +47,14 @@ export function placesOf<Place>({ answers = {}, ...places }: AnswerPlaces<Place>
   return found;
 }
 
-/** What a place has to hold for a part of an answer. */
+/** The value that a place has to hold for a part of an answer. */
 export interface PlacedValue<Place, Value> {
   part: PartName;
   place: Place;
   value: Value;
 }
 
-/** An answer at the places that the settings name, in the vendor's own form. @param written a part in that form */
+/** The answer's values for the places that the settings name, in the vendor's own form. @param written converts a part to that form */
 export function placed<Place, Value>(
   item: WriteBack,
   places: AnswerPlaces<Place>,
@@ -75,19 +75,19 @@ export const surveyText = (answer: AnswerValue, between = ', '): string =>
 
 const cutMark = '… (cut)';
 
-/** The text, cut to `mostUnits` UTF-16 units with a mark at its end; never within a surrogate pair. */
+/** Cuts the text to `mostUnits` UTF-16 units with a mark at its end, and never within a surrogate pair. */
 export function cut(text: string, mostUnits: number): string {
   if (text.length <= mostUnits) return text;
   return text.slice(0, mostUnits - cutMark.length).replace(/[\uD800-\uDBFF]$/, '') + cutMark;
 }
 
-/** Vendors trim texts and write white space and line ends their own way. */
+/** Compares texts without regard to white space, as vendors trim texts and write line ends their own way. */
 export function isSameText(one: string, other: string): boolean {
   const plain = (text: string): string => text.replace(/\s+/g, ' ').trim();
   return plain(one) === plain(other);
 }
 
-/** Is it the same value, of a vendor that keeps every value as text? Numbers and times may come back in another form. */
+/** Compares values of a vendor that stores every value as text. Numbers and times may come back in another form. */
 export function isSameValue(current: string, wanted: string): boolean {
   if (isSameText(current, wanted)) return true;
   if (/^-?\d+(\.\d+)?$/.test(wanted)) return current.trim() !== '' && Number(current) === Number(wanted);
@@ -100,7 +100,7 @@ export function instantOf(text: string | null | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-/** The tags that say what was answered. */
+/** The tags for an answer on a record. */
 export function tagsOf({ status, grade }: Pick<WriteBack, 'status' | 'grade'>): string[] {
   if (status === 'no-answer') return ['fb_no_answer'];
   return [answeredTag, ...(grade === null ? [] : [gradeTag + grade])];
@@ -109,7 +109,7 @@ export function tagsOf({ status, grade }: Pick<WriteBack, 'status' | 'grade'>): 
 export const answeredTag = 'fb_answered';
 const gradeTag = 'fb_grade_';
 
-/** Is this a tag that `tagsOf` gives for some answer? A grade may be any number: 9, 2.5. */
+/** Whether `tagsOf` gives this tag for some answer. A grade may be any number: 9, 2.5. */
 export function isAnswerTag(tag: string): boolean {
   if (!tag.startsWith(gradeTag)) return tag === answeredTag || tag === 'fb_no_answer';
   const digits = tag.slice(gradeTag.length);
@@ -118,12 +118,12 @@ export function isAnswerTag(tag: string): boolean {
 
 /** A note, without markup. */
 interface AnswerNote {
-  /** '' for none, as `when`. */
+  /** '' for no title; so `when`. */
   title: string;
-  /** '' for none. */
+  /** '' for no comment. */
   comment: string;
   when: string;
-  /** The last line, by which the note is found again: nothing else on a record tells one answer's note from another's. */
+  /** The last line, which identifies the note: nothing else on a record distinguishes the notes of two answers. */
   reference: string;
 }
 
@@ -133,7 +133,7 @@ export interface ActionNote {
   marker: string;
 }
 
-/** What a note is about: an answer, or an action. */
+/** The subject of a note: an answer, or an action. */
 export type Noted = WriteBack | ActionNote;
 
 export function noteOf(about: Noted): AnswerNote {
@@ -159,17 +159,17 @@ function answerNote({ status, grade, maxGrade, comment, campaign, answeredAt, ma
 
 const escapes = new Map(Object.entries({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }));
 
-/** For a text between tags. */
+/** Escapes a text that stands between tags. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => escapes.get(sign) ?? sign);
 
-/** The note as plain text, for the record's staff. @param mostUnits of the comment */
+/** The note as plain text, for the record's staff. @param mostUnits the longest comment */
 export function noteText(about: Noted, mostUnits = mostNoteUnits): string {
   const { title, comment, when, reference } = noteOf(about);
   const parts = [title, cut(comment, mostUnits), when === '' ? reference : `${when}\n${reference}`];
   return parts.filter((part) => part !== '').join(comment === '' ? '\n' : '\n\n');
 }
 
-/** The note in HTML, the customer's words escaped. @param mostUnits of the whole */
+/** The note in HTML, with the customer's words escaped. @param mostUnits the longest whole note */
 export function noteHtml(about: Noted, mostUnits = mostNoteUnits): string {
   const { title, comment, when, reference } = noteOf(about);
   const start = title === '' ? '' : `<p><strong>${escapeHtml(title)}</strong></p>`;
@@ -178,10 +178,10 @@ export function noteHtml(about: Noted, mostUnits = mostNoteUnits): string {
   return `${start}<p>${escapedWithin(comment, mostUnits - start.length - end.length - '<p></p>'.length)}</p>${end}`;
 }
 
-/** What notes of most vendors hold, in UTF-16 units. */
+/** The length that notes of most vendors can hold, in UTF-16 units. */
 const mostNoteUnits = 65_000;
 
-/** The text, cut with a mark to fit; never within a character or its escape. */
+/** Escapes the text and cuts it to fit, with a mark; never within a character or its escape. */
 function escapedWithin(text: string, mostUnits: number): string {
   const whole = escapeHtml(text).replace(/\r\n?|\n/g, '<br>');
   if (whole.length <= mostUnits) return whole;
@@ -194,15 +194,15 @@ function escapedWithin(text: string, mostUnits: number): string {
   return kept + cutMark;
 }
 
-/** The lines of a note in HTML or plain text, whatever the vendor has made of the markup; blank ones are left out. */
+/** The lines of a note in HTML or plain text, whatever the vendor has made of the markup, without blank lines. */
 export const linesOf = (note: string): string[] =>
   note
-    // Not beyond the next "<": a thousand of these without an end would each be followed to the end of the note.
+    // A tag ends before the next "<": a thousand "<" without an end would each be searched to the end of the note.
     .split(/<[^<>]*>|\n/)
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** The marker of a note of ours, whose last line is its reference; undefined for any other. */
+/** The marker of closeloop's note, whose last line is its reference; undefined for any other note. */
 export const markerOf = (note: string): string | undefined => markerIn(linesOf(note).at(-1) ?? '');
 
 const referenceBegin = 'closeloop ref ';
@@ -213,15 +213,15 @@ export function markerIn(line: string): string | undefined {
   return text.startsWith(referenceBegin) ? text.slice(referenceBegin.length) : undefined;
 }
 
-/** @param currentAt Epoch ms of the answer that the record holds, as the record says; undefined or not a number: unknown. */
+/** @param currentAt epoch ms of the answer on the record; undefined or NaN where unknown */
 export function isOlderThan({ answeredAt }: Pick<WriteBack, 'answeredAt'>, currentAt: number | undefined): boolean {
   return currentAt !== undefined && currentAt > answeredAt.getTime();
 }
 
 /**
- * Must this answer not be written, as the record holds a later one (for `no-answer`: any)?
- * @param currentAt What the record holds at a place; null, undefined or '' for nothing.
- * @param instantOf Epoch ms of the time in the record.
+ * Whether closeloop must not write this answer, because the record holds a later answer (for `no-answer`: any answer).
+ * @param currentAt what the record holds at a place; null, undefined or '' for nothing
+ * @param instantOf reads the epoch ms of the time in the record
  */
 export function isOutdated<Place>(
   item: WriteBack,
@@ -234,26 +234,26 @@ export function isOutdated<Place>(
   return at(status) === 'answered' || [grade, comment].some((place) => (at(place) ?? '') !== '');
 }
 
-/** For the trace. An older answer never replaces a newer one. */
+/** The line for the trace: an older answer never replaces a newer one. */
 export const newerStays = (record: string): string => `the ${record} holds a newer answer, which stays`;
 
-/** The result for an answer that is not written because the record holds a newer one. */
+/** The result for an answer that is not written because the record holds a newer answer. */
 export const notOverNewer = (record: string): WriteResult => ({
   ok: true,
   findings: [],
   unwritten: newerStays(record),
 });
 
-/** Whether the record itself takes a part of an answer, by these settings: at a place, in a note, or as tags. */
+/** Whether these settings write any part of an answer on the record: at a place, in a note, or as tags. */
 export function takesAnswers<Place>(writeBack: AnswerPlaces<Place> & { note?: boolean; tags?: boolean }): boolean {
   return placesOf(writeBack).size > 0 || writeBack.note === true || writeBack.tags === true;
 }
 
-/** The `writeBack` of a source whose settings name no place for answers: it writes nothing, and says so. */
+/** The `writeBack` of a source whose settings name no place for answers: writes nothing, and the result says so. */
 export const keepHere: Source['writeBack'] = async (items) =>
   items.map(() => ({ ok: true, findings: [], unwritten: 'the source has no writeBack' }));
 
-/** The newest item of each key; of items with the same time the last in the list. */
+/** The newest item of each key; among items with the same time the last in the list. */
 export function newestBy<T>(items: Iterable<T>, keyOf: (item: T) => string, timeOf: (item: T) => Date): Map<string, T> {
   const newest = new Map<string, T>();
   for (const item of items) {

@@ -70,23 +70,23 @@ export async function writeInTurn<Item>(
   return results;
 }
 
-/** Why a vendor refused a whole call: the items, and the place whose value, that it blames, as far as it says. */
+/** Why a vendor refused a whole call: the items that it blames, and the place whose value it blames, as far as the vendor says. */
 export interface Blame {
   ids: readonly string[];
   place?: string | undefined;
 }
 
-/** Something to write, with its values by place. */
+/** An item to write, with its values by place. */
 export interface Writable {
   id: string;
   properties: Readonly<Record<string, string>>;
 }
 
 /**
- * Sends items in one call to a vendor that refuses a whole call for one invalid value: finds the items with it and sends the others.
- * Items that the vendor blames are taken out. Else the call is halved, sorted by the blamed place, until the remaining items share the
- * value: one that a list of choices lacks costs a few calls, however many items have it.
- * @param send one call: what became of each item, or why the whole call was refused
+ * Sends items in one call to a vendor that refuses a whole call for one invalid value; finds the items with that value, and sends the others.
+ * Items that the vendor blames are taken out. If it blames none, the call is halved, sorted by the values at the blamed place, until the
+ * remaining items share the value: a value that a list of choices lacks costs a few calls, however many items have it.
+ * @param send makes one call; returns the result of each item, or why the vendor refused the whole call
  */
 export async function sendApart<Item extends Writable, Fate, Refusal extends Blame>(
   items: readonly Item[],
@@ -111,7 +111,7 @@ export async function sendApart<Item extends Writable, Fate, Refusal extends Bla
   return results;
 }
 
-/** The index that halves a sorted list: between two values if there are several, so that equal ones stay together. */
+/** The index at which to halve a sorted list: between two different values if possible, so that equal values stay together. */
 function middleOf(values: readonly string[]): number {
   const half = Math.ceil(values.length / 2);
   const value = values[half] ?? '';

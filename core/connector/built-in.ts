@@ -5,6 +5,6 @@ import type { Onboarding } from './onboarding.ts';
 export interface BuiltIn {
   readonly name: string;
   load(): Promise<Connector>;
-  /** Left out: `closeloop init` does not know it. */
+  /** Left out: `closeloop init` does not offer the connector. */
   onboarding?(): Promise<Onboarding>;
 }

@@ -4,14 +4,14 @@ const isUtf8Name = /^(?:utf-?8|(?:us-)?ascii)$/i;
 
 interface Declared {
   contentType: string;
-  /** The end was cut off, perhaps within a letter. */
+  /** Whether the end was cut off, perhaps within a character. */
   isPart: boolean;
 }
 
 /**
- * A text in UTF-8, decoded by the character set that its content type names; without a name JSON is in UTF-8 (RFC 8259). Read in a wrong
- * set, a person's name becomes another name. Pages are no data, and are read somehow.
- * @returns a text where it can't be read: why, without quoting it
+ * Converts a text to UTF-8 from the character set that its content type names; without a name JSON is in UTF-8 (RFC 8259). In a wrong set a
+ * person's name would become another name, so data has to be valid. HTML pages hold no data, and are decoded as well as possible.
+ * @returns a string if the text can't be read: why, without quoting the text
  */
 export function inUtf8(body: Uint8Array, { contentType, isPart }: Declared): Uint8Array | string {
   const name = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType)?.[1];

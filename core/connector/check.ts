@@ -1,7 +1,7 @@
 import { VendorError } from './classify.ts';
 import type { Finding, PreflightContext, SetupStep } from './contract.ts';
 
-/* What `check` and `setup` of every connector are made of. */
+/* The building blocks of `check` and `setup` of every connector. */
 
 export const errorAt = (at: string, problem: string, remedy: string): Finding => ({
   level: 'error',
@@ -17,11 +17,11 @@ export const warningAt = (at: string, problem: string, remedy: string): Finding 
   remedy,
 });
 
-/** One thing of the account that `check` reads. */
+/** One part of the account that `check` reads. */
 export interface Probe {
-  /** Where a finding belongs, as in `Finding`. */
+  /** The setting at which a finding is reported, as in `Finding`. */
   at: string;
-  /** In words: "the triggers". */
+  /** The part in words: "the triggers". */
   what: string;
 }
 
@@ -50,9 +50,9 @@ export function prober(findingOf: (probe: Probe, error: unknown) => Finding | un
 }
 
 /**
- * A prober for a vendor whose refusals tell what is wrong: each is a finding, any other error is thrown.
- * @param credential the setting that a refused credential is reported at
- * @param isTold whether another finding tells of the refusal already
+ * A prober for a vendor whose refusals say what is wrong: each refusal becomes a finding, any other error is thrown.
+ * @param credential the setting at which a refused credential is reported
+ * @param isTold whether another finding reports the refusal already
  */
 export const vendorProber = (credential: string, isTold: (error: VendorError) => boolean = () => false): Prober =>
   prober(({ at }, error) => {
@@ -67,14 +67,14 @@ export const vendorProber = (credential: string, isTold: (error: VendorError) =>
 export interface MissingItem {
   /** The same at every comparison: `options of user field "last_grade"`. */
   id: string;
-  /** As in `SetupStep`. */
+  /** The item in words, as in `SetupStep`. */
   what: string;
 }
 
-/** What the settings need, compared with what the account has: `check` reports the findings, `setup` creates the missing items. */
+/** Compares what the settings need with what the account has: `check` reports the findings, `setup` creates the missing items. */
 export interface Comparison<Item extends MissingItem = MissingItem> {
   findings: Finding[];
-  /** In the order of creation. */
+  /** The missing items in the order of creation. */
   missing: Item[];
 }
 
@@ -102,18 +102,18 @@ export async function setupSteps(compare: () => Promise<readonly SetupItem[]>): 
   }));
 }
 
-/** A step that only a person can take: it tells them how. */
+/** A step that only a person can take: its note tells the person how. */
 export const manualStep = (what: string, ...note: readonly string[]): SetupStep => ({
   what,
   apply: async () => ({ note: note.join('\n') }),
 });
 
-/** Do two addresses lead to the same place, however they are written? */
+/** Whether two addresses are the same, however they are written. */
 export const isSameUrl = (one: string, other: string): boolean =>
   URL.canParse(one) && URL.canParse(other) && new URL(one).href === new URL(other).href;
 
 /**
- * Can the vendor deliver to closeloop, and does nobody read along?
+ * Checks that the vendor can deliver to closeloop, and that no third party can read the deliveries.
  * @param isStandin a stand-in on this machine, which reaches every address
  */
 export function hookUrlFindings(vendor: string, hookUrl: string | undefined, isStandin: boolean): Finding[] {
@@ -128,8 +128,8 @@ export function hookUrlFindings(vendor: string, hookUrl: string | undefined, isS
 }
 
 /**
- * For a vendor that shows an app's webhooks to nobody but its owner: whether they deliver here is known by the owner's word.
- * @param remedy how to enter them, and to say so in the settings
+ * The finding for a vendor that shows an app's webhooks only to the app's owner: the settings have to say whether the webhooks deliver here.
+ * @param remedy how to enter the webhooks, and how to confirm that in the settings
  */
 export const unseenWebhook = (vendor: string, remedy: string): Finding =>
   warningAt(
@@ -152,9 +152,8 @@ export function namesOf(shape: object): ShapeNames {
 }
 
 /**
- * Warnings for names that expressions read and no record has. Not errors: an expression can build a name in ways that nothing
- * outside it sees.
- * @param hint Where else a name may be found: 'custom fields are under `fields`'
+ * Warnings for names that expressions read and no record has. They are no errors, because an expression can build a name at run time.
+ * @param hint where else a name may be found: 'custom fields are under `fields`'
  */
 export function unknownReads(
   vendor: string,

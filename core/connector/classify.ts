@@ -4,11 +4,11 @@ import { retryAfterMs } from './retry-after.ts';
 import type { HttpResponse } from './send.ts';
 
 /*
- * What a vendor's response means for the job that sent the request: one table from status to advice, which each vendor extends.
+ * Classifies a vendor's response for the job that sent the request: one table from status to advice, which each vendor extends.
  * Messages repeat only the status and the vendor's error code of a response, never its text.
  */
 
-/** The problem and its remedy, which `check` shows apart. Without the status, which is added. */
+/** The problem and its remedy, which `check` shows separately. The status is added to the problem. */
 interface Words {
   problem: string;
   remedy: string;
@@ -17,10 +17,13 @@ interface Words {
 export type Meaning = Words &
   (
     | {
-        /** The vendor did not execute the call and asks the client to wait: for Retry-After, else for `ms`, its documented window. */
+        /**
+         * The vendor did not execute the call and asks the client to wait: as long as Retry-After says, else `ms`, the vendor's documented
+         * window.
+         */
         kind: 'wait';
         ms?: number;
-        /** What is paused: by default all calls of the account. `endpoint`: the calls of `VendorCall.endpoint`. */
+        /** What to pause. Default: all calls of the account. `endpoint`: the calls of `VendorCall.endpoint`. */
         pauses?: 'account' | 'endpoint' | 'nobody';
         /** Default `refused`. */
         outcome?: Outcome;
@@ -32,7 +35,7 @@ export type Meaning = Words &
         outcome?: Outcome;
         /** How long this call waits where the response has no Retry-After. */
         ms?: number;
-        /** The same, for all calls of the account. */
+        /** How long all calls of the account wait where the response has no Retry-After. */
         pauseMs?: number;
       }
     | {
@@ -54,9 +57,9 @@ const meaning =
   <Kind extends 'config' | 'permanent' | 'transient'>(kind: Kind) =>
   (problem: string, remedy: string) => ({ kind, problem, remedy });
 
-/** Rows of a table. An operator has to act: no call succeeds before. */
+/** A row of a table: every call fails until an operator acts. */
 export const config = meaning('config');
-/** This call never succeeds. */
+/** A row of a table: this call never succeeds. */
 export const permanent = meaning('permanent');
 /** The same call may succeed later. */
 export const transient = meaning('transient');
@@ -64,13 +67,13 @@ export const transient = meaning('transient');
 /** How a vendor's responses differ from the standard table. The first rule that applies counts, from top to bottom. */
 export interface ResponseRules {
   /**
-   * For what only the whole response tells, also with 2xx (GraphQL's errors), or what depends on the call (the scope that its
-   * path needs).
+   * Classifies responses whose meaning depends on the whole response, also with status 2xx (GraphQL's errors), or on the call (the scope that
+   * its path needs).
    */
   meaningOf?: (response: HttpResponse, path: string) => Meaning | undefined;
   /**
-   * The vendor's error code in the body. The row of the code comes before the row of the status. Prose in its place (spaces, an
-   * address, a number) counts as no code, and is repeated nowhere.
+   * The vendor's error code in the body. The row of the code comes before the row of the status. A text in place of a code (spaces, an
+   * address, a number) counts as no code, and is never repeated.
    */
   codeOf?: (json: unknown) => string | undefined;
   table?: MeaningTable;
@@ -109,7 +112,7 @@ const standard: MeaningTable = {
   shape: permanent('the answer has another shape than documented', 'report it as a bug of this connector'),
 };
 
-/** What a response means; undefined for a success, as far as status and codes tell. @param path of the call */
+/** Classifies a response by status and codes; undefined for a success. @param path the path of the call */
 export function classifyResponse(
   response: HttpResponse,
   now: Date,
@@ -124,11 +127,11 @@ export function classifyResponse(
   return meaning && classified(meaning, response, code, now);
 }
 
-/** A code as programs write it (`REQUEST_LIMIT_EXCEEDED`); '' where the vendor has put a text there, which may be anybody's words. */
+/** A code as programs write it (`REQUEST_LIMIT_EXCEEDED`); '' where the vendor has put a text there, which may quote a person. */
 const machineCode = (text: string, known: MeaningTable): string =>
   (text.length <= 60 && /^[a-z][a-z\d]*(?:[_.:-][a-z\d]+)*$/i.test(text)) || lookUp(known, text) ? text : '';
 
-/** The keys under which a response is looked up, the narrowest first; none for a success. */
+/** The keys under which a response is looked up, most specific first; empty for a success. */
 function keysOf(response: HttpResponse): string[] {
   const { status, headers } = response;
   if (status >= 200 && status < 300) return isPage(response) ? ['page'] : [];
@@ -137,11 +140,11 @@ function keysOf(response: HttpResponse): string[] {
     ...(headers.get('retry-after') !== null ? [' later'] : []),
     '',
   ];
-  // 408: the vendor's side ran out of time, which refuses nothing.
+  // 408: the vendor ran out of time, and did not refuse the call.
   return [...suffixes.map((suffix) => `${status}${suffix}`), `${status === 408 ? 5 : Math.floor(status / 100)}xx`];
 }
 
-/** A body that is not JSON: of a proxy, a firewall, a login. An empty body is no page. */
+/** Whether the body is a page of a proxy, a firewall or a login. An empty body is no page. */
 const isPage = ({ text, json }: HttpResponse): boolean => text.trim() !== '' && json === undefined;
 
 function classified(meaning: Meaning, response: HttpResponse, code: string, now: Date): Classification {
@@ -153,7 +156,7 @@ function classified(meaning: Meaning, response: HttpResponse, code: string, now:
   return { ...words, status, code, ...consequences(meaning, given, isPage(response)) };
 }
 
-/** The pause where a vendor asks the client to wait and gives no time: a minute, the usual window. */
+/** The usual window: how long to pause where a vendor asks the client to wait and names no time. */
 const unsaidMs = 60_000;
 
 type Consequences = Pick<Classification, 'advice' | 'outcome' | 'pause'>;
@@ -162,7 +165,7 @@ function consequences(meaning: Meaning, given: number | undefined, isDoubtful: b
   switch (meaning.kind) {
     case 'wait': {
       const { ms, pauses = 'account', outcome = 'refused' } = meaning;
-      // Retry-After: 0 means the vendor's window where that is known, else the usual one.
+      // Retry-After: 0 means the vendor's documented window, or else the usual window.
       const waitMs = given || ms;
       const advice: Advice = {
         kind: 'transient',
@@ -190,7 +193,7 @@ function pauseOf(ms: number, of: 'account' | 'endpoint' | 'nobody'): Pick<Classi
   return of === 'nobody' || ms <= 0 ? {} : { pause: { ms, of } };
 }
 
-/** For a response of another shape than the schema takes. @param where places in the response, never their values */
+/** The error for a response that the schema refuses. @param where the wrong places in the response, never their values */
 export function classifyShape(
   response: HttpResponse,
   where: string,
@@ -226,7 +229,7 @@ export class VendorError extends CloseloopError {
     this.code = found.code;
   }
 
-  /** Does the vendor say that the resource does not exist (any more)? */
+  /** Whether the vendor says that the resource does not exist, or no longer does. */
   get isGone(): boolean {
     return this.status === 404 && this.advice.kind === 'permanent' && this.advice.doubtful !== true;
   }

@@ -1,13 +1,13 @@
-/* What closeloop takes of undici, a third of it: 27 files, which the package ships as one. exchange.ts loads them. */
+/* The parts of undici that closeloop uses, a third of it: 27 files, which the package ships as one. exchange.ts loads them. */
 import type { Dispatcher } from 'undici';
 import apiRequest from 'undici/lib/api/api-request.js';
 import agent from 'undici/lib/dispatcher/agent.js';
 import { getGlobalDispatcher as globalDispatcher } from 'undici/lib/global.js';
 import decoratorHandler from 'undici/lib/handler/decorator-handler.js';
 
-// With types of their own, so that those of the package name no file of undici, of which undici has none.
+// The exports have types that name only undici's index: undici has no types for the files imported here.
 export const Agent: typeof import('undici')['Agent'] = agent;
-/** `Dispatcher.request`, of any dispatcher. */
+/** `Dispatcher.request`, for any dispatcher. */
 export const request: (
   this: Pick<Dispatcher, 'dispatch'>,
   options: Dispatcher.RequestOptions,

@@ -5,7 +5,7 @@ type Present<T> = { [K in keyof T as null extends T[K] ? never : undefined exten
   [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]>;
 };
 
-/** The object without the keys of which the vendor gives null or nothing: rules see what is there. */
+/** The object without the keys whose value is null or undefined: rules see only what the record has. */
 export function present<T extends object>(told: T): Present<T>;
 export function present(told: object): object {
   return Object.fromEntries(Object.entries(told).filter(([, value]) => value !== null && value !== undefined));
@@ -13,10 +13,7 @@ export function present(told: object): object {
 
 type Customer = Pick<PresentedRecord, 'personId' | 'timeZone' | 'country' | 'region' | 'locale'>;
 
-/**
- * The customer of a record, for `PresentedRecord`: without what the vendor leaves empty, a zone that nobody knows, and a region
- * without its country.
- */
+/** The customer of a record, for `PresentedRecord`: without empty values, without an unknown zone, and without a region whose country is missing. */
 export function customerOf(told: Partial<Record<keyof Customer, string | null | undefined>>): Customer {
   const { personId, timeZone, country, region, locale } = told;
   return {

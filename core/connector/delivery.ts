@@ -1,6 +1,6 @@
 import type { Delivery, RecordEvent, SourceEvent } from './contract.ts';
 
-/* What most deliveries say: one event, or nothing that counts. */
+/* The results of most deliveries: one event, or no event. */
 
 export const oneEvent = <Event extends SourceEvent>(event: Event) => ({
   ok: true as const,
@@ -8,14 +8,14 @@ export const oneEvent = <Event extends SourceEvent>(event: Event) => ({
   ignored: [],
 });
 
-/** @param act a person has to act; `why` says how */
+/** @param act whether a person has to act; then `why` says how */
 export const noEvent = (what: string, why: string, act?: true) => ({
   ok: true as const,
   events: [],
   ignored: [{ what, why, ...(act && { act }) }],
 });
 
-/** When something happened, as a vendor writes it; the time of receipt where that is no time. */
+/** The instant in the vendor's text; the time of receipt where the text is no time. */
 export function happenedAt(written: string | null | undefined, { receivedAt }: Pick<Delivery, 'receivedAt'>): Date {
   const at = new Date(written ?? Number.NaN);
   return Number.isNaN(at.getTime()) ? receivedAt : at;

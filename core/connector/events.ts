@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /*
- * What connectors say has happened: one schema of each event, which the queue and the quarantine share. The interfaces say the same,
- * as a type that is made of a schema would reach the authors of connectors without its comments.
+ * The events that connectors report: one schema of each event, which the queue and the quarantine share. The interfaces repeat the schemas,
+ * because types inferred from the schemas would reach the authors of connectors without these comments.
  */
 
 interface Happened {
@@ -121,5 +121,5 @@ export const SourceEvent = z.discriminatedUnion('kind', [
   RevokedEvent,
 ]);
 
-/** A delivery of more events is refused: storing them would take longer than the vendor waits. No vendor sends more than 100. */
+/** A delivery with more events is refused: storing them would take longer than the vendor waits. No vendor sends more than 100. */
 export const mostEvents = 500;

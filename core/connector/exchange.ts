@@ -8,20 +8,20 @@ import type { Fetch, ResponseHeaders, SentRequest } from '../ports.ts';
 const require = createRequire(import.meta.url);
 
 let loaded: typeof import('./connections.ts') | undefined;
-/** Loaded with the first request: it takes as long as the rest of a request. */
+/** undici is loaded with the first request, because loading takes as long as the rest of a request. */
 export function connections(): typeof import('./connections.ts') {
   loaded ??= require(`./connections${extname(import.meta.url)}`) as typeof import('./connections.ts');
   return loaded;
 }
 
-/** Those that the process keeps. */
+/** The connections that the process keeps open. */
 export const keptConnections = (): Dispatcher => connections().getGlobalDispatcher();
 
 type Init = SentRequest & { dispatcher?: Pick<Dispatcher, 'dispatch'> };
 
 /**
- * Sends one request over kept connections and resolves when its response begins. What `fetch` does beyond that for browsers (streams,
- * headers and requests as objects of their own) takes more of the CPU than the whole request.
+ * Sends one request over kept connections, and resolves when the response begins. `fetch` does more for browsers (streams, headers and
+ * requests as objects of their own), which takes more CPU than the whole request.
  */
 export const exchange: Fetch = async (url, init: Init) => {
   const { method = 'GET', body = null, headers, signal, dispatcher = keptConnections() } = init;
@@ -38,22 +38,25 @@ export const exchange: Fetch = async (url, init: Init) => {
   };
 };
 
-/** The caller's signal is the only deadline. Undici's own would end longer ones: after five minutes without a head, or a piece of the body. */
+/**
+ * Switches off undici's own time limits, so that the caller's signal is the only deadline: undici would end a call after five minutes without
+ * a response head or a part of the body.
+ */
 const withoutDeadline = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** Rejects when the caller gives up. Undici alone would reject only once it had a connection. */
+/** Rejects when the caller aborts. undici would reject only after it has a connection. */
 function abortOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }
 
-/** As `fetch` does it, a line break at the end of a value (of a token from a file) is left out. */
+/** Removes a line break at the end of a value (of a token from a file), as `fetch` does. */
 function withOwn(headers: SentRequest['headers'] = {}): Record<string, string> {
   const sent: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip, br', 'user-agent': 'closeloop' };
   for (const name of Object.keys(headers)) sent[name.toLowerCase()] = headers[name]?.trim() ?? '';
   return sent;
 }
 
-/** By their names in lower case. */
+/** The received headers by their names in lower case. */
 type Received = Record<string, string | string[] | undefined>;
 
 class ReceivedHeaders implements ResponseHeaders {
@@ -73,7 +76,7 @@ class ReceivedHeaders implements ResponseHeaders {
   }
 }
 
-/** As `fetch` does it, a body that ends early is given as far as it came. */
+/** A body that ends early is returned as far as it arrived, as `fetch` does. */
 const lenient = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const lenientBrotli = {
   flush: constants.BROTLI_OPERATION_FLUSH,
@@ -86,10 +89,10 @@ const decoders = new Map([
   ['x-gzip', gunzip],
   ['br', () => createBrotliDecompress(lenientBrotli)],
 ]);
-/** The most codings of one body that are undone: each takes memory of its own. */
+/** The most content codings that are decoded for one body: each takes memory of its own. */
 const mostCodings = 3;
 
-/** The body without the codings that it was sent in, the last one first; as it is where one of them was not asked for. */
+/** Decodes the body's content codings, the last coding first. A body with a coding that was not asked for stays as it is. */
 function decoded(body: Readable, text: string): Readable {
   const codings = text.toLowerCase().split(',').reverse();
   const known = codings.flatMap((coding) => decoders.get(coding.trim()) ?? []);

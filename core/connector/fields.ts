@@ -2,21 +2,21 @@ import type { PartName } from './answer.ts';
 import { type Comparison, errorAt, type MissingItem, warningAt } from './check.ts';
 import type { Finding } from './contract.ts';
 
-/* The fields that `writeBack` names, compared with the vendor's fields by name. Names need not be unique. */
+/* Compares the fields that `writeBack` names with the vendor's fields by name. Several fields may have the same name. */
 
-/** The field that a part of an answer is written to. */
+/** The field for a part of an answer. */
 export interface NeededField {
   part: PartName;
   name: string;
   /** The vendor's types: the type that `setup` creates, and others that fit. */
   types: readonly [made: string, ...others: string[]];
-  /** What needs these types: 'the grades 1.5, 2.5'. */
+  /** The reason for these types, in words: 'the grades 1.5, 2.5'. */
   neededBy?: string | undefined;
-  /** What a field with a list of values has to have there: every grade. Left out: anything may be written. */
+  /** The values that a field with a list of values has to have: every grade. Left out: any value. */
   values?: readonly string[] | undefined;
 }
 
-/** The types of a field for grades, where the vendor has one for whole numbers alone: the type that `setup` creates, and another that fits. */
+/** The field types for grades at a vendor with a type for whole numbers alone: the type that `setup` creates, and another type that fits. */
 export function gradeTypes<Type extends string>(
   grades: readonly number[],
   { whole, fraction }: { whole: Type; fraction: Type },
@@ -33,8 +33,8 @@ export function fractionsIn(grades: readonly number[]): string | undefined {
 type Types = NeededField['types'];
 
 /**
- * The types that each part of an answer fits into, for `DeskFields.types`.
- * @param grade the types for whole numbers and for fractions alone, and further ones that take any grade, as text or from a list
+ * The field types that fit each part of an answer, for `DeskFields.types`.
+ * @param grade the types for whole numbers and for fractions, and further types that take any grade, as text or from a list
  */
 export const typesByPart =
   ({
@@ -56,38 +56,38 @@ export const typesByPart =
     return { types: [made, ...more, ...(grade.any ?? [])], neededBy: fractionsIn(grades), values: grades.map(String) };
   };
 
-/** A field of the vendor. */
+/** One of the account's fields. */
 export interface CurrentField {
   name: string;
-  /** Left out where the vendor does not tell it to this user: not compared. */
+  /** Left out where the vendor hides the type from this user: then the type is not compared. */
   type?: string | undefined;
-  /** People have to fill it in. */
+  /** Whether people have to fill in the field. */
   required: boolean;
-  /** The values of a list from which one is taken; left out for other fields. */
+  /** The values of a list that allows one value; left out for other fields. */
   values?: readonly string[] | undefined;
-  /** What else keeps it from taking its part of answers: 'takes only short texts'. */
+  /** Another reason why the field can't take its part of answers: 'takes only short texts'. */
   problem?: string | undefined;
-  /** What people may not expect of it: 'hides 4 from them'. */
+  /** A property of the field that people may not expect: 'hides 4 from them'. */
   drawback?: string | undefined;
-  /** It was deleted: its creation brings it back. */
+  /** Whether the field was deleted: creating it restores it. */
   isArchived?: boolean | undefined;
 }
 
 export interface FieldWords<Item extends MissingItem> {
-  /** Whose fields: 'conversations'. */
+  /** The records that have the fields: 'conversations'. */
   of: string;
   /** The vendor's word for a field: 'attribute'. */
   field: string;
   /** Where a person finds the fields. */
   place: string;
-  /** Whether `setup` creates them; otherwise people do. Default true. */
+  /** Whether `setup` creates the fields; otherwise people do. Default true. */
   isMade?: boolean;
   missing: (needed: NeededField) => Item;
-  /** Values that the list of a field lacks, where `setup` adds them. Left out: people do. */
+  /** The item for values that the list of a field lacks, where `setup` adds them. Left out: people add them. */
   lacking?: (needed: NeededField, values: readonly string[]) => Item;
 }
 
-/** @param current the vendor's fields in use */
+/** @param current the account's fields in use */
 export function compareFields<Item extends MissingItem>(
   needed: readonly NeededField[],
   current: readonly CurrentField[],

@@ -8,19 +8,22 @@ import type { Urgency } from './quota.ts';
 import { createVendorApi, type VendorAccount, type VendorCall } from './vendor-api.ts';
 
 /*
- * A vendor whose API is GraphQL: errors come with status 200 and a code, and the operations of one document may fail each for
- * itself. Messages are never repeated, as they repeat values.
+ * A vendor with a GraphQL API: errors come with status 200 and a code, and each operation of one document may fail alone. Error messages are
+ * never repeated, as they quote values.
  */
 
 export interface GraphqlAccount extends Omit<VendorAccount, 'rules' | 'refuses' | 'jsonOf'> {
-  /** Sent with every call. */
+  /** Headers of every call. */
   headers?: Readonly<Record<string, string>>;
   codes: {
     /** Rows by the codes (`extensions.code`) that concern the whole document, and by status. */
     document: MeaningTable;
-    /** By the codes that concern one operation. Any other code of an operation: the vendor fails, and it is tried again. */
+    /**
+     * Rows by the codes that concern one operation. Any other code of an operation counts as a failure of the vendor, and the call is tried
+     * again.
+     */
     operation: MeaningTable;
-    /** The codes that say that the token is refused. */
+    /** The codes of a refused token. */
     token?: readonly string[];
     /** The code of an operation on something that doesn't exist, or no longer does. */
     gone?: string;
@@ -29,13 +32,13 @@ export interface GraphqlAccount extends Omit<VendorAccount, 'rules' | 'refuses' 
 
 export interface Operations {
   data: Readonly<Record<string, unknown>>;
-  /** The failed operations, by alias; by name where an operation has no alias. */
+  /** The failed operations by alias, or by name for an operation without an alias. */
   failures: ReadonlyMap<string, VendorError>;
   headers: ResponseHeaders;
 }
 
 export interface GraphqlApi {
-  /** @param place the call in messages. @throws VendorError also where only one of the operations fails */
+  /** @param place the call in messages. @throws VendorError also if only one of the operations fails */
   call<S extends z.ZodType>(
     place: string,
     document: string,
@@ -44,16 +47,16 @@ export interface GraphqlApi {
   ): Promise<z.output<S>>;
   /** Sends a document whose operations may fail one by one. */
   callEach(place: string, document: string, variables?: object): Promise<Operations>;
-  /** One mutation for each of the inputs, in one document: what it gives, or its error, in their order. */
+  /** Sends one mutation for each input in one document. Returns the result or the error of each, in the order of the inputs. */
   callMany(place: string, mutation: Mutation, inputs: readonly object[]): Promise<readonly unknown[]>;
 }
 
 interface Mutation {
   /** 'setOrderCustomFields' */
   field: string;
-  /** The type of its argument `input`: 'UpdateOrderInput!' */
+  /** The type of the mutation's argument `input`: 'UpdateOrderInput!' */
   input: string;
-  /** What is read of its result: 'id'. */
+  /** The fields to read from the mutation's result: 'id'. */
   selection: string;
 }
 
@@ -63,7 +66,7 @@ const Failure = z.object({
 });
 const Envelope = z.object({ data: z.record(z.string(), z.unknown()).nullish(), errors: listOf(Failure).optional() });
 
-/** An error of the whole document without a code that the table knows. */
+/** The code for an error of the whole document whose own code is not in the table. */
 const unknown = 'UNKNOWN';
 const failing = transient('the vendor fails', 'it is tried again');
 
@@ -73,7 +76,7 @@ export function createGraphqlApi(
 ): GraphqlApi {
   const table: MeaningTable = { [unknown]: failing, ...codes.document };
 
-  /** Undefined where each operation succeeded, or failed for itself. */
+  /** Undefined if every operation succeeded or failed alone. */
   function codeOf(json: unknown): string | undefined {
     const { errors = [] } = Envelope.safeParse(json).data ?? {};
     const found = errors.map(({ path, extensions: { code } }) =>
@@ -123,7 +126,7 @@ export function createGraphqlApi(
   };
 }
 
-/** @param place in messages: account and call */
+/** @param place account and call, for messages */
 function failureOf(place: string, { operation, gone }: GraphqlAccount['codes'], code: string): VendorError {
   const known = lookUp(operation, code);
   const { kind, problem, remedy } = known ?? failing;

@@ -1,26 +1,29 @@
 import { adviceOf, CloseloopError, messageOf } from '../errors.ts';
 
-/* Background jobs: a vendor takes a call, and carries it out later. */
+/* Background jobs: a vendor accepts a call, and executes it later. */
 
 export interface JobWaiting<Job extends { id: string }> {
   /** Reads the status of up to a hundred jobs in one call. Jobs that the vendor doesn't know are absent. */
   read(ids: readonly string[]): Promise<readonly Job[]>;
   hasEnded(job: Job): boolean;
   sleep(ms: number): Promise<void>;
-  /** A job that has not ended after so long is taken for dead. */
+  /** After this time a job that has not ended counts as dead. */
   lifeMs: number;
-  /** In messages: 'Zendesk job 7 (update_many)'. */
+  /** The job in messages: 'Zendesk job 7 (update_many)'. */
   named(id: string): string;
 }
 
-/** The first request for a job's status comes after the duration of the last job, the next when the job is twice as old. */
+/** closeloop first asks for a job's status after the duration of the last job, and then whenever the job's age has doubled. */
 const [firstMs, leastMs, mostMs] = [1_000, 500, 30_000];
 
-/** Waits until a job has ended. A call reads the status of all jobs that are waited for, as calls are scarce. Throws if its end can't be found out (outcome `unknown`). */
+/**
+ * Waits until a job has ended. As calls are scarce, one call reads the status of all jobs that somebody waits for. Throws if the end can't be
+ * found out (outcome `unknown`).
+ */
 export function jobWatch<Job extends { id: string }>(waiting: JobWaiting<Job>): (job: Job) => Promise<Job> {
   const { read, hasEnded, sleep, lifeMs, named } = waiting;
   const watched = new Set<string>();
-  /** What a call for another job has told of a job, which need not be asked about then. */
+  /** The statuses that a call for another job returned: these jobs need no call of their own. */
   const told = new Map<string, Job>();
   let usualMs = firstMs;
   let running: { ids: readonly string[]; jobs: Promise<readonly Job[]> } | undefined;
@@ -43,7 +46,7 @@ export function jobWatch<Job extends { id: string }>(waiting: JobWaiting<Job>): 
   };
 
   async function statusOf(id: string): Promise<Job> {
-    // A call that began before this job's.
+    // Waits for a call that began before this job was watched.
     while (running !== undefined && !running.ids.includes(id)) await Promise.allSettled([running.jobs]);
     const known = told.get(id);
     if (known === undefined) running ??= begin(id);
@@ -72,7 +75,7 @@ export function jobWatch<Job extends { id: string }>(waiting: JobWaiting<Job>): 
   };
 }
 
-/** Whatever became of the call for its status, the job itself may have been carried out, or may be yet. */
+/** The call for the status failed, but the vendor may have executed the job, or may still do so. */
 function unread(error: unknown): never {
   const advice = adviceOf(error);
   const mayPass = advice.kind === 'permanent' ? ({ kind: 'transient' } as const) : advice;

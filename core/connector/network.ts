@@ -1,6 +1,6 @@
 /*
- * Which failed requests were never sent: the one place that decides it, for the service and for vendors. The codes are those of
- * undici 7, which core/connector/exchange.ts and Node 24's own fetch send with, found by provoking each failure.
+ * Decides which failed requests were never sent, for the service and for all vendors. The codes are those of undici 7, which exchange.ts and
+ * Node 24's own fetch use; they were found by provoking each failure.
  */
 
 const lookups = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
@@ -14,8 +14,8 @@ const unreachable = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 /**
- * Raised during the TLS handshake. Other ERR_SSL_* come from an established connection (a broken record, an alert after TLS
- * 1.3's early finish), when the server may have read the request.
+ * Errors of the TLS handshake. Other ERR_SSL_* errors come from an established connection (a broken record, an alert after TLS 1.3's early
+ * finish), when the server may have read the request.
  */
 const handshake =
   /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_ALTNAME_INVALID$|ERR_SSL_WRONG_VERSION_NUMBER$|ERR_SSL_UNSUPPORTED_PROTOCOL$|ERR_SSL_\w*HANDSHAKE_FAILURE$|ERR_SSL_\w*PROTOCOL_VERSION$)/;
@@ -25,7 +25,7 @@ const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
 export interface Fault {
   code: string;
-  /** Did it happen while connecting? */
+  /** Whether the failure happened while connecting. */
   connecting: boolean;
 }
 
@@ -40,8 +40,8 @@ export function faultOf(error: unknown): Fault {
 }
 
 /**
- * Node's own `fetch`, where a user of the library hands that in, keeps the rule of browsers: it does not call ports of mail, IRC, X11 and
- * the like. Its error has no code.
+ * Node's own `fetch`, which a user of the library may pass in, refuses the ports that browsers refuse: mail, IRC, X11 and the like. Its error
+ * has no code.
  */
 function isBlockedPort(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
@@ -50,13 +50,13 @@ function isBlockedPort(error: unknown): boolean {
   return false;
 }
 
-/** Did an established connection end? Not: it was never established, or closeloop gave it up. */
+/** Whether an established connection ended early. False if the connection was never established, or if closeloop gave it up. */
 export function isCut(error: unknown): boolean {
   const { code, connecting } = faultOf(error);
   return cut.has(code) && !connecting;
 }
 
-/** Why a request was never sent; undefined where it may have been. `blocked-port`: only by Node's own `fetch`. */
+/** Why a request was never sent; undefined if it may have been sent. `blocked-port`: only from Node's own `fetch`. */
 export type NeverSent = 'blocked-port' | 'no-name' | 'too-late' | 'no-connection' | 'no-tls';
 
 export function neverSentBy(error: unknown): NeverSent | undefined {

@@ -1,39 +1,39 @@
 /** One setting of a source that `closeloop init` asks for. */
 export interface OnboardingQuestion {
-  /** Where it stands in the source's section: `subdomain`, `event.record`. Its flag is made of it: `--event-record`. */
+  /** The path in the source's section: `subdomain`, `event.record`. The flag is made from it: `--event-record`. */
   setting: string;
-  /** What people are asked, with where they find the answer. */
+  /** The question, which also says where to find the answer. */
   ask: string;
-  /** A secret: the environment variable that holds it. It is asked without being shown, and is never in the configuration. */
+  /** For a secret: the environment variable that holds it. The input is not shown, and the secret is never in the configuration. */
   variable?: string;
-  /** Taken where nothing is said: '' leaves the setting out. Left out: there has to be an answer. */
+  /** The default: '' leaves the setting out. Left out: an answer is required. */
   initial?: string;
-  /** The setting is a list of one. */
+  /** Whether the setting is a list with this one entry. */
   isList?: boolean;
-  /** A secret that nobody has yet, and nobody is asked for: made up, until `setup` tells the vendor's own. */
+  /** A secret that does not exist yet, and that `init` does not ask for: `init` generates one, until `setup` shows the vendor's own secret. */
   isMadeUp?: boolean;
-  /** Of a secret: what to do where nobody has it any more. Left out: it is where the question says. */
+  /** For a secret: what to do if nobody has it any more. Left out: the question says where to find it. */
   whenLost?: string;
 }
 
-/** What `closeloop init` has to know to write a source's section. */
+/** The information from which `closeloop init` writes a source's section. */
 export interface Onboarding {
   /** 'Zendesk Support: tickets that are solved' */
   about: string;
-  /** What the source is called if nobody says otherwise. */
+  /** The default name of the source. */
   source: string;
   questions: readonly OnboardingQuestion[];
-  /** Settings that nobody is asked for. */
+  /** Settings without a question. */
   settings?: Readonly<Record<string, unknown>>;
   /** A rule's `contact`. */
   contact: readonly string[];
-  /** What every record has that is worth a custom field: beside the fields that the account has (`Source.fields`). */
+  /** Values of every record that are useful as custom fields, beside the account's own fields (`Source.fields`). */
   values: readonly FieldSuggestion[];
 }
 
-/** Something that a custom field of a campaign can be filled with. */
+/** A value for a custom field of a campaign. */
 export interface FieldSuggestion {
-  /** In words: 'name of the agent'. */
+  /** The value in words: 'name of the agent'. */
   name: string;
   expression: string;
 }

@@ -3,9 +3,9 @@ import { CloseloopError } from '../errors.ts';
 import type { ResponseHeaders } from '../ports.ts';
 import type { VendorAccount, VendorApi, VendorCall } from './vendor-api.ts';
 
-/** The most entries of a list that is read to its end: ten thousand pages of a hundred. */
+/** The most pages of a list that is read to its end. */
 const mostPages = 10_000;
-/** The longest cursor or address: all of them are kept in memory while the list is read. */
+/** The longest cursor or address: all cursors are kept in memory while the list is read. */
 export const longestNext = 8_192;
 
 /**
@@ -27,8 +27,8 @@ export function pageWatch(list: string, most = mostPages): (next: string) => voi
 type Address = Pick<VendorAccount, 'name' | 'baseUrl'>;
 
 /**
- * One page of a list whose responses name the next one in a `Link` header (RFC 8288), and the path of that for the next call;
- * undefined after the last page. @throws CloseloopError permanent for a page at another address, where no credentials may go
+ * Reads one page of a list whose responses name the next page in a `Link` header (RFC 8288). Returns the page and the path of the next page,
+ * undefined after the last. @throws CloseloopError permanent for a next page at another address, to which no credentials may go
  */
 export async function linkedPage<S extends z.ZodType>(
   api: VendorApi,
@@ -41,7 +41,7 @@ export async function linkedPage<S extends z.ZodType>(
   return { page: api.parse(call, response, schema), next: nextPath(response.headers, account, call.path) };
 }
 
-/** Every page of such a list, to its end. */
+/** Reads every page of a list with `Link` headers. */
 export async function* linkedPages<S extends z.ZodType>(
   api: VendorApi,
   account: Address,
@@ -62,7 +62,7 @@ export async function* linkedPages<S extends z.ZodType>(
   }
 }
 
-/** The path that `rel="next"` names, as it continues the base address. */
+/** The path in `rel="next"`, relative to the base address. */
 function nextPath(headers: ResponseHeaders, { name, baseUrl }: Address, path: string): string | undefined {
   const links = [...(headers.get('link') ?? '').matchAll(/<([^<>]*)>([^<]*)/g)];
   const [, target] = links.find(([, , parameters = '']) => isNext.test(parameters)) ?? [];
@@ -77,7 +77,10 @@ function nextPath(headers: ResponseHeaders, { name, baseUrl }: Address, path: st
 
 const isNext = /;\s*rel\s*=\s*(?:next(?=[\s;,]|$)|"(?:[^"]*\s)?next(?:\s[^"]*)?")/i;
 
-/** Every entry of a list whose pages have numbers from 1 and tell no end: one that is not full is the last. @param size of a full page */
+/**
+ * Every entry of a list with numbered pages (from 1) that does not name its end: a page that is not full is the last. @param size the size of
+ * a full page
+ */
 export async function numberedPages<Item>(
   list: string,
   size: number,
@@ -92,14 +95,14 @@ export async function numberedPages<Item>(
   throw endless(list, `have no end (${mostPages} so far)`);
 }
 
-/** Asks for the next page while the last one is being worked on. Meant to be read to the end. */
+/** Requests the next page while the caller works on the last one. The caller has to read to the end. */
 export async function* readAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
   const iterator = pages[Symbol.asyncIterator]();
   for (let next = iterator.next(); ; ) {
     const { done, value } = await next;
     if (done === true) return;
     next = iterator.next();
-    // It is awaited in its turn.
+    // The next turn awaits this promise; the handler only prevents an unhandled rejection.
     next.catch(() => undefined);
     yield value;
   }

@@ -3,15 +3,15 @@ import type { Budget, PointsBucket, PointsTaken, Urgency } from './quota.ts';
 import type { HttpResponse } from './send.ts';
 import type { VendorApi, VendorCall } from './vendor-api.ts';
 
-/* Calls of a vendor that charges in points: each takes its points first, and has as many entries (records, changes) as they afford. */
+/* Calls to a vendor that charges in points: each call first takes its points, and has as many entries (records, changes) as the points afford. */
 
-/** A call's name, and its price in points before it runs: without an entry, and for each entry. */
+/** A call's name, and its price in points before it runs: a base price, and a price for each entry. */
 export interface PricedCall {
   name: string;
   price: { base: number; each: number };
 }
 
-/** The bounds for the number of entries in a call; the points decide within them. */
+/** The bounds for the number of entries in a call; the available points decide the number. */
 export interface EntryBounds {
   most: number;
   least?: number;
@@ -20,11 +20,11 @@ export interface EntryBounds {
 }
 
 export interface PointsRules {
-  /** The bucket of the smallest plan, until a response tells. */
+  /** The bucket of the smallest plan, assumed until a response shows the real bucket. */
   assumed: Omit<PointsBucket, 'available'>;
-  /** What one call may cost, and how many entries it may have. */
+  /** The highest cost and the most entries of one call. */
   most: { points: number; entries: number };
-  /** What a response says: the points that were charged before the call ran, and the bucket after it. */
+  /** Reads from a response the points that the vendor charged for the call before it ran, and the bucket after it. */
   told(response: HttpResponse): { charged?: number | undefined; bucket?: PointsBucket | undefined };
 }
 
@@ -34,9 +34,9 @@ export interface PaidResponse {
   since: number;
 }
 
-/** Sends calls whose points it has taken, and settles the points by the response before anything else. One attempt each. */
+/** Takes the points, sends the call, and settles the points by the response before anything else. One attempt each. */
 export function pointsSender(api: Pick<VendorApi, 'exchange'>, budget: Budget, { assumed, most, told }: PointsRules) {
-  /** Vendors' counting changes and their documentation is not exact: the cost in each response corrects the price of its call. */
+  /** Corrections of prices by call: the documented prices are not exact and change, so each response's cost corrects the price of its call. */
   const factors = new Map<string, number>();
 
   async function sendPaid(call: VendorCall, { name, price }: PricedCall, paid: PointsTaken): Promise<HttpResponse> {
@@ -71,7 +71,7 @@ export function pointsSender(api: Pick<VendorApi, 'exchange'>, budget: Budget, {
   };
 }
 
-/** The items of one call with its answer, or the error of all of them. */
+/** The items of one call with its result, or with their common error. */
 interface Paid<Item, Answer> {
   items: readonly Item[];
   answer?: Answer;
@@ -79,9 +79,9 @@ interface Paid<Item, Answer> {
 }
 
 /**
- * Calls for many items, one call after the other, each with as many items as the points afford. When a call fails after others
- * succeeded, the last one has its error, its items and all remaining items. @throws when the first call fails
- * @param weightOf the number of entries of an item, which stay together; default 1
+ * Makes calls for many items, one call after the other, each with as many items as the points afford. If a call fails after other calls
+ * succeeded, the last result has the error with the items of this call and all remaining items. @throws if the first call fails
+ * @param weightOf the number of an item's entries, which stay in one call; default 1
  */
 export async function* inPaidCalls<Item, Answer extends { since: number }>(
   items: readonly Item[],
@@ -109,7 +109,7 @@ export async function* inPaidCalls<Item, Answer extends { since: number }>(
   }
 }
 
-/** How many of the first items have at most so many entries; at least one. */
+/** How many of the first items fit into this number of entries; at least one. */
 function countWithin(weights: readonly number[], entries: number): number {
   let sum = 0;
   const end = weights.findIndex((weight) => {

@@ -2,8 +2,8 @@ import { type LookupAddress, type LookupOptions, lookup as systemLookup } from '
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /*
- * An address that an operator configures must not lead to what only this machine can reach: itself, its network, the metadata
- * service of its cloud. Source of the ranges: IANA's registries of special-purpose addresses for IPv4 and IPv6.
+ * A configured address must not lead to what only this machine can reach: the machine itself, its network, the metadata service of its cloud.
+ * Source of the ranges: IANA's registries of special-purpose addresses for IPv4 and IPv6.
  */
 
 const notPublic = new BlockList();
@@ -27,7 +27,7 @@ for (const [net, prefix] of [
   notPublic.addSubnet(net, prefix, 'ipv4');
 }
 
-/** Only this range is assigned to the public; the rest is local, mapped, translated or reserved. */
+/** Only this range is assigned to public hosts; the rest is local, mapped, translated or reserved. */
 const global6 = new BlockList();
 global6.addSubnet('2000::', 3, 'ipv6');
 for (const [net, prefix] of [
@@ -40,7 +40,7 @@ for (const [net, prefix] of [
   notPublic.addSubnet(net, prefix, 'ipv6');
 }
 
-/** Is this IP address public? Not for names. */
+/** Whether this IP address is public. Names are not accepted. */
 export function isPublicAddress(address: string): boolean {
   const kind = isIP(address);
   if (kind === 4) return !notPublic.check(address, 'ipv4');

@@ -13,7 +13,7 @@ export interface Quota {
   resetMs: number;
 }
 
-/** One of several limits of the account (`daily` …), or of an endpoint with a limit of its own; without a name the account's. */
+/** A limit with a name is one of several limits of the account (`daily` …) or the limit of an endpoint; without a name it is the account's limit. */
 export type RateLimit = Quota & { name?: string };
 
 /** A bucket of points that refills every second, at vendors that charge a call by its content. */
@@ -23,32 +23,29 @@ export interface PointsBucket {
   perSecond: number;
 }
 
-/** A call that costs points, for a number of records that the bucket may lower. */
+/** A call that costs points. The bucket may lower the call's number of records. */
 export interface PointsWanted {
-  /** The price before the vendor returns unused points: of the call without a record, and of each record. */
+  /** The price before the vendor returns unused points: `base` for the call without records, `each` for one record. */
   base: number;
   each: number;
-  /** The most and the least (default 1) records. */
+  /** The most records, and the fewest (default 1). */
   most: number;
   least?: number;
-  /** `since` of the first call of the same work: its further calls precede later work. */
+  /** `since` of the first call of the same work: further calls of that work go before later work. */
   since?: number;
-  /** The bucket's size until a response reports it. */
+  /** The bucket's assumed size until a response reports it. */
   assumed: Omit<PointsBucket, 'available'>;
 }
 
 export interface PointsTaken {
-  /** For how many records. */
+  /** The number of records that the points pay for. */
   records: number;
   since: number;
-  /**
-   * Call it after the call, with the bucket that the response reports; `unspent` when the request never arrived or was
-   * refused; `unknown` otherwise.
-   */
+  /** Settles the points after the call, with the bucket in the response; `unspent` if the request never arrived or was refused; else `unknown`. */
   settle(said: PointsBucket | 'unspent' | 'unknown'): Promise<void>;
 }
 
-/** The quota of one vendor account, shared by all processes. Before every vendor call: `take`. */
+/** The quota of one vendor account, which all processes share. Every vendor call begins with `take`. */
 export interface Budget {
   /**
    * Waits for a slot. Throws a transient CloseloopError with `retryAfterMs` and `throttled` when the wait would be long.
@@ -56,15 +53,16 @@ export interface Budget {
    */
   take(endpoint?: string, urgency?: Urgency): Promise<void>;
   /**
-   * Waits without a limit until the bucket affords the call: the oldest work of all processes first, `background` after `work`.
-   * Called before `take`, at vendors that charge in points.
+   * Waits, however long, until the bucket affords the call: the oldest work of all processes first, `background` after `work`. Called before
+   * `take`, at vendors that charge in points.
    */
   takePoints(wanted: PointsWanted, urgency?: Urgency): Promise<PointsTaken>;
   /** The vendor asks to pause: no process calls this account (or endpoint) before `ms` have passed. */
   pause(ms: number, endpoint?: string): Promise<void>;
   /**
-   * Reports the headers of a response. A used-up quota delays all calls until it is full again, a half-used one those with
-   * `background`. @param name one of several limits of the account ("daily" …), or an endpoint, whose calls alone are delayed
+   * Reports the headers of a response. A used-up quota delays all calls until it is full again; a quota that is half used delays only calls
+   * with `background`.
+   * @param name one of several limits of the account ("daily" …), or an endpoint, whose calls alone are delayed
    */
   reportRemaining(quota: Quota, name?: string): Promise<void>;
 }
@@ -81,8 +79,8 @@ export function headerNumber(headers: ResponseHeaders, name: string): number | u
 }
 
 /**
- * The limit that two headers report, for `VendorAccount.rateLimits`; none where one of them is missing.
- * @param resetMs until the limit is full again: as another header says, or the vendor's documented window
+ * The limit that two headers report, for `VendorAccount.rateLimits`; empty if one of the headers is missing.
+ * @param resetMs the time until the limit is full again, by another header or the vendor's documented window
  */
 export function quotaIn(headers: ResponseHeaders, limit: string, remaining: string, resetMs: number): Quota[] {
   const [total, left] = [headerNumber(headers, limit), headerNumber(headers, remaining)];

@@ -16,8 +16,8 @@ interface ReceiverSettings {
 }
 
 /**
- * What would keep a receiver from getting what is sent to it, and what would give that away. Connects, and sends no request.
- * @param places of its settings
+ * Finds what would prevent deliveries to a receiver, and what would expose their content. Connects, and sends no request.
+ * @param places the paths of the receiver's settings
  */
 export async function checkReceiver(
   { url, allowPrivate }: ReceiverSettings,
@@ -35,7 +35,7 @@ export async function checkReceiver(
   return found;
 }
 
-/** Can this machine connect to the URL's host, certificate included? @param setting that allows private addresses */
+/** Tests whether this machine can connect to the URL's host with a valid certificate. @param setting the setting that allows private addresses */
 async function reach(url: string, allowPrivate: boolean, setting: string): Promise<Reached> {
   const { hostname, protocol, port } = new URL(url);
   const literal = literalIn(url);

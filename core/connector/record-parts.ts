@@ -1,15 +1,15 @@
-/** Parts of a record that ready-made conditions (`never`) and searches ask for. */
+/** The parts of a record that ready-made conditions (`never`) and searches read. */
 export const recordParts = [
   'tags',
   'brands',
   'groups',
   'pipelines',
   'channels',
-  /** Who handled it, on the company's side. */
+  /** The company's people who handled the record. */
   'agents',
-  /** When it was opened, ISO 8601: handling time is from then to the closing. */
+  /** When the record was opened, ISO 8601: handling time runs from then to the closing. */
   'openedAt',
-  /** How often agents replied: 0 is none, nothing is not known. */
+  /** The number of agents' replies: 0 is none; an empty value is unknown. */
   'replies',
   /** Every address of the customer: e-mail addresses, phone numbers. A person's journeys are found by each of them. */
   'customer',
@@ -17,7 +17,7 @@ export const recordParts = [
 export type RecordPart = (typeof recordParts)[number];
 
 /**
- * Where the records of a connector hold them: paths over `shape`, like `ticket.group.name`. All values of all paths count, so that
- * a thing can be meant by its name and by its id. Left out: the connector can't answer.
+ * Where a connector's records hold these parts: paths over `shape`, like `ticket.group.name`. All values of all paths count, so that rules can
+ * use a name or an id. Left out: the connector does not know the part.
  */
 export type RecordParts = Readonly<Partial<Record<RecordPart, readonly string[]>>>;

@@ -1,12 +1,12 @@
 import type { Advice } from '../errors.ts';
 import type { ResponseHeaders } from '../ports.ts';
 
-/** A day: a longer time is a mistake. */
+/** A day. A longer time is taken for a mistake. */
 const longestMs = 86_400_000;
 
 /**
- * Retry-After in milliseconds from `now`, a day at most, never negative; undefined where there is none, or none that can be
- * read. Seconds (also with decimals, as vendors write them) or a date. Source: RFC 9110 section 10.2.3.
+ * Retry-After in milliseconds from `now`, between 0 and a day; undefined if the header is missing or unreadable. The header holds seconds
+ * (also with decimals, as some vendors write them) or a date. Source: RFC 9110 section 10.2.3.
  */
 export function retryAfterMs(headers: Pick<ResponseHeaders, 'get'>, now: Date): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? '';

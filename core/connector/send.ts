@@ -7,8 +7,8 @@ import { structureOf } from './json-structure.ts';
 import { faultOf, isCut, neverSentBy } from './network.ts';
 
 /*
- * The one place that sends HTTP requests: to the service, to vendors, to receivers of answers and alerts. A response may come
- * from a broken server or from a proxy, so its size and structure are limited before it is parsed.
+ * Sends all HTTP requests: to the service, to vendors, to receivers of answers and alerts. A response may come from a broken server or a
+ * proxy, so its size and structure are checked before it is parsed.
  */
 
 /**
@@ -24,14 +24,14 @@ export interface SendOptions {
   timeoutMs: number;
   /** Lets the caller stop the call. */
   signal?: AbortSignal | undefined;
-  /** Reads only so many bytes of the response. */
+  /** Reads only this many bytes of the response. */
   head?: number;
   /**
-   * Sends a GET once more, within the same deadline, if the connection ended before a response began: as it does where the
-   * server had just closed an idle keep-alive connection.
+   * Sends a GET once more, within the same deadline, if the connection ended before a response began. This happens if the server has just
+   * closed an idle connection.
    */
   repeatsCut?: boolean;
-  /** For whoever notes the calls of the current work (calls.ts). Left out: it is not noted. */
+  /** The call's name for the recorder of the current work (calls.ts). Left out: the call is not recorded. */
   as?: CalledAs;
 }
 
@@ -40,20 +40,20 @@ export interface HttpResponse {
   status: number;
   ok: boolean;
   headers: ResponseHeaders;
-  /** '' also for an error whose body can't be read. */
+  /** The body; '' also for an error whose body can't be read. */
   text: string;
-  /** As `jsonBody` reads it; undefined for a body that isn't JSON. Parsed at each access. */
+  /** The body as `jsonBody` reads it; undefined if it isn't JSON. Parsed at each access. */
   readonly json: unknown;
 }
 
-/** There was no response, or an unreadable one. The message never quotes it. */
+/** The request got no response, or an unreadable one. The message never quotes the response. */
 export class SendFailure extends Error {
   override readonly name = 'SendFailure';
   /** `late`: the deadline passed. `stopped`: by the caller. `cut`: by the network. `unbearable`: too large, nested too deep, or in an unknown character set. */
   readonly why: 'late' | 'stopped' | 'cut' | 'unbearable';
   /** Whether the server may have executed the request. */
   readonly outcome: Outcome;
-  /** Node's or undici's; '' where there is none. */
+  /** The error code of Node or undici; '' if there is none. */
   readonly code: string;
 
   constructor(why: SendFailure['why'], message: string, options: { outcome?: Outcome; cause?: unknown } = {}) {
@@ -65,7 +65,7 @@ export class SendFailure extends Error {
 }
 
 /**
- * One attempt.
+ * Sends a request once.
  * @param init as for `fetch`, without a signal; redirects are never followed, as credentials must not go elsewhere
  * @throws SendFailure; CloseloopError config for headers that can't be sent
  */
@@ -78,7 +78,7 @@ export async function send(
   const { timeoutMs, signal } = options;
   if (signal?.aborted === true) throw new SendFailure('stopped', 'stopped on request', { outcome: 'never-sent' });
   refuseUnsendable(init);
-  // A timer of our own: AbortSignal.any can lose its sources to the garbage collector while a body is being read.
+  // closeloop uses its own timer, because AbortSignal.any can lose its sources to the garbage collector while a body is being read.
   const giveUp = new AbortController();
   const timer = setTimeout(giveUpLate, timeoutMs, giveUp);
   const stop = signal && ((): void => giveUp.abort());
@@ -106,7 +106,7 @@ export async function send(
   }
 }
 
-/** Notes the call that begins now, once it has ended. */
+/** Starts recording a call. The returned function records the end. */
 function noting(as: CalledAs | undefined): (end: number | NoStatus, tries: number) => void {
   const notes = callNotes();
   if (as === undefined || notes === undefined) return () => undefined;
@@ -118,7 +118,7 @@ function giveUpLate(call: AbortController): void {
   call.abort(new DOMException('it took too long', 'TimeoutError'));
 }
 
-/** @param call what ended it: the deadline, with a TimeoutError, or the caller */
+/** @param call the signal that ended the call: by the deadline with a TimeoutError, or by the caller */
 function failureOf(cause: unknown, call: AbortSignal, timeoutMs: number): SendFailure {
   if (nameOf(call.reason) === 'TimeoutError' || nameOf(cause) === 'TimeoutError')
     return new SendFailure('late', `no whole answer within ${timeoutMs} ms`, { cause });
@@ -129,10 +129,10 @@ function failureOf(cause: unknown, call: AbortSignal, timeoutMs: number): SendFa
   return new SendFailure('cut', code === '' ? what : `${what} (${code})`, { outcome, cause });
 }
 
-/** What HTTP takes in a header's value; white space around it is left out. */
+/** The characters that HTTP allows in a header's value; white space around the value is removed. */
 const sendable = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Node's own `fetch` would quote the whole header in its error, and the credential is in one. */
+/** Refuses headers that can't be sent. Node's own `fetch` would quote the whole header, with the credential, in its error. */
 function refuseUnsendable({ headers = {} }: Pick<SentRequest, 'headers'>): void {
   if (Object.values(headers).every((value) => sendable.test(value.trim()))) return;
   const message =
@@ -142,10 +142,10 @@ function refuseUnsendable({ headers = {} }: Pick<SentRequest, 'headers'>): void 
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : '');
 
-/** Made once: that takes longer than a body. */
+/** The decoder is made only once, as making it takes longer than decoding a body. */
 const utf8 = new TextDecoder();
 
-/** An error speaks for itself, so that there a body which is broken or without end counts as none. */
+/** Reads a response. The status of an error is enough, so an error's broken or endless body counts as empty. */
 async function read(response: BegunResponse, head: number | undefined): Promise<HttpResponse> {
   const { status, headers } = response;
   const ok = status >= 200 && status < 300;
@@ -167,7 +167,7 @@ class TextResponse implements HttpResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly headers: ResponseHeaders;
-  /** In UTF-8. */
+  /** The body in UTF-8. */
   readonly #body: Uint8Array;
   readonly #longIntegers: readonly number[];
   #text: string | undefined;
@@ -193,7 +193,7 @@ class TextResponse implements HttpResponse {
 async function bytesOf({ body }: BegunResponse, most: number, head = Number.POSITIVE_INFINITY): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Leaving the loop cancels the rest.
+  // Leaving the loop cancels the rest of the body.
   for await (const chunk of body ?? []) {
     chunks.push(chunk);
     size += chunk.byteLength;

@@ -7,11 +7,11 @@ import { Settle } from '../schedule/duration-setting.ts';
 /** A credential. */
 export const secret = z.string().trim().min(1, 'is empty').meta({ title: 'secret' });
 
-/** The secrets that sign webhooks: one, or two while one replaces the other. @param missing what an empty list needs */
+/** The secrets that sign webhooks: one secret, or two during a rotation. @param missing the message for an empty list */
 export const webhookSecrets = <Secret extends z.ZodType>(one: Secret, missing: string) =>
   z.array(one).min(1, missing).max(2, 'takes the current secret and, while rotating, the other one');
 
-/** An id that is a number at the vendor, as YAML or an environment variable gives it. */
+/** A numeric id of the vendor, as YAML or an environment variable gives it. */
 export const numericId = z
   .union([z.int().positive(), z.string().regex(/^\d{1,20}$/, 'a number, as the vendor shows it')])
   .transform(String);
@@ -20,8 +20,8 @@ export const numericId = z
 type AnswerPart = 'grade' | 'comment' | 'answeredAt' | 'status' | 'answers';
 
 /**
- * Settings of `writeBack`: the place of each part of an answer (a property, a field's id, a key).
- * @param takes what the place of a part has to be at this vendor, for the reference of the settings
+ * The settings of `writeBack`: the place of each part of an answer (a property, a field's id, a key).
+ * @param takes describes the place of each part at this vendor, for the reference of the settings
  */
 export function answerPlaces<Place extends z.ZodType>(place: Place, takes: Readonly<Record<AnswerPart, string>>) {
   return {
@@ -43,7 +43,7 @@ export function answerPlaces<Place extends z.ZodType>(place: Place, takes: Reado
   };
 }
 
-/** For `refine` of `writeBack`: the setting `noAnswer` needs one of these settings, which say it at the record. */
+/** For `refine` of `writeBack`: `noAnswer` needs at least one of these settings, which put the status on the record. */
 export function noAnswerNeeds(names: readonly string[], error: string): Parameters<z.ZodType<object>['refine']> {
   const hasPlace = (settings: Map<string, unknown>) => names.some((name) => settings.get(name));
   return [
@@ -55,7 +55,7 @@ export function noAnswerNeeds(names: readonly string[], error: string): Paramete
   ];
 }
 
-/** For `refine` of `writeBack`: no two parts of an answer have one place, where each would overwrite the other. */
+/** For `refine` of `writeBack`: no two parts of an answer may have the same place, as one would overwrite the other. */
 export const ownPlaces: Parameters<z.ZodType<object>['refine']> = [
   (value) => {
     const settings = new Map<string, unknown>(Object.entries(value));
@@ -78,8 +78,8 @@ export const standinOrigin = z
   .describe('Tests and stand-ins only');
 
 /**
- * For `refine`: of several kinds of credentials one is given, whole, and nothing of the others.
- * @param kinds the settings of each kind; a problem is reported at the first one of all
+ * For `refine`: exactly one of several kinds of credentials is given, complete, with no setting of the other kinds.
+ * @param kinds the settings of each kind; a problem is reported at the very first setting
  */
 export function oneKindOfCredentials(
   kinds: readonly (readonly string[])[],
@@ -95,7 +95,7 @@ export function oneKindOfCredentials(
     {
       path: all.slice(0, 1),
       error: ({ input }) => (givenIn(input).length === 0 ? words.none : words.mixed),
-      // Also when something else is wrong, so that all mistakes are reported at once.
+      // Runs even if other settings are wrong, so that all mistakes are reported at once.
       when: ({ value }) => typeof value === 'object' && value !== null,
     },
   ];

@@ -11,15 +11,15 @@ export interface HmacScheme {
   smallOnly?: true;
   /** The text before the digest: `sha256=`. */
   prefix?: string;
-  /** Where the vendor signs a time as well: its header, its format, and the tolerance in both directions. */
+  /** For a vendor that signs a time as well: the time's header, its format, and the tolerance in both directions. */
   timestamp?: { header: string; as: 'seconds' | 'milliseconds' | 'iso'; toleranceMs: number };
-  /** The signed parts, in order. Default: the body. With `timestamp` they have to include the time, or it could be forged. */
+  /** The signed parts, in order. Default: the body. With `timestamp` the parts have to include the time, or an attacker could forge it. */
   signed?: (delivery: SignedDelivery, timestamp: string) => readonly (string | Uint8Array)[];
 }
 
 type SignedDelivery = Pick<Delivery, 'method' | 'url' | 'raw'>;
 
-/** The header's value, as the vendor would write it. The secret is a text, never decoded. */
+/** The header's value as the vendor would write it. The secret is used as text, and never decoded. */
 export function signHmac(secret: string, delivery: SignedDelivery, scheme: HmacScheme, timestamp = ''): string {
   const { algorithm, encoding, prefix = '', signed = ({ raw }) => [raw] } = scheme;
   const hmac = createHmac(algorithm, secret);
@@ -27,17 +27,17 @@ export function signHmac(secret: string, delivery: SignedDelivery, scheme: HmacS
   return prefix + hmac.digest(encoding);
 }
 
-/** Other formats are refused. */
+/** The accepted formats of times. */
 const written = { seconds: /^\d{1,12}$/, milliseconds: /^\d{13}$/, iso: /./ };
 
-/** Is the delivery signed with one of the secrets? Always tries all of them, each in constant time. */
+/** Checks whether one of the secrets signed the delivery. Always tries all secrets, each in constant time. */
 export function verifyHmac(delivery: Delivery, secrets: readonly string[], scheme: HmacScheme): Verdict {
   const { encoding, prefix = '', timestamp } = scheme;
   const given = delivery.headers[scheme.header] ?? '';
   const signedAt = timestamp === undefined ? '' : (delivery.headers[timestamp.header] ?? '');
   if (given === '' || (timestamp !== undefined && signedAt === '')) return { ok: false, why: 'unsigned' };
   if (timestamp !== undefined && !written[timestamp.as].test(signedAt)) return { ok: false, why: 'mismatch' };
-  // Case matters in base64.
+  // Upper and lower case differ in base64.
   const isAnyCase = encoding === 'hex' && scheme.smallOnly !== true;
   const digest = isAnyCase ? prefix + given.slice(prefix.length).toLowerCase() : given;
   if (
@@ -47,7 +47,7 @@ export function verifyHmac(delivery: Delivery, secrets: readonly string[], schem
     return { ok: false, why: 'mismatch' };
   if (timestamp === undefined) return { ok: true };
   const ageMs = Math.abs(delivery.receivedAt.getTime() - millisecondsOf(signedAt, timestamp.as));
-  // Not `>`: an unreadable time gives NaN, which must not pass.
+  // `<=` refuses an unreadable time, whose age is NaN; a check with `>` would let it pass.
   return ageMs <= timestamp.toleranceMs ? { ok: true } : { ok: false, why: 'stale' };
 }
 
@@ -57,8 +57,8 @@ function millisecondsOf(text: string, as: 'seconds' | 'milliseconds' | 'iso'): n
 }
 
 /**
- * For vendors that sign nothing: is the whole value of this header one of the secrets (`Bearer …` included)? Weak: whoever has
- * seen one delivery can send others.
+ * For vendors that sign nothing: checks whether the whole value of this header (`Bearer …` included) is one of the secrets. This is weak:
+ * anybody who has seen one delivery can send others.
  */
 export function verifySecretHeader(delivery: Delivery, secrets: readonly string[], header: string): Verdict {
   const given = delivery.headers[header] ?? '';
@@ -73,7 +73,7 @@ function matchesAny(given: string, secrets: readonly string[], expected: (secret
     .includes(true);
 }
 
-/** Are these the same bytes? In constant time for equal lengths: the one place that compares signatures. */
+/** Compares bytes, in constant time for equal lengths. All comparisons of signatures use this function. */
 export function isEqual(expected: Uint8Array, given: Uint8Array): boolean {
   return expected.length === given.length && timingSafeEqual(expected, given);
 }

@@ -3,19 +3,19 @@ import type { Verdict } from './contract.ts';
 import { isEqual } from './signature.ts';
 
 /*
- * Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md), both ways.
- * Signed are the bytes `id.timestamp.body`; a secret is the base64 of 24 to 64 random bytes after `whsec_`.
+ * Signs and verifies Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md).
+ * The signed bytes are `id.timestamp.body`; a secret is `whsec_` and the base64 of 24 to 64 random bytes.
  */
 
 /** The tolerance of the reference libraries, in both directions. */
 const toleranceMs = 300_000;
 /** A sender that rotates its secret signs twice; more signatures than this are ignored. */
 const mostSignatures = 10;
-/** Each costs a pass over the whole body; all signatures by shared secrets cost one pass per secret. */
+/** Each signature by a public key takes a pass over the whole body; all signatures by shared secrets take one pass per secret. */
 const mostPublicSignatures = 4;
 const ed25519Prefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** Is this a secret, with or without `whsec_`, or the public key (`whpk_…`) of a sender that signs with `v1a`? */
+/** Whether this is a secret, with or without `whsec_`, or the public key (`whpk_…`) of a sender that signs with `v1a`. */
 export function isStandardSecret(text: string): boolean {
   return text.startsWith('whpk_') ? publicKey(text).length === 32 : isKey(secretKey(text));
 }
@@ -26,7 +26,7 @@ const isKey = (key: Buffer): boolean => key.length >= 24 && key.length <= 64;
 
 /**
  * The headers of one attempt. `id` stays the same over attempts and holds no full stop.
- * @param secrets While rotating, the new one and the old one.
+ * @param secrets the secret, or during a rotation the new and the old secret
  */
 export function signStandardWebhook(
   message: { id: string; at: Date; body: string | Uint8Array },
@@ -41,9 +41,9 @@ export function signStandardWebhook(
 }
 
 /**
- * Is a delivery signed with one of the secrets, or by one of the public keys? `svix-…` headers are the same scheme under
- * another name; the two families are never mixed.
- * @param headers Names in small letters.
+ * Checks whether one of the secrets or one of the public keys signed the delivery. `svix-…` headers are the same scheme under another name;
+ * the two families are never mixed.
+ * @param headers by names in lower case
  */
 export function verifyStandardWebhook(
   delivery: { headers: Readonly<Record<string, string | undefined>>; raw: Uint8Array; receivedAt: Date },
@@ -70,8 +70,8 @@ export function verifyStandardWebhook(
 }
 
 /**
- * The message id that the signature of a verified delivery covers. A `webhook-id` beside a svix signature is covered by
- * nothing, and so is any id of a delivery that is signed in another way.
+ * The message id of a verified delivery, from the headers of the family that signed it. No signature covers a `webhook-id` beside a svix
+ * signature, nor any id of a delivery that is signed in another way.
  */
 export function signedMessageId(headers: Readonly<Record<string, string | undefined>>): string | undefined {
   return headers[`${familyOf(headers)}-id`];
@@ -81,12 +81,12 @@ function familyOf(headers: Readonly<Record<string, string | undefined>>): 'svix'
   return headers['webhook-signature'] === undefined ? 'svix' : 'webhook';
 }
 
-/** Signatures of one version, without its name. */
+/** The signatures of one version, without the version's prefix. */
 function ofVersion(version: string, given: readonly string[]): string[] {
   return given.filter((one) => one.startsWith(`${version},`)).map((one) => one.split(',', 2)[1] ?? '');
 }
 
-/** All signatures are compared, each in constant time. */
+/** Compares all signatures, each in constant time. */
 function isSignedWith(secret: string, given: readonly string[], head: Buffer, raw: Uint8Array): boolean {
   const key = secretKey(secret);
   const texts = ofVersion('v1', given).filter((text) => /^[A-Za-z0-9+/]{43}=$/.test(text));

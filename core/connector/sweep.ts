@@ -3,15 +3,15 @@ import type { PollPage, Source, SourceEvent } from './contract.ts';
 import { jsonBody } from './json-body.ts';
 
 /*
- * A poll of a vendor that searches by time. A sweep runs the searches one after the other, one page per call; the next sweep covers
- * the time from shortly before the instant at which the last one began.
+ * A poll of a vendor that searches by time. A sweep runs its searches one after the other, one page per call; the next sweep covers the time
+ * from shortly before the begin of the last sweep.
  */
 
 /** One search of a sweep. */
 export interface SweepSearch {
   /**
-   * A page of the events since `from`; the sweep drops earlier events. `after` is the `next` of the previous page, of the same
-   * `from`. An undefined `next` marks the last page.
+   * Reads a page of the events since `from`; the sweep drops earlier events. `after` is the `next` of the previous page with the same `from`.
+   * An undefined `next` marks the last page.
    */
   page(from: Date, after: string | undefined): Promise<{ events: readonly SourceEvent[]; next: string | undefined }>;
 }
@@ -20,7 +20,7 @@ interface SweepOptions {
   now: () => Date;
   /** How far the vendor's search index may lag. */
   overlapMs: number;
-  /** An index may miss changes for good: every `everyMs` a sweep begins `backMs` back, but never before the first sweep's begin. */
+  /** For an index that may miss changes for good: every `everyMs` a sweep begins `backMs` earlier, but never before the first sweep's begin. */
   deep?: { everyMs: number; backMs: number };
 }
 
@@ -47,7 +47,7 @@ export function createSweep(searches: readonly SweepSearch[], options: SweepOpti
     const start = isDeep ? later(cursor.first, new Date(began.getTime() - deep.backMs)) : cursor.since;
     const found = await searches[cursor.search]?.page(start, cursor.after ?? undefined);
     const events = (found?.events ?? []).filter(({ at }) => at >= start).sort((a, b) => Number(a.at) - Number(b.at));
-    // A vendor that names the same page again would be called for ever.
+    // A page that names itself as the next page counts as the last page, or the sweep would never end.
     const next = found?.next === cursor.after ? undefined : found?.next;
     const goesOn: Partial<Cursor> | undefined =
       next !== undefined
@@ -65,7 +65,7 @@ export function createSweep(searches: readonly SweepSearch[], options: SweepOpti
   };
 }
 
-/** Rounded down to seconds, the resolution of most vendors. */
+/** The first cursor. The instant is rounded down to seconds, the resolution of most vendors. */
 function beginning(since: Date, now: Date): Cursor {
   const first = new Date(Math.floor(since.getTime() / 1_000) * 1_000);
   return { first, since: first, began: null, deepAt: now, search: 0, after: null };

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { ConnectorPorts } from './contract.ts';
 
-/** The token that calls carry. */
+/** The credentials of calls. */
 export interface Credentials {
   current(): Promise<string>;
-  /** A token for a second attempt after the vendor refused this one; undefined where there is none. */
+  /** A token for a second attempt after the vendor refused this token; undefined if there is no other token. */
   instead(refused: string): Promise<string | undefined>;
 }
 
-/** A fetched token; `refreshToken` where the vendor replaced the refresh token. */
+/** A fetched token; with `refreshToken` if the vendor replaced the refresh token. */
 export interface GrantedToken {
   token: string;
   refreshToken?: string | undefined;
@@ -27,7 +27,7 @@ interface BasicCredentials {
   authorize: (token: string) => Record<string, string>;
 }
 
-/** User and password, or key and secret, in every call (RFC 7617): `createVendorApi({ ...basicCredentials(key, secret), … })`. */
+/** Sends user and password, or key and secret, with every call (RFC 7617): `createVendorApi({ ...basicCredentials(key, secret), … })`. */
 export function basicCredentials(user: string, password: string): BasicCredentials {
   return {
     credentials: staticToken(Buffer.from(`${user}:${password}`).toString('base64')),
@@ -38,9 +38,7 @@ export function basicCredentials(user: string, password: string): BasicCredentia
 /** A token is renewed after this share of its lifetime. */
 const usedUp = 0.75;
 
-/**
- * Tokens of a grant without refresh tokens, each renewed before it expires. Concurrent callers share one request.
- */
+/** Tokens of a grant without refresh tokens. Each token is renewed before it expires; concurrent callers share one request. */
 export function clientCredentials(fetchToken: () => Promise<GrantedToken>, now: () => Date): Credentials {
   let held: { token: string; renewAt: number } | undefined;
   let pending: Promise<string> | undefined;
@@ -70,14 +68,14 @@ export function clientCredentials(fetchToken: () => Promise<GrantedToken>, now: 
   };
 }
 
-/** What all processes share. `of` identifies the configured refresh token that the stored tokens come from. */
+/** The state that all processes share. `of` identifies the configured refresh token from which the stored tokens come. */
 const Stored = z.object({ of: z.string(), refreshToken: z.string(), accessToken: z.string(), renewAt: z.number() });
 type Stored = z.output<typeof Stored>;
 
 /**
- * Access tokens that are traded for a refresh token. One process at a time trades it, and the vendor may replace it: the new
- * refresh token is in the vault before the access token is used, and the other processes find both there. A new refresh token in
- * the configuration (a person connected the account anew) invalidates what is stored.
+ * Access tokens for which closeloop exchanges a refresh token. Only one process at a time does this, as the vendor may replace the refresh
+ * token: the new refresh token is stored in the vault before the access token is used, and the other processes find both there. A new refresh
+ * token in the configuration (a person connected the account again) invalidates the stored tokens.
  * @param name the name in the source's vault
  */
 export function refreshedToken(
@@ -103,7 +101,7 @@ export function refreshedToken(
     vault.locked(name, async () => {
       const known = await stored();
       if (known && good(known, refused)) return known;
-      // A vault that can't store has to fail before the vendor replaces the only valid refresh token.
+      // Stores before the exchange: if the vault can't store, this has to fail before the vendor replaces the only valid refresh token.
       if (known === undefined) await store({ of, refreshToken: configured, accessToken: '', renewAt: 0 });
       const askedAt = now().getTime();
       const last = known?.refreshToken ?? configured;
@@ -126,7 +124,7 @@ export function refreshedToken(
     current: () => get(),
     async instead(refused) {
       const token = await get(refused);
-      // A renewal that another caller had begun may have kept the refused token.
+      // A renewal that another caller began earlier may have returned the refused token.
       return token === refused ? get(refused) : token;
     },
   };
@@ -142,6 +140,6 @@ export const TokenGrant = z
   .transform(({ access_token, refresh_token, expires_in }) => ({
     token: access_token,
     refreshToken: refresh_token ?? undefined,
-    /** Undefined: the vendor doesn't say. */
+    /** The token's lifetime; undefined if the vendor does not say. */
     lifeMs: expires_in == null ? undefined : expires_in * 1000,
   }));

@@ -1,4 +1,4 @@
-/* undici has types for the whole of it alone. */
+/* undici's types cover only its index; these files get the same types. */
 declare module 'undici/lib/api/api-request.js' {
   import type { Dispatcher } from 'undici';
   export default function request(

@@ -8,27 +8,27 @@ import { applyRateLimits, type Quota, type RateLimit, type Urgency } from './quo
 import { type HttpResponse, SendFailure, send } from './send.ts';
 import type { Credentials } from './token.ts';
 
-/** A vendor account, as calls need it. */
+/** A vendor account, with everything that calls need. */
 export interface VendorAccount {
-  /** Begins every message: 'Freshdesk acme'. */
+  /** The begin of every message: 'Freshdesk acme'. */
   name: string;
-  /** Without a slash at its end. Credentials go here and nowhere else. */
+  /** The base address, without a slash at its end. Credentials are sent only there. */
   baseUrl: string;
-  /** Left out: calls carry none. */
+  /** Left out: calls carry no credentials. */
   credentials?: Credentials;
   /** The headers that carry the token. Default: `Authorization: Bearer`. */
   authorize?: (token: string) => Record<string, string>;
-  /** Whether a response refuses the token, so that another one may be tried. Default: status 401. */
+  /** Whether a response refuses the token, so that closeloop may try another token. Default: status 401. */
   refuses?: (response: HttpResponse) => boolean;
-  /** For one call, to the last byte. Default 30,000. */
+  /** The deadline of one call, to the last byte. Default 30,000. */
   timeoutMs?: number;
-  /** Reads only so many bytes of a response. */
+  /** Reads only this many bytes of a response. */
   head?: number;
   /** The limits in a response's headers: of the account, and of the endpoint (`VendorCall.endpoint`). */
   rateLimits?: (headers: ResponseHeaders, now: Date, endpoint: string | undefined) => readonly RateLimit[];
   /** Limits of endpoints (`VendorCall.endpoint`) that no header reports. */
   unreportedLimits?: Readonly<Record<string, Quota>>;
-  /** How its responses differ from the standard table. */
+  /** How the vendor's responses differ from the standard table. */
   rules?: ResponseRules;
   /** The meaning of a missing response. Default: transient. */
   unanswered?: (failure: SendFailure) => Meaning | undefined;
@@ -36,38 +36,38 @@ export interface VendorAccount {
   requestIdHeader?: string;
   /** The JSON of a response; undefined where it has none. Default: the body, parsed. */
   jsonOf?: (response: HttpResponse) => unknown;
-  /** Sends instead of `fetch`: the vendor's own client. */
+  /** Sends the requests in place of `fetch`: the vendor's own client. */
   transport?: Fetch;
 }
 
 export interface VendorCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Continues the base address; may hold a query. */
+  /** The path after the base address; may have a query. */
   path: string;
   /** The call in messages: no personal data, no ids. Default: method and path, where only plain words and versions are shown. Needed where an id may be a plain word. */
   place?: string;
-  /** Sent as JSON; a string is sent as it is. */
+  /** The body, sent as JSON; a string is sent unchanged. */
   body?: object | string;
-  /** Sent form-encoded. */
+  /** The body, sent form-encoded. */
   form?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
-  /** As in `Budget.take`. */
+  /** The endpoint's name, as in `Budget.take`. */
   endpoint?: string;
   urgency?: Urgency;
 }
 
 export interface VendorApi {
   /**
-   * One attempt, out of the budget and within the deadline; the queue repeats. Returns the JSON of the response, parsed by
+   * Sends the call once, within the budget and the deadline; the queue repeats failed work. Returns the JSON of the response, parsed by
    * `schema` (`undefined` for an empty body).
    * @throws VendorError for every other response, with the advice of the table in classify.ts
    */
   call<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S>>;
-  /** The same; `undefined` for a resource that does not exist (404). */
+  /** Like `call`, but `undefined` for a resource that does not exist (404). */
   find<S extends z.ZodType>(call: VendorCall, schema: S): Promise<z.output<S> | undefined>;
-  /** First step of `call`: the response, whatever its status. A refused token is replaced once. */
+  /** First step of `call`: returns the response, whatever its status. A refused token is replaced once. */
   exchange(call: VendorCall): Promise<HttpResponse>;
-  /** Second step: classifies the response, and pauses the calls that the vendor asks to wait. @throws VendorError for a failure */
+  /** Second step: classifies the response, and pauses the calls for which the vendor asks to wait. @throws VendorError for a failure */
   accept(call: VendorCall, response: HttpResponse): Promise<void>;
   /** Third step: parses the body. @throws VendorError for another shape */
   parse<S extends z.ZodType>(call: VendorCall, response: HttpResponse, schema: S): z.output<S>;
@@ -142,7 +142,7 @@ export function createVendorApi(account: VendorAccount, ports: VendorPorts): Ven
   };
 }
 
-/** One attempt, out of the budget. Reports the limits in the response's headers to the budget. */
+/** Sends once, within the budget. Reports the limits in the response's headers to the budget. */
 async function sendOnce(
   account: VendorAccount,
   ports: VendorPorts,
@@ -159,7 +159,7 @@ async function sendOnce(
   if (unreported !== undefined) await ports.budget.reportRemaining(unreported, endpoint);
   await ports.budget.take(endpoint, urgency);
   const init = requestOf(call, token === undefined ? {} : authorize(token));
-  // A connector of others may have an address in a path.
+  // The name is redacted, as a connector from outside closeloop may put an address into a path.
   const as = { to: name, operation: redacted(operationOf(call)) };
   const options = { timeoutMs, as, ...(head !== undefined && { head }) };
   const response = await send(transport, baseUrl + path, init, options).catch((error: unknown) => {

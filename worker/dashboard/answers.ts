@@ -14,7 +14,7 @@ import { NumberQuery, PeriodQuery, periodOf } from './period-query.ts';
 import { type ShownAnswer, shownAnswers } from './shown-answer.ts';
 import { answersView } from './views/answers.ts';
 
-/** Answers of a page, and those that are looked at for it. */
+/** How many answers a page shows, and how many closeloop reads at most to fill the page. */
 const size = 50;
 const most = 1_000;
 
@@ -31,10 +31,10 @@ const Query = PeriodQuery.extend({
 });
 type Query = z.output<typeof Query> & { values: Record<string, string> };
 
-/** The most custom fields that are looked for at once. */
+/** The most custom fields that one query may filter by. */
 const mostFields = 20;
 
-/** What is in an address of answers: all of it, so that it can be sent to a colleague. */
+/** Reads the whole filter from the address, so that a person can send the address to a colleague. */
 function queryOf(request: FastifyRequest): Query {
   const all = z.record(z.string(), z.unknown()).parse(request.query);
   const values = Object.entries(all).flatMap(([name, value]): [string, string][] => {
@@ -46,7 +46,7 @@ function queryOf(request: FastifyRequest): Query {
   return { ...Query.parse(all), values: Object.fromEntries(values.slice(0, mostFields)) };
 }
 
-/** `/answers`: every answer of customers that closeloop has asked, by what people ask about them; `/answers.csv`: the same for a spreadsheet. */
+/** `/answers` lists the answers of the customers whom closeloop has asked, with filters; `/answers.csv` gives the same list for a spreadsheet. */
 export function showAnswers(app: FastifyInstance, options: DashboardOptions): void {
   app.get('/answers', async (request, reply) => {
     const query = queryOf(request);
@@ -77,13 +77,13 @@ export function showAnswers(app: FastifyInstance, options: DashboardOptions): vo
     return await reply.send(Readable.from(linesOf(query, request)));
   });
 
-  /** All that the filter fits, as many at a time as a page shows. */
+  /** Yields the lines of all answers that match the filter, reading as many answers at a time as a page shows. */
   async function* linesOf(query: Query, request: FastifyRequest): AsyncGenerator<string> {
     const sources = sourcesIn(await options.engine().sources(), query);
     const filter = filterOf(query, options);
     const { timeZone } = options.config().feedback;
     const { fields } = choicesOf(options, []);
-    // Excel takes a file for UTF-8 only by this mark.
+    // Excel reads a file as UTF-8 only if it begins with this mark.
     yield `\u{feff}${csv([[...columns, ...fields, 'follow-up']])}`;
     let after = readPlace(query.after);
     do {
@@ -117,7 +117,7 @@ interface Known {
   values?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What a filter offers: what the configuration names, and what the answers that are shown have. */
+/** The choices of the filters: what the configuration names, and what the shown answers contain. */
 function choicesOf({ config, engine }: Pick<DashboardOptions, 'config' | 'engine'>, shown: readonly Known[]) {
   const rules = config().sources.flatMap((source) => source.rules);
   const fields = [

@@ -9,7 +9,7 @@ const types = {
   'icon.svg': 'image/svg+xml',
 } as const;
 
-/** The style sheet, the script and the icon: nothing else is fetched by a page. */
+/** Serves the style sheet, the script and the icon. Pages fetch nothing else. */
 export function serveAssets(app: FastifyInstance): void {
   for (const [name, type] of Object.entries(types)) {
     const content = readFileSync(join(import.meta.dirname, 'assets', name));

@@ -2,25 +2,25 @@ import { z } from 'zod';
 import type { RedisClient } from '../redis/client.ts';
 import { globalTag } from '../redis/keys.ts';
 
-/** Older ones are dropped, of each list. */
+/** The most entries of a list. Older entries are dropped. */
 const most = 1_000;
 
 const AuditEntry = z.object({
   at: z.coerce.date(),
   who: z.string(),
-  /** What was asked for: no personal data. */
+  /** The action, without personal data. */
   what: z.string(),
-  /** A journey, or a source. */
+  /** The journey or the source that the action is about. */
   about: z.string(),
 });
 export type AuditEntry = z.output<typeof AuditEntry>;
 
-/** Who asked for what on the page, and when: noted before it is done. */
+/** The log of who did what on the page, and when. An entry is written before its action is done. */
 export class Audit {
   readonly #redis: RedisClient;
   readonly #key: string;
 
-  /** @param list logins have one of their own: those that fail are many, and would drop the others */
+  /** @param list logins have a list of their own: the many failed logins would push out the other entries */
   constructor(redis: RedisClient, list: 'audit' | 'audit-logins' = 'audit') {
     this.#redis = redis;
     this.#key = `${globalTag}:${list}`;

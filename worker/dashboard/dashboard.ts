@@ -23,14 +23,14 @@ import { showSettings } from './settings.ts';
 import { sentence } from './times.ts';
 import { showWhy } from './why.ts';
 
-/** A form of ours is small. */
+/** closeloop's forms are small. */
 const bodyLimit = 16 * 1_024;
 /** How long a person waits for Redis. */
 const redisMs = 1_500;
-/** The longest name of a journey that is looked for. */
+/** The longest path parameter, such as a journey's name. */
 const longestPart = 1_000;
 
-/** The page: server-rendered, whole without script, with nothing of another host. */
+/** Creates the page. The server renders it; it works without script, and loads nothing from other hosts. */
 export function createDashboard(options: DashboardOptions): FastifyInstance {
   const { publicUrl, trustProxy } = options.settings();
   const app = createGuarded(
@@ -46,7 +46,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(String(body)))),
   );
-  // Before anything is read: a person is told within two seconds.
+  // This hook runs before anything is read, so that a person learns within two seconds that Redis does not answer.
   app.addHook('onRequest', async () => await answersWithin(options.redis, redisMs));
   guardAccess(app, { publicUrl, seal: options.seal, identify: identifier(options) });
   decoratePages(app, {
@@ -72,7 +72,7 @@ export function createDashboard(options: DashboardOptions): FastifyInstance {
   });
   app.setErrorHandler(async (error, _request, reply) => {
     const status = statusOf(error);
-    // A CloseloopError is written for people; of anything else nobody knows what it quotes.
+    // The message of a CloseloopError is written for people; the message of any other error may quote secrets or personal data.
     const isOurs = error instanceof CloseloopError;
     if (status >= 500 && !isOurs) options.log.error({ why: messageOf(error) }, 'the dashboard failed');
     const why = status >= 500 ? 'Something went wrong here: the log of this process says what.' : 'Not understood.';

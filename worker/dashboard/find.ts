@@ -15,7 +15,7 @@ class NotFound extends CloseloopError {
   }
 }
 
-/** The journey that an address names by `:source` and `:id`. @throws CloseloopError for one that isn't there: the page is not found */
+/** Finds the journey that an address names by `:source` and `:id`. @throws CloseloopError for a journey that does not exist: "page not found" */
 export async function journeyOf(request: FastifyRequest, { engine }: Pick<DashboardOptions, 'engine'>) {
   const { source, id } = Named.parse(request.params);
   return await findAnywhere(engine(), refOf(source, id)).catch((error: unknown) => {

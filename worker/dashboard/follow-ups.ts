@@ -22,11 +22,11 @@ import { periodOf } from './period-query.ts';
 import { type AnsweredSource, shownAnswers } from './shown-answer.ts';
 import { type FollowUpQuery, followUpsView } from './views/follow-ups.ts';
 
-/** On one page. */
+/** The follow-ups on one page. */
 const size = 25;
-/** Follow-ups of each source that are looked at for one page. */
+/** The most follow-ups of each source that closeloop reads for one page. */
 const most = 500;
-/** Follow-ups that are read for the figures above them, and how long a person waits for these. */
+/** The most follow-ups that closeloop reads for the figures above the list, and how long a page waits for these figures. */
 const mostCounted = 300;
 const patienceMs = 150;
 
@@ -38,7 +38,7 @@ const Query = z.object({
   show: z.enum(['open', 'overdue', 'mine', 'done']).catch('open'),
   source: text,
   after: text,
-  /** What was just done, and of which. */
+  /** The action that the person has just done, and the follow-up's name. */
   did: z.enum(deeds).optional().catch(undefined),
   of: text,
 });
@@ -49,7 +49,7 @@ const Form = z.object({
   outcome: z.string().trim().max(2_000).catch(''),
 });
 
-/** `/follow-ups`: who waits for a person because of their answer, and what people do about it. */
+/** `/follow-ups`: the customers who wait for a person because of their answer, and what people do about each. */
 export function showFollowUps(app: FastifyInstance, options: DashboardOptions): void {
   listFollowUps(app, options);
   showOne(app, options);
@@ -84,7 +84,7 @@ function listFollowUps(app: FastifyInstance, options: DashboardOptions): void {
   });
 }
 
-/** Reads the figures of the last thirty days, at most once a minute, as they take many journeys. */
+/** Reads the figures of the last thirty days, at most once a minute, because it has to read many journeys. */
 function reportOf(options: DashboardOptions) {
   const readings = new RecentReadings<Report>({ patienceMs, now: options.now });
   return async (sources: readonly FollowedSource[], source: string) => {
@@ -149,14 +149,14 @@ function filterOf({ show }: FollowUpQuery, request: FastifyRequest): FollowUpFil
   };
 }
 
-/** @throws CloseloopError config for an end without words */
+/** @throws CloseloopError config if the person completes a follow-up and does not say what was done */
 function deedOf(deed: (typeof deeds)[number], outcome: string): FollowUpDeed {
   if (deed !== 'done') return { do: deed };
   if (outcome === '') throw new CloseloopError('Say what was done, then send the form again.', { kind: 'config' });
   return { do: deed, outcome };
 }
 
-/** Back to where the form was, which then says what was done. */
+/** The address of the page with the form, which then shows what was done. */
 function withDeed(address: string, did: string, of: string): string {
   const [path = '/', query] = address.split('?');
   return pathTo(path, { ...Object.fromEntries(new URLSearchParams(query)), did, of });

@@ -13,7 +13,7 @@ import { serviceThere, type There } from './service.ts';
 import { gradesView, mostByField } from './views/grades.ts';
 
 const Query = PeriodQuery.extend({
-  /** A custom field, or `noField`. Left out: the first there is. */
+  /** A custom field, or `noField`. Left out: the first custom field. */
   by: z.string().trim().max(500).optional().catch(undefined),
   campaign: NumberQuery,
 });
@@ -21,7 +21,7 @@ type Query = z.output<typeof Query>;
 
 type Options = Pick<DashboardOptions, 'engine' | 'config' | 'now'>;
 
-/** `/grades`: what customers say, as `closeloop report` tells it; `/grades.csv`: the same for a spreadsheet. */
+/** `/grades` shows the figures of `closeloop report`; `/grades.csv` gives the same figures for a spreadsheet. */
 export function showGrades(app: FastifyInstance, options: Options, readings: Readings): void {
   app.get('/grades', async (request, reply) => {
     const query = Query.parse(request.query);
@@ -36,7 +36,7 @@ export function showGrades(app: FastifyInstance, options: Options, readings: Rea
     const known = new Map(figures.byCampaign.value?.map(({ campaign, channel }) => [campaign, channel]));
     const body = gradesView({
       ...{ ...figures, query, period, before: periodBefore(period), counts, hours, timeZone },
-      // Of a service that is away nobody knows the channels.
+      // While the service is unreachable, the channels of its campaigns are unknown.
       channels: known.size === 0 ? [] : byChannel(responses, known),
     });
     return await show(reply, { title: 'Grades', section: '/grades', body });
@@ -54,7 +54,7 @@ export function showGrades(app: FastifyInstance, options: Options, readings: Rea
         kind: 'transient',
       });
     const rows = value.filter(({ campaign }) => query.campaign === undefined || query.campaign === campaign);
-    // Excel takes a file for UTF-8 only by this mark.
+    // Excel reads a file as UTF-8 only if it begins with this mark.
     const text = `\u{feff}${csv(cellsOf(rows, 'csv'))}`;
     reply.header('content-disposition', `attachment; filename="${fileNameOf(by, period)}"`);
     return await reply.type('text/csv; charset=utf-8').send(text);
@@ -62,7 +62,7 @@ export function showGrades(app: FastifyInstance, options: Options, readings: Rea
 }
 
 interface Figures extends ByField {
-  /** Of all campaigns. */
+  /** The figures of all campaigns. */
   byCampaign: Rows;
   overTime: Rows;
 }

@@ -9,7 +9,7 @@ import type { Seal } from '../redis/seal.ts';
 import { loginAt } from './addresses.ts';
 import { Cookie } from './cookies.ts';
 
-/** Nothing of another host, nothing inline, in nobody's frame. */
+/** The page loads nothing from other hosts, runs nothing inline, and no site may show it in a frame. */
 const policy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -25,7 +25,7 @@ const headers = {
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
-  // Not no-referrer: with that, browsers send "Origin: null" with our own forms.
+  // With no-referrer browsers would send "Origin: null" with closeloop's own forms.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -33,30 +33,30 @@ const headers = {
   'cache-control': 'no-store',
 };
 
-/** Who sends a request. */
+/** The person who sends a request. */
 export interface Visitor {
-  /** For people and the audit log. */
+  /** The visitor's name on pages and in the audit log. */
   name: string;
   role: DashboardRole;
-  /** Whether they are shown customers' addresses in full. */
+  /** Whether the visitor sees customers' addresses in full. */
   contacts: boolean;
-  /** What the forms of this login are bound to. Undefined: no login is needed. */
+  /** The session that the forms of this login are bound to. Undefined: no login is needed. */
   session?: string;
 }
 
-/** `anybody`: whether logged in or not. `unasked`: who sends it is not even looked up. */
+/** `anybody`: with or without a login. `unasked`: the guard does not look up the visitor at all. */
 type Access = DashboardRole | 'anybody' | 'unasked';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Who may send this to the page. Left out: who may read where it is a GET, else who may act. */
+    /** Who may call this route. Left out: `read` for a GET, else `act`. */
     access?: Access;
-    /** A search that is sent as a form, so that what it looks for stands in no address: it changes nothing, and its form has no token. */
+    /** A search by POST, so that the searched text is in no address. The search changes nothing, so its form has no token. */
     isSearch?: true;
   }
 }
 
-/** What every response carries, and whom none is given: the page is asked for by its public address or by a name of this machine. */
+/** Sets the headers of every response, and refuses requests for a host other than the public address or a name of this machine. */
 export function hostGuard(publicUrl: string | undefined): Guard {
   return (request, reply) => {
     reply.headers(headers);
@@ -67,7 +67,7 @@ export function hostGuard(publicUrl: string | undefined): Guard {
 interface AccessOptions {
   publicUrl: string | undefined;
   seal: Pick<Seal, 'digest'>;
-  /** Who sends a request. Undefined: somebody who has to log in. */
+  /** Finds the visitor who sends a request. Undefined: the visitor has to log in. */
   identify: (request: FastifyRequest) => Promise<Visitor | undefined>;
 }
 
@@ -75,7 +75,7 @@ const visitor = Symbol('visitor');
 const formTokens = Symbol('form tokens');
 const Form = z.object({ csrf: z.string() }).catch({ csrf: '' });
 
-/** Checks each request before its route runs: who sends the request, whether they may, from which site, and that our own page sent the form. */
+/** Checks each request before its route runs: who sends it, whether the visitor may, from which site, and that closeloop's own page sent the form. */
 export function guardAccess(app: FastifyInstance, { publicUrl, seal, identify }: AccessOptions): void {
   const tokens = new FormTokens(seal, publicUrl);
   app.decorateRequest(visitor);
@@ -96,35 +96,34 @@ export function guardAccess(app: FastifyInstance, { publicUrl, seal, identify }:
   });
 }
 
-/** Who sent it; undefined: nobody knows yet. */
+/** The visitor who sent the request; undefined while the visitor is unknown. */
 export function visitorOf(request: FastifyRequest): Visitor | undefined {
   return request.getDecorator<Visitor | undefined>(visitor);
 }
 
-/** Whether who sent it is shown buttons. */
+/** Whether the visitor sees buttons. */
 export function mayAct(request: FastifyRequest): boolean {
   return visitorOf(request)?.role === 'act';
 }
 
-/** Whether who sent it is shown customers' addresses in full. */
+/** Whether the visitor sees customers' addresses in full. */
 export function seesContacts(request: FastifyRequest): boolean {
   return visitorOf(request)?.contacts === true;
 }
 
-/** Who sent it, for the audit log. */
+/** The visitor's name for the audit log. */
 export function nameOf(request: FastifyRequest): string {
   return visitorOf(request)?.name ?? 'nobody';
 }
 
-/** For a form in this response that acts: `csrfField`. */
+/** The token for a form in this response that acts (`csrfField`). */
 export function formToken(reply: FastifyReply): string {
   return reply.server.getDecorator<FormTokens>(formTokens).next(reply);
 }
 
 /**
- * Forms that act take a token that only a page of ours, shown to the same browser, can hold: a keyed digest of the login's session
- * or, where there is none, of a random number that the browser keeps in a cookie. Nothing is stored, and every process of the
- * installation knows its own tokens.
+ * Forms that act carry a token which only a page that closeloop showed to the same browser can contain: a keyed digest of the login's session
+ * or, without a session, of a random number in a cookie. The token is not stored: every process of the installation can calculate it.
  */
 class FormTokens {
   readonly #seal: Pick<Seal, 'digest'>;
@@ -143,7 +142,7 @@ class FormTokens {
     return this.#tokenOf(visit);
   }
 
-  /** Whether a page that the same browser was shown holds this token. */
+  /** Whether closeloop gave this token to the same browser. */
   isOf(request: FastifyRequest, token: string): boolean {
     const visit = this.#visitOf(request);
     return visit !== undefined && isEqual(Buffer.from(this.#tokenOf(visit)), Buffer.from(token));
@@ -160,15 +159,15 @@ class FormTokens {
 }
 
 /**
- * By what browsers say of themselves: from which site a request comes. From another site only a link is followed: a picture or a form
- * there would have this page call the service and the vendors.
+ * Whether a request comes from another site, by the headers that browsers send. A link from another site is followed; a picture or a form
+ * there is refused, as it would make closeloop call the service and the vendors.
  */
 function isFromElsewhere({ method, headers }: FastifyRequest): boolean {
   const { origin, host = '', 'sec-fetch-site': site = 'same-origin', 'sec-fetch-mode': mode } = headers;
   if (method === 'GET' && mode === 'navigate') return false;
   if (site !== 'same-origin') return true;
   if (origin === undefined) return false;
-  // Browsers leave out the usual port of an origin; what passes a request on may name it in `Host`.
+  // Browsers leave out the usual port of an origin; a proxy may name the port in `Host`.
   const from = URL.parse(origin);
   return from === null || from.host !== URL.parse(`${from.protocol}//${host}`)?.host;
 }
@@ -182,7 +181,7 @@ class Refused extends CloseloopError {
   }
 }
 
-/** A form or another request that no page of ours sent, or an old one of another visit. */
+/** The error for a form or another request that no page of closeloop sent, or that a page of an earlier visit sent. */
 function forged(): Refused {
   return new Refused(403, 'This form did not come from this page, or is from an earlier visit: load the page again.');
 }

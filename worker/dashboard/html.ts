@@ -1,34 +1,34 @@
 const made = Symbol('made by html');
 
-/** Markup whose every value is escaped: only `html` makes it. */
+/** Markup in which every value is escaped. Only `html` makes it. */
 export interface Html {
   readonly [made]: string;
 }
 
-/** What a template takes: markup as it is, everything else as text. Nothing is shown for `undefined`, `null` and `false`. */
+/** The values of a template: markup is kept, everything else becomes text; `undefined`, `null` and `false` become nothing. */
 export type Content = Html | string | number | undefined | null | false | readonly Content[];
 
 /**
- * Markup with values in it. A value is text of an element or of an attribute in double quotes, and stays so whatever it holds;
- * values have no place in names, in attributes without quotes, or in styles and scripts.
+ * Markup with values in it. A value is the text of an element or of an attribute in double quotes, and can't break out of it. Never put values
+ * into names, attributes without quotes, styles or scripts.
  */
 export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Html {
   const text = parts.reduce((before, part, i) => `${before}${shown(values[i - 1])}${part}`);
   return { [made]: text };
 }
 
-/** As it is sent. */
+/** The markup as text, to be sent. */
 export function textOf(markup: Html): string {
   return markup[made];
 }
 
-/** An address for `href`: another scheme than http or https would run as a script. */
+/** The address for `href`, or undefined where its scheme is not http or https: another scheme could run as a script. */
 export function webAddress(url: string | undefined): string | undefined {
   const protocol = url === undefined ? undefined : URL.parse(url)?.protocol;
   return protocol === 'https:' || protocol === 'http:' ? url : undefined;
 }
 
-/** What has an address elsewhere, by its name. */
+/** The name as a link, or as text where there is no web address. */
 export function linked(name: string, url: string | undefined): Content {
   const at = webAddress(url);
   return at === undefined ? name : html`<a href="${at}" rel="noreferrer">${name}</a>`;

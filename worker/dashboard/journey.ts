@@ -24,7 +24,7 @@ const ResolveForm = z.object({
   request: z.string().trim().max(200).catch(''),
 });
 
-/** A journey's page, and what a person may do with it: each step is confirmed on a page of its own, and noted. */
+/** A journey's page, and the actions on a journey. A person confirms each action on a page of its own, and closeloop writes it into the audit log. */
 export function showJourney(app: FastifyInstance, options: DashboardOptions): void {
   showPage(app, options);
   confirmSteps(app, options);
@@ -104,7 +104,7 @@ function takeSteps(app: FastifyInstance, options: DashboardOptions): void {
   });
 }
 
-/** @throws CloseloopError where it can't be done: nothing was changed */
+/** @throws CloseloopError where the action is not possible: then nothing was changed */
 export async function take(
   action: Repair,
   { journey, context }: Awaited<ReturnType<typeof journeyOf>>,
@@ -131,7 +131,7 @@ function actionOf(params: unknown): Repair | undefined {
   return Action.safeParse(params).data?.action;
 }
 
-/** @throws CloseloopError config for a form in which nothing was chosen */
+/** @throws CloseloopError config for a form in which the person chose nothing */
 function settledOf(body: unknown): Settled {
   const form = ResolveForm.safeParse(body);
   if (!form.success)

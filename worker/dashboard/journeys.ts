@@ -18,18 +18,18 @@ import { show } from './pages.ts';
 import { journeysView, type ListedJourney } from './views/journeys.ts';
 import { manyActions } from './views/many.ts';
 
-/** Journeys of a page, and those that are looked at for it. */
+/** How many journeys a page shows, and how many closeloop reads at most to fill the page. */
 const size = 50;
 const most = 1_000;
 const text = z.string().trim().max(1_000).optional().catch(undefined);
 const day = z.iso.date().optional().catch(undefined);
-/** The list's address: nothing in it tells who anybody is; `person` is a keyed digest. */
+/** The query of the list's address. It identifies nobody: `person` is a keyed digest. */
 const Query = z.object({
   state: z.enum(journeyStates).optional().catch(undefined),
   source: text,
   rule: text,
   reason: text,
-  /** Of an issue: reasons that differ from it by instants and numbers alone. */
+  /** The cause of an issue: reasons that differ only in instants and numbers have the same cause. */
   cause: text,
   since: day,
   until: day,
@@ -49,7 +49,7 @@ const count = z
   .regex(/^\d{1,6}$/)
   .optional()
   .catch(undefined);
-/** What was just done with many. */
+/** The result of the action that the person has just done with many journeys. */
 const ManyResult = z.object({
   did: z.enum(manyActions).optional().catch(undefined),
   done: count,
@@ -61,7 +61,7 @@ const Search = z.object({ q: z.string().trim().max(1_000).catch('') });
 
 type Options = Pick<DashboardOptions, 'engine' | 'config' | 'now' | 'seal'>;
 
-/** `/journeys`: the list, and the search by what people know of a customer. */
+/** `/journeys`: the list of journeys, and the search by what a person knows of a customer. */
 export function listJourneys(app: FastifyInstance, options: Options): void {
   app.get('/journeys', async (request, reply) => {
     const query = queryOf(request.query);
@@ -78,7 +78,7 @@ export function listJourneys(app: FastifyInstance, options: Options): void {
     });
     return await show(reply, { title: 'Journeys', section: '/journeys', body });
   });
-  // By POST: what is looked for may be a customer's address, and addresses of pages are kept by browsers and proxies.
+  // The search is a POST, as browsers and proxies keep addresses of pages, and the searched text may be a customer's address.
   app.post('/journeys/search', { config: { access: 'read', isSearch: true } }, async (request, reply) => {
     const { q } = Search.parse(request.body ?? {});
     return await reply.redirect(q === '' ? '/journeys' : await addressOf(q, options), 303);
@@ -90,12 +90,12 @@ function isSearch({ person, record, request }: ListQuery): boolean {
 }
 
 interface Extent {
-  /** Journeys that are wanted, and those that are looked at for them. */
+  /** How many journeys the caller wants, and how many closeloop reads at most to find them. */
   size: number;
   most: number;
 }
 
-/** Those of a list's address. */
+/** The journeys that match the query of a list's address. */
 export async function journeysOf(query: ListQuery, { engine, config, now }: Omit<Options, 'seal'>, extent: Extent) {
   const { source = '' } = query;
   // A link from before a rename has the source's earlier name.
@@ -136,7 +136,7 @@ function fitting({
     (part === '' || journey.reason === part || (journey.why ?? '').toLowerCase().includes(part));
 }
 
-/** What one search has found, last changed first, a page at a time: of a person the newest `most` closings in each source. */
+/** One page of the journeys that a search found, last changed first. For a person the search covers the newest `most` closings in each source. */
 async function searched(
   sources: readonly Searched[],
   { person = '', record = '', request = '', state, rule, reason, cause, after }: ListQuery,
@@ -173,7 +173,7 @@ async function ofRequest(store: JourneyStore, request: string): Promise<Journey[
   return id === undefined ? [] : await store.those([id]);
 }
 
-/** The record whose page at its vendor has this address; undefined: the address is of none. */
+/** The record whose page at its vendor has this address; undefined where the address belongs to no record. */
 function recordAt({ source }: { source: Pick<Source, 'recordUrl'> }, address: URL): string | undefined {
   const asWritten = (url: URL | null): string | undefined => url?.href.replace(/[?#].*$/s, '').replace(/\/+$/, '');
   const parts = address.pathname.split('/').map((part) => decodedPart(part));
@@ -188,7 +188,7 @@ function decodedPart(part: string): string {
   }
 }
 
-/** Where the list shows what this text names: a journey, a record, a feedback request, and, by digest, a person. */
+/** The address at which the list shows what this text names: a journey, a record, a feedback request or, by a digest, a person. */
 async function addressOf(q: string, { engine, seal, config }: Options): Promise<string> {
   const named = await findAnywhere(engine(), q).catch(() => undefined);
   if (named) return journeyAt(named.context.name, named.journey.id);

@@ -3,19 +3,19 @@ import { type Content, type Html, html } from './html.ts';
 
 export interface Page {
   title: string;
-  /** Of which the page is a part: its address. */
+  /** The address of the section that the page belongs to. */
   section?: string;
   body: Content;
 }
 
 interface Noted extends Page {
-  /** Above all. */
+  /** Shown above everything else. */
   notice?: string | undefined;
-  /** Left out: they are not known now. */
+  /** Left out while the counts are unknown. */
   followUps?: FollowUpCounts | undefined;
 }
 
-/** Follow-ups that are not done. */
+/** The numbers of follow-ups that are not done. */
 export interface FollowUpCounts {
   open: number;
   overdue: number;
@@ -33,9 +33,9 @@ const sections: readonly MenuItem[] = [
   { at: '/settings', name: 'Settings' },
 ];
 
-/** A whole page. Who has to log in first is shown no others. */
+/** A whole page. A visitor who has to log in first sees no links to other pages. */
 export function layout({ title, section, body, notice, followUps }: Noted, visitor: Visitor | undefined): Html {
-  // A bundler takes a template apart that ends a script in so many words, and wants a library for it.
+  // A bundler would split a template that contains the literal end tag of a script, and would import a helper for it.
   const script = 'script';
   return html`<!doctype html>
 <html lang="en">
@@ -70,9 +70,9 @@ interface MenuItem {
   count?: Content;
 }
 
-/** Follow-ups first, where somebody waits for one. */
+/** The menu. While follow-ups are open their entry comes first. */
 function menuOf({ open, overdue }: FollowUpCounts = { open: 0, overdue: 0 }): MenuItem[] {
-  // Behind what managers read.
+  // Without open follow-ups their entry stands behind the pages that managers read.
   if (open === 0) return sections.toSpliced(3, 0, followUpSection);
   const words = overdue > 0 ? `open, ${overdue} overdue` : 'open';
   const count = html` <span class="${overdue > 0 ? 'count bad' : 'count'}">${open}<span class="unseen"> ${words}</span></span>`;

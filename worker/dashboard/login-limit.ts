@@ -5,10 +5,13 @@ import { globalTag } from '../redis/keys.ts';
 import { runScript } from '../redis/script.ts';
 import type { Seal } from '../redis/seal.ts';
 
-/** Attempts within `periodMs` that were not right: by one name, and from one address. */
+/** The failed attempts within `periodMs` that are allowed for one name, and from one address. */
 const limits = { byName: 10, byAddress: 30, periodMs: 15 * 60_000 };
 
-/** Counts an attempt, before anything is compared. Returns ms to wait; 0: it may be made. KEYS by name, by address · ARGV limit of each, ms */
+/**
+ * Counts an attempt before the password is checked. Returns the ms to wait; 0: the attempt is allowed. KEYS by name, by address · ARGV limit
+ * of each, ms
+ */
 const countScript = `
 local waits = 0
 for i, key in ipairs(KEYS) do
@@ -20,7 +23,7 @@ for _, key in ipairs(KEYS) do
 end
 return 0`;
 
-/** Takes one attempt from each of KEYS. */
+/** Takes one attempt off the count of each of KEYS. */
 const takeBackScript = `
 for _, key in ipairs(KEYS) do
   if tonumber(redis.call('GET', key) or 0) > 0 then redis.call('DECR', key) end
@@ -28,12 +31,12 @@ end
 return 0`;
 
 export interface Attempt {
-  /** As typed: it may be anything, also a password in the wrong field. */
+  /** The name as typed. It may be anything, even a password in the wrong field. */
   name: string;
   address: string;
 }
 
-/** How often somebody may try to log in, counted by all processes together. */
+/** Limits how often a person may try to log in. All processes share the counts. */
 export class LoginLimit {
   readonly #redis: RedisClient;
   readonly #seal: Pick<Seal, 'digest'>;
@@ -43,7 +46,7 @@ export class LoginLimit {
     this.#seal = seal;
   }
 
-  /** Counts an attempt. @returns ms until the next one; 0: this one may be made */
+  /** Counts an attempt. @returns ms until the next attempt is allowed; 0: this attempt is allowed */
   async count(attempt: Attempt): Promise<number> {
     const { byName, byAddress, periodMs } = limits;
     return z
@@ -58,7 +61,7 @@ export class LoginLimit {
     await runScript(this.#redis, takeBackScript, [byAddress]);
   }
 
-  /** An attempt that was counted, and could not be made. */
+  /** Takes back a counted attempt whose password could not be checked. */
   async takeBack(attempt: Attempt): Promise<void> {
     await runScript(this.#redis, takeBackScript, this.#keysOf(attempt));
   }

@@ -20,21 +20,21 @@ const Query = z.object({ to: z.string().max(4_000).catch('/') });
 
 type Options = Pick<DashboardOptions, 'redis' | 'seal' | 'settings' | 'log'>;
 
-/** On this machine no login is needed where the configuration names no users. */
+/** The visitor where the configuration names no users: then a person on this machine needs no login. */
 const anybody: Visitor = { name: 'somebody on this machine', role: 'act', contacts: true };
 
-/** In real time: sessions and attempts are of people, also where the loop's clock is another. */
+/** Sessions and login attempts run in real time, even where the clock of the loop is simulated. */
 function sessionsOf(options: Options): { sessions: Sessions; cookie: Cookie } {
   const cookie = new Cookie('closeloop-session', options.settings().publicUrl);
   return { sessions: new Sessions({ ...options, now: () => new Date() }), cookie };
 }
 
-/** Who sends a request; undefined: somebody who has to log in first. */
+/** Finds the visitor who sends a request; undefined: the visitor has to log in first. */
 export function identifier(options: Options) {
   const { sessions, cookie } = sessionsOf(options);
   return async (request: FastifyRequest): Promise<Visitor | undefined> => {
     if (!needsLogin(options.settings())) return anybody;
-    // That a page renews itself is not a person's doing.
+    // A page that refreshes itself must not keep a session alive; a person who opens a page does.
     const isUsed = (request.headers['sec-fetch-mode'] ?? 'navigate') === 'navigate';
     return await sessions.find(cookie.of(request) ?? '', { isUsed });
   };
@@ -80,7 +80,7 @@ export function showLogin(app: FastifyInstance, options: Options): void {
   });
 }
 
-/** Where the person wanted to go. */
+/** The address that the person wanted before the login. */
 function toOf({ query }: FastifyRequest): string {
   return localAddress(Query.parse(query).to);
 }
@@ -90,7 +90,10 @@ type LoginOutcome =
   | { outcome: 'wrong' }
   | { outcome: 'too many'; waitMs: number };
 
-/** Attempts to log in: limited, compared in constant time, and noted with the name, never with what was typed. */
+/**
+ * Checks login attempts. Attempts are limited, passwords are compared in constant time, and the audit log gets the user's name, never the
+ * typed text.
+ */
 export class Logins {
   readonly #options: Options;
   readonly #limit: LoginLimit;
@@ -102,10 +105,10 @@ export class Logins {
     this.#audit = new Audit(options.redis, 'audit-logins');
   }
 
-  /** @throws CloseloopError transient while too many passwords are checked in this process */
+  /** @throws CloseloopError transient while this process checks too many passwords at once */
   async attempt({ password, ...attempt }: Attempt & { password: string }): Promise<LoginOutcome> {
     const user = this.#options.settings().users.find(({ name }) => name === attempt.name);
-    // What was typed as a name may be a password: only names that are ours are noted.
+    // A person may have typed a password into the field of the name, so only names of configured users are logged.
     const who = user?.name ?? 'somebody unknown';
     const waitMs = await this.#limit.count(attempt);
     if (waitMs > 0) {
@@ -137,7 +140,10 @@ export class Logins {
     }
   }
 
-  /** Whose password is compared for a name that nobody has, always the same for that name: neither time nor cost tells. */
+  /**
+   * The user whose password is compared for an unknown name, always the same user for the same name: neither time nor cost shows that the name
+   * is unknown.
+   */
   #standIn(name: string): DashboardUser | undefined {
     const { users } = this.#options.settings();
     const number = Buffer.from(this.#options.seal.digest(`no user ${name}`), 'base64url').readUInt32BE();

@@ -13,17 +13,17 @@ import type { DashboardOptions } from './options.ts';
 import { show } from './pages.ts';
 import { manyActions, manyTitles, manyView } from './views/many.ts';
 
-/** Journeys that are looked at, and those that one form acts on: whoever sends it waits for it. */
+/** How many journeys closeloop reads for a filter, and how many journeys one form acts on: the person waits for the result. */
 const most = 1_000;
 const mostAtOnce = 200;
 const atOnce = 8;
 
 const Action = z.object({ action: z.enum(manyActions) });
 
-/** Before the reference of a selected journey, in a form. */
+/** The prefix of a selected journey's reference in a form. */
 const selectedPrefix = 'j.';
 
-/** `/many/…`: the same with many journeys, those that were selected or all that a filter of the list fits. */
+/** `/many/…`: the actions of a journey's page for many journeys: those that a person selected, or all that match a filter of the list. */
 export function actOnMany(app: FastifyInstance, options: DashboardOptions): void {
   const audit = new Audit(options.redis);
 
@@ -61,7 +61,7 @@ export function actOnMany(app: FastifyInstance, options: DashboardOptions): void
     );
   });
 
-  /** How many of them can't have it: they are left as they are. */
+  /** Counts the journeys on which the action is not possible. They stay unchanged. */
   async function refusedOf(refs: readonly string[], action: (typeof manyActions)[number], request: FastifyRequest) {
     const limited = pLimit(atOnce);
     const attempts = refs.map((ref) =>
@@ -85,7 +85,7 @@ function fieldsOf(given: unknown): Fields {
   return z.record(z.string(), z.string().max(4_000).catch('')).parse(given ?? {});
 }
 
-/** Those that were selected; where none is, all that the filter fits and that may have it. */
+/** The references of the selected journeys; if none is selected, of all journeys that match the filter and allow the action. */
 async function refsFor(fields: Fields, options: DashboardOptions): Promise<string[]> {
   const selected = Object.keys(fields).filter((name) => name.startsWith(selectedPrefix));
   if (selected.length > 0) return selected.slice(0, most).map((name) => name.slice(selectedPrefix.length));

@@ -21,18 +21,18 @@ import { type Operations, operationsView, pauseView } from './views/operations.t
 const Step = z.object({ source: z.string(), step: z.enum(pausableSteps), action: z.enum(['pause', 'resume']) });
 const Form = z.object({ why: z.string().trim().min(1).max(500).catch('no reason was given') });
 
-/** Journeys that stopped, and closings that nobody was asked about, of which the causes are told; how long a page waits for these. */
+/** How many stopped journeys and skipped closings closeloop reads to show their causes, and how long a page waits for the causes. */
 const mostIssues = 1_000;
 const patienceMs = 100;
 
 type Causes = NonNullable<Operations['causes']>;
 
-/** `/operations`: how things stand, what waits for a person, and pausing and resuming a source's steps. */
+/** `/operations`: the state of sources and processes, what needs a person, and the buttons to pause and resume a source's steps. */
 export function showOperations(app: FastifyInstance, options: DashboardOptions): void {
   const audit = new Audit(options.redis);
   const readings = new RecentReadings<Causes>({ patienceMs, now: options.now });
   const days = new RecentReadings<HourOfWork[]>({ patienceMs, now: options.now });
-  /** Counted at most once a minute, as each takes many journeys; whoever looks waits little for it. */
+  /** The causes are counted at most once a minute, as this reads many journeys. A visitor waits only a short time for them. */
   const issues = async () =>
     await readings.get('issues', async () => {
       const sources = await options.engine().sources();
@@ -86,14 +86,14 @@ export function showOperations(app: FastifyInstance, options: DashboardOptions):
   });
 }
 
-/** Grades are collected over all sources at once: that step has no queue of its own. */
+/** The step's queue at this source. Collecting grades runs over all sources at once, so that step has no queue of a source. */
 function queueOf({ jobs }: SourcePipeline, step: PausableStep) {
   return Object.values(jobs)
     .map(({ queue }) => queue)
     .find(({ name }) => name === step);
 }
 
-/** How every source and process stands. */
+/** The state of every source and process. */
 export async function stateOfAll({
   engine,
   config,
@@ -122,7 +122,7 @@ export async function stateOfAll({
     tests: testLines(config()),
     sources,
     collectPauses,
-    // A process that does not tell of itself, as the demo's, shows this page all the same.
+    // A process that does not report itself, such as the demo's process, shows this page without problems of processes.
     problems: processes.length === 0 ? [] : problems,
     absences,
     at: now(),

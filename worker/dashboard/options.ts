@@ -5,15 +5,15 @@ import type { Engine } from '../pipeline/engine.ts';
 import type { RedisClient } from '../redis/client.ts';
 import type { Seal } from '../redis/seal.ts';
 
-/** What the pages show and act on: the process' own. */
+/** The parts of the process that the pages show and act on. */
 export interface DashboardOptions {
-  /** Another one after a reload. */
+  /** A reload replaces the engine. */
   engine: () => Engine;
   config: () => Config;
-  /** Who may log in: others after a reload. */
+  /** The users who may log in, among other settings. A reload replaces them. */
   settings: () => DashboardSettings;
   redis: RedisClient;
-  /** The installation's. */
+  /** The installation's key. */
   seal: Seal;
   /** The loop's clock. */
   now: () => Date;

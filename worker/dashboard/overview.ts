@@ -13,13 +13,13 @@ import { shownAnswers } from './shown-answer.ts';
 import { countNotices } from './views/operations.ts';
 import { overviewView } from './views/overview.ts';
 
-/** What is shown here; the pages behind it have all. */
+/** How many answers and follow-ups this page shows. The pages that it links to show all. */
 const newest = 8;
 const oldestFollowUps = 5;
-/** The answers that are looked at for the newest ones. */
+/** How many answers closeloop reads at most to find the newest. */
 const most = 200;
 
-/** `/`: how customers find us, who waits for a person, and whether all is well: each part leads to the page that has more of it. */
+/** `/`: the customers' grades, the follow-ups, and the problems. Each part leads to the page that shows more of it. */
 export function showOverview(app: FastifyInstance, options: DashboardOptions, readings: Readings): void {
   app.get('/', async (request, reply) => {
     const query = PeriodQuery.parse(request.query);

@@ -5,11 +5,11 @@ import { type FollowUpCounts, layout, type Page } from './layout.ts';
 
 const common = Symbol('common');
 
-/** What every page has. */
+/** The parts that every page has. */
 interface Common {
-  /** Stands above all, if anything. */
+  /** Shown above everything else, if set. */
   notice: string | undefined;
-  /** For the menu. */
+  /** The numbers of follow-ups for the menu. */
   followUps: () => Promise<FollowUpCounts>;
 }
 
@@ -21,7 +21,7 @@ export function decoratePages(app: FastifyInstance, parts: Common): void {
 export async function show(reply: FastifyReply, page: Page, status = 200): Promise<FastifyReply> {
   const { notice, followUps } = reply.server.getDecorator<Common>(common);
   const visitor = visitorOf(reply.request);
-  // Where something is broken, Redis may be what is.
+  // After an error the counts are left out, as Redis itself may be the cause.
   const counts = visitor && status < 500 ? await followUps() : undefined;
   return await reply
     .code(status)

@@ -3,21 +3,21 @@ import pLimit from 'p-limit';
 import { CloseloopError } from '../../core/errors.ts';
 import { type PasswordHash, passwordHashText } from '../config/password-hash.ts';
 
-/** Of new hashes: 32 MiB and a third of a second each (OWASP's Password Storage Cheat Sheet, 2026). */
+/** The cost of new hashes: 32 MiB and a third of a second each (OWASP's Password Storage Cheat Sheet, 2026). */
 const cost = { ln: 15, p: 3 };
 const saltBytes = 16;
 const keyBytes = 32;
-/** Memory and cores are for more than logins: one at a time, and only so many wait. */
+/** Passwords are checked one at a time, and only so many checks may wait, as other work needs the memory and the cores too. */
 const oneByOne = pLimit(1);
 const mostWaiting = 20;
 
-/** The line for the configuration. */
+/** Hashes the password. @returns the text for the configuration */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   return passwordHashText({ ...cost, salt, key: await keyOf(password, { ...cost, salt }) });
 }
 
-/** In constant time. @throws CloseloopError transient while too many are checked */
+/** Compares in constant time. @throws CloseloopError transient while too many checks wait */
 export async function isPassword(password: string, hash: PasswordHash): Promise<boolean> {
   if (oneByOne.pendingCount >= mostWaiting) {
     throw new CloseloopError('Too many people log in at this moment. Try again in a minute.', { kind: 'transient' });
@@ -25,7 +25,7 @@ export async function isPassword(password: string, hash: PasswordHash): Promise<
   return timingSafeEqual(await oneByOne(() => keyOf(password, hash)), hash.key);
 }
 
-/** What counts of a password: keyboards write the same letter in several ways, and a space at an end came by copying. */
+/** The password without differences that people can't see: keyboards write the same letter in several ways, and copying adds a space at an end. */
 export function normalized(password: string): string {
   return password.normalize('NFKC').trim();
 }

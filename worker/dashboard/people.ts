@@ -17,12 +17,12 @@ const Search = z.object({ q: z.string().trim().min(1).max(1_000) });
 const Mask = z.object({ contact: z.string().catch(''), sure: z.literal('yes').optional().catch(undefined) });
 const Named = z.object({ source: z.string(), id: z.string() });
 
-/** Erasures that are listed, at most. */
+/** The most erasures that the page lists. */
 const mostErasures = 50;
 
 /**
- * `/people`: what is known of somebody, and their erasure. Whoever is looked for comes in the body of a form, and the page is its
- * answer: addresses of pages are kept by browsers and proxies.
+ * `/people`: what closeloop knows of a person, and the person's erasure. The searched text is in the body of a form, and the response is the
+ * page: browsers and proxies keep addresses of pages.
  */
 export function showPeople(app: FastifyInstance, options: DashboardOptions): void {
   const audit = new Audit(options.redis);
@@ -65,7 +65,7 @@ export function showPeople(app: FastifyInstance, options: DashboardOptions): voi
       ({ name, storedAs }) => name === source || storedAs === source,
     );
     if (context === undefined) return reply.callNotFound();
-    // In this order: an erasure that ends in between has its proof.
+    // The open erasure is read before the proof: an erasure that ends between the two reads has its proof then.
     const open = await context.erasures.get(id);
     const proof = open ? undefined : await context.erasures.proof(id);
     if (!open && !proof) return reply.callNotFound();
@@ -93,7 +93,7 @@ interface NamedPerson {
   here: PersonHere;
 }
 
-/** Whoever is known by the text; the person of its usual reading where nobody is. */
+/** The person whom closeloop knows by one of the text's readings; else the person of the usual reading. */
 async function whoIsNamed(text: string, options: AskedOptions): Promise<NamedPerson> {
   const { defaultCountry } = options.config();
   const [usual, ...others] = contactsNamed(text, { defaultCountry });
@@ -114,7 +114,7 @@ async function personBehind(contact: Contact, options: AskedOptions): Promise<Na
 
 const isUnknown = ({ there, here }: NamedPerson): boolean => there.person?.record === undefined && isNothing(here);
 
-/** @throws CloseloopError permanent for text that can name nobody */
+/** @throws CloseloopError permanent for a text that can't be a contact */
 function contactOf(text: string, { config }: Pick<DashboardOptions, 'config'>): Contact {
   return contactsNamed(text, { defaultCountry: config().defaultCountry })[0];
 }
@@ -124,7 +124,7 @@ interface AtService {
   problem?: string;
 }
 
-/** What the service tells, or why it does not. */
+/** The person's data at the service, or why the service can't be asked. */
 async function atService(contact: Contact, options: Pick<DashboardOptions, 'engine'>): Promise<AtService> {
   const { first, problem } = await serviceThere(options);
   if (first === undefined) return { problem };
@@ -136,7 +136,7 @@ async function atService(contact: Contact, options: Pick<DashboardOptions, 'engi
   }
 }
 
-/** Those that are not done first, then the proofs, newest first. */
+/** The open erasures, then the proofs of completed erasures, newest first. */
 async function erasuresOf({ engine }: Pick<DashboardOptions, 'engine'>): Promise<ListedErasure[]> {
   const lists = await Promise.all(
     (await engine().sources()).map(async ({ name: source, erasures }) => {

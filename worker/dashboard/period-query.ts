@@ -4,7 +4,7 @@ import { namedPeriods } from '../reports/period-names.ts';
 import { daysIn } from '../support/shown-time.ts';
 import type { DashboardOptions } from './options.ts';
 
-/** A number in an address; undefined for what is none. */
+/** A number in an address; undefined for any other text. */
 export const NumberQuery = z
   .string()
   .regex(/^-?\d{1,9}(\.\d{1,4})?$/)
@@ -21,7 +21,7 @@ export const PeriodQuery = z.object({
   until: day,
 });
 
-/** Thirty days up to today where the address says nothing. */
+/** The period of a page. Default: the thirty days up to today. */
 export function periodOf(
   { period, since, until }: z.output<typeof PeriodQuery>,
   { config, now }: Pick<DashboardOptions, 'config' | 'now'>,

@@ -12,16 +12,16 @@ export type Rows = Read<readonly GradesRow[]>;
 export type Readings = ReturnType<typeof createReadings>;
 
 export interface ByField {
-  /** The custom field that the figures are shown by. */
+  /** The custom field by whose values the figures are grouped. */
   by: string | undefined;
   byField: Rows | undefined;
-  /** What they can be shown by. */
+  /** The custom fields by which the figures can be grouped. */
   fields: readonly string[];
-  /** By field only of the campaigns most asked in. */
+  /** Whether the figures by field cover only the campaigns with the most requests. */
   isCut: boolean;
 }
 
-/** The service's statistics, read a minute ago at most unless the service is away. */
+/** The service's statistics, at most a minute old unless the service is unreachable. */
 export function createReadings(options: Pick<DashboardOptions, 'config' | 'now'>) {
   const readings = new RecentReadings<readonly GradesRow[]>({ now: options.now });
   const read = async (
@@ -38,7 +38,7 @@ export function createReadings(options: Pick<DashboardOptions, 'config' | 'now'>
     if (step === undefined) return {};
     return await read(there, `by ${step}`, period, (service) => gradesOverTime(service, stepsOf(period, step)));
   };
-  /** @param most campaigns: each takes several calls */
+  /** @param most the most campaigns, as each needs several calls */
   const byFieldOf = async (
     there: There,
     query: { by?: string | undefined; campaign?: number | undefined },
@@ -48,13 +48,13 @@ export function createReadings(options: Pick<DashboardOptions, 'config' | 'now'>
   ): Promise<ByField> => {
     const { feedback, marker } = options.config();
     const own = all.value?.filter(({ campaign }) => query.campaign === undefined || query.campaign === campaign) ?? [];
-    // Each request has its own journey's reference in this field: grades by it would be a row for each request.
+    // This field holds the journey's reference, which is different for each request: grouping by it would give a row for each request.
     const fields = [...new Set(own.flatMap((row) => row.fields))].filter((name) => name !== marker);
     const by = query.by === noField ? undefined : query.by || fields[0];
     if (by === undefined || all.value === undefined) return { by, byField: undefined, fields, isCut: false };
     const having = own.filter((row) => row.fields.includes(by));
     const campaigns = mostAsked(having, most).rows.map((row) => row.campaign);
-    // Who has waited for the one in vain does not wait for the other as well.
+    // If the first reading has timed out, the page does not wait for the second reading too.
     const stillThere = all.problem === undefined ? there : { problem: all.problem };
     const byField = await read(stillThere, JSON.stringify(['by', by, ...campaigns]), period, (service) =>
       gradesByField(service, [by], period, { campaigns, timeZone: feedback.timeZone }),

@@ -1,7 +1,7 @@
 import type { FeedbackClient } from '../../core/feedback/client.ts';
 import type { DashboardOptions } from './options.ts';
 
-/** The first source, by which the Feedback service is asked, or why the service is not asked now, as far as that is known before. */
+/** The first source, whose client calls the Feedback service; or the known reason why the service can't be called now. */
 export type There =
   | { first: { feedback: FeedbackClient }; problem?: undefined }
   | { first?: undefined; problem: string };

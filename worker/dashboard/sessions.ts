@@ -8,10 +8,10 @@ import type { Visitor } from './guard.ts';
 
 const idForm = /^[\w-]{43}$/;
 
-/** A session as stored; it expires with its key when nobody uses it. */
+/** A session as stored. Its key in Redis expires when nobody uses the session. */
 const Session = z.object({
   user: z.string(),
-  /** A digest of the user's password hash: another password ends the session. */
+  /** A digest of the user's password hash: changing the password ends the session. */
   password: z.string(),
   begunAt: z.coerce.date(),
 });
@@ -19,12 +19,12 @@ const Session = z.object({
 interface SessionsOptions {
   redis: RedisClient;
   seal: Pick<Seal, 'digest'>;
-  /** As they are now: a user who is no longer there is out at once. */
+  /** The present settings: a removed user is logged out at once. */
   settings: () => Pick<DashboardSettings, 'users' | 'sessions'>;
   now: () => Date;
 }
 
-/** Who has logged in. Redis holds a keyed digest of a session's id, the browser the id: neither gives away the other. */
+/** The sessions of users who have logged in. Redis holds a keyed digest of a session's id, and the browser holds the id: neither shows the other. */
 export class Sessions {
   readonly #options: SessionsOptions;
 
@@ -42,7 +42,7 @@ export class Sessions {
     return id;
   }
 
-  /** @param isUsed a person opened a page: the time of idleness begins anew */
+  /** @param isUsed whether a person opened a page, which restarts the idle time */
   async find(id: string, { isUsed }: { isUsed: boolean }): Promise<Visitor | undefined> {
     if (!idForm.test(id)) return undefined;
     const { redis, now, settings } = this.#options;

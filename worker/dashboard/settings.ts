@@ -20,7 +20,7 @@ import { type ShownRule, settingsView } from './views/settings.ts';
 const shownEntries = 100;
 const shownDays = 7;
 
-/** `/settings`: the rules in words and their hours, what `check` found, what runs, and what people did here. */
+/** `/settings`: the rules in words with their hours, the findings of `check`, the running processes, and the audit log. */
 export function showSettings(
   app: FastifyInstance,
   { redis, config, engine, now }: Pick<DashboardOptions, 'redis' | 'config' | 'engine' | 'now'>,
@@ -65,7 +65,7 @@ async function rulesOf(config: Config, { engine }: Pick<DashboardOptions, 'engin
   );
 }
 
-/** Those of a rule as they were read last; `why` one can't be shown. */
+/** The rule's campaigns as they were last read; `why` says why a campaign can't be shown. */
 async function campaignsOf(rule: Rule, cache: CampaignCache | undefined) {
   return await Promise.all(
     campaignNumbers([rule]).map(async (id) => {

@@ -7,29 +7,29 @@ import { shownContact, shownRecord } from './shown-contact.ts';
 /** A customer's answer, as pages show it. */
 export interface ShownAnswer {
   source: string;
-  /** Of the journey. */
+  /** The journey's id. */
   id: string;
   ref: string;
-  /** When it was given, or corrected; undefined: there is none yet, or not any more. */
+  /** When the customer gave or corrected the answer; undefined: there is no answer yet, or it was erased. */
   at: Date | undefined;
   grade: number | null;
   maxGrade: number | undefined;
   comment: string;
   campaign: number | undefined;
   campaignName: string;
-  /** By their address, masked for who may not see it; undefined: they were erased. */
+  /** The customer's address, masked for visitors who may not see it; undefined: the customer was erased. */
   customer: string | undefined;
-  /** Given by a test contact. */
+  /** Whether a test contact gave the answer. */
   isTest: boolean;
   /** Custom fields with their values. */
   values: readonly (readonly [field: string, value: string])[];
-  /** As the vendor calls it. */
+  /** The record's name at the vendor. */
   record: string;
   recordUrl: string | undefined;
   followUp: FollowUp | undefined;
 }
 
-/** A source, as far as answers are shown by it. */
+/** The parts of a source that showing its answers needs. */
 export interface AnsweredSource {
   name: string;
   source: Pick<Source, 'vendorIds' | 'recordUrl'>;
@@ -70,7 +70,10 @@ export async function shownAnswers(
   });
 }
 
-/** As vendors call them, in the order given: one question for each source. Undefined: the record was erased. */
+/**
+ * The names of the answers' records at their vendors, in the order of `found`, with one look-up for each source. Undefined: the record was
+ * erased.
+ */
 async function recordNames(found: readonly FoundAnswer[]): Promise<(string | undefined)[]> {
   const names: (string | undefined)[] = found.map(({ journey }) => currentRecordOf(journey));
   const bySource = Map.groupBy(found.keys(), (i) => found[i]?.context.source);

@@ -2,12 +2,12 @@ import { minutesInWords } from '../../core/schedule/duration.ts';
 import { instants } from '../support/shown-time.ts';
 import { type Html, html } from './html.ts';
 
-/** An instant on a clock of people: `Tue 24 Nov 2026, 09:30:05`; machines find it in UTC. */
+/** An instant in a time zone for people: `Tue 24 Nov 2026, 09:30:05`. The `datetime` attribute has it in UTC for programs. */
 export function time(at: Date, timeZone: string): Html {
   return html`<time datetime="${at.toISOString()}">${inWords(at, timeZone)}</time>`;
 }
 
-/** An instant to the minute, where the year says nothing: `Tue 24 Nov, 09:30`. Who points at it sees all of it. */
+/** An instant to the minute without the year: `Tue 24 Nov, 09:30`. The tooltip shows the whole instant. */
 export function moment(at: Date, timeZone: string): Html {
   const short = new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -16,13 +16,13 @@ export function moment(at: Date, timeZone: string): Html {
   return html`<time datetime="${at.toISOString()}" title="${inWords(at, timeZone)}">${short.format(at)}</time>`;
 }
 
-/** A sentence with every instant in it on that clock. */
+/** The sentence with every instant converted to the time zone. */
 export function sentence(text: string, timeZone: string): Html {
-  // Every other part is an instant.
+  // The parts at odd indexes are the instants.
   return html`${text.split(instants).map((part, i) => (i % 2 === 0 ? part : time(new Date(part), timeZone)))}`;
 }
 
-/** How long ago it was: "4 hours ago"; longer ago than two weeks, the day. Who points at it sees the instant. */
+/** The time since `at`: "4 hours ago"; after two weeks, the date. The tooltip shows the instant. */
 export function ago(at: Date, now: Date, timeZone: string): Html {
   const minutes = Math.floor((now.getTime() - at.getTime()) / 60_000);
   const text = minutes > fortnight ? dayOf(at, timeZone) : minutes < 1 ? 'just now' : `${minutesInWords(minutes)} ago`;
@@ -52,5 +52,5 @@ const fields = {
   second: '2-digit',
 } as const;
 
-/** Making one takes longer than a hundred uses of it. */
+/** Formatters are cached: making one takes longer than a hundred uses of it. */
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -9,10 +9,10 @@ import { whyView } from './views/why.ts';
 
 const text = z.string().trim().max(1_000).catch('');
 const Search = z.object({ q: text });
-/** A journey, by its name: nothing of a person is in an address. */
+/** The journey's reference in an address, which is no personal data. */
 const Linked = z.object({ journey: text.refine((ref) => ref.includes('/')).catch('') });
 
-/** `/why`: why a customer was asked or not, as `closeloop why` tells it. */
+/** `/why`: why a customer was asked or not, in the words of `closeloop why`. */
 export function showWhy(app: FastifyInstance, { engine, redis }: Pick<DashboardOptions, 'engine' | 'redis'>): void {
   const bodyOf = async (about: string, request: FastifyRequest) => {
     const contacts = seesContacts(request);
@@ -26,7 +26,7 @@ export function showWhy(app: FastifyInstance, { engine, redis }: Pick<DashboardO
   app.get('/why', async (request, reply) => {
     return await show(reply, { ...page, body: await bodyOf(Linked.parse(request.query).journey, request) });
   });
-  // By POST, and answered at once: what is looked for may be a customer's address, and addresses of pages are kept by browsers.
+  // The search is a POST and the response is the page, as browsers keep addresses of pages, and the searched text may be a customer's address.
   app.post('/why', { config: { access: 'read', isSearch: true } }, async (request, reply) => {
     return await show(reply, { ...page, body: await bodyOf(Search.parse(request.body ?? {}).q, request) });
   });

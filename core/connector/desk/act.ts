@@ -9,19 +9,22 @@ import type { DeskFields } from './preflight.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
 import { type DeskNotes, type DeskWords, type DeskWriting, holdsValue, isNoted, putOne, Refusal } from './write.ts';
 
-/* What answers lead to at a vendor: notes and tags, which the desk declares for answers already, and actions of its own. */
+/* The actions of answer rules at a vendor: notes, tags and fields, made from what the desk declares for write-back, and actions of the desk's own. */
 
-/** What keeps an action from working, and what to do. */
+/** Why an action can't work, and what to do. */
 export interface Flaw {
   problem: string;
   remedy: string;
 }
 
-/** One action of a desk. `doing` makes one of a schema. */
+/** One action of a desk. `doing` makes an action from a schema. */
 export interface DeskAction<Row> {
-  /** Does the action, and returns what was done, in words for the trace. Called again after an unknown outcome: then it first looks whether the action was done. */
+  /**
+   * Does the action, and returns what was done, in words for the trace. Called again after an unknown outcome: then `run` first checks whether
+   * the action was done.
+   */
   run(row: Row, request: ActionRequest): Promise<string>;
-  /** What keeps it from working (`noSuch`). Looks at the vendor, and changes nothing. */
+  /** Why the action can't work (`noSuch`). Reads from the vendor, and changes nothing. */
   flaw?(params: unknown): Promise<Flaw | undefined>;
 }
 
@@ -51,7 +54,7 @@ export type SetFields = z.output<typeof setAction>;
 export const isReopened = (state: RecordState, { closing }: Pick<ActionRequest, 'closing'>): boolean =>
   state.is !== 'closed' || (closing !== '' && state.closing !== closing);
 
-/** What an action needs that names something which the vendor lacks: `there is no group "Nobody"`. */
+/** The flaw of an action that names something which the vendor lacks: `there is no group "Nobody"`. */
 export const noSuch = (what: string, name: string, remedy: string): Flaw => ({
   problem: `there is no ${what} "${name}"`,
   remedy,
@@ -85,7 +88,10 @@ function tagging<Row, Value>(tags: (row: Row) => readonly string[], writing: Wri
   });
 }
 
-/** Sets fields as an answer is written: only what the record lacks, in the vendor's form, and looks whether the vendor kept it. */
+/**
+ * Sets fields in the way that an answer is written: only where the record has another value, in the vendor's form; then checks whether the
+ * vendor kept the values.
+ */
 function setting<Row, Value>(
   { vendor, record }: DeskWords,
   rows: RowReading<Row>,
@@ -126,7 +132,7 @@ function setting<Row, Value>(
   );
 }
 
-/** What a desk has that can set fields. */
+/** The parts of a desk that setting fields needs. */
 type Settable<Row, Value> = Pick<DeskWriting<Row, Value>, 'written' | 'settings' | 'at'>;
 
 const isSettable = <Row, Value>(writing: Writing<Row, Value>): writing is Writing<Row, Value> & Settable<Row, Value> =>
@@ -148,7 +154,7 @@ async function fieldFlaw(wanted: SetFields, { list, field, place, of }: DeskFiel
   return undefined;
 }
 
-/** The actions that a desk has by what it declares for answers. */
+/** The actions that a desk gets from what it declares for write-back. */
 function sharedActions<Row, Value>(
   words: DeskWords,
   rows: RowReading<Row>,
@@ -163,14 +169,14 @@ function sharedActions<Row, Value>(
   return actions;
 }
 
-/** A vendor that refuses closeloop the reading of what an action names would refuse the action, too: the refusal is the flaw. */
+/** The flaw in a refusal: a vendor that refuses to let closeloop read what an action names would refuse the action too. */
 function flawIn(error: unknown): Flaw {
   if (error instanceof VendorError) return error;
   throw error;
 }
 
 interface MoreActions {
-  /** Fields that `set` can name. Left out: any can. */
+  /** The fields that `set` can name. Left out: any field. */
   fields?: DeskFields;
   together?: Together;
 }

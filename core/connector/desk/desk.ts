@@ -11,54 +11,54 @@ import { isFailure, type RowReading, rowsOf } from './rows.ts';
 import { type DeskWriting, deskWriter } from './write.ts';
 
 /*
- * A desk: a source that is declared by its calls and its tables. What every vendor has in common is done here: which ids are read,
- * what of an answer is sent and told, what check and setup compare. Any part may be a function of its own (`own`), while the
- * rest stays declared.
+ * A desk: a source that is declared by its calls and its tables. This folder does what all vendors have in common: it checks which ids are
+ * readable, what of an answer to send and to report, and what check and setup compare. Any part may be a function of its own (`own`), while
+ * the rest stays declared.
  */
 
-/** How deliveries prove where they come from: by a signature, or by a secret in a header where the vendor signs nothing. */
+/** How a delivery proves its sender: by a signature, or by a secret in a header where the vendor signs nothing. */
 export interface DeskIntake {
   secrets: readonly string[];
   proof: HmacScheme | { secretIn: string };
   /**
-   * Of a vendor that gives up a webhook whose deliveries are refused: a delivery that is no JSON is taken, and told of with what a
-   * person has to do. Left out: it is refused.
+   * Set for a vendor that switches off a webhook whose deliveries are refused: closeloop accepts a delivery that is no JSON, and reports this
+   * text, which says what a person has to do. Left out: such a delivery is refused.
    */
   unreadable?: string;
-  /** What a delivery says. A promise only for expressions of the configuration. @param body its JSON */
+  /** Reads the events of a delivery. A promise only where expressions of the configuration are evaluated. @param body the delivery's JSON */
   events(body: unknown, delivery: Delivery): Events | Promise<Events>;
 }
 
 type Presented<Shape extends object> = Omit<PresentedRecord<Shape>, 'id' | 'currentId'> & {
-  /** Where the record was merged into another. */
+  /** The id of the record that this record was merged into. */
   currentId?: string;
 };
 
 export interface DeskReading<Row, Shape extends object> extends RowReading<Row> {
   /**
-   * Reads once what several records share (agents, groups, customers), and gives each record as rules see it, or why it can't be seen whole.
-   * Called with one row at least.
+   * Reads once what several records share (agents, groups, customers). The function that it returns gives each record as rules see it, or why
+   * the record can't be read completely. Called with at least one row.
    */
   present(rows: readonly Row[]): Promise<(row: Row) => Presented<Shape> | CloseloopError>;
 }
 
-/** `Target`: what writing needs of a record, where that is less than rules do. */
+/** `Target`: the parts of a record that writing needs, where these are fewer than rules need. */
 export interface Desk<Row extends Target, Shape extends object, Value, Target> {
-  /** In messages: 'Freshdesk'. */
+  /** The vendor's name in messages: 'Freshdesk'. */
   vendor: string;
-  /** What people call a record: 'ticket'. */
+  /** The word for a record: 'ticket'. */
   record: string;
   /** Left out: the vendor delivers nothing, and the poll finds every closing. */
   intake?: DeskIntake;
   read: DeskReading<Row, Shape>;
   /** `pollWindow`, `createSweep`, or a function of its own. */
   poll?: Source['poll'];
-  /** `settings` alone, where `own` writes, forgets and acts by functions. */
+  /** Only `settings` where functions in `own` write, forget and act. */
   write: DeskWriting<Target, Value> | Pick<DeskWriting<Target, Value>, 'settings'>;
   preflight?: DeskPreflight;
-  /** What answers can lead to beside `note`, `tag` and `set`, by name, as `defineConnector` declares them. */
+  /** Further actions beside `note`, `tag` and `set`, by name, as `defineConnector` declares them. */
   actions?: Readonly<Record<string, DeskAction<Target>>>;
-  /** Everything else that a source has, and whatever takes the place of a declared part. */
+  /** The other members of the source, and functions that replace declared parts. */
   own?: Partial<Source<Shape>>;
 }
 
@@ -82,7 +82,7 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
     read: readerOf(read),
     writeBack: takesAnswers(settings) ? writeBack : keepHere,
     ...(forget && { forget }),
-    // As rules read it: an action compares the closing with the one that rules have seen.
+    // Actions read records in the same way as rules, because an action compares the record's closing with the closing that rules have seen.
     ...deskActor(declared, read, written ?? {}, actions, fieldsIn(preflight)),
     ...(poll && { poll }),
     ...(preflight && deskPreflight(vendor, settings, preflight)),
@@ -90,7 +90,7 @@ export function desk<Row extends Target, Shape extends object, Value, Target>(
   };
 }
 
-/** The fields that `set` can name, where the desk tells its fields. */
+/** The fields that `set` can name, if the desk lists its fields. */
 const fieldsIn = (preflight: DeskPreflight | undefined) =>
   typeof preflight?.fields === 'object' ? { fields: preflight.fields } : {};
 

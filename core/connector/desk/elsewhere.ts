@@ -1,24 +1,27 @@
 import { adviceOf } from '../../errors.ts';
 import type { WriteBack, WriteResult } from '../contract.ts';
 
-/* Answers that are written beside their record: on the person who gave them, or elsewhere where the record takes none any more. */
+/*
+ * Answers that are written elsewhere than on their record: also on the person who gave them, or in another place once the record takes no more
+ * answers.
+ */
 
-/** A place for answers whose record takes none any more. */
+/** A place for answers whose records take no more answers. */
 export interface Elsewhere {
-  /** As the settings call it: 'userFields'. */
+  /** The place's name in the settings: 'userFields'. */
   name: string;
-  /** For the trace: "written on …". */
+  /** The place in words for the trace: "written on …". */
   where: string;
-  /** Set where the place takes also that no answer came. */
+  /** Set where the place can also hold `no-answer`. */
   takesNoAnswer?: true;
   /** One result per answer, in order. */
   write(items: readonly WriteBack[]): Promise<readonly (WriteResult | undefined)[]>;
 }
 
 /**
- * Each place gets the answers that are `closed` and that the places before it did not take; the rest stays `closed`. After a failure that
- * is transient, or that a person can correct, the next attempt begins at the first place again.
- * @param written the results of `items` on their records
+ * Each place gets the answers that are `closed` and that the places before it did not take; the other results stay `closed`. After a failure
+ * that is transient, or that a person can correct, the next attempt begins at the first place again.
+ * @param written the results of writing `items` on their records
  */
 export async function placeElsewhere(
   places: readonly Elsewhere[],
@@ -47,8 +50,8 @@ const messageIn = (result: Exclude<WriteResult, { ok: true }>): string =>
   result.why === 'error' ? result.error.message : result.message;
 
 /**
- * The result of a record and of the person who gets the answer as well. A person who is gone does not fail a record that has its answer.
- * @param gone the remark then
+ * Combines the results of writing on the record and on the person. A person who no longer exists does not fail the answer on the record.
+ * @param gone the remark in that case
  */
 export function withPerson(record: WriteResult, person: WriteResult | undefined, gone: string): WriteResult {
   if (person === undefined) return record;

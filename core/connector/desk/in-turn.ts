@@ -4,14 +4,15 @@ import type { ActionRequest, ActionResult, Source } from '../contract.ts';
 import { type RowReading, rowsOf } from './rows.ts';
 
 /**
- * Does what it can of several actions in few calls, and returns what is done, in words; what is missing is done alone.
+ * Does as many of the actions as possible in few calls, and returns the done actions, each with words for the trace. The caller does each
+ * missing action alone.
  * @throws for a failure of the whole call
  */
 export type Together = (requests: readonly ActionRequest[]) => Promise<ReadonlyMap<ActionRequest, string>>;
 
 interface InTurn<Row> {
   rows: RowReading<Row>;
-  /** Does one action. `row`: the record as it is now, undefined where it is gone. */
+  /** Does one action. `row`: the present record; undefined if it no longer exists. */
   run(request: ActionRequest, row: Row | CloseloopError | undefined): Promise<ActionResult>;
   together?: Together | undefined;
 }
@@ -20,28 +21,31 @@ export const failed = (error: unknown): ActionResult => {
   return { ok: false, why: 'error', error: error instanceof Error ? error : new Error(String(error)) };
 };
 
-/** Where an action of the record has just failed, the next one waits for the same. */
+/** The result of an action after a failed action of the same record: it waits for the same reason. */
 const notTried = (error: Error): ActionResult => failed(new CloseloopError(messageOf(error), adviceOf(error)));
 
 const none: ReadonlyMap<ActionRequest, string> = new Map();
 
-/** What is refused in one call may be refused because of one record: each is done alone then. @throws any other error */
+/**
+ * A vendor may refuse a call for many records because of one record: then nothing counts as done, and each action is done alone. @throws any
+ * other error
+ */
 export function noneOf(error: unknown): typeof none {
   const isRefused = error instanceof CloseloopError && error.outcome === 'refused';
   if (!isRefused || error.advice.kind !== 'permanent' || error.advice.doubtful) throw error;
   return none;
 }
 
-/** The `act` of a desk: together what can be done together, then the rest, the actions of each record in turn. */
+/** The `act` of a desk: first the actions that one call can do together, then the rest, record by record in order. */
 export function inTurn<Row>(options: InTurn<Row>): NonNullable<Source['act']> {
   const { together } = options;
   return async (requests) => {
-    // Calls for many records pay from the second action on.
+    // A call for many records saves calls only from the second action on.
     const done = requests.length > 1 && together ? await together(requests).catch(noneOf) : none;
     const left = requests.filter((request) => !done.has(request));
     const results = new Map(
       await ofRecords(left, options).catch((error: unknown) => {
-        // What is done is not to be done again.
+        // If some actions are done, the results must say so, or they would be done again.
         if (done.size === 0) throw error;
         return left.map((request): [ActionRequest, ActionResult] => [request, failed(error)]);
       }),
@@ -54,7 +58,7 @@ export function inTurn<Row>(options: InTurn<Row>): NonNullable<Source['act']> {
   };
 }
 
-/** Records are acted on side by side. */
+/** Acts on several records at the same time. */
 async function ofRecords<Row>(requests: readonly ActionRequest[], options: InTurn<Row>) {
   const byRecord = Map.groupBy(requests, ({ recordId }) => recordId);
   const first = await rowsOf(options.rows, [...byRecord.keys()]);
@@ -64,7 +68,7 @@ async function ofRecords<Row>(requests: readonly ActionRequest[], options: InTur
   return results.flat();
 }
 
-/** The actions on one record. Each may change what the next one goes by, so the record is read again. */
+/** Does the actions on one record, one after the other. Each may change what the next action depends on, so the record is read again before it. */
 async function ofRecord<Row>(
   requests: readonly ActionRequest[],
   first: Row | CloseloopError | undefined,

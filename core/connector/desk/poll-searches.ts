@@ -3,9 +3,9 @@ import { CloseloopError } from '../../errors.ts';
 import type { PollPage, RecordEvent, Source } from '../contract.ts';
 
 /*
- * A poll of a vendor whose search takes instants and ids. Each search begins at the last instant seen, not at a count of results: a row
- * that changes meanwhile moves to the end and would shift those behind it out of sight. No search goes past its first page, so none
- * meets a limit of results, however many rows one import has given the same instant.
+ * A poll of a vendor whose search takes instants and ids. Each search begins at the last instant seen, and not at a count of results: a row
+ * that changes meanwhile moves to the end of the list, and with counts the rows behind it would be missed. Every search reads only its first
+ * page, so no limit of results matters, however many rows one import has given the same instant.
  */
 
 /** A row of a search: its id, and the instant of its last change in epoch ms. */
@@ -16,24 +16,24 @@ interface FoundRow {
 
 /** The searches of one kind of records. */
 export interface ChangeSearch<Row extends FoundRow> {
-  /** The most rows that one search gives. */
+  /** The most rows that one search returns. */
   size: number;
   /**
-   * The rows that changed at `from` (epoch ms) or later, by the time of their change; with `above` those of the very instant `from`
-   * whose ids are above it, by id.
+   * The rows that changed at `from` (epoch ms) or later, in order of their change. With `above`: the rows that changed exactly at `from` and
+   * whose ids are above `above`, in order of their ids.
    */
   search(from: number, above: string | undefined): Promise<readonly Row[]>;
-  /** The events of rows, of one at least. @param early before this a closing is none that this sweep could have missed */
+  /** The events of the rows, at least one. @param early closings before this instant are old: this sweep can't have missed them */
   events(rows: readonly Row[], early: number): Promise<readonly RecordEvent[]>;
 }
 
 interface SearchOptions {
-  /** In messages. */
+  /** The vendor's name in messages. */
   vendor: string;
   now: () => Date;
-  /** How far the vendor's index may lag: every sweep overlaps the last one. */
+  /** How far the vendor's index may lag: every sweep overlaps the last sweep by this. */
   overlapMs: number;
-  /** A record that closed longer before its change was only edited. */
+  /** A record that closed longer than this before its change was only edited. */
   staleMs: number;
 }
 
@@ -45,18 +45,18 @@ const Place = z.object({
   from: Ms,
   /** Where this sweep began. */
   begun: Ms,
-  /** Set while more rows than one page have the very same instant: the last id seen of those. */
+  /** Set while more rows than fit on one page changed at the same instant: the last id seen among these rows. */
   tie: z.string().regex(/^\d+$/).optional(),
-  /** Nothing more in this sweep. */
+  /** Whether this sweep is complete for this kind. */
   done: z.boolean().optional(),
 });
 type Place = z.output<typeof Place>;
 
-/** `since`: the begin of the first sweep; earlier closings never count. */
+/** `since`: the begin of the first sweep; closings before it never count. */
 const Cursor = z.object({ since: Ms, places: z.record(z.string(), Place) });
 type Cursor = z.output<typeof Cursor>;
 
-/** One poll of several kinds of records, each with a search at a time. @param kinds by name */
+/** Polls several kinds of records, with one search of each kind per call. @param kinds by name */
 export function pollSearches<Row extends FoundRow>(
   kinds: Readonly<Record<string, ChangeSearch<Row>>>,
   { vendor, now, overlapMs, staleMs }: SearchOptions,
@@ -98,14 +98,17 @@ function parsed(cursor: string, vendor: string): Cursor {
   }
 }
 
-/** The progress of a kind at the begin of a poll: of the present sweep, or of a new one. One that joins later begins where others are. */
+/**
+ * The progress of a kind at the begin of a poll, in the present sweep or in a new sweep. A kind that joins later begins at the other kinds'
+ * progress.
+ */
 function placeOf(kind: string, { since, places }: Cursor, isNew: boolean): Place {
   const start = Math.max(since, ...Object.values(places).map(({ begun }) => begun));
   const { from, begun, ...progress } = places[kind] ?? { from: start, begun: start };
   return isNew ? { from, begun: from } : { from, begun, ...progress };
 }
 
-/** Where a page leads: to the last instant on it; when all of it is one instant, through that one's rows by id. */
+/** The progress after a page: at the last instant on the page; if all its rows have the same instant, through the rows of that instant by id. */
 function afterPage(
   { from, begun, tie }: Place,
   page: readonly FoundRow[],

@@ -3,8 +3,9 @@ import type { PollPage, RecordEvent, RecordState, Source, SourceEvent } from '..
 import { jsonBody } from '../json-body.ts';
 
 /*
- * A poll of a vendor that lists records by the time of their last change, oldest first. Rows move while one pages, so the poll
- * moves its window instead: each call lists from the last row's time. It turns a page only where more rows share one second than a page holds.
+ * A poll of a vendor that lists records by the time of their last change, oldest first. Rows move between pages while the poll reads, so the
+ * poll moves its window instead: each call lists from the last row's time. It reads a second page only where more rows share one second than
+ * fit on a page.
  */
 
 type Poll = NonNullable<Source['poll']>;
@@ -14,28 +15,28 @@ export interface PolledPage<Row> {
   rows: readonly Row[];
   /** Whether further rows may follow. */
   isFull: boolean;
-  /** The time at the vendor, where the response tells. Default: this machine's, before the call. */
+  /** The vendor's time, where the response has it. Default: this machine's time before the call. */
   at?: Date;
 }
 
 export interface ChangeWindow<Row> {
-  /** Lists the rows that changed at or after `from`, with the urgency `background`. @param page from 1 */
+  /** Lists the rows that changed at or after `from`, with the urgency `background`. @param page the page's number, from 1 */
   page(from: Date, page: number): Promise<PolledPage<Row>>;
   /** When a row changed last. */
   changedAt(row: Row): Date | undefined;
   /**
-   * Those of a row. Events of before the poll's own begin are dropped: their records were only saved again.
-   * @param run that begin, and the time at the vendor
+   * The events of a row. Events before the begin of the poll are dropped: their records were only saved again.
+   * @param run the begin of the poll, and the vendor's time
    */
   events(row: Row, run: { since: Date; at: Date }): readonly SourceEvent[];
   /**
-   * Called at the end of a run: it may look after the webhooks, say. Not called where the first page of all is the last one too, as `check`
-   * also reads that page. Returns JSON, which the cursor keeps for the next call. @param kept what the last call returned; undefined at first
+   * Called at the end of a run, for example to check the webhooks. Not called where the very first page is also the last, because `check`
+   * reads that page too. Returns JSON, which the cursor stores for the next call. @param kept what the last call returned; undefined at first
    */
   atEnd?(kept: unknown, at: Date): Promise<unknown>;
-  /** A changed record may be missing from the vendor's list for so long. Default two minutes. */
+  /** How long a changed record may be missing from the vendor's list. Default two minutes. */
   overlapMs?: number;
-  /** Set where the vendor promises no order of the list: then the list is paged to its end. */
+  /** Set where the vendor promises no order: then the poll reads all pages of the list. */
   isUnordered?: boolean;
 }
 
@@ -43,12 +44,12 @@ const instant = z.iso.datetime().transform((text) => new Date(text));
 
 const Cursor = z.object({
   v: z.literal(1),
-  /** Rows that changed at or after this instant are still to be read. */
+  /** The poll still has to read the rows that changed at or after this instant. */
   from: instant,
   page: z.int().min(1),
   /** The begin of this run's time. */
   since: instant,
-  /** On the way back to the first page of one second: how the poll goes on from there. */
+  /** Set while the poll goes back to the first page of one second: where the poll goes on from there. */
   then: z.object({ from: instant, since: instant, ended: instant.nullable() }).nullable(),
   kept: z.unknown().optional(),
 });
@@ -75,14 +76,14 @@ export function pollWindow<Row>(
   };
 }
 
-/** What a poll says of a record: its closing, by the same key at every poll. */
+/** The event of a polled record: its closing, with the same key at every poll. */
 export function closingOf(recordId: string, state: RecordState): RecordEvent[] {
   if (state.is !== 'closed') return [];
   const { closing, closedAt: at } = state;
   return [{ kind: 'closed', recordId, closing, at, key: `${recordId}|${closing}`, what: 'found closed by a poll' }];
 }
 
-/** Rounded down to seconds, the resolution of most vendors. */
+/** The first cursor. The instant is rounded down to seconds, the resolution of most vendors. */
 function beginning(since: Date): Cursor {
   const second = new Date(Math.floor(since.getTime() / stepMs) * stepMs);
   return { v: 1, from: second, page: 1, since: second, then: null };
@@ -98,8 +99,8 @@ interface Listed {
 }
 
 /**
- * What is listed next; `ended`: the instant until which this run has seen all. Further pages of one second are read twice, from the first to
- * the last and back: a row that changes meanwhile leaves this second, and the rows behind it move up, onto a page that was read already.
+ * The next page to list. `ended`: the instant up to which this run has read everything. Further pages of one second are read twice, from the
+ * first to the last and back: a row that changes meanwhile leaves this second, and the rows behind it move up to a page that was read already.
  */
 function goOn(
   cursor: Cursor,
@@ -107,7 +108,8 @@ function goOn(
 ): { next: Cursor; ended: Date | null } {
   const { page, since, then } = cursor;
   if (then === null && isFull) {
-    // Back one second, in which further rows may have changed; to the next page where that would make no progress.
+    // The next page begins one second earlier, as further rows may have changed in that second. Where this would make no progress, the poll reads the
+    // next page of the same window.
     const from = new Date(last.getTime() - stepMs);
     if (isUnordered || from <= cursor.from) return { next: { ...cursor, page: page + 1 }, ended: null };
     if (page === 1) return { next: { ...cursor, from }, ended: null };
@@ -119,7 +121,7 @@ function goOn(
   return { next: { v: 1, page: 1, from: over.from, since: over.since, then: null }, ended: over.ended };
 }
 
-/** Never earlier than the last run, unless the vendor's clock was set back. */
+/** The begin of the next run, never before the last run's begin unless the vendor's clock was set back. */
 function nextStart(last: Date, at: Date, overlapMs: number): Date {
   return at < last ? at : new Date(Math.max(last.getTime(), at.getTime() - overlapMs));
 }
@@ -130,14 +132,14 @@ const Turns = z.object({
   v: z.literal(1),
   /** The poll whose turn it is. */
   turn: z.int().nonnegative(),
-  /** For a poll that has no cursor yet. */
+  /** The begin of a poll that has no cursor yet. */
   since: instant,
   cursors: z.array(z.string().nullable()),
   /** The earliest instant that a poll of this run has reached. */
   reached: instant.nullable(),
 });
 
-/** Several polls as one: each goes to its end before the next begins. */
+/** Combines several polls: each runs to its end before the next begins. */
 export function pollInTurn(polls: readonly Poll[]): Poll {
   return async (from): Promise<PollPage> => {
     const run: z.output<typeof Turns> =

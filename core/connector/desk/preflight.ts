@@ -15,67 +15,67 @@ import type { VendorError } from '../classify.ts';
 import type { Finding, PreflightContext, SetupStep, Source } from '../contract.ts';
 import { type CurrentField, compareFields, type NeededField } from '../fields.ts';
 
-/* `check` and `setup` of a desk: what the settings need, compared once with what the account has. */
+/* `check` and `setup` of a desk: both compare what the settings need with what the account has. */
 
 /** The fields that `writeBack` names. */
 export interface DeskFields {
-  /** Whose fields, in words: 'tickets'. */
+  /** The records that have the fields, in words: 'tickets'. */
   of: string;
-  /** The vendor's word for a field, and where people find the fields. */
+  /** The vendor's word for a field, and the place where people find the fields. */
   field: string;
   place: string;
-  /** @param needed those that are compared, for what depends on them: which of their values a pattern takes */
+  /** @param needed the fields to compare, for lists that depend on them: a pattern is tried with their values */
   list(needed: readonly NeededField[]): Promise<readonly CurrentField[]>;
   /** The vendor's types that take a part of an answer: the type that `setup` creates, and others that fit. `neededBy`: 'the grades 1.5'. */
   types(part: PartName, grades: readonly number[]): Pick<NeededField, 'types' | 'neededBy' | 'values'>;
-  /** Creates a field; the note says what a person has to do next. Left out: people create fields by hand. */
+  /** Creates a field; the note says what a person has to do next. Left out: people create the fields by hand. */
   make?(needed: NeededField): ReturnType<SetupStep['apply']>;
-  /** Adds values to the list of a field. Left out: people do. */
+  /** Adds values to the list of a field. Left out: people add them by hand. */
   extend?(needed: NeededField, values: readonly string[]): ReturnType<SetupStep['apply']>;
 }
 
 export interface WantedHook {
-  /** The same at every comparison. */
+  /** The item's id, the same at every comparison. */
   id: string;
   /** 'the rule "closeloop: ticket closed"' */
   what: string;
-  /** What is wrong where it is missing. Default: 'is missing'. */
+  /** The problem if the hook does not exist. Default: 'is missing'. */
   missing?: string;
   /** The level of the finding if the hook is missing or wrong. Default 'error'. */
   level?: Finding['level'];
 }
 
-/** Webhooks, rules, subscriptions: what makes the vendor deliver here. */
+/** The webhooks, rules or subscriptions that make the vendor deliver to closeloop. */
 export interface DeskHooks<Hook, Wanted extends WantedHook> {
   list(): Promise<readonly Hook[]>;
   /** The hooks that closeloop needs. */
   wanted(hookUrl: string): readonly Wanted[];
-  /** Whether the hook is the wanted one, even if it is set up wrongly. */
+  /** Whether the hook is the wanted hook, even if it is set up wrongly. */
   is(hook: Hook, wanted: Wanted): boolean;
-  /** What is wrong with the hook: 'is switched off'. */
+  /** The problems of the hook: 'is switched off'. */
   flaws(hook: Hook, wanted: Wanted): readonly string[];
-  /** Creates it, or corrects the one that is there. */
+  /** Creates the hook, or corrects the existing hook. */
   make(wanted: Wanted, there: Hook | undefined): ReturnType<SetupStep['apply']>;
 }
 
-/** One of the calls that the connector makes at work, tried once, to find missing rights. `read` also judges what it has read. */
+/** One of the calls that the connector makes at work, tried once to find missing rights. `read` also checks what it has read. */
 export type DeskProbe = Probe &
   ({ tries(): Promise<unknown> } | { read(about: PreflightContext): Promise<readonly Finding[]> });
 
 export interface DeskPreflight {
-  /** The setting that a refused credential is reported at. */
+  /** The setting at which a refused credential is reported. */
   credential: string;
   /** The names in a record, and where else a name may be found: 'custom fields are under ticket.fields'. */
   shape: { names: ShapeNames; hint: string };
-  /** In order; where the first fails the others are left out, as they would fail for the same reason. */
+  /** The probes in order. If the first fails the others are left out, as they would fail for the same reason. */
   probes: readonly [DeskProbe, ...DeskProbe[]];
-  /** Whether a finding tells of this refusal already: that the credentials lack a right. */
+  /** Whether another finding reports this refusal already: that the credentials lack a right. */
   isTold?(error: VendorError): boolean;
-  /** Left out: answers go where every record has a place. */
+  /** Left out: every record has the places for answers. */
   fields?: DeskFields | ((grades: readonly number[]) => Promise<Comparison<SetupItem>>);
-  /** `comparedHooks`, or what takes its place. Left out: nothing is delivered, or nobody can look. */
+  /** `comparedHooks`, or a function in its place. Left out: the vendor delivers nothing, or its webhooks can't be listed. */
   hooks?(hookUrl: string): Promise<Comparison<SetupItem>>;
-  /** A stand-in on this machine, which reaches every address. */
+  /** Whether the vendor is a stand-in on this machine, which reaches every address. */
   isStandin: boolean;
   /** Findings that need no call. */
   own?(about: PreflightContext): readonly Finding[];
@@ -83,7 +83,7 @@ export interface DeskPreflight {
   steps?(about: PreflightContext): readonly SetupStep[];
 }
 
-/** The fields that the places of answers need, compared with those that the account has. */
+/** Compares the fields that the settings name with the account's fields. */
 export async function comparedFields(
   { of, field, place, list, types, make, extend }: DeskFields,
   places: AnswerPlaces<string>,
@@ -110,7 +110,7 @@ export async function comparedFields(
 
 const remedy = 'Let "closeloop setup" put it right';
 
-/** The webhooks that closeloop needs, compared with those that the account has. */
+/** Compares the webhooks that closeloop needs with the account's webhooks. */
 export async function comparedHooks<Hook, Wanted extends WantedHook>(
   { list, wanted, is, flaws, make }: DeskHooks<Hook, Wanted>,
   hookUrl: string,
@@ -131,7 +131,7 @@ export async function comparedHooks<Hook, Wanted extends WantedHook>(
   return combined(compared);
 }
 
-/** `check` and `setup`. @param writeBack of the source's settings */
+/** `check` and `setup` of a desk. @param writeBack the source's setting of this name */
 export function deskPreflight(
   vendor: string,
   writeBack: AnswerPlaces<string>,

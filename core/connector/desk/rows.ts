@@ -3,21 +3,22 @@ import { chunks } from '../batches.ts';
 import { aboutRecords } from '../calls.ts';
 import { VendorError } from '../classify.ts';
 
-/** The records of some ids as the vendor has them; an id may have an error of its own. Ids that the vendor doesn't have are absent. */
+/** Records by id, as the vendor has them. A record may have an error of its own. Ids that the vendor doesn't have are absent. */
 export type Rows<Row> = ReadonlyMap<string, Row | CloseloopError>;
 
-/** How a desk reads records: lists first, and one by one what they lack. At least one of `many` and `one` is given. */
+/** How a desk reads records: lists first, then each record that the lists lack. At least one of `many` and `one` is given. */
 export interface RowReading<Row> {
-  /** Whether this can be a record's id. Other ids are not found, and never in a path. */
+  /** Whether a text can be a record's id. Any other text counts as not found, and never gets into a path. */
   isId(id: string): boolean;
-  /** The ids that one call of `many` takes. Default 100. */
+  /** How many ids one call of `many` takes. Default 100. */
   size?: number;
   /**
-   * Reads in as few calls as possible.
-   * @param since none of the records closed before this instant, where the worker knows: a vendor that reads no ids can list what changed since
+   * Reads the records in as few calls as possible.
+   * @param since an instant before which none of the records closed, if the worker knows it: a vendor without reading by ids can list what
+   * changed since
    */
   many?(ids: readonly string[], since?: Date): Promise<Rows<Row>>;
-  /** Reads one record. Called for each id that `many` lacks: left out, these are gone. */
+  /** Reads one record. Called for each id that `many` does not return. Left out: such ids count as not found. */
   one?(id: string): Promise<Row | undefined>;
 }
 
@@ -46,7 +47,7 @@ export async function rowsOf<Row>(
   return rows;
 }
 
-/** The error of one record, which must not fail the others; undefined: it is gone. @throws any other error */
+/** The error of one record, which must not fail the others; undefined: the record does not exist. @throws any other error */
 export function ownError(error: unknown): CloseloopError | undefined {
   if (!(error instanceof CloseloopError) || error.advice.kind !== 'permanent') throw error;
   return error instanceof VendorError && error.isGone ? undefined : error;

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { answerPlaces, noAnswerNeeds, ownPlaces } from '../settings.ts';
 
 interface DeskWriteBack {
-  /** What a place has to be at this vendor: 'the name of a ticket field'. */
+  /** A valid place at this vendor: 'the name of a ticket field'. */
   takes: string;
-  /** What the note is at this vendor: 'Adds a private comment: one more call per answer'. */
+  /** The kind of note at this vendor: 'Adds a private comment: one more call per answer'. */
   note: string;
-  /** In UTF-16 units; longer comments are cut. */
+  /** Limits in UTF-16 units; closeloop cuts longer comments. */
   commentLength: { most: number; initial: number };
 }
 
 /**
- * The schema of `writeBack`: the places of an answer, a note, whether it is written that no answer came. More settings come by
+ * The schema of `writeBack`: the places of an answer, a note, and whether closeloop writes `no-answer`. Connectors add settings by
  * `deskWriteBack(…).unwrap().safeExtend({ … }).prefault({})`.
  * @param place the schema of one place
  */

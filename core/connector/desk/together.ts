@@ -4,18 +4,18 @@ import { isFailure } from './rows.ts';
 import { type ChangedRow, Refusal } from './write.ts';
 
 /*
- * Writing on many records in one call, at a vendor that refuses more than it has to, or doesn't name what it refuses: a call that is
- * refused as a whole is made again by halves, and of a refused record each value is tried alone.
+ * Writes on many records in one call, at a vendor that refuses more than it has to, or doesn't name what it refuses: a refused call is
+ * repeated in halves, and each value of a refused record is tried alone.
  */
 
 interface Together<Row, Value> {
-  /** The vendor's name, with which findings begin. */
+  /** The vendor's name, at the begin of findings. */
   vendor: string;
-  /** One call. A record may have an error of its own. @throws for a failure of the whole call */
+  /** Makes one call. A record may have an error of its own. @throws for a failure of the whole call */
   put(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Row | CloseloopError>>;
-  /** The most bytes of changes, as JSON, that one call may hold. */
+  /** The most bytes of JSON that the changes of one call may take. */
   mostBytes: number;
-  /** Whether the vendor refused a value: of the record's, or of some record in the call. */
+  /** Whether the vendor refused a value, of the record or of some record in the call. */
   isRefusal(error: unknown): error is VendorError;
 }
 

@@ -24,30 +24,30 @@ import { inSeconds } from '../seconds.ts';
 import { isFailure, type RowReading, rowsOf } from './rows.ts';
 
 /*
- * How an answer gets on a record, and off again, at every vendor: read, keep off a newer answer, compare, send what differs, read
- * back, tell what the vendor did not keep, and add a note once. A desk declares the calls.
+ * How closeloop writes an answer on a record at every vendor, and how it removes the answer: read the record, stop if it has a newer answer,
+ * compare, send the differences, read again, report what the vendor did not store, and add a note once. A desk declares the calls.
  */
 
-/** What a record shall hold: values by place, null for none; `tags`: all tags that it shall have. At least one of the two is not empty. */
+/** The wanted state of a record: values by place, null to clear; `tags`: all tags of the record. At least one of the two is not empty. */
 export interface Change<Value> {
   values: ReadonlyMap<string, Value | null>;
   tags?: readonly string[];
 }
 
-/** A record and what it shall hold. */
+/** A record and its wanted state. */
 export interface ChangedRow<Row, Value> {
   id: string;
   row: Row;
   change: Change<Value>;
-  /** The note that goes with the change (`DeskNotes.joins`). */
+  /** The note that is sent in the same call as the change (`DeskNotes.joins`). */
   note?: Noted;
 }
 
-/** The vendor wrote nothing of a change, because of some of its places: the rest is sent again without them. */
+/** The vendor refused a whole change because of some of its places: closeloop sends the rest again without these places. */
 export class Refusal {
-  /** The places whose values this record can't take; `all`: it takes nothing of the change, tags included. */
+  /** The places whose values this record can't take. `all`: the record takes no part of the change, tags included. */
   readonly unfit: readonly string[] | 'all';
-  /** What a person has to do, in words for the trace. */
+  /** The steps for a person, in words for the trace. */
   readonly findings: readonly string[];
 
   constructor(unfit: readonly string[] | 'all', findings: readonly string[]) {
@@ -56,25 +56,25 @@ export class Refusal {
   }
 }
 
-/** What a write gives: the record as the vendor keeps it; undefined: it is read again. */
+/** The result of a write: the record as the vendor stores it; undefined: closeloop reads the record again. */
 export type Written<Row> = Row | Refusal | undefined;
 
-/** The notes of closeloop on a record. A vendor makes no note idempotent: before a note is repeated it is looked for. */
+/** closeloop's notes on a record. No vendor makes notes idempotent, so closeloop looks for a note before it adds the note again. */
 export interface DeskNotes<Row> {
   /** The notes that may be closeloop's, with their texts as the vendor gives them: HTML or plain. */
   list(row: Row, id: string): Promise<readonly { id: string; text: string }[]>;
-  /** Adds a note that no customer sees (`noteHtml`, `noteText`). */
+  /** Adds a note that customers can't see (`noteHtml`, `noteText`). */
   add(row: Row, about: Noted, id: string): Promise<unknown>;
-  /** Left out: the vendor deletes no notes, and an erasure says so. */
+  /** Deletes a note. Left out: the vendor deletes no notes, and an erasure says so. */
   remove?(row: Row, noteId: string, id: string): Promise<unknown>;
   /**
-   * For a vendor that takes the note of an answer in the same call as the values (`ChangedRow.note`, in place of `add`): whether an earlier
-   * attempt may have written the note, so that it is looked for.
+   * Set for a vendor that takes the note of an answer in the same call as the values (`ChangedRow.note`, in place of `add`). Returns whether
+   * an earlier attempt may have written the note, so that closeloop has to look for it.
    */
   joins?(row: Row, item: WriteBack, wanted: Change<unknown>, lacking: Change<unknown>): boolean;
 }
 
-/** In messages: 'Freshdesk', 'ticket'. */
+/** The vendor and the record in messages: 'Freshdesk', 'ticket'. */
 export interface DeskWords {
   vendor: string;
   record: string;
@@ -83,72 +83,81 @@ export interface DeskWords {
 export interface DeskWriting<Row, Value> {
   /** `writeBack` of the source's settings. */
   settings: AnswerPlaces<string> & { note?: boolean; tags?: boolean; noAnswer?: boolean; commentLength?: number };
-  /** The records to write on. Left out: as for rules. */
+  /** Reads the records to write on. Left out: as for rules. */
   rows?: RowReading<Row>;
-  /** The records to take answers off, also those on which none is written any more: in the trash, say. Default: `rows`. */
+  /**
+   * Reads the records from which an erasure removes answers, including records that take no more answers: in the trash, for example. Default:
+   * `rows`.
+   */
   forgetRows?: RowReading<Row>;
   /**
-   * A record as it is before any answer, for vendors that read one record a call: an answer that needs nothing of the record (no time
-   * to compare, no tags, no note) is written without reading it.
+   * A record without any answer, for vendors that read one record per call: closeloop writes an answer without reading the record if it needs
+   * nothing of it (no time to compare, no tags, no note).
    */
   blank?(id: string): Row;
-  /** A part of an answer in the vendor's form; null for nothing; a refusal for what its place can't hold. `inPlainForm` fits most vendors. */
+  /**
+   * A part of an answer in the vendor's form; null clears the place; a refusal if the place can't hold the value. `inPlainForm` fits most
+   * vendors.
+   */
   written(part: AnswerPart, settings: DeskWriting<Row, Value>['settings']): Value | null | Refusal;
-  /** What the record holds at a place. */
+  /** The record's value at a place. */
   at(row: Row, place: string): unknown;
   /**
-   * Values at further places, which depend on the record: a line in its one note, say. @param item undefined: an erasure takes the
-   * answer off
+   * Values at further places, which depend on the record: a line in the record's only note, for example. @param item undefined: an erasure
+   * removes the answer
    */
   further?(row: Row, item: WriteBack | undefined): readonly (readonly [place: string, value: Value | null])[];
-  /** Whether the record holds this value. Default: nothing, the same value, or the same text but for white space. */
+  /** Whether the current value counts as the wanted value. Default: both are empty, or the same, or texts that differ only in white space. */
   holds?(current: unknown, value: Value | null, place: string): boolean;
-  /** Epoch ms of the time that the record holds at `answeredAt`. Default: `Date.parse`. */
+  /** Epoch ms of the record's value at `answeredAt`. Default: `Date.parse`. */
   instantOf?(current: unknown): number | undefined;
   /**
-   * Set where a record keeps the answer to an earlier closing when no answer came to the next: that is written beside the earlier answer.
-   * Left out: that is not written.
+   * Set where a record keeps the answer to an earlier closing if the next closing gets no answer: then `no-answer` is written beside the
+   * earlier answer. Left out: then `no-answer` is not written.
    */
   keepsEarlier?: true;
-  /** The record's tags, for vendors that replace all of them. */
+  /** The record's tags, at vendors where a write replaces all tags. */
   tags?(row: Row): readonly string[];
-  /** Set where the vendor's own rules take tags off again, on which nobody has to act: what is remarked of these tags. */
+  /** Set where the vendor's own rules remove tags again, and no person has to act: the remark about these tags. */
   tagsGone?(tags: readonly string[]): string;
-  /** Why the record takes nothing any more ("it is archived"). */
+  /** Why the record takes no more changes ("it is archived"). */
   closed?(row: Row | VendorError): string | undefined;
   /** Writes on one record. */
   put?(changed: ChangedRow<Row, Value>): Promise<Written<Row>>;
-  /** Writes on up to `size` records, each for itself. Takes the place of `put`. */
+  /** Writes on up to `size` records, each with a result of its own. Used in place of `put`. */
   putMany?(changed: readonly ChangedRow<Row, Value>[]): Promise<ReadonlyMap<string, Written<Row> | CloseloopError>>;
   notes?: DeskNotes<Row>;
-  /** What an erasure leaves behind on a record whose answer it took off: "the history of ticket 4". */
+  /** What an erasure can't remove from a record whose answer it removed: "the history of ticket 4". */
   leaves?(id: string): string;
-  /** What an erasure says of records that the vendor does not show. Left out: they are deleted, and nothing is left on them. */
+  /** The remarks of an erasure about records that the vendor does not show. Left out: these records are deleted, and hold nothing. */
   unseen?(ids: readonly string[]): Promise<readonly string[]>;
-  /** What a person has to do where the vendor did not store a value (a dropdown lacks the value, say). A text is a customer's words: never repeat it. */
+  /**
+   * What a person has to do if the vendor did not store a value (a dropdown lacks the value, for example). A text is a customer's words: never
+   * repeat it.
+   */
   notKept?(place: string, value: Value | null): string;
 }
 
-/** A change that is being written on its record. */
+/** A change in progress on its record. */
 interface Job<Row, Value> {
   id: string;
   row: Row;
   wanted: Change<Value>;
   /** The part of `wanted` that the record lacks. */
   lacking: Change<Value>;
-  /** The note that goes with the change. */
+  /** The note that is sent in the same call as the change (`DeskNotes.joins`). */
   note?: Noted;
   findings: string[];
   remarks: string[];
-  /** The places that the vendor has refused: what to do is told already. */
+  /** The places that the vendor has refused, for which a finding exists already. */
   refused: Set<string>;
-  /** The record as the vendor keeps it after the write. */
+  /** The record as the vendor stores it after the write. */
   after: Row | undefined;
   /** Why the change could not be written. `gone`: the record no longer exists. */
   failure: CloseloopError | 'gone' | undefined;
 }
 
-/** An answer that is being written on its record. */
+/** An answer in progress on its record. */
 interface AnswerJob<Row, Value> extends Job<Row, Value> {
   item: WriteBack;
 }
@@ -162,7 +171,7 @@ export function holdsValue(current: unknown, value: unknown): boolean {
   return current === value;
 }
 
-/** A grade is a number, a time is ISO 8601 in whole seconds, everything else is text of at most `commentLength`; nothing is null. */
+/** Grades are numbers, times are ISO 8601 in whole seconds, everything else is text of at most `commentLength`; an empty part is null. */
 export function inPlainForm(
   { part, value }: AnswerPart,
   { commentLength }: { commentLength?: number },
@@ -193,7 +202,7 @@ export class DeskWriter<Row, Value> {
     this.#writing = writing;
   }
 
-  /** @param items of different records */
+  /** @param items at most one for each record */
   async write(items: readonly WriteBack[]): Promise<WriteResult[]> {
     const unread = items.filter((item) => this.#needsNoRow(item));
     const ids = items.filter((item) => !unread.includes(item)).map(({ recordId }) => recordId);
@@ -209,14 +218,14 @@ export class DeskWriter<Row, Value> {
       if (await this.#lacksNote(job)) job.note = job.item;
     });
     for (const job of await this.#send(jobs, reading)) this.#tellLost(job);
-    // Alone the note comes last, as it can't be written twice.
+    // A note with a call of its own is added last, because it can't be repeated.
     await this.#each(isJoined ? [] : jobs, async (job) => {
       if (await this.#lacksNote(job)) await notes?.add(job.row, job.item, job.id);
     });
     return planned.map((one) => ('item' in one ? this.#resultOf(one) : one));
   }
 
-  /** Whether all of an answer can be sent, whatever the record holds. */
+  /** Whether the whole answer can be sent without knowing what the record holds. */
   #needsNoRow({ recordId, status }: WriteBack): boolean {
     const { settings, rows, blank } = this.#writing;
     const looks = settings.answeredAt !== undefined || settings.tags === true || settings.note === true;
@@ -250,7 +259,7 @@ export class DeskWriter<Row, Value> {
     return isTagged || isOutdated(item, settings, (place) => at(row, place), instantOf);
   }
 
-  /** All tags of the record, with these in place of closeloop's own; undefined where answers are no tags. */
+  /** All tags of the record, with `own` in place of closeloop's earlier tags; undefined where answers are not written as tags. */
   #tagsWith(row: Row, own: readonly string[], status: WriteBack['status'] = 'answered'): string[] | undefined {
     const { settings, tags, keepsEarlier } = this.#writing;
     if (settings.tags !== true || tags === undefined) return undefined;
@@ -261,15 +270,15 @@ export class DeskWriter<Row, Value> {
   #lackingOn(row: Row, { values, tags }: Change<Value>): Change<Value> {
     const { at, holds = holdsValue } = this.#writing;
     const lacking = new Map([...values].filter(([place, value]) => !holds(at(row, place), value, place)));
-    // Of closeloop's own tags: others may come and go meanwhile.
+    // Only closeloop's own tags are compared: other tags may change meanwhile.
     const ours = (all: readonly string[] = []) => all.filter(isAnswerTag).sort().join();
     const isTagged = tags === undefined || ours(tags) === ours(this.#writing.tags?.(row));
     return { values: lacking, ...(!isTagged && { tags }) };
   }
 
   /**
-   * Takes one step for each job that has not failed. A permanent failure concerns its job alone; after any other (a quota, a token, the
-   * network) no further call is made, and the remaining jobs have the same failure.
+   * Does one step for each job that has not failed. A permanent failure concerns its job alone; after any other failure (a quota, a token, the
+   * network) no further call is made, and the remaining jobs get the same failure.
    */
   async #each<J extends Job<Row, Value>>(jobs: readonly J[], step: (job: J) => Promise<void>): Promise<void> {
     let failure: CloseloopError | undefined;
@@ -286,7 +295,7 @@ export class DeskWriter<Row, Value> {
     }
   }
 
-  /** Sends what records lack, and reads back what no response shows. Returns the jobs whose changes were sent. */
+  /** Sends the values that records lack, and reads the records that no response shows. Returns the jobs whose changes were sent. */
   async #send<J extends Job<Row, Value>>(jobs: readonly J[], rows: RowReading<Row>): Promise<J[]> {
     const { putMany } = this.#writing;
     const toSend = jobs.filter(
@@ -296,7 +305,7 @@ export class DeskWriter<Row, Value> {
     await this.#each(toSend, async (job) => {
       const changed = changedBy(job);
       const first = sent === undefined ? await putOne(changed, this.#writing) : sent.get(job.id);
-      // Of one record among many: it keeps back no other.
+      // A failure of one record among many does not stop the others.
       if (isFailure(first)) job.failure = first;
       else job.after = first instanceof Refusal ? await this.#sendRest(changed, first, job) : first;
     });
@@ -314,7 +323,7 @@ export class DeskWriter<Row, Value> {
     return toSend.filter(({ failure }) => failure === undefined);
   }
 
-  /** Sends the rest of a change of which the vendor has refused a part. */
+  /** Sends the rest of a change after the vendor has refused a part. */
   async #sendRest(changed: ChangedRow<Row, Value>, refusal: Refusal, told: Reported): Promise<Row | undefined> {
     const { values, tags } = changed.change;
     const isAll = refusal.unfit === 'all';
@@ -324,14 +333,14 @@ export class DeskWriter<Row, Value> {
     for (const place of unfit) told.refused.add(place);
     const change = { values: rest, ...(tags && !isAll && { tags }) };
     if (isEmpty(change)) return changed.row;
-    // A refusal that names nothing of the change would come again and again.
+    // A refusal that names no place of the change would repeat for ever.
     if (rest.size === values.size)
       throw new TypeError(`${this.#words.vendor}: a refusal without a place of the change`);
     const written = await putOne({ ...changed, change }, this.#writing);
     return written instanceof Refusal ? await this.#sendRest({ ...changed, change }, written, told) : written;
   }
 
-  /** Adds a finding for each value that the vendor accepted, and did not store. */
+  /** Adds a finding for each value that the vendor accepted but did not store. */
   #tellLost({ id, wanted, lacking, findings, remarks, refused, after }: Job<Row, Value>): void {
     const { vendor, record } = this.#words;
     const { notKept = (place: string) => `look at what "${place}" takes, and at what guards it` } = this.#writing;
@@ -346,7 +355,7 @@ export class DeskWriter<Row, Value> {
     else if (gone.length > 0) remarks.push(tagsGone(gone));
   }
 
-  /** Whether an answer's note is to be added: the note is looked for where an earlier attempt may have written it. */
+  /** Whether to add the answer's note. Looks for the note if an earlier attempt may have written it. */
   async #lacksNote({ item, row, wanted, lacking, findings }: AnswerJob<Row, Value>): Promise<boolean> {
     const { settings, notes } = this.#writing;
     if (notes === undefined || settings.note !== true || item.status === 'no-answer') return false;
@@ -384,13 +393,13 @@ export class DeskWriter<Row, Value> {
     const wanted = [...placesOf(settings).values()].map((place) => [place, null] as const);
     const all = [...wanted, ...(further?.(row, undefined) ?? [])];
     const values = new Map(all.filter(([place, value]) => !holds(at(row, place), value, place)));
-    // Also where the settings say no longer that answers are tags.
+    // Removes closeloop's tags even if the settings no longer write answers as tags.
     const [ours, rest] = [true, false].map((isOurs) => tags?.(row).filter((tag) => isAnswerTag(tag) === isOurs));
     const change: Change<Value> = { values, ...(ours?.length && rest && { tags: rest }) };
     return jobOf(id, row, change, change);
   }
 
-  /** @throws CloseloopError where another attempt may take the answer off */
+  /** @throws CloseloopError if another attempt may remove the answer */
   #leftOn({ id, wanted, after, failure }: Job<Row, Value>): string[] {
     const { record } = this.#words;
     const { leaves } = this.#writing;
@@ -442,7 +451,7 @@ export async function putOne<Row, Value>(
   return written;
 }
 
-/** Whether the record has the note that ends with this marker already. */
+/** Whether the record already has the note that ends with this marker. */
 export async function isNoted<Row>(
   { recordId, marker }: Pick<WriteBack, 'recordId' | 'marker'>,
   row: Row,
@@ -451,7 +460,7 @@ export async function isNoted<Row>(
   return (await list(row, recordId)).some(({ text }) => markerOf(text) === marker);
 }
 
-/** What was told about an answer's write, and the places that it was told of. */
+/** The findings about an answer's write, and the places that they cover. */
 interface Reported {
   findings: string[];
   refused: Set<string>;
@@ -470,7 +479,7 @@ const changedBy = <Row, Value>({ id, row, lacking, note }: Job<Row, Value>): Cha
 const isGone = (failure: CloseloopError | 'gone' | undefined): failure is VendorError | 'gone' =>
   failure === 'gone' || (failure instanceof VendorError && failure.isGone);
 
-/** The record, or its note, may have been deleted since it was read. */
+/** Ignores a 404: the record or its note may have been deleted since it was read. */
 function unlessGone(error: unknown): undefined {
   if (error instanceof VendorError && error.isGone) return undefined;
   throw error;

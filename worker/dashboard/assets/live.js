@@ -1,15 +1,17 @@
-/* Keeps what is marked data-live as new as the server's: the page is fetched again, and that part of it replaced. Without this
-   script a page shows how things were when it was loaded. */
+/*
+ * Keeps the parts of the page that are marked data-live up to date: the script fetches the page again and replaces these parts.
+ * Without this script a page stays as it was when it was loaded.
+ */
 const usualSeconds = 2;
 const parts = () => document.querySelectorAll('[data-live][id]');
 
-/** The shortest interval that a part of the page asks for: many people leave such a page open all day. */
+/** The shortest interval that a part of the page names. Parts name longer intervals, because many people leave such a page open all day. */
 function everyMs() {
   const seconds = [...parts()].map(({ dataset }) => Number(dataset.live) || usualSeconds);
   return 1_000 * Math.min(...seconds, seconds.length === 0 ? usualSeconds : Number.POSITIVE_INFINITY);
 }
 
-/** Nobody looks, or somebody is in the middle of it. */
+/** Whether to leave the part as it is: the person has opened details in it, or the focus or a selection is there. */
 function isBusy(part) {
   const isOpened = part.querySelector('details[open]') !== null;
   return isOpened || part.contains(document.activeElement) || part.contains(getSelection()?.anchorNode ?? null);
@@ -18,7 +20,7 @@ function isBusy(part) {
 async function refresh() {
   if (document.hidden || parts().length === 0) return;
   const response = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual' });
-  // The login has ended: the whole page leads to where it begins.
+  // The login has ended: reloading the page leads to the login page.
   if (response.type === 'opaqueredirect') return location.reload();
   if (!response.ok) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
@@ -28,11 +30,11 @@ async function refresh() {
   }
 }
 
-// On a phone the menu is one line, of which some is out of sight.
+// On a phone the menu is one line, and its end is out of sight: scroll to the present page's entry.
 document.querySelector('nav .tab[aria-current="page"]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 
 async function repeat() {
-  // The server may be away for a while: it is asked again.
+  // The server may be unreachable for a while: the script tries again.
   await refresh().catch(() => undefined);
   setTimeout(repeat, everyMs());
 }

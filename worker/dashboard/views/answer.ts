@@ -4,18 +4,18 @@ import { type Content, type Html, html, linked } from '../html.ts';
 import type { ShownAnswer } from '../shown-answer.ts';
 import { ago } from '../times.ts';
 
-/** "2 of 5", in a colour that says nothing more. */
+/** "2 of 5". The colour adds no information to the text. */
 export function gradeBadge({ grade, maxGrade }: Pick<ShownAnswer, 'grade' | 'maxGrade'>): Html {
   if (grade === null) return html`<span class="grade">no grade</span>`;
   return html`<span class="grade ${toneOf(grade, maxGrade)}"><b>${grade}</b>${maxGrade !== undefined && ` of ${maxGrade}`}</span>`;
 }
 
-/** What they wrote, if they did. */
+/** The customer's comment, if there is one. */
 export function wordsOf({ comment }: Pick<ShownAnswer, 'comment'>): Content {
   return comment !== '' && html`<p class="said">${comment}</p>`;
 }
 
-/** An answer in a list, with what belongs below it. */
+/** An answer in a list, with further content below it. */
 export function answerCard(answer: ShownAnswer, clock: { now: Date; timeZone: string }, below?: Content): Html {
   const { at, comment } = answer;
   return html`<li class="card"><p class="card-head">${gradeBadge(answer)} <span class="quiet">${comment === '' && 'without words · '}${at && ago(at, clock.now, clock.timeZone)}</span></p>
@@ -23,7 +23,7 @@ ${wordsOf(answer)}
 ${aboutAnswer(answer)}${below}</li>`;
 }
 
-/** Who, and about what: each part leads to the answers that share it. */
+/** The customer, the campaign and the values. Each links to the answers that share it. */
 export function aboutAnswer(answer: ShownAnswer): Html {
   const { customer, campaign, campaignName, values, isTest } = answer;
   const parts: Content[] = [
@@ -40,7 +40,7 @@ export function aboutAnswer(answer: ShownAnswer): Html {
   return html`<p class="quiet about">${shown.map((one, i) => html`${i > 0 && ' · '}${one}`)}</p>`;
 }
 
-/** To the record at its vendor, and to what happened here. */
+/** Links to the record at its vendor, and to the journey. */
 export function recordLinks({ source, id, record, recordUrl }: ShownAnswer): Html {
   return html`${linked(`${source} ${record}`, recordUrl)} (<a href="${journeyAt(source, id)}">journey</a>)`;
 }

@@ -11,9 +11,9 @@ import { periodTabs, type ShownPeriod } from './periods.ts';
 
 interface Answers {
   answers: readonly ShownAnswer[];
-  /** The place behind which the next page begins. */
+  /** The place after which the next page begins. */
   next?: string;
-  /** Only so many were looked at. */
+  /** Whether closeloop stopped reading before the last answer. */
   isCut: boolean;
   query: ShownPeriod & {
     from?: number | undefined;
@@ -29,7 +29,6 @@ interface Answers {
   sources: readonly string[];
   rules: readonly string[];
   campaigns: readonly (readonly [id: number, name: string])[];
-  /** Custom fields. */
   fields: readonly string[];
   now: Date;
   timeZone: string;
@@ -45,7 +44,7 @@ ${answers.length === 0 ? nothing(shown) : html`<ul class="cards">${answers.map((
 ${further(shown)}`;
 }
 
-/** To the same by agent, by store. */
+/** Links to the same answers grouped by a custom field (agent, store). */
 function leagues(shown: Answers): Content {
   const { fields, query } = shown;
   if (fields.length === 0) return undefined;
@@ -53,7 +52,7 @@ function leagues(shown: Answers): Content {
   return html`<p>Compare: ${fields.map((field, i) => html`${i > 0 && ' · '}<a href="${at(field)}">by ${field}</a>`)}</p>`;
 }
 
-/** Of the address, without the period and the page. */
+/** The filter of the address, without the period and the page. */
 function keptIn({
   from,
   to,

@@ -1,12 +1,12 @@
 import { type Html, html } from '../html.ts';
 
-/** A share of 0 to 1 as a bar. It says nothing that no figure beside it says. */
+/** A share of 0 to 1 as a bar. The figure beside it says the same. */
 export function shareBar(share: number): Html {
   const width = Math.round(Math.min(1, Math.max(0, share)) * 1_000) / 10;
   return html`<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" focusable="false"><rect class="ground" width="100" height="10"></rect><rect class="fill" width="${width}" height="10"></rect></svg>`;
 }
 
-/** A figure between two bounds as a bar: from the left, or, where it may be negative, from the middle to either side. */
+/** A figure between two bounds as a bar: it begins on the left or, where figures may be negative, in the middle. */
 export function figureBar(figure: number | null, range: readonly [low: number, high: number] | undefined): Html {
   if (figure === null || range === undefined) return html``;
   const [low, high] = range;
@@ -18,17 +18,17 @@ export function figureBar(figure: number | null, range: readonly [low: number, h
 }
 
 export interface ChartPoint {
-  /** What it is called where somebody points at it. */
+  /** The text of the tooltip. */
   name: string;
   figure: number | null;
 }
 
-/** The drawing's own units: it is shown about as wide, so that its text can be read. */
+/** The size in the drawing's own units. Pages show it at about this width, so that its text is readable. */
 const [width, height] = [440, 180];
 const plot = { left: 38, right: width - 14, top: 18, bottom: height - 26 };
 const mostNames = 5;
 
-/** Figures one after the other as a line; where there is none the line is broken. Its table is shown beside it. */
+/** Figures over time as a line, which is broken where a figure is missing. The page shows the table of the figures beside it. */
 export function lineChart(points: readonly ChartPoint[], range: readonly [number, number], label: string): Html {
   const [low, high] = range;
   const step = points.length > 1 ? (plot.right - plot.left) / (points.length - 1) : 0;
@@ -61,14 +61,14 @@ export function lineChart(points: readonly ChartPoint[], range: readonly [number
   )}${lastFigure(known.at(-1))}</svg>`;
 }
 
-/** What people look for first. */
+/** The last figure of the line, which people look for first. */
 function lastFigure(last: { x: number; y: number; figure: number } | undefined): Html | undefined {
   if (last === undefined) return undefined;
   const y = last.y - 10 < plot.top - 6 ? last.y + 18 : last.y - 10;
   return html`<text class="value" x="${Math.min(last.x + 8, width - 2)}" y="${y}" text-anchor="end">${written(last.figure)}</text>`;
 }
 
-/** From the lowest on: each of few grades, every second of more, and of a per cent every fourth part. */
+/** The marks of the axis, from the lowest: every grade of a short scale, every second grade of a long scale, every quarter of a percentage. */
 function ticksOf([low, high]: readonly [number, number]): number[] {
   const span = high - low;
   const size = span <= 5 ? 1 : span <= 12 ? 2 : span / 4;
@@ -80,7 +80,7 @@ function anchorAt(x: number): 'start' | 'middle' | 'end' {
   return x > plot.right - 20 ? 'end' : 'middle';
 }
 
-/** Of "27 Oct – 2 Nov" where it begins: there is room for no more. */
+/** The first day of "27 Oct – 2 Nov": there is no room for more. */
 function firstDay(name: string): string {
   const [first = '', rest = ''] = name.split(/\s*[–-]\s*/u);
   return /\p{L}/u.test(first) ? first : `${first} ${/\p{L}.*/u.exec(rest)?.[0] ?? ''}`;
@@ -90,7 +90,7 @@ function written(figure: number): string {
   return String(rounded(figure)).replace('-', '−');
 }
 
-/** Points that follow on each other, as the line takes them. */
+/** Runs of points without a gap: each run is one piece of the line. */
 function runsOf(points: readonly { x: number; y: number | undefined }[]): string[][] {
   const runs: string[][] = [[]];
   for (const { x, y } of points) {
@@ -104,23 +104,26 @@ function rounded(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Bars with a name below them. */
+/** Up to so many bars have a name below them. */
 const mostBelow = 16;
 
 export interface Bar {
-  /** Its first two letters stand below it, where there is room. */
+  /** The bar's name. Its first two letters stand below the bar, if there is room. */
   name: string;
-  /** From 0 on; null: there is none, and its place stays empty. */
+  /** The figure, at least 0; null: no figure, and the place stays empty. */
   figure: number | null;
-  /** What somebody sees who points at it. */
+  /** The text of the tooltip. */
   text: string;
-  /** Above the bar. */
+  /** The text above the bar. */
   above: string;
-  /** Paler, as it rests on few. */
+  /** Draws the bar paler, because only few answers count in it. */
   isFew?: boolean;
 }
 
-/** Figures side by side. Its table is shown beside it. @param highest what reaches to the top; left out: the highest figure */
+/**
+ * Figures as bars side by side. The page shows the table of the figures beside it. @param highest the value at the top; left out: the highest
+ * figure
+ */
 export function barChart(bars: readonly Bar[], label: string, highest = highestOf(bars)): Html {
   const step = (plot.right - plot.left) / bars.length;
   const every = Math.ceil(bars.length / mostBelow);
@@ -139,7 +142,7 @@ export function barChart(bars: readonly Bar[], label: string, highest = highestO
   return html`<svg class="line" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}"><line class="grid" x1="${plot.left}" x2="${plot.right}" y1="${plot.bottom}" y2="${plot.bottom}"></line>${drawn}</svg>`;
 }
 
-/** Of several charts that are to be compared, too. */
+/** The value at the top; also for several charts that share a scale. */
 export function highestOf(bars: readonly Bar[]): number {
   return Math.max(...bars.map(({ figure }) => figure ?? 0), 0.01);
 }

@@ -8,7 +8,7 @@ export function nameOf(measure: Measure): string {
   return measure === null ? 'No grade' : measureNames[measure];
 }
 
-/** An arrow and its word: colour alone tells nothing. */
+/** An arrow and a word, as colour alone is not enough for everybody. */
 function arrow(by: number | null, text: string): Html {
   if (by === null) return html`<span class="quiet">nothing to compare with</span>`;
   if (by === 0) return html`<span class="quiet">no change</span>`;
@@ -51,7 +51,7 @@ export function count(n: number | null): string {
   return n === null ? '–' : counts.format(n);
 }
 
-/** Nobody reads hundredths of a per cent. */
+/** Rounds percentages to tenths: hundredths would tell readers nothing. */
 function shortened(figure: number, measure: Measure): string {
   return decimal(measure === 'avg' ? figure : Math.round(figure * 10) / 10);
 }

@@ -14,26 +14,26 @@ import { csrfField, select } from './forms.ts';
 export interface FollowUpQuery {
   show: 'open' | 'overdue' | 'mine' | 'done';
   source: string;
-  /** What was just done, and of which. */
+  /** The action that the person has just done, and the follow-up's name. */
   did?: 'take' | 'done' | 'reopen' | undefined;
   of: string;
 }
 
 interface FollowUps {
   answers: readonly ShownAnswer[];
-  /** Left out: one alone is shown. */
+  /** Left out: the page shows a single follow-up. */
   counts?: { open: number; overdue: number };
-  /** Of thirty days; undefined: it is not counted yet. */
+  /** The figures of thirty days; undefined: closeloop has not counted them yet. */
   report?: { now: FollowUpFigures; before: FollowUpFigures; isCut: boolean } | undefined;
   query: FollowUpQuery;
-  /** The place behind which the next page begins. */
+  /** The place after which the next page begins. */
   next?: string;
-  /** Only so many were looked at. */
+  /** Whether closeloop stopped reading before the last follow-up. */
   isCut?: boolean;
   sources: readonly string[];
-  /** Who looks, as they take one. */
+  /** The visitor's name, with which the visitor takes a follow-up. */
   me: string;
-  /** Undefined: who looks may not act. */
+  /** Undefined: the visitor may not act. */
   csrf: string | undefined;
   now: Date;
   timeZone: string;

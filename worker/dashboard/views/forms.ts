@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts';
 
-/** A search by POST: what is looked for may be a customer's address, and stands in no address of a page. */
+/** A search by POST: the searched text may be a customer's address, which must not be in the address of a page. */
 export function searchForm({
   action,
   label,
@@ -19,7 +19,7 @@ export function searchForm({
 </form>`;
 }
 
-/** What every form that acts carries: `formToken`. */
+/** The field that every form that acts carries (`formToken`). */
 export function csrfField(token: string): Html {
   return html`<input type="hidden" name="csrf" value="${token}">`;
 }

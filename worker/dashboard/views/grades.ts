@@ -21,7 +21,7 @@ interface Grades {
   byCampaign: Read<readonly GradesRow[]>;
   overTime: Read<readonly GradesRow[]>;
   by: string | undefined;
-  /** By field only the campaigns most asked in are shown. */
+  /** Whether the figures by field cover only the campaigns with the most requests. */
   isCut: boolean;
   byField: Read<readonly GradesRow[]> | undefined;
   fields: readonly string[];
@@ -30,22 +30,22 @@ interface Grades {
   };
   period: Period;
   before: Period;
-  /** What our own journeys say, by campaign. */
+  /** The counts of closeloop's own journeys, by campaign. */
   counts: ReadonlyMap<number, Counts>;
-  /** And by the hour in which customers were asked. */
+  /** The same counts by the hour in which customers were asked. */
   hours: readonly HourOfDay[];
-  /** The same by what they were asked through; empty where that is not known. */
+  /** The same counts by channel; empty where the channels are unknown. */
   channels: readonly ChannelHours[];
   timeZone: string;
 }
 
 /** Campaigns with a card of their own; the others stand in the table. */
 const mostCards = 4;
-/** Values of a field that have a row of their own. */
+/** The most values of a field that have a row of their own. */
 const mostValues = 20;
-/** Campaigns whose values are read for a page: each takes several calls. */
+/** The most campaigns whose values closeloop reads for a page, as each needs several calls. */
 export const mostByField = 6;
-/** In place of a field: the figures are shown by none. */
+/** Stands for no field: the figures are not grouped. */
 export const noField = '-';
 
 export function gradesView(grades: Grades): Html {
@@ -73,7 +73,7 @@ function isChosen(campaign: number, { campaign: chosen }: Grades['query']): bool
   return chosen === undefined || chosen === campaign;
 }
 
-/** What else is chosen stays. */
+/** The visitor's other choices, which links keep. */
 function kept({ by, query }: Pick<Grades, 'by' | 'query'>): Record<string, string | undefined> {
   return { by: by ?? noField, campaign: query.campaign?.toString() };
 }
@@ -96,7 +96,7 @@ function filter(grades: Grades): Html {
 </form>`;
 }
 
-/** Of the service; what is stored here is shown all the same. */
+/** The problem with the service. closeloop's own counts are shown all the same. */
 function problem({ byCampaign, overTime, byField, counts, timeZone }: Grades): Content {
   const why = byCampaign.problem ?? byField?.problem ?? overTime.problem;
   if (why === undefined) return undefined;
@@ -125,14 +125,14 @@ ${table({
 })}`;
 }
 
-/** As the address has it: a named period goes on with the days. */
+/** The period as the address has it: a named period moves on with the days. */
 function daysOf({ query, period }: Pick<Grades, 'query' | 'period'>): Record<string, string | undefined> {
   return query.since === undefined && query.until === undefined ? { period: query.period } : { ...period };
 }
 
 function campaignTable(rows: readonly GradesRow[], grades: Grades): Html {
   const { counts, by } = grades;
-  // Its own fields may be others.
+  // The link has no field, as another campaign may have other fields.
   const days = daysOf(grades);
   const at = (campaign: number) =>
     pathTo('/grades', { ...days, by: by === undefined ? noField : undefined, campaign: String(campaign) });
@@ -181,7 +181,7 @@ ${isCut && html`<p class="quiet">Of the ${mostByField} campaigns most asked in t
 ${groups.map((rows) => valueTable(by, rows, grades))}`;
 }
 
-/** When customers answer, and through what they were asked, so that windows can be chosen. */
+/** The answers by hour and channel, which help to choose send windows. */
 function hoursPart({ hours, channels, timeZone }: Grades): Content {
   if (hours.length < 2) return undefined;
   const [only] = channels.length === 1 ? channels : [];
@@ -209,7 +209,7 @@ interface HoursFigure {
   name: string;
   caption: Html;
   own: readonly HourOfDay[];
-  /** All that have a place. */
+  /** All hours that have a place on the axis. */
   hours: readonly HourOfDay[];
   highest?: number;
 }
@@ -233,7 +233,6 @@ ${barChart(barsOf(own, hours), `${name}; the table below has the figures`, highe
   })}</details></figure>`;
 }
 
-/** A bar for each of these hours. */
 function barsOf(own: readonly HourOfDay[], hours: readonly HourOfDay[]): Bar[] {
   return hours.map(({ hour }) => {
     const { asked = 0, responses = 0 } = own.find((one) => one.hour === hour) ?? {};
@@ -249,7 +248,7 @@ const clock = (hour: number): string => `${String(hour).padStart(2, '0')}:00`;
 const fewAnswers = 10;
 const isFew = ({ now }: GradesRow): boolean => (now.answered ?? 0) < fewAnswers;
 
-/** Those with enough answers to mean something, the best first; then the others. */
+/** The rows with enough answers first, best result first; then the other rows. */
 function ranked(rows: readonly GradesRow[]): GradesRow[] {
   const result = ({ now, measure }: GradesRow) => resultOf(now, measure) ?? Number.NEGATIVE_INFINITY;
   return rows.toSorted(
@@ -279,7 +278,7 @@ function valueTable(by: string, all: readonly GradesRow[], grades: Grades): Cont
 ${others && html`<p class="quiet">The CSV file has each of them.</p>`}`;
 }
 
-/** To its answers. */
+/** A link to the value's answers. */
 function valueLink({ by, campaign, ...row }: GradesRow, grades: Grades): Content {
   if (by === undefined || by.value === '') return '(empty)';
   const at = answersAt({ ...daysOf(grades), campaign: String(campaign) }, { [by.field]: by.value });

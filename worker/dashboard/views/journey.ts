@@ -17,7 +17,7 @@ import { table } from './table.ts';
 
 interface ShownJourney {
   source: string;
-  /** What people call its record. */
+  /** The word for the source's records: "ticket". */
   recordNoun: string | undefined;
   journey: Journey;
   trace: readonly TraceLine[];
@@ -26,16 +26,16 @@ interface ShownJourney {
   /** The vendor's id of the record; undefined: it was erased. */
   recordName: string | undefined;
   recordUrl: string | undefined;
-  /** In the service's own pages. */
+  /** The request's address in the service's own pages. */
   requestUrl: string | undefined;
   /** Whether customers' addresses are shown in full. */
   contacts: boolean;
   now: Date;
-  /** Of the same record. */
+  /** The other journeys of the same record. */
   others: readonly Journey[];
   repairs: readonly Repair[];
   timeZone: string;
-  /** What the person has just done. */
+  /** The action that the person has just done. */
   did: Repair | undefined;
 }
 
@@ -107,7 +107,7 @@ ${Object.entries(journey.values ?? {}).map(([field, value]) => fact(field, Strin
 </dl>`;
 }
 
-/** What a request was made for: it asks the customer, unless it is a test or holds a grade that was given elsewhere. */
+/** The purpose of a request: it asks the customer, unless it is a test or holds an external grade. */
 function requestMade({ test, given }: Journey): string {
   if (test) return 'Test contact asked';
   return given?.delivered ? 'Request for the grade given elsewhere' : 'Asked';
@@ -125,14 +125,14 @@ function dueOf(journey: Journey, timeZone: string): Content {
   return html`${time(dueAt, timeZone)} (${timeZone})${theirs && html`<br>${theirs}`}`;
 }
 
-/** On the recipient's clock, where it is another one than the account's. */
+/** The due time in the recipient's zone, if it is not the account's zone. */
 function theirTime({ dueAt, place = {} }: Journey, timeZone: string): Html | undefined {
   const { zone, isKnown } = recipientPlace(place, timeZone);
   if (!dueAt || !isKnown || zone === timeZone) return undefined;
   return html`${time(dueAt, zone)} (${zone}, the recipient's)`;
 }
 
-/** Whom closeloop has called for this journey, and how that ended. */
+/** The calls that closeloop made for this journey, and how each ended. */
 function callsPart({ calls, timeZone }: ShownJourney): Content {
   if (calls.length === 0) return undefined;
   return html`<h2>Calls</h2>
@@ -157,13 +157,13 @@ ${table({
 })}`;
 }
 
-/** A 404 is often what was to be found out: that the service knows nobody, say. */
+/** The status of a call. A 404 counts as good, because it often is the sought answer: the service does not know the contact, for example. */
 function statusOf(call: JourneyCall): Content {
   const isWell = typeof call.end === 'number' && (call.end < 400 || call.end === 404);
   return isWell ? call.end : html`<span class="state bad">${endInWords(call)}</span>`;
 }
 
-/** What comes next, at the end of what happened. */
+/** The next step of the journey, shown below the steps that have happened. */
 function planned(journey: Journey, timeZone: string): Content {
   const { state, dueAt } = journey;
   if (state !== 'waiting' || !dueAt) return undefined;
@@ -175,7 +175,7 @@ interface Confirmed {
   action: Repair;
   source: string;
   journey: Journey;
-  /** Whether this may help the journey as it is now. */
+  /** Whether the action can help the journey in its present state. */
   isOpen: boolean;
   csrf: string;
   timeZone: string;

@@ -15,16 +15,16 @@ import { type Column, table as dataTable } from './table.ts';
 
 export interface ListedJourney {
   source: string;
-  /** What people call its record. */
+  /** The word for the source's records: "ticket". */
   recordNoun?: string | undefined;
   journey: Journey;
 }
 
 interface List {
   journeys: readonly ListedJourney[];
-  /** The place behind which the next page begins. */
+  /** The place after which the next page begins. */
   next?: string;
-  /** Only so many were looked at. */
+  /** Whether closeloop stopped reading before the last journey. */
   isCut: boolean;
   isSearch: boolean;
   query: Readonly<Record<string, string | undefined>>;
@@ -32,9 +32,9 @@ interface List {
   rules: readonly string[];
   /** Whether customers' addresses are shown in full. */
   contacts: boolean;
-  /** Who looks is shown buttons. */
+  /** Whether the visitor sees buttons. */
   mayAct: boolean;
-  /** What was just done with many. */
+  /** The result of the action that the person has just done with many journeys. */
   told: ToldOfMany;
   now: Date;
   timeZone: string;

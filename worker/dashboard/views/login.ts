@@ -4,11 +4,11 @@ import { csrfField } from './forms.ts';
 
 interface Login {
   csrf: string;
-  /** Where the person goes then. */
+  /** The address that the person goes to after the login. */
   to: string;
-  /** As typed before. */
+  /** The name that the person typed in the failed attempt. */
   name?: string;
-  /** Why that was refused. */
+  /** Why the attempt failed. */
   wrong?: string;
 }
 

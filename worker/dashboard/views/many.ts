@@ -4,7 +4,7 @@ import { listAt, pathTo } from '../addresses.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { csrfField } from './forms.ts';
 
-/** What may be done with many journeys at once: each of them is the same as on a journey's page. */
+/** The actions that a person may do with many journeys at once. Each does the same as on a journey's page. */
 export const manyActions = ['replay', 'ask-now', 'cancel'] as const satisfies readonly Repair[];
 export type ManyAction = (typeof manyActions)[number];
 
@@ -19,7 +19,7 @@ const didWords: Record<ManyAction, string> = {
   cancel: 'cancelled',
 };
 
-/** What may help journeys in this state. */
+/** The actions that may help journeys in a state. */
 const ofState: Partial<Record<JourneyState, readonly ManyAction[]>> = {
   failed: ['replay', 'cancel'],
   parked: ['replay', 'cancel'],
@@ -28,7 +28,7 @@ const ofState: Partial<Record<JourneyState, readonly ManyAction[]>> = {
   asked: ['cancel'],
 };
 
-/** Names of a reference in a form. */
+/** The name of a journey's checkbox in a form. */
 export const selectedName = (ref: string): string => `j.${ref}`;
 
 const shownRefs = 20;
@@ -36,9 +36,9 @@ const shownRefs = 20;
 interface Many {
   action: ManyAction;
   refs: readonly string[];
-  /** As many as one form acts on. */
+  /** The most journeys that one form acts on. */
   most: number;
-  /** The filter, or what was selected: they are sent with the form. */
+  /** The filter or the selected journeys, which the form sends along. */
   fields: Readonly<Record<string, string>>;
   csrf: string;
 }
@@ -59,7 +59,7 @@ ${action === 'cancel' && html`<div class="filter"><div class="grow"><label for="
 </form>`;
 }
 
-/** Of a list: what may be done with those that are selected, and with all that its filter fits. */
+/** The actions on the selected journeys of a list, and on all journeys that match its filter. */
 export function manyLinks(
   query: Readonly<Record<string, string | undefined>>,
   state: JourneyState | undefined,
@@ -72,13 +72,13 @@ ${fitting.length > 0 && html`<p class="actions">With all that fit: ${fitting.map
 
 export interface ToldOfMany {
   did?: ManyAction | undefined;
-  /** How many had it, could not have it, and fit beside these. */
+  /** On how many journeys the action was done, was not possible, and how many more match the filter. */
   done?: string | undefined;
   refused?: string | undefined;
   left?: string | undefined;
 }
 
-/** What was just done, told above the list. */
+/** The sentence above the list about the action that the person has just done. */
 export function manyTold({ did, done = '0', refused = '0', left = '0' }: ToldOfMany): Content {
   if (did === undefined) return undefined;
   return html`<p class="notice good" role="status">${done} ${done === '1' ? 'journey was' : 'journeys were'} ${didWords[did]}.${refused !== '0' && ` ${refused} could not have it: they are as they were.`}${left !== '0' && ` ${left} more fit: do it once more.`}</p>`;

@@ -20,33 +20,33 @@ import { type Column, table as dataTable } from './table.ts';
 interface ShownSource {
   state: SourceState;
   quotas: readonly { quota: string; limit: number; remaining: number }[];
-  /** It is asked what its webhooks missed. */
+  /** Whether closeloop polls the source. */
   polls: boolean;
-  /** What people call its records. */
+  /** The word for the source's records: "ticket". */
   recordNoun: string | undefined;
 }
 
 export interface Operations {
-  /** Where test mode holds. */
+  /** The sources in test mode. */
   tests: readonly string[];
   sources: readonly ShownSource[];
-  /** Of the collecting of grades, over all sources. */
+  /** The pauses of collecting grades, which runs over all sources. */
   collectPauses: readonly Pause[];
-  /** Of the processes. */
+  /** The problems of the processes. */
   problems: readonly string[];
   /** Sources that are not in this configuration. */
   absences: readonly Absence[];
   at: Date;
   timeZone: string;
-  /** Of journeys that stopped, and of closings that nobody was asked about; undefined: they are not counted yet. */
+  /** The causes of stopped journeys and of skipped closings; undefined: closeloop has not counted them yet. */
   causes: { issues: readonly Issue[]; isCut: boolean; skips: readonly SkipCount[]; of: number } | undefined;
-  /** The last 24; undefined: they are not counted yet. */
+  /** The last 24 hours; undefined: closeloop has not counted them yet. */
   hours: readonly HourOfWork[] | undefined;
-  /** Who looks is shown buttons. */
+  /** Whether the visitor sees buttons. */
   mayAct: boolean;
 }
 
-/** On the way from a closing to its grade on the record, and what left it. */
+/** The states of a journey from the closing to the grade on the record; `left` has the states off this way. */
 const way = ['received', 'waiting', 'creating', 'asked', 'answered', 'written'] as const;
 const left = journeyStates.filter((state) => !way.some((one) => one === state));
 
@@ -76,14 +76,14 @@ function flow(states: readonly JourneyState[], sources: readonly ShownSource[]):
 }
 
 interface Notice {
-  /** A person has to act; otherwise time will do. */
+  /** A person has to act; otherwise the problem ends by itself. */
   isUrgent: boolean;
   what: Content;
   why: string;
   remedy: Content;
 }
 
-/** @returns how many need a person, and how many mend themselves */
+/** @returns how many problems need a person, and how many end by themselves */
 export function countNotices(operations: Omit<Operations, 'mayAct' | 'causes' | 'hours'>): {
   urgent: number;
   others: number;
@@ -100,7 +100,7 @@ function whatHelps({ source, state, cause }: Issue, mayAct: boolean): Content {
   return html`Mend the cause, then replay them.${mayAct && html` <a class="button" href="${pathTo('/many/replay', query)}">Replay all…</a>`}`;
 }
 
-/** Why nobody was asked, by reason. */
+/** Why customers were not asked, by reason. */
 function skipsPart({ causes }: Operations): Content {
   if (causes === undefined || causes.skips.length === 0) return undefined;
   const { skips, of } = causes;
@@ -117,7 +117,7 @@ ${dataTable({
 })}`;
 }
 
-/** Issues that have a row of their own. */
+/** The most issues that have a row of their own. */
 const mostCauses = 20;
 
 function causesPart({ causes, timeZone, at, mayAct }: Operations): Content {
@@ -230,7 +230,7 @@ function stopped(source: string, { stage, why, at, by }: Pause, mayAct: boolean)
       };
 }
 
-/** Resuming any step of a source has what it waits for tried at once. */
+/** Resuming any step of a source makes closeloop try the source's waiting work at once. */
 const tryNow = (source: string, mayAct: boolean): Content =>
   mayAct && html` <a class="button" href="${stepAt(source, 'ask', 'resume')}">Try now…</a>`;
 
@@ -246,7 +246,7 @@ function needs(state: 'parked' | 'failed', source: string, count: number, remedy
   return [{ isUrgent: true, what, why: '', remedy }];
 }
 
-/** What came in, went out and stopped, hour by hour. */
+/** Received, sent and stopped journeys, hour by hour. */
 function dayPart({ hours, timeZone }: Operations): Content {
   if (hours === undefined) return undefined;
   const charts = [
@@ -276,7 +276,7 @@ ${barChart(barsOf(hours, of, clock), `${name} in each of the last 24 hours; the 
   })}</details>`;
 }
 
-/** One for each hour; the highest has its figure above it. */
+/** A bar for each hour. The highest bar has its figure above it. */
 function barsOf(
   hours: readonly HourOfWork[],
   of: (hour: HourOfWork) => number,
@@ -290,7 +290,7 @@ function barsOf(
   });
 }
 
-/** Those of the hour's day. */
+/** The address of the failed journeys of the hour's day. */
 function failedAt(at: Date, timeZone: string): string {
   const day = daysIn(timeZone)(at);
   return listAt({ state: 'failed', since: day, until: day });

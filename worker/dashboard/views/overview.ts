@@ -12,18 +12,18 @@ import { periodTabs, type ShownPeriod } from './periods.ts';
 import { resultCard } from './score-card.ts';
 
 interface Overview {
-  /** Where test mode holds. */
+  /** The sources in test mode. */
   tests: readonly string[];
   byCampaign: Read<readonly GradesRow[]>;
   overTime: Read<readonly GradesRow[]>;
-  /** The newest ones of the period. */
+  /** The newest answers of the period. */
   answers: readonly ShownAnswer[];
-  /** The most overdue ones. */
+  /** The most overdue follow-ups. */
   followUps: readonly ShownAnswer[];
   counts: { open: number; overdue: number };
-  /** What needs a person, and what mends itself. */
+  /** The number of problems that need a person, and of problems that end by themselves. */
   notices: { urgent: number; others: number };
-  /** The custom field of the journey's reference, which says nothing here. */
+  /** The custom field with the journey's reference, which is useless as a grouping. */
   marker: string;
   query: ShownPeriod;
   period: Period;
@@ -32,11 +32,11 @@ interface Overview {
   timeZone: string;
 }
 
-/** How often the page renews itself: many leave it open. */
+/** How often the page refreshes itself: many people leave it open. */
 const everySeconds = 15;
-/** Campaigns with a card of their own. */
+/** The most campaigns that have a card of their own. */
 const mostCards = 4;
-/** Custom fields that a card leads to. */
+/** The most custom fields that a card links to. */
 const mostFields = 4;
 
 export function overviewView(overview: Overview): Html {
@@ -88,7 +88,7 @@ ${rows.length > mostCards && html`<p><a href="${pathTo('/grades', daysOf(overvie
 const nobodyAsked = html`<div class="notice"><p><strong>Nobody was asked in this period, nor in the one before.</strong></p>
 <p>A customer is asked when a ticket, deal or order closes and a rule fits. <a href="/settings">Settings</a> has the rules in words, <a href="/journeys">Journeys</a> every closing with what was decided.</p></div>`;
 
-/** Over all campaigns: their results are of different kinds, who was asked is not. */
+/** The number of requests and answers over all campaigns. Results of different campaigns can't be added. */
 function total(rows: readonly GradesRow[]): Html {
   const sum = (of: (row: GradesRow) => number | null): number => rows.reduce((all, row) => all + (of(row) ?? 0), 0);
   const now = { asked: sum((row) => row.now.asked), answered: sum((row) => row.now.answered) };

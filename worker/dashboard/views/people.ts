@@ -21,7 +21,7 @@ export interface ListedErasure {
   isDone: boolean;
 }
 
-/** Before anybody was looked for. */
+/** The page before a search. */
 export function peopleView({ erasures, timeZone }: { erasures: readonly ListedErasure[]; timeZone: string }): Html {
   return html`${search}
 <h2>Erasures</h2>
@@ -56,11 +56,11 @@ interface Person {
   contact: Contact;
   there: { person?: PersonThere; problem?: string };
   here: PersonHere;
-  /** Whether addresses that nobody has typed are shown in full. */
+  /** Whether the page shows in full also addresses that the visitor has not typed. */
   contacts: boolean;
   /** How long a settled journey is kept. */
   keptDays: number;
-  /** Undefined: who looks at this may not act. */
+  /** Undefined: the visitor may not act. */
   csrf: string | undefined;
   timeZone: string;
 }
@@ -119,7 +119,7 @@ function graylists({ graylist }: ContactRecord, timeZone: string): Content {
   );
 }
 
-/** What is stored of them, what for, and until when. */
+/** The data that closeloop stores of the person, why, and until when. */
 function kept({ here, keptDays, timeZone, contacts }: Person): Html {
   const { journeys, askedBy, values, addresses, asks, throttles } = here;
   if (isNothing(here)) return html`<p>Nothing is stored of them here.</p>`;
@@ -135,7 +135,7 @@ ${[...values].map(([field, all]) => html`<tr><th scope="row">${field}</th><td>${
 </tbody></table></div>`;
 }
 
-/** Journeys that are shown, at most. */
+/** The most journeys that the page shows. */
 const mostJourneys = 100;
 
 function journeyTable({ journeys }: PersonHere, timeZone: string): Html {
@@ -197,7 +197,7 @@ interface ShownErasure {
   timeZone: string;
 }
 
-/** Where an erasure stands; when it is done, what was done, which stays as the proof. */
+/** The progress of an erasure; after its end the proof of what was done. */
 export function erasureView({ open, proof, timeZone }: ShownErasure): Html {
   return html`<div id="erasure" data-live>
 ${open && inProgress(open, timeZone)}

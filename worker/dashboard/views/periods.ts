@@ -17,7 +17,7 @@ const names: Record<(typeof namedPeriods)[number], string> = {
   'last-quarter': 'Last quarter',
 };
 
-/** Links to the same page for each named period. @param kept what else is chosen stays */
+/** Links to the same page for each named period. @param kept the visitor's other choices, which the links keep */
 export function periodTabs(path: string, query: ShownPeriod, kept: Record<string, string | undefined> = {}): Html {
   const hasDays = query.since !== undefined || query.until !== undefined;
   const now = hasDays ? undefined : (query.period ?? '30-days');

@@ -19,7 +19,7 @@ import {
   written,
 } from './figures.ts';
 
-/** A campaign's result and how it went, with what it rests on. @param at where its figures and its answers are */
+/** A campaign's result, its trend, and the counts behind it. @param at the addresses of its figures and of its answers */
 export function resultCard(
   row: GradesRow,
   steps: readonly GradesRow[],
@@ -35,7 +35,7 @@ ${at.by.length > 0 && html`<p class="quiet">${at.by.map(([field, address], i) =>
 </section>`;
 }
 
-/** A campaign's figures at a glance, how often each grade was given, and how its result went. @param steps its own, one after the other */
+/** A campaign's figures at a glance, the counts of each grade, and the trend of the result. @param steps the campaign's rows in order of time */
 export function scoreCard(row: GradesRow, steps: readonly GradesRow[], period: Period): Html {
   return html`<section class="score" aria-label="${row.name}">
 <h2>${row.name}</h2>
@@ -53,7 +53,7 @@ function headline({ measure, now, before, scale, change: by }: GradesRow): Conte
 <p>${change(by, resultOf(before, measure), measure)}</p>`;
 }
 
-/** @param answersAt where its answers are */
+/** @param answersAt the address of the campaign's answers */
 function countsOf({ measure, now, before, scale }: GradesRow, answersAt?: string): Html {
   const answered =
     answersAt === undefined ? count(now.answered) : html`<a href="${answersAt}">${count(now.answered)}</a>`;

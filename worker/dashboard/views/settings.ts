@@ -11,12 +11,12 @@ export interface ShownRule {
   source: string;
   name: string;
   sentence: string;
-  /** Of each of its campaigns: the coming days, or why they can't be shown. */
+  /** For each of the rule's campaigns the coming days, or why they can't be shown. */
   weeks: readonly { campaign: number; days?: readonly OpenDay[]; why?: string }[];
 }
 
 interface Settings {
-  /** Where test mode holds. */
+  /** The sources in test mode. */
   tests: readonly string[];
   rules: readonly ShownRule[];
   check: LastCheck | undefined;
@@ -40,7 +40,7 @@ ${entries.length === 0 ? html`<p>Nothing yet.</p>` : auditTable('What people did
 ${logins.length > 0 && html`<h2>Logins</h2>\n${auditTable('Logins', logins, timeZone)}`}`;
 }
 
-/** Their weeks stand open; those of more are opened one by one. */
+/** With up to so many rules their weeks are shown open; with more rules a person opens each week. */
 const fewRules = 2;
 
 function ruleView({ source, name, sentence, weeks }: ShownRule, timeZone: string, isOpen: boolean): Html {

@@ -17,7 +17,7 @@ const tones: Record<JourneyState, 'go' | 'wait' | 'good' | 'bad' | 'plain'> = {
   parked: 'bad',
 };
 
-/** A journey's state in words for people. @param noun what they call its record: "ticket" */
+/** A journey's state in words for people. @param noun what people call the record: "ticket" */
 export function stateName(state: JourneyState, noun = 'record'): string {
   return state === 'written' ? `On the ${noun}` : words[state];
 }
@@ -37,15 +37,15 @@ const words: Record<Exclude<JourneyState, 'written'>, string> = {
   parked: 'Needs you',
 };
 
-/** For a filter. */
+/** The choices of a filter by state. */
 export const stateChoices = journeyStates.map((state) => [state, stateName(state)] as const);
 
-/** A journey's state; its colour says nothing that its words don't. */
+/** A journey's state. The colour adds no information to the text. */
 export function stateBadge(state: JourneyState, noun?: string): Html {
   return html`<span class="state ${tones[state]}">${stateName(state, noun)}</span>`;
 }
 
-/** What people call the records of all these sources; undefined: this and that. */
+/** The word for the records of all these sources; undefined if the words differ. */
 export function nounOf(sources: readonly { recordNoun?: string | undefined }[]): string | undefined {
   const [noun, ...others] = new Set(sources.map(({ recordNoun }) => recordNoun));
   return others.length === 0 ? noun : undefined;

@@ -1,25 +1,25 @@
 import { type Content, type Html, html } from '../html.ts';
 
-/** A column: its head, and how its cells look. */
+/** A column: its heading, and the style of its cells. */
 export interface Column {
-  /** Above the column, and on a phone before each of its cells. */
+  /** The heading above the column; on a phone it stands before each cell. */
   name: string;
-  /** Figures are right, names of journeys and values may break anywhere, drawings need no name on a phone. */
+  /** `right`: figures, right-aligned. `ref`: names and values that may break anywhere. `drawn`: drawings, which need no heading on a phone. */
   kind?: 'right' | 'ref' | 'drawn';
 }
 
 interface Table {
-  /** For screen readers. */
+  /** The table's name for screen readers. */
   name: string;
   caption?: Content;
   columns: readonly Column[];
   /** A cell for each column; the first names the row. */
   rows: readonly (readonly Content[])[];
-  /** In place of the row after these. */
+  /** Markup below these rows, such as a row of another form. */
   last?: Content;
 }
 
-/** A table that scrolls where it is too wide, and is a list of cards on a phone. */
+/** A table that scrolls if it is too wide, and becomes a list of cards on a phone. */
 export function table({ name, caption, columns, rows, last }: Table): Html {
   const head = ({ name: text, kind }: Column): Html =>
     html`<th scope="col"${classOf(kind)}>${kind === 'drawn' ? html`<span class="unseen">${text}</span>` : text}</th>`;
@@ -37,7 +37,7 @@ export function cellsOf(cells: readonly Content[], columns: readonly Column[]): 
   });
 }
 
-/** On a phone a cell's name is on the left and all else on the right. */
+/** Wraps the content in one element: on a phone a cell's heading is on the left, and all its content on the right. */
 function together(content: Content): Content {
   const isPlain = typeof content !== 'object' || content === null;
   return isPlain ? content : html`<span>${content}</span>`;

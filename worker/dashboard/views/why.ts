@@ -9,7 +9,7 @@ import { searchForm } from './forms.ts';
 import { stateBadge } from './state.ts';
 import { table as dataTable } from './table.ts';
 
-/** @param shown `answer`: left out where nothing was looked for; `contacts`: whether addresses are shown in full */
+/** @param shown `answer`: left out before a search; `contacts`: whether addresses are shown in full */
 export function whyView({ about, answer, contacts }: { about: string; answer?: Answer; contacts: boolean }): Html {
   const label = 'E-mail address, phone number, identifier, record or journey';
   return html`${searchForm({ action: '/why', label, button: 'Why?', value: about })}
