@@ -9,7 +9,7 @@ import type { AskContext } from './ask-steps.ts';
 
 export type FoundRequest =
   | { is: 'created'; requestId: string; how: string }
-  /** No request was found; with the contact's counters, which that relies on. */
+  /** No request was found. The contact's counters are the evidence. */
   | { is: 'absent'; how: string; numAppeals: number; lastAppeal: Date | null }
   /** As `unclear`, but a later search may be clear. */
   | { is: 'not yet clear'; why: string }
@@ -40,8 +40,8 @@ export async function findRequest(
   const { journey, contact, intent } = sought;
   const { campaign, marker, isSuspicion = false } = intent;
   const key = contactKey(contact);
-  // A request with the marker from before the closing belongs to a removed journey, whose number was given again. A
-  // suspicion knows of one request since the closing, and there may be several. A closing may lie ahead, by the vendor's clock.
+  // A request with the marker from before the closing belongs to a removed journey, whose number was used again. A
+  // suspicion is about one request since the closing, and there may be several. By the vendor's clock a closing may lie in the future.
   const since = (marker || isSuspicion) && journey.closedAt < intent.at ? journey.closedAt : intent.at;
   // Parameters beside the campaign narrow the list only where the configuration names them; each record is looked at.
   const dateFrom = dayBefore(since);
@@ -137,7 +137,7 @@ async function byCounters(
   const more = (now?.num_appeals ?? 0) - intent.numAppeals;
   const last = now?.last_appeal?.getTime() ?? 0;
   const lastBefore = intent.lastAppeal?.getTime() ?? 0;
-  // The service tells no more of a masked contact than of a contact that was never asked.
+  // The service shows as little about a masked contact as about a contact that was never asked.
   const hidden = now ? undefined : masked.find((one) => compareValues(journey.values, one.customFields) !== 'other');
   if (hidden) {
     const why = `request ${hidden.id} may be it: its contact was masked at the service since; cancel the journey, or ask again`;

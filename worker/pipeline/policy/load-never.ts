@@ -60,7 +60,7 @@ const byName = [
   ['agents', 'agent'],
 ] as const;
 
-/** The wanted name that is among the values, as the configuration writes it. */
+/** The first wanted name among the values, as the configuration writes the name. */
 function nameIn(values: readonly unknown[], wanted: readonly string[], word: string): Why {
   const there = new Set(values.map((value) => String(value).trim().toLowerCase()));
   const found = wanted.find((name) => there.has(name.toLowerCase()));

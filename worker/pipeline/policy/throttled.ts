@@ -65,7 +65,7 @@ export function chosenBefore<Closing extends WaitingClosing>(
   return last === own ? undefined : last;
 }
 
-/** Of two closings of one instant the journey's name decides, so that both journeys find the same closing. */
+/** Whether a closing counts as later. At the same instant the journey's name decides, so that both journeys find the same closing. */
 export function isLater(one: WaitingClosing, other: WaitingClosing): boolean {
   const byMs = one.closedAt.getTime() - other.closedAt.getTime();
   return byMs > 0 || (byMs === 0 && one.journey > other.journey);
