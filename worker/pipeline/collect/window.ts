@@ -4,7 +4,7 @@ import { type Answer, areSame, Counts, countsOfAnswer, minus, sum } from './coun
 
 /**
  * The fields that an export may be ordered by, as numbers. The specification names no order: every pass over the whole export finds
- * out whether there is one, and every page is checked against it.
+ * out whether the export is ordered, and checks every page against that order.
  */
 const keys = {
   id: ({ id }: Ordered) => (/^\d{1,15}$/.test(id) ? Number(id) : undefined),
@@ -113,7 +113,7 @@ export class WindowReading {
     }
   }
 
-  /** The next page does not follow the last one. */
+  /** Call this before a page that does not follow the last page. */
   jump(): void {
     this.#last = undefined;
   }
