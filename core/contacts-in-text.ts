@@ -11,7 +11,7 @@ interface Mention {
 
 /** The longest address or number. */
 const longest = 320;
-/** Separators between words, and between the parts of a URL: the latter may also be part of an e-mail address. */
+/** Patterns for words, and for the parts of a URL. The separators of a URL's parts may also be part of an e-mail address. */
 const words = /[^\s<>"(),;:\\[\]]+/g;
 const parts = /[^/?&#=|{}']+/g;
 const points = ".!*'";
