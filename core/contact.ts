@@ -24,7 +24,7 @@ export interface ContactOptions {
 }
 
 export interface ContactForOptions extends ContactOptions {
-  /** Why a well-formed e-mail address reaches nobody, if so. */
+  /** Says why a well-formed e-mail address reaches no customer, if so. */
   unfitAddress?: (address: string) => string | undefined;
 }
 
@@ -92,7 +92,7 @@ function normalValue({ kind, value }: Contact): string {
 }
 
 /**
- * A key that is equal for every spelling of one contact, whatever its kind: case, spaces, `+` or `00` before a number, and the
+ * A key that is equal for every spelling of one contact, of whatever kind: case, spaces, `+` or `00` before a number, and the
  * form of an internationalised domain make no difference. Never throws, as it is also computed for the service's records.
  */
 export function contactKey({ value }: Contact): string {
@@ -281,7 +281,7 @@ function international(text: string, options: ContactOptions = {}): string | und
   return digits === undefined ? undefined : `+${digits}`;
 }
 
-/** `00372…` → `+372…`: equal by the specification, whatever a country's dialling prefix is. */
+/** Writes `00372…` as `+372…`: the specification treats both as equal, whatever a country's dialling prefix is. */
 function withPlus(text: string): string {
   return isInternational(text) ? text.replace(/^(?:00|＋)/, '+') : text;
 }

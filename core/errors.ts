@@ -25,7 +25,7 @@ export type Advice =
 export type Outcome = 'never-sent' | 'refused' | 'unknown';
 
 /**
- * The one error that leaves a client or a connector.
+ * The only class of error that leaves a client or a connector.
  * `message` names the place and the remedy and never holds personal data (no bodies, contacts or comments).
  */
 export class CloseloopError extends Error {

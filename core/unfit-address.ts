@@ -1,5 +1,5 @@
 /*
- * Well-formed e-mail addresses that no customer reads: a feedback request to one of them reaches nobody.
+ * Well-formed e-mail addresses that no customer reads: a feedback request to such an address reaches no customer.
  */
 
 /** Top-level domains that are reserved and never on the Internet: RFC 2606, RFC 6761, RFC 6762, and `internal` by ICANN. */

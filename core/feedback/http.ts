@@ -18,7 +18,7 @@ export interface Call extends Place {
   /** Undefined: no body. */
   body?: object | undefined;
   signal?: AbortSignal | undefined;
-  /** As in `CreateOptions`. */
+  /** The call is not sent after this moment (`CreateOptions`). */
   sendDeadline?: Date | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Http {
    * @throws FeedbackError for everything else
    */
   send(call: Call): Promise<Answer>;
-  /** As `send`; undefined where the service has no request of the contact. This is so for most customers at first, so it is no error. */
+  /** Sends like `send`; undefined where the service has no request of the contact. This is so for most customers at first, so it is no error. */
   find(call: Call): Promise<Answer | undefined>;
   /**
    * Turns `next` of a list's page into a path for `send`. `next` may be relative to the page.

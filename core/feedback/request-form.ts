@@ -53,7 +53,7 @@ export interface NewRequest {
   contact: Contact;
   /** Left out: the service sends it after the campaign's `send_delay`. */
   scheduled?: Date | undefined;
-  /** By the field's name. */
+  /** The values of custom fields by the field's name. */
   customFields: Readonly<Record<string, CustomValue>>;
 }
 

@@ -59,7 +59,7 @@ export const Campaign = z.object({
   type: z.enum(campaignTypes),
   metric: z.enum(metrics),
   name: z.string(),
-  /** In order; empty for survey-only campaigns. */
+  /** The possible grades in order; empty for survey-only campaigns. */
   grade_list: listOf(z.number()),
   /** Wall-clock `HH:MM:SS` in the account's zone. */
   send_from: TimeOfDay,

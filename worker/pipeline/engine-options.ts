@@ -18,7 +18,7 @@ export const sweepIntervalOf = ({
   clock,
 }: Pick<EngineOptions, 'sweepEveryMs' | 'clock'>): number => given ?? Math.max(1_000, clock.real(sweepEveryMs));
 
-/** What a process gives the engine to work with. */
+/** The parts that a process passes to its engine. */
 export interface EngineOptions {
   config: Config;
   redis: RedisClient;

@@ -186,7 +186,7 @@ export class Engine {
     return await sourceNamed(name, await this.sources(), this.#options.redis);
   }
 
-  /** What a person should know of absent sources. */
+  /** The absent sources that a person should know of. */
   async absences(): Promise<Absence[]> {
     const { config, redis } = this.#options;
     const isNew = async ({ name }: ConfiguredSource) =>

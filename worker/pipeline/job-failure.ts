@@ -22,7 +22,7 @@ export function failingOf(job: Job, advice: Advice, now: number): Failing & z.ou
   return { ...before, attempts: before.attempts + 1, doubts, survived: job.stalledCounter };
 }
 
-/** Resets the failures and stalls of a job that succeeded, or is to be tried as a new job is. */
+/** Resets the failures and stalls of a job that succeeded, or that is tried again like a new job. */
 export async function forgetFailures(job: Job): Promise<void> {
   if (Failing.safeParse(job.progress).success || stallsOf(job) > 0)
     await job.updateProgress({ survived: job.stalledCounter });

@@ -37,7 +37,7 @@ export type OwnEvent =
 const SurveyJob = SurveyEvent.extend(received);
 export type SurveyJob = z.output<typeof SurveyJob>;
 
-/** A requested erasure: who is to be erased. */
+/** A requested erasure, with the people to erase. */
 const AskedToErase = EraseEvent.extend({
   ...received,
   personIds: EraseEvent.shape.personIds.unwrap().default([]),

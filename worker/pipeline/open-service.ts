@@ -16,7 +16,7 @@ type Limit = <T>(call: () => Promise<T>) => Promise<T>;
 /** The most searches for requests of unknown outcome in a process at once, and the most exports that are read for them at once. */
 const serviceSearches = 100;
 const exportReadings = 2;
-/** After at most this time the stage holds a job that found the service down. Real time. */
+/** A stage holds a job that found the service down after at most this time. Real time. */
 const heldWithinMs = 2_000;
 
 /** The Feedback service, as all sources of a process share it. */

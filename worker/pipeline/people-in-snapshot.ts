@@ -64,7 +64,7 @@ export async function contactsIn(snapshot: unknown, context: Pick<Reading, 'defa
 function* keysInAll(texts: readonly string[], context: Pick<Reading, 'defaultCountry'>): Generator<string> {
   for (const text of texts) {
     yield* contactsInText(text, context);
-    // After a text without contacts `spread` can pause, too.
+    // The empty key lets `spread` pause after a text without contacts, too.
     yield '';
   }
 }
@@ -102,7 +102,7 @@ export async function withoutMentions(
 }
 
 /**
- * The record's customer: the contacts that the rules would ask, whatever their conditions. `leads`: the contacts to mask with the
+ * The record's customer: the contacts that the rules would ask, without regard to their conditions. `leads`: the contacts to mask with the
  * customer; identifiers are left out, as a rule's placeholder for a missing number ("none") would be an identifier of many customers.
  * `keys`: the keys of everything that identifies the customer: the contacts that the connector names, or else the texts beside a
  * contact that the rules would ask.

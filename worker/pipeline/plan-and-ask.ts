@@ -99,7 +99,7 @@ interface Due {
 
 /**
  * Plans an event. A customer who is due now is asked in the same job, by the same decision, and the journey is stored with the intent to
- * ask, in one write. Whatever fails or has to wait is left to a job of the asking stage.
+ * ask, in one write. If asking fails or has to wait, a job of the asking stage continues.
  * @param isStopped as `isStageStopped`
  * @param readings for the asking stage, where too many customers are due at once
  * @param asking the most planning jobs that ask at the same time
@@ -141,7 +141,7 @@ export function planAndAsk(
 
 /**
  * Asks, and queues an asking job where asking does not end here. After a kill in between the planning job is repeated, and asks again.
- * @returns false where the journey can't be stored, as its record has changed meanwhile: its event is to be planned again
+ * @returns false where the journey can't be stored, as its record has changed meanwhile: then its event has to be planned again
  */
 async function askNow({ journey, decision }: Due, context: PlanAndAskContext): Promise<boolean> {
   const asking = decision ? askBy(decision, journey, context) : askAbout(journey, context);

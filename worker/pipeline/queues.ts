@@ -130,7 +130,7 @@ export async function addEvents(
 const noAnswerDelayMs = 1_000;
 /** The most answers that one job writes or acts on: enough to fill a batch of most vendors, so that the batch need not wait for another job. */
 const mostWrites = 100;
-/** The most journeys that one job asks about: a stage runs several such jobs, so that the end of one leaves no gap. */
+/** The most journeys that one job asks about: a stage runs several such jobs, so that there is no gap when a job ends. */
 const mostAsks = 25;
 
 /** Data of a job, and the time when it is due. */

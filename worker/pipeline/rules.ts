@@ -67,7 +67,7 @@ export interface Never {
 }
 
 interface OfRecord {
-  /** The condition as it stands in the configuration: `tags: vip, press`. */
+  /** The condition as the configuration writes it: `tags: vip, press`. */
   what: string;
   reads: readonly Expression[];
   reasonFor: (values: readonly unknown[], closedAt: Date) => string | undefined;

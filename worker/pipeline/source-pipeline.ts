@@ -30,8 +30,8 @@ const spanKeepMs = 60_000;
 /** One source of a process: everything that its steps need. */
 export type SourceContext = {
   /**
-   * Every source that Redis knows: the configured sources, this one included, and absent ones (absent-sources.ts), which are not configured
-   * in this process: their data can be read and changed, their vendor can't be reached.
+   * Every source that Redis knows: the configured sources, this source included, and absent sources (absent-sources.ts), which are not
+   * configured in this process: their data can be read and changed, but their vendor can't be reached.
    */
   sources(): Promise<SourceContext[]>;
 } & StepsContext &

@@ -151,7 +151,7 @@ export class Stage<Data extends z.ZodType> {
     waiting.abort();
   }
 
-  /** As `stop`, and closes the queue. */
+  /** Stops the stage as `stop` does, and closes the queue. */
   async close(graceMs: number): Promise<void> {
     this.#gate.close();
     await this.stop(graceMs);

@@ -102,7 +102,7 @@ export async function queueIfBack(
   await queueEvent({ kind: 'closed', recordId, at: status.closedAt, key, what, receivedAt: new Date() });
 }
 
-/** As `withdraw`; a permanent refusal by the service is logged, and not thrown. */
+/** Withdraws a journey as `withdraw` does, but logs a permanent refusal by the service instead of throwing it. */
 export async function tryToWithdraw(
   journey: Journey,
   why: string,

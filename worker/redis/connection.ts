@@ -138,7 +138,7 @@ function lazily<T>(make: () => T): () => T {
 
 /**
  * Sends everything that is written to the connection in one turn of the event loop in one system call. Commands of a thousand jobs are
- * then read by Redis at once, and flushed to its disk at once, without waiting for each other in the process.
+ * then reach Redis together, and Redis flushes them to its disk together, so that they don't wait for each other.
  */
 export function writeTogether(connection: Writable): void {
   const write = connection.write;

@@ -20,7 +20,7 @@ export interface Seal {
   seal(text: string, about?: string): string;
   /** @throws SealError for a text that this installation did not seal, or sealed with another `about` */
   open(sealed: string, about?: string): string;
-  /** As `seal`, for bytes: the sealed bytes take a quarter less than a sealed text. */
+  /** Seals bytes: the sealed bytes take a quarter less space than a sealed text. */
   sealBytes(bytes: Uint8Array, about: string): Buffer;
   /** @throws SealError as `open` */
   openBytes(sealed: Uint8Array, about: string): Buffer;

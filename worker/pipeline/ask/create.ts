@@ -94,7 +94,7 @@ interface Wanted extends Pick<Ask, 'rule' | 'campaign' | 'until'> {
   to: Recipient;
 }
 
-/** One attempt to ask: what the contact's lock protects (`withContact`). */
+/** The data of one attempt to ask, which the contact's lock protects (`withContact`). */
 interface Attempt extends Wanted {
   /** The recipient at the service, before the attempt. */
   known: ContactRecord | undefined;
@@ -333,8 +333,8 @@ async function send(
 }
 
 /**
- * Creates a feedback request: the one place of the pipeline that does. In test mode the customer's contact goes no further than
- * here, on whatever path the journey came here.
+ * Creates a feedback request. No other function of the pipeline does this. In test mode this function replaces the customer's contact by the
+ * test contact, so that no request goes to the customer.
  */
 async function sendRequest(
   { journey, rule, campaign, sendDeadline }: Attempt,

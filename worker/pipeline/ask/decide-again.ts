@@ -11,7 +11,7 @@ import type { ClosedReading } from '../vendor.ts';
 import type { AskContext } from './ask-steps.ts';
 import { endJourney, postpone } from './not-asked.ts';
 
-/** The result of deciding again: the customer is to be asked now, or the job is done, or waits. */
+/** The result of deciding again: closeloop asks the customer now, or the job is done, or the job waits. */
 export type Again = { do: 'ask'; journey: Journey; decision: AskDecision } | { do: 'end'; result: JobResult };
 
 /**

@@ -26,7 +26,7 @@ const overdueMs = 3_600_000;
 
 /** A later closing of the person, to which an earlier closing gives way. */
 export interface LaterClosing {
-  /** When the later closing is to be asked about, as things stand. */
+  /** When closeloop is going to ask about the later closing, by the present plan. */
   dueAt: Date;
   why: string;
 }
@@ -50,7 +50,7 @@ export async function laterClosing(
   const own = noted.find((one) => one.journey === mark) ?? { journey: mark, campaign: rule.campaign, closedAt, dueAt };
   const others = noted.filter((one) => one.journey !== mark && !one.isTest);
   if (!others.some((one) => isLater(one, own))) return undefined;
-  // A throttle holds this journey already: the journey ends, or is postponed, when it comes to ask.
+  // A throttle holds this journey already: the journey ends, or is postponed, at its turn to ask.
   const limits = limitsOf(scopes, now);
   const reservation = { contactKey: key, campaign: rule.campaign, note: { at: now, journey: mark }, limits };
   if ((await context.contacts.heldBy(reservation)).length > 0) return undefined;

@@ -174,7 +174,7 @@ export class Collecting {
   }
 }
 
-/** After this time without grades coming in a person is alerted. Real time. */
+/** A person is alerted when no grades have come in for this time. Real time. */
 const overdueMs = 86_400_000;
 /** How many passes may be missed, and the least time before that counts: a worker may be restarted, and a pass may take long. */
 const missedPasses = 20;

@@ -56,8 +56,8 @@ export async function takeExternalGrade(event: ExternalGradeJob, context: GradeC
 }
 
 /**
- * The latest journey of the record, or the journey that asked where the latest asked nobody. A record without a journey gets one,
- * planned at once.
+ * The latest journey of the record; if the latest journey asks no customer, the journey that asked. A record without a journey gets a
+ * journey, which is planned at once.
  */
 async function journeyFor(event: ExternalGradeJob, context: GradeContext): Promise<Journey | undefined> {
   const { store } = context;

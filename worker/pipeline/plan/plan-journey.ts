@@ -45,7 +45,7 @@ export interface PlannedJourney {
 }
 
 /**
- * Decides about a received journey, or a draft of one, and saves the decision. A draft whose customer is due stays a draft, as the job
+ * Decides about a received journey, or the draft of a journey, and saves the decision. A draft whose customer is due stays a draft, as the job
  * that asks stores it. Undefined: there is no such journey, as with `JourneyStore.update`.
  * @param known the requests to the record's customer so far; left out: they are read from Redis
  */
@@ -103,7 +103,7 @@ function searchedAnother({ searched }: Journey, contact: Ask['contact']): boolea
   return searched !== undefined && searched.contact !== contactKey(contact);
 }
 
-/** Skips a closing before any rule is looked at. @param record undefined where the record can't be read */
+/** Skips a closing before any rule is evaluated. @param record undefined where the record can't be read */
 export async function skipUndecided(
   journey: Journey,
   skip: Skip,

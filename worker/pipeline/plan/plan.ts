@@ -132,7 +132,7 @@ async function planClosed(
   return isAsRead && isKnown ? await planClosed(event, reading, undefined, context) : await planRecord(event, context);
 }
 
-/** This closing already has a journey, from an interrupted attempt or another event, or its record is back. */
+/** Plans a closing that already has a journey, from an interrupted attempt or another event, or because its record is back. */
 async function planAgain(
   event: RecordJob,
   at: ClosingAt,

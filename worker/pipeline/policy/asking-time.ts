@@ -27,7 +27,7 @@ export type TimingContext = HoursContext & Pick<Policy, 'serviceAddsDelay'>;
 /** When to ask, or why there is no hour in which to ask. */
 export type AskingTime = ({ ok: true } & SendTime) | { ok: false; why: string };
 
-/** A journey whose customer is to be asked, with the contact. */
+/** A journey whose customer closeloop is going to ask, with the contact. */
 type Asked = Pick<Journey, 'closedAt' | 'place' | 'hurried'> & { contact: Contact };
 
 /** The hints at where the customer is. */

@@ -78,7 +78,7 @@ export interface Ask {
 }
 
 /**
- * Decides about a closing of `record`: when the record closes, again when its customer is to be asked, and for previews. The same
+ * Decides about a closing of `record`: when the record closes, again when its customer is due, and for previews. The same
  * arguments give the same decision; nothing is changed.
  * @param now the earliest instant to ask
  * @param chosen called with the chosen rule before the campaign is read
@@ -185,7 +185,7 @@ type Choice = { rule: LoadedRule; findings: Findings } | { rule: undefined; skip
 /**
  * The first rule whose condition is true for the record, with the results of its expressions; no rule where a condition of `never` is
  * true. JSONata's own truth (`$boolean`) decides: 0, an empty text or list, and an expression that finds nothing are false. A condition
- * that can't be evaluated stops the search, as a later rule could be the wrong one.
+ * that can't be evaluated stops the search, as a later rule could be the wrong rule.
  * @throws ExpressionSetAside for an expression that was stopped, with the rules that have it
  */
 export async function chooseRule(
@@ -294,7 +294,7 @@ export function mapFields(rule: CampaignRule, findings: Findings, campaign: Camp
   });
 }
 
-/** Turns the service's error about an inactive campaign into one that a person has to mend. */
+/** Turns the service's error about an inactive campaign into an error that a person has to mend. */
 export function asCampaignFault(error: unknown, campaign: number): unknown {
   if (!(error instanceof FeedbackError) || !isAboutCampaign(error)) return error;
   const why = `campaign ${campaign}: ${error.message} Activate the campaign, or let the rule ask in another one.`;

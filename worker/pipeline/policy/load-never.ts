@@ -19,7 +19,7 @@ export function loadNever(conditions: readonly NeverCondition[], options: NeverO
   };
 }
 
-/** The conditions over the record. A condition may have a reason in the configuration, which then stands in place of the usual reason. */
+/** The conditions over the record. A condition may have a reason in the configuration, which then replaces the usual reason. */
 export function ofRecord(
   { reason, handledIn, noReply, ...rest }: NeverCondition,
   parts: RecordParts,

@@ -58,7 +58,7 @@ export function testMark(test: TestContact, { custom_fields }: Campaign): Record
   return found?.field_type === 'Yes/No' ? { [field]: true } : {};
 }
 
-/** What keeps a rule from being tested in its campaign. */
+/** The problems that prevent testing a rule in its campaign. */
 export function testProblems({ test }: Pick<CampaignRule, 'test'>, campaign: Campaign): string[] {
   if (test === undefined) return [];
   const isMissing = testContactFor(test, campaign.type, 'email') === undefined;

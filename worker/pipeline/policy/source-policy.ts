@@ -34,7 +34,7 @@ export function policyOf(configured: ConfiguredSource, config: Config) {
     settleMs: configured.settleMs,
     /** Customers and records that no rule asks about. */
     never: loadNever(never, { ...configured, ownDomains, lists, defaultCountry }),
-    /** Why a well-formed e-mail address reaches nobody, if so. */
+    /** Why a well-formed e-mail address reaches no customer, if so. */
     unfitAddress: unfitAddress(policy, { isRehearsal: isLoopback(config.feedback.baseUrl) }),
     /** The policy for all sources. */
     policy,

@@ -8,7 +8,7 @@ import type { CampaignRule } from '../rules.ts';
 import { askingTime, type TimingContext, tooOld } from './asking-time.ts';
 import type { ThrottleHit } from './throttle.ts';
 
-/** The effect of throttles on a request: they skip the request where one throttle drops requests, else postpone the request until all throttles are over. */
+/** The effect of throttles on a request: it is skipped where any of the throttles drops requests, else postponed until all throttles end. */
 export type Throttled = ({ do: 'skip' } & Skip) | { do: 'wait'; until: Date; why: string };
 
 /** Undefined: no throttle holds the request. */
@@ -21,7 +21,7 @@ export function throttled(hits: readonly ThrottleHit[], now: Date): Throttled | 
   return drops.length > 0 ? { do: 'skip', reason: 'throttled', why } : { do: 'wait', until: new Date(until), why };
 }
 
-/** When a request that throttles hold may be made: once the throttles are over and the windows open, unless the closing is too old by then. */
+/** When a request that throttles hold may be made: once the throttles have ended and the windows are open, unless the closing is too old by then. */
 export function heldUntil(
   no: Throttled,
   closing: Pick<Journey, 'closedAt' | 'backfilled' | 'place' | 'hurried'> & { contact: Contact },
