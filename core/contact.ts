@@ -54,7 +54,7 @@ function isEmail(text: string): boolean {
   const at = text.lastIndexOf('@');
   const [local, domain] = [text.slice(0, Math.max(0, at)), text.slice(at + 1)];
   if (!foreignDomain.test(domain) || Buffer.byteLength(text) > 254) return false;
-  // Each non-ASCII letter is replaced by an ASCII one, so that the same checks apply.
+  // Each non-ASCII letter is replaced by an ASCII letter, so that the same checks apply.
   const lettered = composed(local).replace(/[\p{L}\p{M}\p{N}]/gu, 'x');
   const host = domainToASCII(domain).replace(/\.xn--[a-z0-9-]+$/i, '.example');
   return AsciiEmail.safeParse(`${lettered}@${host}`).success;

@@ -52,7 +52,7 @@ function* mentionsIn(text: string, options: ContactOptions): Generator<Mention> 
   for (const found of [addressesIn(text, options), matchesOf(numbers, text)]) {
     for (const { from, word } of found) {
       const contact = contactIn(word, options);
-      // Counts candidates that turn out to be no contact, too: parsing is what takes time.
+      // Candidates that turn out to be no contact count as well, as parsing takes most of the time.
       yield { from, to: from + word.length, keys: contact ? keysOf(contact, word) : [] };
     }
   }

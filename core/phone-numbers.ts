@@ -16,7 +16,7 @@ export function countryOfPhone(number: string): string | undefined {
   return parsePhoneNumberFromString(number)?.country;
 }
 
-/** Undefined for text that is no phone number. */
+/** Parses a phone number; undefined for a text that is no phone number. */
 export function parsePhoneNumberFromString(
   text: string,
   options: { extract?: false; defaultCountry?: CountryCode } = {},

@@ -90,7 +90,7 @@ export interface FeedbackClient {
   /** Only for a request that is still scheduled; else a permanent error with status 400. */
   cancel(id: string, options?: CallOptions): Promise<void>;
 
-  /** Undefined: no feedback request of this account matches the contact, or it was masked. */
+  /** Reads a contact. Undefined: no feedback request of this account matches the contact, or the contact was masked. */
   contact(contact: Contact, options?: CallOptions): Promise<ContactRecord | undefined>;
   /** Can't be undone. If the service has no request of this contact, it throws a permanent error for which `isNobody` is true. */
   mask(contact: Contact, options?: CallOptions): Promise<MaskResult>;
@@ -238,7 +238,7 @@ function requestListsOf({ pages }: Reader, table: Operations): Methods<'requests
   const exportPages: FeedbackClient['exportPages'] = (query, options) =>
     read(readAhead(rawPages(query, options)), { instantOf: instantTextReader(), isAhead: true });
 
-  /** For callers who need every record: throws at the first unreadable one. */
+  /** Yields every record, for callers that need all records: throws at the first unreadable record. */
   async function* requests(query?: RequestQuery, options?: CallOptions): AsyncGenerator<FeedbackRequest> {
     for await (const { results, unreadable } of requestPages(query, options)) {
       yield* results;

@@ -15,7 +15,7 @@ import { abortFailure, networkFailure, timeoutFailure } from './unanswered.ts';
 export interface Call extends Place {
   method: string;
   path: string;
-  /** Undefined: no body. */
+  /** The body as JSON. Undefined: no body is sent. */
   body?: object | undefined;
   signal?: AbortSignal | undefined;
   /** The call is not sent after this moment (`CreateOptions`). */

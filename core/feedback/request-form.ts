@@ -51,7 +51,7 @@ export function isTo(request: FeedbackRequest, key: string): boolean {
 export interface NewRequest {
   campaign: number;
   contact: Contact;
-  /** Left out: the service sends it after the campaign's `send_delay`. */
+  /** When the service sends the request. Left out: after the campaign's `send_delay`. */
   scheduled?: Date | undefined;
   /** The values of custom fields by the field's name. */
   customFields: Readonly<Record<string, CustomValue>>;
@@ -61,7 +61,7 @@ export interface NewRequest {
 export interface CallForm {
   method: string;
   path: string;
-  /** Undefined: no body, and so no Content-Type either. */
+  /** The body as JSON. Undefined: no body is sent, and no Content-Type. */
   body: JsonObject | undefined;
 }
 
@@ -170,7 +170,7 @@ const Fields = z.object({
 
 type ParsedRecord<Instant = Date> =
   | { ok: true; request: FeedbackRequest<Instant> }
-  /** The service's names of the places that are wrong, and what was expected there; never a value. */
+  /** The service's names of the wrong places, and the expected kind of value; never a value. */
   | { ok: false; mismatches: string[] };
 
 /**

@@ -6,7 +6,7 @@ export interface FieldDefinition {
   name: string;
   field_type: 'Text' | 'Integer' | 'Date' | 'Time' | 'Date and time' | 'Yes/No' | 'Choice' | 'URL address';
   required: boolean;
-  /** For `Choice`; empty for other types. */
+  /** The possible values of a `Choice`; empty for other types. */
   choices: string[];
 }
 

@@ -12,7 +12,7 @@ export interface Clocks {
 
 const ofPlaces = new Map<string, Clocks | undefined>();
 
-/** @param country as `countryCode` gives it; @param region as `regionCode` does */
+/** @param country as `countryCode` returns it @param region as `regionCode` returns it */
 export function clocksOf(country: string, region?: string): Clocks | undefined {
   const key = `${country}-${region ?? ''}`;
   if (!ofPlaces.has(key)) ofPlaces.set(key, findClocks(country, region));

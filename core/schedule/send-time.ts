@@ -9,7 +9,7 @@ import { dayMs, isZone, wallTime, weekdayOf } from './wall-clock.ts';
 
 /** A campaign's own hours and delay, as the service gives them (specification, section 2). They always hold. */
 export interface CampaignHours {
-  /** For the trace. */
+  /** The campaign's id, for the trace. */
   id?: number | undefined;
   /** `HH:MM:SS` in the account's zone, half-open; always open where both times are equal. */
   sendFrom: string;

@@ -24,9 +24,9 @@ export interface EngineOptions {
   redis: RedisClient;
   /** The seal of the installation: `DataKey.seal`. */
   seal: Seal;
-  /** For BullMQ: workers and queues. */
+  /** The connection of BullMQ's workers and queues. */
   connection: ConnectionOptions;
-  /** For the intake: a connection that fails at once while Redis is away, so that no vendor has to wait. */
+  /** The connection of the intake, which fails at once while Redis is down, so that no vendor has to wait. */
   intakeConnection: () => ConnectionOptions;
   replicated: Replicated;
   /** A batch is sent to the vendor when no record has joined the batch for this long. Default 500 ms. */
@@ -42,6 +42,6 @@ export interface EngineOptions {
   log: Log;
   /** Counts for metrics. Left out: nothing is counted. */
   observer?: Observer;
-  /** Left out: there are no traces. */
+  /** Records traces. Left out: there are no traces. */
   tracing?: Tracing | undefined;
 }

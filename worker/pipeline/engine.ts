@@ -37,7 +37,7 @@ export class Engine {
   /** Stores deliveries, once `openIngestion` was called. */
   readonly ingestion: Ingestion;
   readonly collecting: Collecting;
-  /** Passes on what happens to journeys. */
+  /** Sends the events of journeys to receivers. */
   readonly sending: Sending;
   /** The sources that Redis knows and this configuration does not. */
   readonly absent: AbsentSources;

@@ -261,7 +261,7 @@ export class JobQueue<Data extends z.ZodType> {
     return seal === undefined ? data : { sealed: seal.seal(JSON.stringify(data), this.#about) };
   }
 
-  /** Undefined for data that can't be unsealed. */
+  /** A job's data from the form in Redis; undefined for data that can't be unsealed. */
   #fromStored(stored: unknown): unknown {
     const { seal } = this.options;
     const { data } = Sealed.safeParse(stored);
@@ -285,7 +285,7 @@ export class JobQueue<Data extends z.ZodType> {
 //
 // BullMQ's own deduplication (`keepLastIfActive`) does the same for a job with one key; these jobs hold up to a hundred keys.
 
-/** For the scripts below: KEYS claims · ARGV beginning of the keys of jobs, id of a job or '', keys… */
+/** The beginning of the scripts below. KEYS claims · ARGV beginning of the keys of jobs, id of a job or '', keys… */
 const reading = `
 local jobs, job, found = ARGV[1], ARGV[2], {}
 local function claimOf(key)

@@ -16,7 +16,7 @@ const RecordJob = RecordEvent.extend({
   certain: z.boolean().default(false),
   /** How the event came. If a poll finds a closing first, its webhook was missed. */
   via: z.enum(['webhook', 'poll', 'backfill']).default('webhook'),
-  /** The pace of a backfill: one event in so many milliseconds, also after a time without workers. */
+  /** The pace of a backfill: the milliseconds between two events, also after a time without workers. */
   everyMs: z.number().positive().optional(),
   /** Polls also find closings from before closeloop, on records that have changed since: a closing before this instant never asks. */
   notBefore: z.coerce.date().optional(),

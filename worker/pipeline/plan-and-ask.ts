@@ -22,7 +22,7 @@ const patientMs = 2_000;
 /** How many times a planning job tries to ask about a record that has changed meanwhile. */
 const mostTimes = 3;
 
-/** Lets at most so many jobs ask at a time; the other jobs wait in the order in which they came. */
+/** Lets a limited number of jobs ask at a time; the other jobs wait in the order of their arrival. */
 class AskTurns {
   readonly #waiting = new Set<() => void>();
   readonly #patienceMs: number;
@@ -74,7 +74,7 @@ export class Readings {
     return async (recordId, by, since) => this.#take(recordId) ?? (await read(recordId, by, since));
   }
 
-  /** Undefined where there is no fresh reading of the record. */
+  /** Takes the reading of a record; undefined where there is no fresh reading. */
   #take(recordId: string): Reading | undefined {
     const reading = this.#all.get(recordId);
     this.#all.delete(recordId);

@@ -171,7 +171,7 @@ export function createQueues(
 ) {
   const { plan, ask, erase } = jobs;
   const asks = dueTogether(ask, clock);
-  /** Real time. */
+  /** Queues asking about a journey after a delay. Real time. */
   const queueAskIn = async (journeyId: string, delayMs: number): Promise<void> => {
     await ask.add([{ id: `ask-${journeyId}`, data: { journeyId }, delayMs }]);
   };

@@ -24,7 +24,7 @@ import { storedOf } from './source-store.ts';
 import { createStages, type Stages } from './stages.ts';
 import { openVendor } from './vendor.ts';
 
-/** Real time. */
+/** How long the period of a dry run is cached. Real time. */
 const spanKeepMs = 60_000;
 
 /** One source of a process: everything that its steps need. */
@@ -47,7 +47,7 @@ export interface SourcePipeline {
   holds: Holds;
   /** Whether the source's vendor answers. */
   vendor: Outage;
-  /** Polls the vendor for what its webhooks missed, if a poll is due. */
+  /** Polls the vendor for closings that its webhooks missed, if a poll is due. */
   poll(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ interface SharedParts extends Service, Pick<SourceContext, 'sources'> {
   /** Whether the Feedback service answers. */
   service: Outage;
   alerts: Alerts;
-  /** Passes on what happens to journeys. */
+  /** Sends the events of journeys to receivers. */
   sending: Pick<Sending, 'wake'>;
 }
 

@@ -18,7 +18,7 @@ import { workTogether } from './work-together.ts';
 
 export interface StageOptions<Data extends z.ZodType> {
   jobs: JobQueue<Data>;
-  /** For the log. */
+  /** The name of the source, for the log. */
   source: string;
   /** The most pieces of data that the stage processes at once. */
   concurrency: number;
@@ -33,7 +33,7 @@ export interface StageOptions<Data extends z.ZodType> {
   endpoints?: readonly Outage[];
   /** Holds the jobs that need a campaign, rule or operation that a person has to mend. Left out: the whole stage stops instead. */
   holds?: Holds;
-  /** A job that has failed for so long is given up. Real time. Default a week. */
+  /** A job that has failed for this long is given up. Real time. Default a week. */
   retryForMs?: number;
   /** Called when a job has succeeded. */
   onDone?: () => Promise<void>;

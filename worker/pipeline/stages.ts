@@ -16,7 +16,7 @@ import { giveUpWriteBack, writeBack } from './write-back/write-back.ts';
 const busyAtOnce = 250;
 
 /**
- * How many journeys ask at once in a process that may make so many calls to the service: in the jobs that plan them, and in the asking
+ * How many journeys ask at once in a process that may make `callsAtOnce` calls to the service: in the jobs that plan them, and in the asking
  * stage. More journeys would only wait in this process, while other processes could ask about them. The stage runs at least a vendor's batch.
  */
 export function askingAtOnce(callsAtOnce: number): { planned: number; stage: number } {

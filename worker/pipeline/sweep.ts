@@ -67,7 +67,7 @@ export async function sweep(
 
 type Due = ReturnType<typeof dueJourneys>;
 
-/** Works on the next page of journeys that have been in a state for so long. */
+/** Works on the next page of journeys that have been in a state for at least `ms`. */
 function dueJourneys(context: SweepContext, settings: SweepSettings, places: SweepPlaces) {
   const { store, clock } = context;
   const size = settings.pageSize ?? pageSize;

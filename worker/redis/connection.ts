@@ -22,9 +22,9 @@ export type RedisAddress = { url: string } | { path: string } | { sentinel: Sent
 
 export interface RedisHandle {
   client: RedisClient;
-  /** For BullMQ's queues and workers: commands wait while Redis is down, and are then sent. */
+  /** The connection of BullMQ's queues and workers: commands wait while Redis is down, and are then sent. */
   bull(): ConnectionOptions;
-  /** For intake: commands fail at once while Redis is down, so that the vendor gets its 503 in time. */
+  /** The connection of the intake: commands fail at once while Redis is down, so that the vendor gets its 503 in time. */
   bullIntake: () => ConnectionOptions;
   /** Writes under this tag, as an intake would. Fails at once while Redis is down. */
   tryToWrite(tag: string): Promise<void>;

@@ -27,7 +27,7 @@ export interface EmbeddedOptions {
 export interface EmbeddedRedis {
   /** The path of Redis' unix socket. */
   socket: string;
-  /** False where another closeloop on this folder started Redis. When that process ends, this one starts Redis on the same socket. */
+  /** False where another closeloop on this folder started Redis. When that process ends, this process starts Redis on the same socket. */
   own: boolean;
   /** Stops a Redis that this process started, after Redis has written everything to the disk. May be called again. */
   stop(): Promise<void>;

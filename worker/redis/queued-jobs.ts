@@ -10,7 +10,7 @@ export function togetherId(ids: readonly string[]): string {
   return `together-${ids.length}-${createHash('sha256').update(ids.join('\n')).digest('base64url')}`;
 }
 
-/** Jobs of a queue by BullMQ's states. A job that holds several pieces of data counts as so many. */
+/** Jobs of a queue by BullMQ's states. A job counts as the number of its pieces of data. */
 export interface QueueDepth {
   waiting: number;
   running: number;

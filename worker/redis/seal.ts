@@ -22,7 +22,7 @@ export interface Seal {
   open(sealed: string, about?: string): string;
   /** Seals bytes: the sealed bytes take a quarter less space than a sealed text. */
   sealBytes(bytes: Uint8Array, about: string): Buffer;
-  /** @throws SealError as `open` */
+  /** Opens sealed bytes. @throws SealError as `open` does */
   openBytes(sealed: Uint8Array, about: string): Buffer;
 }
 

@@ -13,7 +13,7 @@ export function serverCache(own: string, env: Env): string {
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * A folder of this user for what all working folders may share: `closeloop` in `XDG_CACHE_HOME` or `~/.cache`, made where it is
+ * A folder of this user for files that all working folders may share: `closeloop` in `XDG_CACHE_HOME` or `~/.cache`, made where it is
  * missing. Undefined where there is no such folder, or where another user can write there: closeloop runs programs from this folder, and with
  * another user's `HOME` (sudo keeps it) the programs would be that user's.
  */

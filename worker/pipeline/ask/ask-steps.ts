@@ -33,7 +33,7 @@ export interface AskContext
   alert: AlertOfSource;
   /** Resolves when a failover would not lose this source's writes; undefined where there is nothing to wait for (redis/replicated.ts). */
   replicated(): Promise<void> | undefined;
-  /** For each of these feedback requests: whether it belongs to a journey of any source. */
+  /** Says of each of these feedback requests whether it belongs to a journey of any source. */
   areOwned(requestIds: readonly string[]): Promise<boolean[]>;
   /** Every source that Redis knows, this one included. */
   sources(): Promise<(Named & Pick<Journeys, 'store'>)[]>;

@@ -44,7 +44,7 @@ export async function decideAgain(
 }
 
 /**
- * A skipped journey loses what planning stored in it. The record may have another customer by now, or none: an erasure of the earlier
+ * A skipped journey loses the data that planning stored in it. The record may have another customer by now, or none: an erasure of the earlier
  * customer would no longer find the journey, and their address would stay.
  */
 const unplanned: Partial<Journey> = {

@@ -112,7 +112,7 @@ async function journeysOfPerson(
   return found.flat(2);
 }
 
-/** The noted closings that still wait, with their journeys. Notes may be out of date: the journeys say what waits. */
+/** The noted closings that still wait, with their journeys. Notes may be out of date: only the journeys say which closings wait. */
 async function stillWaiting(
   noted: readonly WaitingClosing[],
   key: string,

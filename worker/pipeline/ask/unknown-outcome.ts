@@ -13,7 +13,7 @@ const fewAttempts = 8;
 /** After this many searches without a clear result, a person should decide. */
 const mostSearches = 4;
 
-/** For a journey in `creating`: its worker was killed, its call timed out, or another worker is asking. Never creates a request. */
+/** Finds out the outcome for a journey in `creating`: its worker was killed, its call timed out, or another worker asks. Never creates a request. */
 export async function resolveUnknown(journey: Journey, context: AskContext): Promise<JobResult> {
   const { intent } = journey;
   const contact = askedContactOf(journey);

@@ -26,7 +26,7 @@ export interface CollectedSource extends Pick<Queues, 'queueWriteBack'>, ActingC
   isCollectPaused(): Promise<boolean>;
 }
 
-/** A pass over a campaign's requests, and what it has found so far. */
+/** A pass over a campaign's requests, with its findings so far. */
 export interface Pass extends CollectPass {
   /** The time that all answers of this pass get, as the export may list a later answer before an earlier answer. */
   seenAt: Date;
@@ -115,7 +115,7 @@ export async function reportMismatches({ campaign, mismatches }: Pass, { log, al
   );
 }
 
-/** Undefined for a journey that can't be read, which must not hold up the grades of the whole campaign. */
+/** Takes an answer. Undefined for a journey that can't be read, which must not hold up the grades of the whole campaign. */
 async function takeReadably(id: string, request: FeedbackRequest, pass: Pass, context: CollectedSource) {
   try {
     return await takeAnswer(id, request, pass, context);

@@ -169,7 +169,7 @@ async function readChanged(
   return undefined;
 }
 
-/** Reads what the last pass stored. An unreadable entry (of another version) is set aside, and this pass reads the whole export. */
+/** Reads the result that the last pass stored. An unreadable entry (of another version) is set aside, and this pass reads the whole export. */
 async function seenBefore(campaign: number, { redis, log, alert }: CollectContext) {
   const stored = await redis.get(seenKey(campaign));
   if (stored === null) return undefined;

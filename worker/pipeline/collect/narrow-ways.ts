@@ -76,7 +76,7 @@ export const readEach: Way = async ({ journeys }, { campaign, before, now }, con
   return { is: areSame(sum(changes), minus(now, before)) ? 'explained' : 'unexplained' };
 };
 
-/** Undefined for a request that the service no longer has. */
+/** Reads a request; undefined where the service no longer has it. */
 async function requestOf(id: string, { feedback }: WaysContext): Promise<FeedbackRequest | undefined> {
   try {
     return await feedback.request(id);

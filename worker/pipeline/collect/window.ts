@@ -78,7 +78,7 @@ export class WindowReading {
     this.#width = width;
   }
 
-  /** For a pass that does not know the order yet: one reading per order. @param oldest the first request of the window, if any */
+  /** Readings for a pass that does not know the order yet: one reading per order. @param oldest the first request of the window, if any */
   static ofEach(oldest: Ordered | undefined): WindowReading[] {
     return kinds.flatMap((by) => {
       const key = oldest && keys[by](oldest);

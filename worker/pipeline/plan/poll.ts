@@ -21,7 +21,7 @@ const lockMs = 120_000;
 const marginMs = 86_400_000;
 /** The wait before a poll is tried again after a configuration error, as a person may have mended the cause. Real time. */
 const refusedMs = 60_000;
-/** Real time. */
+/** A person is alerted when no poll has got through for this time. Real time. */
 const overdueMs = 86_400_000;
 const overdue = 'no poll has got through for a day: closings that webhooks miss are not found';
 const overdueRemedy = 'see "the poll ended early" in the log; where it waits for the quota, leave closeloop more of it';
@@ -29,7 +29,7 @@ const overdueRemedy = 'see "the poll ended early" in the log; where it waits for
 interface PollOptions {
   redis: RedisClient;
   pauses: Pauses;
-  /** Real time. */
+  /** The time between two polls. Real time. */
   everyMs: number;
   /** Polled events wait this long for the vendor's webhook, so that only closings without a webhook count as missed. Real time. */
   headStartMs: number;

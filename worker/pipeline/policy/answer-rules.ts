@@ -40,7 +40,7 @@ export interface AnswerShape {
   changed: boolean;
 }
 
-/** Undefined without an answer. */
+/** The journey's answer for expressions; undefined without an answer. */
 export function answerShape(journey: Journey): AnswerShape | undefined {
   const { answer, maxGrade, campaignName, campaign, survey } = journey;
   if (answer === undefined) return undefined;

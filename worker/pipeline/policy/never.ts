@@ -9,7 +9,7 @@ import type { Policy } from '../../config/policy.ts';
 import type { Skip } from '../../journey/reasons.ts';
 import type { Never } from '../rules.ts';
 
-/** Undefined: nothing speaks against asking. */
+/** The reason for not asking. Undefined: closeloop may ask. */
 export type Why = string | undefined;
 
 export interface NeverOptions extends ContactOptions {

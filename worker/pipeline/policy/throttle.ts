@@ -7,9 +7,9 @@ import { type CampaignRule, policiesOf } from '../rules.ts';
 
 /** A throttle, and which requests it counts. */
 export interface Scope extends Throttle {
-  /** For traces: `rule "all"`, `campaign 12`. */
+  /** The name for traces: `rule "all"`, `campaign 12`. */
   name: string;
-  /** Undefined: requests in every campaign. */
+  /** The campaigns whose requests count. Undefined: requests in every campaign count. */
   campaigns: ReadonlySet<number> | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { ThrottleHit } from './throttle.ts';
 /** The effect of throttles on a request: it is skipped where any of the throttles drops requests, else postponed until all throttles end. */
 export type Throttled = ({ do: 'skip' } & Skip) | { do: 'wait'; until: Date; why: string };
 
-/** Undefined: no throttle holds the request. */
+/** The effect of these throttles on a request; undefined where no throttle holds the request. */
 export function throttled(hits: readonly ThrottleHit[], now: Date): Throttled | undefined {
   const until = Math.max(...hits.map(({ scope, askedAt }) => askedAt.getTime() + scope.period));
   const drops = hits.filter(({ scope }) => scope.otherwise === 'drop');
